@@ -13,14 +13,14 @@ import { usualBudgetMs } from './attempt-budget.ts'
 import { isRepeatable, type Call } from './call.ts'
 import type { AttemptKind, AttemptRecord } from './journal.ts'
 import { addonsOf } from './needs.ts'
-import { isFailed, type FailedAttempt, type Outcome } from './settle.ts'
 import type { RelayParts } from './parts.ts'
 import type { Reply, StreamJudge } from './reply.ts'
 import { isUpstreamsDoing, StreamedAnswer, type StreamFailure } from './streamed-answer.ts'
 import type { Verdict } from './verdict.ts'
-import type { Violation } from '../integrity/violation.ts'
+import { mayBeRight, type Violation } from '../integrity/violation.ts'
 
 const ownDefect = 'a defect of the router'
+const lateFault = new TransportError('timeout', 'no answer in time')
 
 /** Who made an attempt, and hears what becomes of it. After `ended` or `broke` it hears no more. */
 export interface AttemptOwner {
@@ -28,7 +28,7 @@ export interface AttemptOwner {
   slow(attempt: Attempt, nowMs: number): void
   /** Its budget is over; it goes on until the time of the call is. */
   late(attempt: Attempt, nowMs: number): void
-  ended(attempt: Attempt, outcome: Outcome, nowMs: number): void
+  ended(attempt: Attempt, nowMs: number): void
   /** A defect of the router. */
   broke(attempt: Attempt, error: unknown): void
 }
@@ -44,6 +44,12 @@ export class Attempt implements Due {
   /** When `slow` is called next. */
   slowAtMs = Infinity
   isLate = false
+  /** Why it failed, or that it is late; null for an answer, and before. */
+  failure: FailureClass | null = null
+  /** Why no complete answer came; null when one did. */
+  fault: TransportError | null = null
+  /** The answer for the client; of a failed attempt, what may be passed on. */
+  reply: Reply | null = null
   readonly #parts: RelayParts
   readonly #owner: AttemptOwner
   readonly #call: Call
@@ -90,7 +96,13 @@ export class Attempt implements Due {
     return this.#record.violation
   }
 
+  /** Of a failed attempt: what may be passed on when nothing better comes. */
+  get fallback(): Reply | null {
+    return this.violation && !mayBeRight(this.violation) ? null : this.reply
+  }
+
   start(nowMs: number): void {
+    this.failure = this.fault = this.reply = null
     const { request, sendFirst } = this.#call
     this.#allow(nowMs)
     this.rearm(nowMs)
@@ -127,7 +139,9 @@ export class Attempt implements Due {
     this.#lateAtMs = Infinity
     this.isLate = true
     this.#record.late = true
-    this.#excuseLateness = this.upstream.late(this.#url, this.#timeout, startedMs)
+    this.failure = this.#timeout
+    this.fault = lateFault
+    this.#excuseLateness = this.upstream.late(this.#url, this.failure, startedMs)
     this.#owner.late(this, nowMs)
   }
 
@@ -179,9 +193,10 @@ export class Attempt implements Due {
 
   #timeOut(nowMs: number): void {
     const tookMs = nowMs - this.#record.startedMs
-    const fault = new TransportError('timeout', `no answer in ${Math.round(tookMs)} ms`)
+    this.fault = new TransportError('timeout', `no answer in ${Math.round(tookMs)} ms`)
     this.#cancellation.abort()
-    this.#settle(this.#fail(this.#timeout, fault.message, null, fault, nowMs), nowMs)
+    this.#fail(this.#timeout, this.fault.message, nowMs)
+    this.#settle(nowMs)
   }
 
   get #timeout(): FailureClass {
@@ -192,9 +207,10 @@ export class Attempt implements Due {
     if (this.#isOver) return release(incoming.body)
     const nowMs = this.#parts.clock.nowMs()
     this.#answer = incoming
+    this.fault = null
     try {
-      const verdict = this.#parts.judge.judge(incoming, this.#call)
-      this.#settle(this.#outcomeOf(incoming, verdict, nowMs), nowMs)
+      this.#take(incoming, this.#parts.judge.judge(incoming, this.#call), nowMs)
+      this.#settle(nowMs)
     } catch (error) {
       release(incoming.body)
       this.#break(error, nowMs)
@@ -205,9 +221,10 @@ export class Attempt implements Due {
     if (this.#isOver) return
     const nowMs = this.#parts.clock.nowMs()
     if (!(error instanceof TransportError)) return this.#break(error, nowMs)
-    const failure = this.#parts.chain.failures.ofTransport(error.fault)
+    this.fault = error
     this.#record.isUnsent = !error.sent
-    this.#settle(this.#fail(failure, error.message, null, error, nowMs), nowMs)
+    this.#fail(this.#parts.chain.failures.ofTransport(error.fault), error.message, nowMs)
+    this.#settle(nowMs)
   }
 
   #break(error: unknown, nowMs: number): void {
@@ -216,15 +233,16 @@ export class Attempt implements Due {
     this.#owner.broke(this, error)
   }
 
-  #settle(outcome: Outcome, nowMs: number): void {
-    if (isFailed(outcome) && this.#failsOver(outcome, nowMs)) return this.start(nowMs)
+  #settle(nowMs: number): void {
+    if (this.failure && this.#failsOver(this.failure, nowMs)) return this.start(nowMs)
     this.#close()
-    this.#owner.ended(this, outcome, nowMs)
+    this.#owner.ended(this, nowMs)
   }
 
   /** Goes on to the next URL. One that was slow has used the time up; what may have been done is not done twice. */
-  #failsOver({ failure, fault }: FailedAttempt, nowMs: number): boolean {
+  #failsOver(failure: FailureClass, nowMs: number): boolean {
     const call = this.#call
+    const { fault } = this
     if (this.#urlIndex + 1 >= this.#urls.length || this.isLate) return false
     if (!isRepeatable(call) || call.journal.isSpent(nowMs)) return false
     const isUnsent = fault?.sent === false && failure.retry
@@ -242,7 +260,7 @@ export class Attempt implements Due {
     return false
   }
 
-  #outcomeOf(received: Incoming, verdict: Verdict, nowMs: number): Outcome {
+  #take(received: Incoming, verdict: Verdict, nowMs: number): void {
     const { failure, isAnswer, isResult, passOn } = verdict
     this.#record.missedBlock = verdict.missedBlock
     this.#record.violation = verdict.violation
@@ -251,9 +269,9 @@ export class Attempt implements Due {
     if (isAnswer || failure === null) return this.#pass(incoming, failure, verdict.rest, nowMs)
     // A stream cannot be kept to fall back on.
     const isKept = passOn !== null && incoming.body instanceof Uint8Array
-    const reply = isKept ? this.#reply(incoming, passOn === 'node-error' ? failure : null) : null
+    this.reply = isKept ? this.#reply(incoming, passOn === 'node-error' ? failure : null) : null
     release(incoming.body)
-    return this.#fail(failure, verdict.detail, reply, null, nowMs)
+    this.#fail(failure, verdict.detail, nowMs)
   }
 
   /** An answer for the client. What streams is settled when its stream ends. */
@@ -262,11 +280,13 @@ export class Attempt implements Due {
     refusal: FailureClass | null,
     rest: StreamJudge | null,
     nowMs: number,
-  ): Reply {
+  ): void {
     if (refusal === null) this.#observeHead(incoming)
+    this.failure = null
     if (incoming.body instanceof Uint8Array) {
       this.#succeed(refusal, nowMs)
-      return this.#reply(incoming, refusal)
+      this.reply = this.#reply(incoming, refusal)
+      return
     }
     const { clock } = this.#parts
     // The head is what the upstream's speed is judged by; the rest is as slow as the client.
@@ -281,7 +301,7 @@ export class Attempt implements Due {
       else if (isAborted(cause)) this.#end('aborted', null, endMs)
       else this.#breakOff(incoming.status, cause, body.isReaderSlow, endMs)
     })
-    return this.#reply({ ...incoming, body }, refusal)
+    this.reply = this.#reply({ ...incoming, body }, refusal)
   }
 
   /** An answer about the newest state shows the upstream's head. */
@@ -325,13 +345,9 @@ export class Attempt implements Due {
     return known ? method : ''
   }
 
-  #fail(
-    failure: FailureClass,
-    detail: string | null,
-    reply: Reply | null,
-    fault: TransportError | null,
-    nowMs: number,
-  ): FailedAttempt {
+  #fail(failure: FailureClass, detail: string | null, nowMs: number): void {
+    const { fault, reply } = this
+    this.failure = failure
     if (failure.holdOff) this.#url.cooldown.begin(this.#retryAfterMs(reply))
     else if (failure.late && (this.#isCutShort || this.isLate)) this.#outrun(nowMs)
     // Whether a violation is blamed depends on what other upstreams show.
@@ -345,7 +361,6 @@ export class Attempt implements Due {
         this.#url.cooldown.pause(retryAfterMs)
     }
     this.#end(failure, detail, nowMs)
-    return { failure, reply, fault, violation: this.#record.violation }
   }
 
   #retryAfterMs(reply: Reply | null): number | null {

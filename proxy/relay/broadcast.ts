@@ -2,7 +2,6 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { release } from '../upstream/wire.ts'
 import { Attempt, type AttemptOwner } from './attempt.ts'
-import { isFailed, type FailedAttempt, type Outcome } from './settle.ts'
 import type { Call } from './call.ts'
 import { CallAborted } from './errors.ts'
 import type { AttemptKind } from './journal.ts'
@@ -28,7 +27,7 @@ export class Broadcast implements AttemptOwner {
   readonly #running = new Set<Attempt>()
   /** The error of a node that has the most to say. */
   #refusal: Reply | null = null
-  #best: FailedAttempt | null = null
+  #best: Attempt | null = null
   /** The others wait for the one that the client named. */
   #isNamedAlone = false
   #isOver = false
@@ -65,20 +64,21 @@ export class Broadcast implements AttemptOwner {
     this.#goOn(nowMs)
   }
 
-  ended(attempt: Attempt, outcome: Outcome, nowMs: number): void {
+  ended(attempt: Attempt, nowMs: number): void {
+    const { failure, reply } = attempt
     this.#running.delete(attempt)
-    if (isFailed(outcome)) {
+    if (failure !== null || reply === null) {
       if (attempt.violation) attempt.blame()
-      this.#best = morePreferred(this.#best, outcome)
-    } else if (outcome.refusal === null) {
+      this.#best = morePreferred(this.#best, attempt)
+    } else if (reply.refusal === null) {
       if (this.#sent) this.#parts.known.accepted(this.#sent)
-      return this.#answer(outcome)
+      return this.#answer(reply)
     } else {
-      const known = this.#sent && this.#parts.known.successFor(this.#call, this.#sent, outcome)
-      if (known || this.#isNamedAlone) return this.#answer(known ?? outcome)
-      const isBetter = rankOf(outcome) > rankOf(this.#refusal)
-      const lesser = isBetter ? this.#refusal : outcome
-      if (isBetter) this.#refusal = outcome
+      const known = this.#sent && this.#parts.known.successFor(this.#call, this.#sent, reply)
+      if (known || this.#isNamedAlone) return this.#answer(known ?? reply)
+      const isBetter = rankOf(reply) > rankOf(this.#refusal)
+      const lesser = isBetter ? this.#refusal : reply
+      if (isBetter) this.#refusal = reply
       if (lesser) release(lesser.incoming.body)
     }
     this.#goOn(nowMs)
@@ -124,7 +124,7 @@ export class Broadcast implements AttemptOwner {
 
   #conclude(): void {
     const { journal, signal } = this.#call
-    const reply = this.#refusal ?? this.#best?.reply
+    const reply = this.#refusal ?? this.#best?.fallback
     if (reply) this.#answer(reply)
     else if (signal.aborted) this.#fail(new CallAborted())
     else if (journal.attempts.length === 0) this.#fail(emptyPool(this.#parts.pool, this.#needs))

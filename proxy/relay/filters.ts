@@ -3,6 +3,7 @@
 import { hash } from 'node:crypto'
 import { parseSpan } from '../json/text.ts'
 import type { Upstream } from '../upstream/upstream.ts'
+import type { Outgoing } from '../upstream/wire.ts'
 import type { Call } from './call.ts'
 import { RelayError, errorKinds, isUnanswered } from './errors.ts'
 import { Journal } from './journal.ts'
@@ -36,7 +37,7 @@ interface Filter {
 interface Use {
   readonly id: string
   readonly upstream: Upstream
-  /** As the filter's upstream understands it, and for that one alone. */
+  /** As the filter's upstream understands it, and for no other. */
   readonly call: Call
 }
 
@@ -75,16 +76,12 @@ export class Filters {
   async use(call: Call): Promise<Reply> {
     const use = this.#useOf(call)
     if (use === null) return this.#relay(call)
-    const { id } = use
-    const filter = this.#known.get(id)
-    if (!filter) return this.#ask(use)
-    this.#remember(id, filter)
-    if (call.asked.stateful === 'ends') this.#known.delete(id)
-    if (!filter.isLost) {
-      const reply = await this.#tryNode(use, filter)
-      if (reply) return reply
-    }
-    return this.#goOn(filter, call)
+    const filter = this.#known.get(use.id)
+    if (!filter) return this.#relay(use.call).catch(throwNotFound)
+    this.#remember(use.id, filter)
+    if (call.asked.stateful === 'ends') this.#known.delete(use.id)
+    const reply = filter.isLost ? null : await this.#askNode(use, filter)
+    return reply ?? this.#goOn(filter, call)
   }
 
   #remember(id: string, filter: Filter): void {
@@ -104,34 +101,22 @@ export class Filters {
     const { upstreams } = this.#pieces.pool
     const upstream = upstreams.find(({ name }) => digestOf(name) === digest.toLowerCase())
     if (!upstream) throw notFound()
-    const { name } = upstream
-    const body = Buffer.from(JSON.stringify({ ...question, params: [`0x${own}`, ...more] }))
-    const blockProviders = upstreams.map((each) => each.name).filter((each) => each !== name)
-    const routed = { ...directives, selectProvider: name, blockProviders }
-    return {
-      id: (id as string).toLowerCase(),
-      upstream,
-      call: { ...call, request: { ...request, body }, directives: routed },
+    const blockProviders = upstreams.filter((each) => each !== upstream).map(({ name }) => name)
+    const routed = {
+      ...call,
+      request: withQuestion(request, { ...question, params: [`0x${own}`, ...more] }),
+      directives: { ...directives, selectProvider: upstream.name, blockProviders },
     }
-  }
-
-  async #ask({ call }: Pick<Use, 'call'>): Promise<Reply> {
-    try {
-      return await this.#relay(call)
-    } catch (error) {
-      throw isUnanswered(error) ? notFound(error) : error
-    }
+    return { id: (id as string).toLowerCase(), upstream, call: routed }
   }
 
   /** @returns null when the filter has to go on without its node */
-  async #tryNode({ call, upstream }: Use, filter: Filter): Promise<Reply | null> {
+  async #askNode({ call, upstream }: Use, filter: Filter): Promise<Reply | null> {
     const block = upstream.latest?.block ?? 0
     const { directives } = call
     const relayTimeoutMs = directives.relayTimeoutMs ?? (isPoll(call) ? patienceMs : null)
     try {
-      const reply = await this.#ask({
-        call: { ...call, directives: { ...directives, relayTimeoutMs } },
-      })
+      const reply = await this.#relay({ ...call, directives: { ...directives, relayTimeoutMs } })
       const result = resultOf(reply, call)
       filter.isLost =
         reply.refusal?.name === 'filter-not-found' || (isPoll(call) && result === undefined)
@@ -140,20 +125,21 @@ export class Filters {
     } catch (error) {
       // What the node gives away once may have been on its way.
       filter.isLost = true
-      if (error instanceof RelayError && error.kind === errorKinds.filterNotFound) return null
+      if (isUnanswered(error)) return null
       throw error
     }
   }
 
   async #goOn(filter: Filter, call: Call): Promise<Reply> {
     const { wanted, block } = filter
-    if (call.asked.stateful === 'uses' && !isPoll(call)) {
+    const isEnd = call.asked.stateful === 'ends'
+    if (!isEnd && !isPoll(call)) {
       if (wanted === null) throw notFound()
       return this.#elsewhere(call, 'eth_getLogs', [wanted])
     }
     const head = await this.#elsewhere(call, 'eth_blockNumber', [])
+    if (isEnd) return answered(head, call, true)
     const headBlock = Number(resultOf(head, call))
-    if (call.asked.stateful === 'ends') return answered(head, call, true)
     if (!(headBlock > block)) return answered(head, call, [])
     if (wanted === null) return this.#blocks(filter, call, head, headBlock)
     const end = Math.min(headBlock, block + mostLogBlocks)
@@ -165,18 +151,17 @@ export class Filters {
 
   async #blocks(filter: Filter, call: Call, head: Reply, headBlock: number): Promise<Reply> {
     const { block, lastHash } = filter
-    const numbers = Array.from(
-      { length: Math.min(headBlock - block, mostBlocks) },
-      (_, at) => block + 1 + at,
+    const length = Math.min(headBlock - block, mostBlocks)
+    const hashes = await Promise.all(
+      Array.from({ length }, async (_, at) => {
+        const params = [hex(block + 1 + at), false]
+        const reply = await this.#elsewhere(call, 'eth_getBlockByNumber', params)
+        return (resultOf(reply, call) as { hash?: unknown } | null)?.hash
+      }),
     )
-    const replies = await Promise.all(
-      numbers.map((number) => this.#elsewhere(call, 'eth_getBlockByNumber', [hex(number), false])),
-    )
-    const found = replies.map((each) => resultOf(each, call) as { hash?: string } | null)
-    const hashes = found.map((each) => each?.hash).filter((each) => each !== undefined)
-    if (hashes.length < numbers.length) throw notFound()
-    filter.block = block + numbers.length
-    return answered(head, call, hashes.slice(hashes.indexOf(lastHash as string) + 1))
+    if (hashes.includes(undefined)) throw notFound()
+    filter.block = block + length
+    return answered(head, call, hashes.slice(hashes.indexOf(lastHash) + 1))
   }
 
   /** @throws RelayError also where a node refuses it */
@@ -185,13 +170,11 @@ export class Filters {
     const { internalPath = '' } = asked
     const iface = this.#pieces.chain.interfaces.get('jsonrpc')
     if (!iface) throw notFound()
+    const question = { ...questionOf(call), method, params }
     const reply = await this.#relay({
       ...call,
       asked: iface.classify({ apiInterface: 'jsonrpc', method, params, internalPath }),
-      request: {
-        ...request,
-        body: Buffer.from(JSON.stringify({ ...questionOf(call), method, params })),
-      },
+      request: withQuestion(request, question),
       journal: new Journal(journal.startedMs),
     })
     if (reply.refusal !== null) throw notFound()
@@ -199,14 +182,18 @@ export class Filters {
   }
 }
 
-interface Asked {
-  readonly params?: readonly unknown[]
+interface Question {
+  readonly params: readonly unknown[]
 }
 
-function questionOf({ request: { body } }: Call): Asked | null {
+function questionOf({ request: { body } }: Call): Question | null {
   if (!(body instanceof Uint8Array)) return null
   const question = parseSpan(body, 0, body.length) as { params?: unknown }
   return { ...question, params: Array.isArray(question.params) ? question.params : [] }
+}
+
+function withQuestion(request: Outgoing, question: object): Outgoing {
+  return { ...request, body: Buffer.from(JSON.stringify(question)) }
 }
 
 /** Which logs a filter is to be of, null for blocks; undefined for what cannot be had of another node. */
@@ -232,6 +219,11 @@ function delivered(filter: Filter, items: unknown, block: number): void {
 
 function isPoll({ asked }: Call): boolean {
   return asked.method === 'eth_getFilterChanges'
+}
+
+/** Nobody can say what has become of the filter. */
+function throwNotFound(error: unknown): never {
+  throw isUnanswered(error) ? notFound(error) : error
 }
 
 function notFound(cause?: RelayError): RelayError {

@@ -12,7 +12,7 @@ export class Hedging {
   readonly budget = new HedgeBudget()
   readonly #unitMs: number
   /** By method; only of methods that the spec names, so that clients cannot fill the memory. */
-  readonly #latencies = new Map<string, LatencyHistogram>()
+  readonly #latencies = new Map<string, SlowestUsual>()
 
   constructor(blockTimeMs: number) {
     this.#unitMs = Math.min(Math.max(blockTimeMs / 8, 100), 1_000)
@@ -25,14 +25,14 @@ export class Hedging {
    */
   tickMs({ method, cost }: Classification, budgetMs: number): number {
     const usualMs = this.#unitMs * Math.max(1, cost / unitCost)
-    const p95Ms = this.#latencies.get(method)?.p95Ms ?? Infinity
+    const p95Ms = this.#latencies.get(method)?.ms ?? Infinity
     return Math.max(Math.min(usualMs, p95Ms, budgetMs / 2), leastTickMs)
   }
 
   answered({ method, known }: Classification, latencyMs: number): void {
     if (!known) return
     let latency = this.#latencies.get(method)
-    if (!latency) this.#latencies.set(method, (latency = new LatencyHistogram()))
+    if (!latency) this.#latencies.set(method, (latency = new SlowestUsual()))
     latency.add(latencyMs)
   }
 }
@@ -73,46 +73,24 @@ class HedgeBudget {
 
 /** Fewer answers than this say too little. */
 const leastAnswers = 50
-/** When so many are known, each of them counts half: old answers fade. */
-const mostAnswers = 400
-const quantile = 0.95
-/** Each bucket ends a fifth above the one before: from 1 ms to a minute. */
-const growth = 1.2
-const buckets = Math.ceil(Math.log(60_000) / Math.log(growth)) + 1
+/** How fast the estimate follows what it sees. */
+const step = 0.1
 
-/** The latencies of one method's answers, in buckets: adding one costs no sorting and no memory. */
-export class LatencyHistogram {
-  readonly #counts = new Uint16Array(buckets)
+/**
+ * The time in which 95 of 100 answers of a method came, as a running estimate without any memory: a
+ * slower answer raises it by 19 parts, any other lowers it by one, so it rests where one of 20 is slower.
+ */
+class SlowestUsual {
   #answers = 0
-  #p95Ms: number | null = null
+  #estimateMs = leastTickMs
 
   add(latencyMs: number): void {
-    const bucket = Math.ceil(Math.log(Math.max(latencyMs, 1)) / Math.log(growth))
-    const at = Math.min(bucket, buckets - 1)
-    this.#counts[at] = (this.#counts[at] ?? 0) + 1
     this.#answers += 1
-    if (this.#answers < leastAnswers || this.#answers % 10 > 0) return
-    if (this.#answers >= mostAnswers) this.#halve()
-    this.#p95Ms = this.#quantile()
+    this.#estimateMs *= latencyMs > this.#estimateMs ? 1 + 0.95 * step : 1 - 0.05 * step
   }
 
-  /** 95 of 100 answers took no longer, or a fifth less; null until enough are known. */
-  get p95Ms(): number | null {
-    return this.#p95Ms
-  }
-
-  #halve(): void {
-    this.#answers = 0
-    for (const [at, count] of this.#counts.entries()) {
-      this.#counts[at] = count >> 1
-      this.#answers += count >> 1
-    }
-  }
-
-  #quantile(): number {
-    let left = this.#answers * (1 - quantile)
-    let at = buckets - 1
-    while (at > 0 && (left -= this.#counts[at] ?? 0) >= 0) at -= 1
-    return growth ** at
+  /** Null until enough answers are known. */
+  get ms(): number | null {
+    return this.#answers < leastAnswers ? null : this.#estimateMs
   }
 }

@@ -2,10 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Cancel } from '../clock/clock.ts'
 import type { Explain } from '../upstream/pick.ts'
-import { TransportError } from '../upstream/transport.ts'
 import { release } from '../upstream/wire.ts'
 import { Attempt, type AttemptOwner } from './attempt.ts'
-import { isFailed, type FailedAttempt, type Outcome } from './settle.ts'
 import { Broadcast } from './broadcast.ts'
 import { isRepeatable, isWhole, type Call } from './call.ts'
 import { CallAborted, RelayError, errorKinds, isUnanswered } from './errors.ts'
@@ -90,7 +88,7 @@ class InTurn implements AttemptOwner {
   readonly #running: Attempt[] = []
   /** Those whose answers cannot be true, unless another upstream says the same. */
   #suspects: Attempt[] = []
-  #best: FailedAttempt | null = null
+  #best: Attempt | null = null
   #retries = 0
   /** When the first attempt, or the last retry, began. */
   #triedMs = 0
@@ -126,14 +124,15 @@ class InTurn implements AttemptOwner {
     this.#idleMs = Math.min(this.#idleMs * 2, longestIdleMs)
   }
 
-  late(_attempt: Attempt, nowMs: number): void {
-    this.#goOn(this.#lateness, nowMs)
+  late(attempt: Attempt, nowMs: number): void {
+    this.#best ??= attempt
+    this.#goOn(attempt, nowMs)
   }
 
-  ended(attempt: Attempt, outcome: Outcome, nowMs: number): void {
+  ended(attempt: Attempt, nowMs: number): void {
     this.#running.splice(this.#running.indexOf(attempt), 1)
-    if (!isFailed(outcome)) return this.#answered(outcome, nowMs, attempt.isLate)
-    const { violation, reply } = outcome
+    const { failure, violation, reply } = attempt
+    if (failure === null && reply) return this.#answered(reply, nowMs, attempt.isLate)
     if (violation) {
       const alike = this.#suspects.find((each) => isAlike(each, attempt))
       if (alike && reply) {
@@ -145,9 +144,9 @@ class InTurn implements AttemptOwner {
       }
       this.#suspects.push(attempt)
     }
-    this.#best = morePreferred(this.#best, outcome)
+    this.#best = morePreferred(this.#best, attempt)
     // When it was late another attempt was begun, or none was left.
-    if (!attempt.isLate) this.#goOn(outcome, nowMs)
+    if (!attempt.isLate) this.#goOn(attempt, nowMs)
     else if (this.#running.length === 0 && !this.#cancelPause) this.#settle(null, nowMs)
   }
 
@@ -155,14 +154,8 @@ class InTurn implements AttemptOwner {
     this.#fail(error, this.#parts.clock.nowMs())
   }
 
-  get #lateness(): FailedAttempt {
-    const failure = this.#parts.chain.failures.ofTransport('timeout')
-    return { failure, reply: null, fault: lateFault, violation: null }
-  }
-
   /** The newest attempt brought nothing, or nothing yet: asks another upstream, unless one still has time. */
-  #goOn(failed: FailedAttempt, nowMs: number): void {
-    if (failed.fault) this.#best ??= failed
+  #goOn(failed: Attempt, nowMs: number): void {
     if (this.#cancelPause || this.#running.some(({ isLate }) => !isLate)) return
     if (!this.#mayRetry(failed, nowMs)) return this.#conclude(null, nowMs)
     if (isSent(failed)) this.#retries += 1
@@ -174,10 +167,10 @@ class InTurn implements AttemptOwner {
     })
   }
 
-  #mayRetry(failed: FailedAttempt, nowMs: number): boolean {
+  #mayRetry(failed: Attempt, nowMs: number): boolean {
     const { retryLimit } = this.#parts.config
     const { asked, journal } = this.#call
-    if (!failed.failure.retry || retryLimit === 0 || !isRepeatable(this.#call)) return false
+    if (!failed.failure?.retry || retryLimit === 0 || !isRepeatable(this.#call)) return false
     if (journal.isSpent(nowMs)) return false
     // What may have been done, and what is about one node's own state, is not asked twice.
     return isSent(failed) ? asked.kind === 'read' && this.#retries < retryLimit : true
@@ -234,7 +227,7 @@ class InTurn implements AttemptOwner {
   }
 
   #settle(error: RelayError | null, nowMs: number): void {
-    const reply = error === null ? this.#best?.reply : null
+    const reply = error === null ? this.#best?.fallback : null
     if (!reply) return this.#fail(error ?? noAnswer(this.#best, this.#call), nowMs)
     if (reply.refusal === null) this.#suspects = []
     this.#answered(reply, nowMs)
@@ -263,9 +256,7 @@ class InTurn implements AttemptOwner {
   }
 }
 
-const lateFault = new TransportError('timeout', 'no answer in time')
-
-function isSent({ fault }: FailedAttempt): boolean {
+function isSent({ fault }: Attempt): boolean {
   return fault?.sent ?? true
 }
 

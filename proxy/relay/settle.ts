@@ -1,37 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { FailureClass } from '../chain/failure-table.ts'
-import { mayBeRight, type Violation } from '../integrity/violation.ts'
 import type { Pool } from '../upstream/pool.ts'
-import type { TransportError } from '../upstream/transport.ts'
+import type { Attempt } from './attempt.ts'
 import type { Call } from './call.ts'
 import { RelayError, errorKinds } from './errors.ts'
 import { whyNone, type Needs } from './needs.ts'
 import type { Reply } from './reply.ts'
 
-/** One attempt gave no answer for the client. */
-export interface FailedAttempt {
-  readonly failure: FailureClass
-  /** What may be passed on when nothing better comes. */
-  readonly reply: Reply | null
-  /** Why no complete answer came; null when one did. */
-  readonly fault: TransportError | null
-  /** What in the answer cannot be true. */
-  readonly violation: Violation | null
-}
-
-export type Outcome = Reply | FailedAttempt
-
-export function isFailed(outcome: Outcome): outcome is FailedAttempt {
-  return 'failure' in outcome
-}
-
 /** Of two failures the one that tells the client more; of equals the later. */
-export function morePreferred(best: FailedAttempt | null, failed: FailedAttempt): FailedAttempt {
-  const { reply, violation } = failed
-  const isUntrue = reply !== null && violation !== null && !mayBeRight(violation)
-  const shown = isUntrue ? { ...failed, reply: null } : failed
-  return best === null || rankOf(shown.reply) >= rankOf(best.reply) ? shown : best
+export function morePreferred(best: Attempt | null, failed: Attempt): Attempt {
+  return best === null || rankOf(failed.fallback) >= rankOf(best.fallback) ? failed : best
 }
 
 /**
@@ -56,7 +34,7 @@ export function tellsOfTrouble(reply: Reply): boolean {
 }
 
 /** Every attempt failed, and no upstream gave anything to pass on. */
-export function noAnswer(best: FailedAttempt | null, { journal }: Call): RelayError {
+export function noAnswer(best: Attempt | null, { journal }: Call): RelayError {
   const { attempts } = journal
   const story = attempts.map(({ upstream, result }) =>
     typeof result === 'object' && result ? `${upstream}: ${result.name}` : upstream,
