@@ -9,7 +9,6 @@ import type { NodeUrl } from '../upstream/node-url.ts'
 import { TransportError } from '../upstream/transport.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import { header, release, type Incoming } from '../upstream/wire.ts'
-import { usualBudgetMs } from './attempt-budget.ts'
 import { isRepeatable, type Call } from './call.ts'
 import type { AttemptKind, AttemptRecord } from './journal.ts'
 import { addonsOf } from './needs.ts'
@@ -19,6 +18,10 @@ import { isUpstreamsDoing, StreamedAnswer, type StreamFailure } from './streamed
 import type { Verdict } from './verdict.ts'
 import { mayBeRight, type Violation } from '../integrity/violation.ts'
 
+/** Time per compute unit. */
+const msPerCost = 100
+/** A call that waits for a block may meet a slow one. */
+const blocksWaited = 2
 const ownDefect = 'a defect of the router'
 const lateFault = new TransportError('timeout', 'no answer in time')
 
@@ -41,8 +44,6 @@ export class Attempt implements Due {
   readonly upstream: Upstream
   dueMs = Infinity
   place = -1
-  /** When `slow` is called next. */
-  slowAtMs = Infinity
   isLate = false
   /** Why it failed, or that it is late; null for an answer, and before. */
   failure: FailureClass | null = null
@@ -58,6 +59,7 @@ export class Attempt implements Due {
   #url: NodeUrl
   #record: AttemptRecord
   #urlIndex = 0
+  #slowAtMs = Infinity
   #lateAtMs = Infinity
   /** It has less time than an upstream may take, or may rest: being late is no failure of the upstream. */
   #isCutShort = false
@@ -105,7 +107,7 @@ export class Attempt implements Due {
     this.failure = this.fault = this.reply = null
     const { request, sendFirst } = this.#call
     this.#allow(nowMs)
-    this.rearm(nowMs)
+    this.#rearm(nowMs)
     const isAlone = this.#record.kind !== 'first' || !sendFirst
     const incoming = isAlone
       ? this.#url.transport.send(request, this.#cancellation)
@@ -116,10 +118,15 @@ export class Attempt implements Due {
     )
   }
 
-  /** After `slowAtMs` or the deadline of the call was changed. */
-  rearm(nowMs: number): void {
+  /** Its owner is told once that it is slow. */
+  slowAfter(ms: number, nowMs: number): void {
+    this.#slowAtMs = nowMs + ms
+    this.#rearm(nowMs)
+  }
+
+  #rearm(nowMs: number): void {
     if (this.#isOver) return
-    this.dueMs = Math.min(this.slowAtMs, this.#lateAtMs, this.#call.journal.deadlineMs)
+    this.dueMs = Math.min(this.#slowAtMs, this.#lateAtMs, this.#call.journal.deadlineMs)
     this.#parts.dueTimes.add(this, nowMs)
   }
 
@@ -127,18 +134,17 @@ export class Attempt implements Due {
     if (nowMs >= this.#lateAtMs && !this.#isFirm) this.#beLate(nowMs)
     const isOver = nowMs >= this.#call.journal.deadlineMs || nowMs >= this.#lateAtMs
     if (isOver) return this.#timeOut(nowMs)
-    if (nowMs >= this.slowAtMs) {
-      this.slowAtMs = Infinity
+    if (nowMs >= this.#slowAtMs) {
+      this.#slowAtMs = Infinity
       this.#owner.slow(this, nowMs)
     }
-    this.rearm(nowMs)
+    this.#rearm(nowMs)
   }
 
   #beLate(nowMs: number): void {
     const { startedMs } = this.#record
     this.#lateAtMs = Infinity
     this.isLate = true
-    this.#record.late = true
     this.failure = this.#timeout
     this.fault = lateFault
     this.#excuseLateness = this.upstream.late(this.#url, this.failure, startedMs)
@@ -180,9 +186,9 @@ export class Attempt implements Due {
     const { asked, directives, journal } = this.#call
     const { chain, config } = this.#parts
     const urlMs = this.#url.timeoutMs
-    const usualMs = journal.mayRest
-      ? Infinity
-      : (urlMs ?? usualBudgetMs(asked, config.minRelayTimeoutMs, chain.blockTimeMs))
+    const waitMs = asked.waitsForBlock ? blocksWaited * chain.blockTimeMs : 0
+    const workMs = Math.max(asked.timeoutMs ?? asked.cost * msPerCost, config.minRelayTimeoutMs)
+    const usualMs = journal.mayRest ? Infinity : (urlMs ?? waitMs + workMs)
     const leftMs = journal.deadlineMs - nowMs
     const budgetMs = Math.min(directives.relayTimeoutMs ?? usualMs, leftMs)
     this.#isCutShort = journal.mayRest || budgetMs < usualMs

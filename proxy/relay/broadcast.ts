@@ -9,7 +9,7 @@ import { sentBy, type SentTransaction } from './known-transactions.ts'
 import { Needs } from './needs.ts'
 import type { RelayParts } from './parts.ts'
 import type { Reply } from './reply.ts'
-import { emptyPool, morePreferred, noAnswer, rankOf } from './settle.ts'
+import { morePreferred, noReply, rankOf } from './settle.ts'
 
 /**
  * A write goes to every eligible upstream at once. The first success is the answer, and the other
@@ -52,8 +52,7 @@ export class Broadcast implements AttemptOwner {
     if (!named) return this.#sendToAll(nowMs)
     this.#isNamedAlone = true
     const attempt = this.#begin(named, 'first', nowMs)
-    attempt.slowAtMs = nowMs + this.#parts.hedging.tickMs(this.#call.asked, attempt.budgetMs)
-    attempt.rearm(nowMs)
+    attempt.slowAfter(this.#parts.hedging.tickMs(this.#call.asked, attempt.budgetMs), nowMs)
   }
 
   slow(_attempt: Attempt, nowMs: number): void {
@@ -123,12 +122,10 @@ export class Broadcast implements AttemptOwner {
   }
 
   #conclude(): void {
-    const { journal, signal } = this.#call
     const reply = this.#refusal ?? this.#best?.fallback
     if (reply) this.#answer(reply)
-    else if (signal.aborted) this.#fail(new CallAborted())
-    else if (journal.attempts.length === 0) this.#fail(emptyPool(this.#parts.pool, this.#needs))
-    else this.#fail(noAnswer(this.#best, this.#call))
+    else if (this.#call.signal.aborted) this.#fail(new CallAborted())
+    else this.#fail(noReply(this.#best, this.#call, this.#parts.pool, this.#needs))
   }
 
   #answer(reply: Reply): void {

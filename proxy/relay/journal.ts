@@ -15,8 +15,6 @@ export interface AttemptRecord {
   readonly startedMs: number
   /** How long it may take, or after how long it is late; null until it is known. */
   budgetMs: number | null
-  /** It took longer than its budget, and went on. */
-  late: boolean
   /** It is certain that the upstream never saw it. */
   isUnsent: boolean
   /** Null while it runs. Of an answer that streams, when its head was there. */
@@ -64,7 +62,6 @@ export class Journal {
       kind,
       startedMs: nowMs,
       budgetMs: null,
-      late: false,
       isUnsent: false,
       endedMs: null,
       result: null,

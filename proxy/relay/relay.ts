@@ -12,7 +12,7 @@ import { Filters } from './filters.ts'
 import { Needs } from './needs.ts'
 import { partsOf, type RelayOptions, type RelayParts } from './parts.ts'
 import type { Reply } from './reply.ts'
-import { emptyPool, morePreferred, noAnswer, rateLimited, tellsOfTrouble } from './settle.ts'
+import { morePreferred, noReply, rateLimited, tellsOfTrouble } from './settle.ts'
 
 /**
  * Takes a call to its reply.
@@ -48,7 +48,11 @@ function begin(parts: RelayParts, call: Call, resolve: Resolve, reject: Reject):
   if (signal.aborted) return reject(new CallAborted())
   if (nowMs >= journal.deadlineMs)
     return reject(new RelayError(errorKinds.timeout, 'the time of the call is used up'))
-  if (!breaker.admits(call, nowMs)) return reject(breakerOpen(parts, call))
+  if (!breaker.admits(call, nowMs)) {
+    const why = 'no upstream is up; calls fail at once until one is'
+    const limited = rateLimited(parts.pool, new Needs(call))
+    return reject(limited ?? new RelayError(errorKinds.breakerOpen, why))
+  }
   const answered = (reply: Reply) => {
     breaker.ended(call, !tellsOfTrouble(reply))
     resolve(reply)
@@ -60,12 +64,6 @@ function begin(parts: RelayParts, call: Call, resolve: Resolve, reject: Reject):
   if (asked.kind === 'write' && isWhole(call))
     new Broadcast(parts, call, answered, failed).start(nowMs)
   else new InTurn(parts, call, answered, failed).start(nowMs)
-}
-
-/** Where cooldowns are why no upstream is in service, the client is told how long they last. */
-function breakerOpen({ pool }: RelayParts, call: Call): RelayError {
-  const why = 'no upstream is up; calls fail at once until one is'
-  return rateLimited(pool, new Needs(call)) ?? new RelayError(errorKinds.breakerOpen, why)
 }
 
 const firstPauseMs = 50
@@ -120,7 +118,7 @@ class InTurn implements AttemptOwner {
       if (this.#begin('hedge', nowMs)) return
       budget.refund()
     }
-    attempt.slowAtMs = nowMs + this.#idleMs
+    attempt.slowAfter(this.#idleMs, nowMs)
     this.#idleMs = Math.min(this.#idleMs * 2, longestIdleMs)
   }
 
@@ -146,8 +144,8 @@ class InTurn implements AttemptOwner {
     }
     this.#best = morePreferred(this.#best, attempt)
     // When it was late another attempt was begun, or none was left.
-    if (!attempt.isLate) this.#goOn(attempt, nowMs)
-    else if (this.#running.length === 0 && !this.#cancelPause) this.#settle(null, nowMs)
+    if (attempt.isLate) this.#conclude(nowMs)
+    else this.#goOn(attempt, nowMs)
   }
 
   broke(_attempt: Attempt, error: unknown): void {
@@ -157,7 +155,7 @@ class InTurn implements AttemptOwner {
   /** The newest attempt brought nothing, or nothing yet: asks another upstream, unless one still has time. */
   #goOn(failed: Attempt, nowMs: number): void {
     if (this.#cancelPause || this.#running.some(({ isLate }) => !isLate)) return
-    if (!this.#mayRetry(failed, nowMs)) return this.#conclude(null, nowMs)
+    if (!this.#mayRetry(failed, nowMs)) return this.#conclude(nowMs)
     if (isSent(failed)) this.#retries += 1
     const pauseMs = this.#pauseMs(nowMs)
     if (pauseMs <= 0) return this.#try('retry', nowMs)
@@ -181,23 +179,19 @@ class InTurn implements AttemptOwner {
     this.#needs.untriedOnly = false
     if (!this.#parts.pool.pick.repeats(this.#needs)) return 0
     const { attempts, deadlineMs } = this.#call.journal
-    const times = new Map<string, number>()
-    for (const { upstream, kind } of attempts)
-      if (kind !== 'failover') times.set(upstream, (times.get(upstream) ?? 0) + 1)
-    const apartMs = firstPauseMs * 2 ** (Math.max(...times.values()) - 1)
-    const lastMs = attempts.at(-1)?.startedMs ?? nowMs
-    return Math.min(lastMs + Math.min(apartMs, longestPauseMs), deadlineMs) - nowMs
+    const last = attempts.at(-1)
+    const times = attempts.filter(
+      ({ upstream, kind }) => upstream === last?.upstream && kind !== 'failover',
+    ).length
+    const apartMs = Math.min(firstPauseMs * 2 ** (times - 1), longestPauseMs)
+    return Math.min((last?.startedMs ?? nowMs) + apartMs, deadlineMs) - nowMs
   }
 
   #try(kind: AttemptKind, nowMs: number): void {
     this.#triedMs = nowMs
     // A hedge may have been made in the meantime.
-    if (kind === 'retry' && this.#call.journal.isSpent(nowMs)) return this.#conclude(null, nowMs)
-    if (!this.#begin(kind, nowMs)) {
-      const { pool } = this.#parts
-      const isUntouched = this.#call.journal.attempts.length === 0
-      this.#conclude(isUntouched ? emptyPool(pool, this.#needs) : null, nowMs)
-    }
+    const isSpent = kind === 'retry' && this.#call.journal.isSpent(nowMs)
+    if (isSpent || !this.#begin(kind, nowMs)) this.#conclude(nowMs)
   }
 
   /** @returns whether there was an upstream to ask */
@@ -215,20 +209,19 @@ class InTurn implements AttemptOwner {
     attempt.start(nowMs)
     if (this.#isHedged && !call.journal.mayRest) {
       this.#idleMs = this.#parts.hedging.tickMs(call.asked, attempt.budgetMs)
-      attempt.slowAtMs = nowMs + this.#idleMs
-      attempt.rearm(nowMs)
+      attempt.slowAfter(this.#idleMs, nowMs)
     }
     return true
   }
 
   /** Nothing new is begun; what still runs may bring an answer. */
-  #conclude(error: RelayError | null, nowMs: number): void {
-    if (this.#running.length === 0 && !this.#cancelPause) this.#settle(error, nowMs)
-  }
-
-  #settle(error: RelayError | null, nowMs: number): void {
-    const reply = error === null ? this.#best?.fallback : null
-    if (!reply) return this.#fail(error ?? noAnswer(this.#best, this.#call), nowMs)
+  #conclude(nowMs: number): void {
+    if (this.#running.length > 0 || this.#cancelPause) return
+    const reply = this.#best?.fallback
+    if (!reply) {
+      const { pool } = this.#parts
+      return this.#fail(noReply(this.#best, this.#call, pool, this.#needs), nowMs)
+    }
     if (reply.refusal === null) this.#suspects = []
     this.#answered(reply, nowMs)
   }

@@ -33,9 +33,15 @@ export function tellsOfTrouble(reply: Reply): boolean {
   return refusal === null ? incoming.status >= 300 : refusal.weight > 0 && rankOf(reply) === 3
 }
 
-/** Every attempt failed, and no upstream gave anything to pass on. */
-export function noAnswer(best: Attempt | null, { journal }: Call): RelayError {
-  const { attempts } = journal
+/** No upstream may be asked and none was; or every attempt failed, and none gave anything to pass on. */
+export function noReply(
+  best: Attempt | null,
+  { journal: { attempts } }: Call,
+  pool: Pool,
+  needs: Needs,
+): RelayError {
+  if (attempts.length === 0)
+    return rateLimited(pool, needs) ?? new RelayError(errorKinds.noUpstream, whyNone(pool, needs))
   const story = attempts.map(({ upstream, result }) =>
     typeof result === 'object' && result ? `${upstream}: ${result.name}` : upstream,
   )
@@ -48,11 +54,6 @@ export function noAnswer(best: Attempt | null, { journal }: Call): RelayError {
     return new RelayError(errorKinds.unsendable, 'the request cannot be put to a node', { cause })
   const kind = cause?.fault === 'timeout' ? errorKinds.timeout : errorKinds.upstreamFailed
   return new RelayError(kind, `no upstream answered ${made}`, { cause })
-}
-
-/** No upstream may be asked, and none was. */
-export function emptyPool(pool: Pool, needs: Needs): RelayError {
-  return rateLimited(pool, needs) ?? new RelayError(errorKinds.noUpstream, whyNone(pool, needs))
 }
 
 /** Every upstream that could serve the call is in cooldown; null where that is not why. */
