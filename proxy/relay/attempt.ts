@@ -25,15 +25,11 @@ const blocksWaited = 2
 const ownDefect = 'a defect of the router'
 const lateFault = new TransportError('timeout', 'no answer in time')
 
-/** Who made an attempt, and hears what becomes of it. After `ended` or `broke` it hears no more. */
+/** The call that an attempt is made for. After `ended` nothing more is reported to it. */
 export interface AttemptOwner {
-  /** It takes long: another upstream may be asked as well. */
+  /** It takes long, and goes on: another upstream may be asked as well. Where `isLate`, its budget is over. */
   slow(attempt: Attempt, nowMs: number): void
-  /** Its budget is over; it goes on until the time of the call is. */
-  late(attempt: Attempt, nowMs: number): void
   ended(attempt: Attempt, nowMs: number): void
-  /** A defect of the router. */
-  broke(attempt: Attempt, error: unknown): void
 }
 
 /**
@@ -51,6 +47,8 @@ export class Attempt implements Due {
   fault: TransportError | null = null
   /** The answer for the client; of a failed attempt, what may be passed on. */
   reply: Reply | null = null
+  /** What the router itself failed by. */
+  defect: unknown = null
   readonly #parts: RelayParts
   readonly #owner: AttemptOwner
   readonly #call: Call
@@ -148,7 +146,7 @@ export class Attempt implements Due {
     this.failure = this.#timeout
     this.fault = lateFault
     this.#excuseLateness = this.upstream.late(this.#url, this.failure, startedMs)
-    this.#owner.late(this, nowMs)
+    this.#owner.slow(this, nowMs)
   }
 
   /**
@@ -236,7 +234,8 @@ export class Attempt implements Due {
   #break(error: unknown, nowMs: number): void {
     this.#close()
     this.#end('aborted', ownDefect, nowMs)
-    this.#owner.broke(this, error)
+    this.defect = error
+    this.#owner.ended(this, nowMs)
   }
 
   #settle(nowMs: number): void {

@@ -56,16 +56,13 @@ export class Broadcast implements AttemptOwner {
   }
 
   slow(_attempt: Attempt, nowMs: number): void {
-    if (this.#isNamedAlone) this.#sendToAll(nowMs)
-  }
-
-  late(_attempt: Attempt, nowMs: number): void {
     this.#goOn(nowMs)
   }
 
   ended(attempt: Attempt, nowMs: number): void {
-    const { failure, reply } = attempt
+    const { failure, reply, defect } = attempt
     this.#running.delete(attempt)
+    if (defect) return this.#fail(defect)
     if (failure !== null || reply === null) {
       if (attempt.violation) attempt.blame()
       this.#best = morePreferred(this.#best, attempt)
@@ -81,11 +78,6 @@ export class Broadcast implements AttemptOwner {
       if (lesser) release(lesser.incoming.body)
     }
     this.#goOn(nowMs)
-  }
-
-  broke(attempt: Attempt, error: unknown): void {
-    this.#running.delete(attempt)
-    this.#fail(error)
   }
 
   #sendToAll(nowMs: number): void {
@@ -104,7 +96,7 @@ export class Broadcast implements AttemptOwner {
     return attempt
   }
 
-  /** An attempt failed, or is late: is there another upstream that may take it? */
+  /** An attempt failed, or is slow: is there another upstream that may take it? */
   #goOn(nowMs: number): void {
     if (this.#isOver) return
     const { journal, signal } = this.#call

@@ -19,28 +19,20 @@ export function addonsOf({ asked, directives }: Call): readonly string[] {
 /** What the next attempt of a call needs of an upstream. One for all attempts of the call. */
 export class Needs implements Wanted {
   readonly addons: readonly string[]
+  readonly block: Wanted['block']
+  readonly byHash: boolean
+  readonly cost: number
+  readonly prefer: string | null
   untriedOnly = false
   readonly #call: Call
 
   constructor(call: Call) {
     this.#call = call
     this.addons = addonsOf(call)
-  }
-
-  get block(): Wanted['block'] {
-    return this.#call.asked.block
-  }
-
-  get byHash(): boolean {
-    return this.#call.asked.byHash
-  }
-
-  get cost(): number {
-    return this.#call.asked.cost
-  }
-
-  get prefer(): string | null {
-    return this.#call.directives.selectProvider
+    this.block = call.asked.block
+    this.byHash = call.asked.byHash
+    this.cost = call.asked.cost
+    this.prefer = call.directives.selectProvider
   }
 
   get excluded(): readonly string[] {

@@ -113,6 +113,10 @@ class InTurn implements AttemptOwner {
   }
 
   slow(attempt: Attempt, nowMs: number): void {
+    if (attempt.isLate) {
+      this.#best ??= attempt
+      return this.#goOn(attempt, nowMs)
+    }
     const { budget } = this.#parts.hedging
     if (!this.#call.journal.isSpent(nowMs) && budget.spend(nowMs)) {
       if (this.#begin('hedge', nowMs)) return
@@ -122,14 +126,10 @@ class InTurn implements AttemptOwner {
     this.#idleMs = Math.min(this.#idleMs * 2, longestIdleMs)
   }
 
-  late(attempt: Attempt, nowMs: number): void {
-    this.#best ??= attempt
-    this.#goOn(attempt, nowMs)
-  }
-
   ended(attempt: Attempt, nowMs: number): void {
     this.#running.splice(this.#running.indexOf(attempt), 1)
-    const { failure, violation, reply } = attempt
+    const { failure, violation, reply, defect } = attempt
+    if (defect) return this.#fail(defect, nowMs)
     if (failure === null && reply) return this.#answered(reply, nowMs, attempt.isLate)
     if (violation) {
       const alike = this.#suspects.find((each) => isAlike(each, attempt))
@@ -146,10 +146,6 @@ class InTurn implements AttemptOwner {
     // When it was late another attempt was begun, or none was left.
     if (attempt.isLate) this.#conclude(nowMs)
     else this.#goOn(attempt, nowMs)
-  }
-
-  broke(_attempt: Attempt, error: unknown): void {
-    this.#fail(error, this.#parts.clock.nowMs())
   }
 
   /** The newest attempt brought nothing, or nothing yet: asks another upstream, unless one still has time. */
