@@ -5,8 +5,8 @@ import type { Cancel, Clock } from './clock.ts'
 /** Something that is due at a time, on the clock's monotonic scale, which may change. */
 export interface Due {
   readonly dueMs: number
-  /** Where it waits; -1 while it does not. For `DueTimes` alone. */
-  place: number
+  /** Its index among those that wait; -1 while it does not. For `DueTimes` alone. */
+  index: number
   /** Called when the time has come; it sets the next time, or has itself removed. */
   due(nowMs: number): void
 }
@@ -31,19 +31,19 @@ export class DueTimes {
 
   /** Adds it, or notes that it is due at another time. */
   add(each: Due, nowMs: number): void {
-    if (each.place < 0) each.place = this.#waiting.push(each) - 1
+    if (each.index < 0) each.index = this.#waiting.push(each) - 1
     this.#arm(each.dueMs, nowMs)
   }
 
   delete(each: Due): void {
-    const { place } = each
-    if (place < 0) return
+    const { index } = each
+    if (index < 0) return
     const last = this.#waiting.pop() as Due
     if (last !== each) {
-      this.#waiting[place] = last
-      last.place = place
+      this.#waiting[index] = last
+      last.index = index
     }
-    each.place = -1
+    each.index = -1
     if (this.#waiting.length > 0) return
     this.#cancel()
     this.#armedMs = Infinity
@@ -62,7 +62,7 @@ export class DueTimes {
     this.#armedMs = Infinity
     const nowMs = this.#clock.nowMs()
     for (const each of [...this.#waiting])
-      if (each.dueMs <= nowMs + toleranceMs && each.place >= 0)
+      if (each.dueMs <= nowMs + toleranceMs && each.index >= 0)
         each.due(Math.max(nowMs, each.dueMs))
     let soonestMs = Infinity
     for (const { dueMs } of this.#waiting) soonestMs = Math.min(soonestMs, dueMs)

@@ -39,7 +39,7 @@ export interface AttemptOwner {
 export class Attempt implements Due {
   readonly upstream: Upstream
   dueMs = Infinity
-  place = -1
+  index = -1
   isLate = false
   /** Why it failed, or that it is late; null for an answer, and before. */
   failure: FailureClass | null = null

@@ -57,7 +57,7 @@ test('the trouble of one node is none of another', async () => {
   expect(fixture.events).toContain('one is held off at ws://one.test')
 })
 
-describe('a place', () => {
+describe('a URL', () => {
   const solana = {
     chainId: 'SLOTCHAIN',
     family: (ask: Ask, clock: Clock) => solanaFamily({ ask, clock, blockTimeMs: 400 }),

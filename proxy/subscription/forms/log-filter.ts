@@ -7,9 +7,9 @@ const address = /^0x[0-9a-f]{40}$/i
 const word = /^0x[0-9a-f]{64}$/i
 
 /**
- * Reads a filter as nodes do: an address or a list of them; topics by place, each one, any of a
- * list, or null for any. A list that is empty or holds null restricts nothing. A place at the end
- * without a wish still asks for a topic to be there, and stays.
+ * Reads a filter as nodes do: an address or a list of them; topics by position, each one, any of a
+ * list, or null for any. A list that is empty or holds null restricts nothing. A position at
+ * the end without a wish still asks for a topic to be there, and stays.
  * @returns one form for all filters that mean the same: lower case, in order, each once
  * @throws RelayError when no node would take it
  */
@@ -20,10 +20,10 @@ export function readLogFilter(filter: unknown): object {
   const { blockHash, address: given, topics } = filter as Readonly<Record<string, unknown>>
   if ((blockHash ?? null) !== null) throw invalid('a subscription has no "blockHash"; leave it out')
   const addresses = alternatives(given, address, 'an address is 20 bytes in hex')
-  const places = readTopics(topics)
+  const positions = readTopics(topics)
   return {
     ...(addresses !== null && { address: addresses }),
-    ...(places.length > 0 && { topics: places }),
+    ...(positions.length > 0 && { topics: positions }),
   }
 }
 
@@ -38,7 +38,7 @@ function readTopics(topics: unknown): readonly unknown[] {
   if (topics === undefined || topics === null) return []
   if (!Array.isArray(topics)) throw invalid('"topics" must be a list')
   if (topics.length > mostTopics) throw invalid(`a log has at most ${mostTopics} topics`)
-  return topics.map((place) => alternatives(place, word, 'a topic is 32 bytes in hex'))
+  return topics.map((each) => alternatives(each, word, 'a topic is 32 bytes in hex'))
 }
 
 /** Null: any. One alone is written plainly, which every node understands. */
