@@ -248,7 +248,7 @@ describe('the way to the cluster', () => {
         ...cluster,
         credentials: async () => ({
           headers: {},
-          tls: { ...(await cluster.credentials()).tls, serverName: 'elsewhere.test' },
+          tls: { ...(await cluster.credentials()).tls, servername: 'elsewhere.test' },
         }),
       },
     })

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { writeObjects } from '../api/crd/kube-yaml.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { readManifests, type ManifestText } from '../manifests/read-manifests.ts'
@@ -110,7 +111,7 @@ export async function readFiles(
   const texts: ManifestText[] = []
   const seen = new Set<string>()
   for (const path of paths) {
-    if (path === '-') texts.push({ name: 'standard input', text: await readAll(stdin) })
+    if (path === '-') texts.push({ name: 'standard input', text: await text(stdin) })
     else
       for (const file of await filesOf(path)) {
         // A pipe, such as that of `-f <(kustomize build)`, has no path but the one that it was given by.
@@ -152,11 +153,4 @@ async function attempt<T>(path: string, read: Promise<T>): Promise<T> {
     const why = code === 'ENOENT' ? 'there is no such file' : message
     throw new UnreadableFileError(`${path}: ${why}`, { cause })
   }
-}
-
-async function readAll(stdin: CommandIo['stdin']): Promise<string> {
-  const chunks: Uint8Array[] = []
-  for await (const chunk of stdin)
-    chunks.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk)
-  return Buffer.concat(chunks).toString()
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { KnownChains } from '../../proxy/config/check-chains.ts'
-import type { RpcRouterStatus, UpstreamProviderStatus } from '../api/status.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { Clock, Random } from '../kube/clock.ts'
 import { Controller, type ControllerOptions } from '../kube/controller.ts'
@@ -11,7 +10,7 @@ import { type KubeObject, refOf, type Resource } from '../kube/object.ts'
 import type { KubeObserver } from '../kube/observer.ts'
 import { type Reflector, synced } from '../kube/reflector.ts'
 import type { Images } from '../resources/build-children.ts'
-import { childKinds, rpcRouters, upstreamProviders } from '../resources/kinds.ts'
+import { childKinds } from '../resources/kinds.ts'
 import { chainNames } from '../translate/router-document.ts'
 import { ApplyOrder } from './apply-order.ts'
 import { ChildApplier } from './child-applier.ts'
@@ -19,7 +18,6 @@ import { fieldManager } from './field-conflicts.ts'
 import { ProviderReconciler, ProviderResults } from './provider-reconciler.ts'
 import { References } from './references.ts'
 import { RouterReconciler } from './router-reconciler.ts'
-import { StatusWriter } from './status-writer.ts'
 import { connectTriggers } from './triggers.ts'
 import { reflectWorld } from './watched-kinds.ts'
 import { World } from './world.ts'
@@ -82,13 +80,7 @@ export class Operator {
       fieldManager,
       ...{ clock, random, observer },
     })
-    const routerStatuses = new StatusWriter<RpcRouterStatus>(client, rpcRouters, clock)
-    const providerStatuses = new StatusWriter<UpstreamProviderStatus>(
-      client,
-      upstreamProviders,
-      clock,
-    )
-    const reconcilers = this.#reconcilers(options, routerStatuses, providerStatuses)
+    const reconcilers = this.#reconcilers(options)
     const controllerOf = (name: string, { reconcile }: Pick<ControllerOptions, 'reconcile'>) =>
       new Controller({
         name,
@@ -98,7 +90,7 @@ export class Operator {
     this.routers = controllerOf('rpcrouter', reconcilers.router)
     this.providers = controllerOf('upstreamprovider', reconcilers.provider)
     const { routers, providers, references } = this
-    connectTriggers({ world, references, routers, providers, routerStatuses, providerStatuses })
+    connectTriggers({ world, references, routers, providers })
   }
 
   /** Puts off what is of a scope that was not listed whole, and leaves alone what goes with its namespace. */
@@ -133,16 +125,11 @@ export class Operator {
     for (const router of this.world.routersWithMonitor(kind)) this.routers.enqueue(router)
   }
 
-  #reconcilers(
-    options: OperatorOptions,
-    routerStatuses: StatusWriter<RpcRouterStatus>,
-    providerStatuses: StatusWriter<UpstreamProviderStatus>,
-  ) {
-    const { client, clock, chains, images, generatePassword } = options
+  #reconcilers({ client, clock, chains, images, generatePassword }: OperatorOptions) {
     const { world, references } = this
     const results = new ProviderResults()
     const build = { images, monitors: this.#monitors, chainIdOf: chainNames(chains) }
-    const shared = { world, references, results, clock, chains, events: this.#events }
+    const shared = { client, world, references, results, clock, chains, events: this.#events }
     const children = new ChildApplier({ client, children: world.children, clock })
     const applier = new ApplyOrder({
       client,
@@ -151,17 +138,12 @@ export class Operator {
       onUnknownKind: (kind) => this.#setServed(kind, false),
     })
     const router = new RouterReconciler({
-      ...{ ...shared, client, children, applier, build, generatePassword },
-      statuses: routerStatuses,
+      ...{ ...shared, children, applier, build, generatePassword },
       onResults: (keys) => {
         for (const key of keys) this.providers.enqueue(key)
       },
     })
-    const provider = new ProviderReconciler({
-      ...shared,
-      statuses: providerStatuses,
-    })
-    return { router, provider }
+    return { router, provider: new ProviderReconciler(shared) }
   }
 
   /** Every kind was listed once, in every namespace. */

@@ -4,23 +4,25 @@ import { isDeepStrictEqual } from 'node:util'
 import type { KnownChains } from '../../proxy/config/check-chains.ts'
 import type { UpstreamProviderStatus } from '../api/status.ts'
 import type { UpstreamProvider } from '../api/upstream-provider.ts'
+import type { KubeClient } from '../kube/client.ts'
 import { type Clock, rfc3339 } from '../kube/clock.ts'
 import type { ReconcileContext } from '../kube/controller.ts'
 import type { EventRecorder } from '../kube/event-recorder.ts'
 import { type KubeObject, keyOf } from '../kube/object.ts'
-import { providerOccurrences } from '../status/condition-set.ts'
+import { upstreamProviders } from '../resources/kinds.ts'
+import { conditionOccurrences } from '../status/condition-set.ts'
 import { invalidProviderStatus } from '../status/invalid-status.ts'
 import { type RouterVerdict, providerStatus } from '../status/provider-status.ts'
 import { judgeProvider } from '../translate/translate.ts'
 import type { Translation } from '../translate/translation.ts'
-import { referencesOfProvider, type References } from './references.ts'
-import type { StatusWriter } from './status-writer.ts'
+import { referencesOf, type References } from './references.ts'
+import { StatusWriter } from './status-writer.ts'
 import type { World } from './world.ts'
 
 export interface ProviderReconcilerParts {
+  readonly client: Pick<KubeClient, 'apply'>
   readonly world: World
   readonly references: References
-  readonly statuses: StatusWriter<UpstreamProviderStatus>
   readonly results: ProviderResults
   readonly events: Pick<EventRecorder, 'record'>
   readonly chains: KnownChains
@@ -30,13 +32,16 @@ export interface ProviderReconcilerParts {
 /** Says in the status of one provider what the routers that select it made of it. */
 export class ProviderReconciler {
   readonly #parts: ProviderReconcilerParts
+  readonly #statuses: StatusWriter<UpstreamProviderStatus>
 
   constructor(parts: ProviderReconcilerParts) {
+    const { client, world, clock } = parts
     this.#parts = parts
+    this.#statuses = new StatusWriter(client, upstreamProviders, world.providers, clock)
   }
 
   readonly reconcile = async (key: string, { signal }: ReconcileContext): Promise<void> => {
-    const { world, statuses, events, clock } = this.#parts
+    const { world, events, clock } = this.#parts
     const object = world.providers.get(key)
     if (object === undefined || object.metadata.deletionTimestamp !== undefined) return
     const routers = this.#verdicts(key, object)
@@ -44,15 +49,14 @@ export class ProviderReconciler {
     if (routers === null) return
     const now = rfc3339(clock.wallMs())
     const { value, faults } = world.provider(object)
-    const latest: KubeObject & { status?: UpstreamProviderStatus | undefined } = statuses.latest(
-      value ?? object,
-    )
+    const latest: KubeObject & { status?: UpstreamProviderStatus | undefined } =
+      this.#statuses.latest(value ?? object)
     const status =
       value === null
         ? invalidProviderStatus({ object: latest, faults, now }, routers)
-        : await this.#judge(statuses.latest(value), routers, now, signal)
-    const occurrences = providerOccurrences(latest, status)
-    if (await statuses.write(latest, status, signal))
+        : await this.#judge(this.#statuses.latest(value), routers, now, signal)
+    const occurrences = conditionOccurrences('InvalidProvider', latest.status, status)
+    if (await this.#statuses.write(latest, status, signal))
       for (const told of occurrences) events.record({ ...told, regarding: object })
   }
 
@@ -63,8 +67,8 @@ export class ProviderReconciler {
     signal: AbortSignal,
   ): Promise<UpstreamProviderStatus> {
     const { references, chains } = this.#parts
-    const names = referencesOfProvider(provider)
-    const data = await references.read(provider.metadata.namespace, names, signal)
+    const { namespace } = provider.metadata
+    const data = await references.read(namespace, referencesOf(provider), signal)
     const judged = judgeProvider(provider, data, routers.length === 0 ? chains : null)
     return providerStatus({ provider, ...judged, routers, now })
   }

@@ -24,8 +24,7 @@ export function outlineOf({ apiVersion, kind, metadata }: KubeObject): KubeObjec
  * them the metadata is watched, and the data is got of those alone that are referred to.
  */
 export class References {
-  readonly secrets = new Store<KubeObject>()
-  readonly configMaps = new Store<KubeObject>()
+  readonly stores = { secrets: new Store<KubeObject>(), configMaps: new Store<KubeObject>() }
   readonly #client: Pick<KubeClient, 'get'>
   readonly #loaded = new Map<string, KubeObject>()
 
@@ -38,7 +37,7 @@ export class References {
   }
 
   store({ plural }: Resource): Store<KubeObject> {
-    return plural === secrets.plural ? this.secrets : this.configMaps
+    return plural === secrets.plural ? this.stores.secrets : this.stores.configMaps
   }
 
   /** The data of those names that exist, as it is now. */
@@ -90,32 +89,28 @@ export class References {
   }
 }
 
-/** Names of the Secrets and ConfigMaps that an object refers to. */
-export interface ReferenceNames {
-  readonly secrets: readonly string[]
-  readonly configMaps: readonly string[]
-}
+/** Names of the Secrets and ConfigMaps that objects refer to. */
+export type ReferenceNames = Readonly<Record<keyof References['stores'], readonly string[]>>
 
-/** What a provider refers to. */
-export function referencesOfProvider(provider: UpstreamProvider): ReferenceNames {
-  return namesAskedBy((collector) => upstreamEntry(provider, provider.spec.chainId, collector))
-}
-
-/** What a router itself refers to, a Redis that the operator runs for it apart. */
-export function referencesOfRouter(router: RpcRouter): ReferenceNames {
-  return namesAskedBy((collector) => {
-    storeSection(router, chooseState(router.spec).store, collector)
-    readSpecSources(router.spec.specSources, collector)
-  })
-}
-
-/** The names that are asked for while a part of the config is written. */
-function namesAskedBy(write: (collector: ValueCollector) => void): ReferenceNames {
-  const [secrets, configMaps] = [new Set<string>(), new Set<string>()]
+/**
+ * What routers and providers refer to, a Redis that the operator runs for a router apart: the names that are asked for
+ * while their parts of the config are written.
+ */
+export function referencesOf(
+  ...objects: readonly (RpcRouter | UpstreamProvider)[]
+): ReferenceNames {
+  const [ofSecrets, ofConfigMaps] = [new Set<string>(), new Set<string>()]
   const noting = (names: Set<string>) => (name: string) => {
     names.add(name)
     return null
   }
-  write(new ValueCollector({ secret: noting(secrets), configMap: noting(configMaps) }))
-  return { secrets: [...secrets], configMaps: [...configMaps] }
+  const data = { secret: noting(ofSecrets), configMap: noting(ofConfigMaps) }
+  for (const object of objects) {
+    const collector = new ValueCollector(data)
+    if (object.kind === 'RpcRouter') {
+      storeSection(object, chooseState(object.spec).store, collector)
+      readSpecSources(object.spec.specSources, collector)
+    } else upstreamEntry(object, object.spec.chainId, collector)
+  }
+  return { secrets: [...ofSecrets].toSorted(), configMaps: [...ofConfigMaps].toSorted() }
 }

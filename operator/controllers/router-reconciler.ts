@@ -9,11 +9,15 @@ import { ApiError } from '../kube/errors.ts'
 import type { EventRecorder, Occurrence } from '../kube/event-recorder.ts'
 import { type KubeObject, keyOf } from '../kube/object.ts'
 import { type BuildContext, buildFleet } from '../resources/build-children.ts'
-import { type Deployment, deployments, pods } from '../resources/kinds.ts'
+import { type Deployment, deployments, pods, rpcRouters } from '../resources/kinds.ts'
 import { selectorLabels } from '../resources/labels.ts'
 import type { PodPorts } from '../resources/ports.ts'
 import { buildRedis } from '../resources/redis.ts'
-import { isOtherTemplate, routerOccurrences, templateOccurrences } from '../status/condition-set.ts'
+import {
+  conditionOccurrences,
+  isOtherTemplate,
+  templateOccurrences,
+} from '../status/condition-set.ts'
 import { invalidRouterStatus } from '../status/invalid-status.ts'
 import { podProblem, isStalled } from '../status/rollout.ts'
 import { isPaused, routerStatus } from '../status/router-status.ts'
@@ -29,12 +33,11 @@ import {
   type TranslatorParts,
   translateRouter,
 } from './router-translator.ts'
-import type { StatusWriter } from './status-writer.ts'
+import { StatusWriter } from './status-writer.ts'
 
 export interface RouterReconcilerParts extends TranslatorParts {
-  readonly client: Pick<KubeClient, 'get' | 'list'>
+  readonly client: Pick<KubeClient, 'get' | 'list' | 'apply'>
   readonly applier: ApplyOrder
-  readonly statuses: StatusWriter<RpcRouterStatus>
   readonly results: ProviderResults
   readonly events: Pick<EventRecorder, 'record'>
   readonly build: BuildContext
@@ -57,18 +60,21 @@ const held: ApplyResult = { applied: { result: 'held' }, error: null, againMs: n
 /** Brings the objects of one router to what it and its providers ask for, and says so in its status. */
 export class RouterReconciler {
   readonly #parts: RouterReconcilerParts
+  readonly #statuses: StatusWriter<RpcRouterStatus>
   readonly #delay: RolloutDelay
 
   constructor(parts: RouterReconcilerParts) {
+    const { client, world, clock } = parts
     this.#parts = parts
-    this.#delay = new RolloutDelay(parts.clock)
+    this.#statuses = new StatusWriter(client, rpcRouters, world.routers, clock)
+    this.#delay = new RolloutDelay(clock)
   }
 
   readonly reconcile = async (
     key: string,
     { signal, failures }: ReconcileContext,
   ): Promise<Outcome> => {
-    const { world, results, statuses, onResults } = this.#parts
+    const { world, results, onResults } = this.#parts
     const object = world.routers.get(key)
     if (object === undefined) {
       this.#delay.forget(key)
@@ -77,9 +83,13 @@ export class RouterReconciler {
     }
     if (object.metadata.deletionTimestamp !== undefined) return {}
     const { value, faults } = world.router(object)
-    if (value !== null) return this.#reconcile(key, statuses.latest(value), failures, signal)
-    const invalid = { object: statuses.latest(object), faults, now: this.#now() }
-    await statuses.write(object, invalidRouterStatus(invalid, this.#deployment(object)), signal)
+    if (value !== null) return this.#reconcile(key, this.#statuses.latest(value), failures, signal)
+    const invalid = { object: this.#statuses.latest(object), faults, now: this.#now() }
+    await this.#statuses.write(
+      object,
+      invalidRouterStatus(invalid, this.#deployment(object)),
+      signal,
+    )
     return {}
   }
 
@@ -109,9 +119,9 @@ export class RouterReconciler {
       rollsOut: isOtherTemplate(...templates),
       podProblem: isStalled(deployment) ? await this.#podProblem(router, signal) : null,
     })
-    const occurrences = routerOccurrences(router, status)
+    const occurrences = conditionOccurrences('NotAccepted', router.status, status)
     this.#report(key, router, translated, deployment)
-    await this.#parts.statuses.write(router, status, signal)
+    await this.#statuses.write(router, status, signal)
     this.#record(router, occurrences)
     if (result.error !== null) throw result.error
     return result.againMs === null ? {} : { requeueAfterMs: result.againMs }

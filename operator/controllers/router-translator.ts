@@ -13,7 +13,7 @@ import { chooseState } from '../translate/state-store.ts'
 import { translate } from '../translate/translate.ts'
 import type { Running, Translation } from '../translate/translation.ts'
 import { type ChildApplier, belongsTo, findObject, isOrphanOf } from './child-applier.ts'
-import type { References } from './references.ts'
+import { type References, referencesOf } from './references.ts'
 import type { World } from './world.ts'
 
 export interface TranslatorParts {
@@ -48,7 +48,7 @@ export async function translateRouter(
   const seen = world.selectedBy(router)
   const providers = world.providersOf(router)
   const unreadable = world.unreadableProvidersOf(router)
-  const names = world.referencesOf(router, providers)
+  const names = referencesOf(router, ...providers)
   const known = await references.read(router.metadata.namespace, names, signal)
   const data = redisPassword === null ? known : withPassword(known, router, redisPassword)
   const translation = translate({ router, providers, unreadable, data, chains, running })

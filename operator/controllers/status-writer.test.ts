@@ -3,6 +3,7 @@
 import { expect, test } from 'vitest'
 import { VirtualClock } from '../../proxy/clock/testing/virtual-clock.ts'
 import type { KubeObject } from '../kube/object.ts'
+import { Store } from '../kube/store.ts'
 import { rpcRouters } from '../resources/kinds.ts'
 import { StatusWriter } from './status-writer.ts'
 
@@ -20,7 +21,7 @@ const written: WithStatus = {
 test('a status is known as written until the watch brings it', async () => {
   let times = 0
   const client = { apply: () => Promise.resolve((times++, written) as never) }
-  const writer = new StatusWriter(client, rpcRouters, new VirtualClock())
+  const writer = new StatusWriter(client, rpcRouters, new Store(), new VirtualClock())
   expect(await writer.write(object, { word: 'ours' }, signal)).toBe(true)
   expect(writer.latest(object)).toMatchObject({ status: { word: 'ours' } })
   expect(await writer.write(object, { word: 'ours' }, signal)).toBe(false)

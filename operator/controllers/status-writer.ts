@@ -5,6 +5,7 @@ import type { KubeClient } from '../kube/client.ts'
 import type { Clock } from '../kube/clock.ts'
 import { isNotFound } from '../kube/errors.ts'
 import type { KubeObject, Resource } from '../kube/object.ts'
+import type { Store } from '../kube/store.ts'
 import { statusManager } from './field-conflicts.ts'
 import { RecentWrites } from './recent-writes.ts'
 
@@ -17,10 +18,19 @@ export class StatusWriter<S extends object> {
   /** By uid. */
   readonly #writes: RecentWrites
 
-  constructor(client: Pick<KubeClient, 'apply'>, resource: Resource, clock: Pick<Clock, 'nowMs'>) {
+  /** @param store of the objects: the status of one that is gone is forgotten */
+  constructor(
+    client: Pick<KubeClient, 'apply'>,
+    resource: Resource,
+    store: Pick<Store<KubeObject>, 'subscribe'>,
+    clock: Pick<Clock, 'nowMs'>,
+  ) {
     this.#client = client
     this.#resource = resource
     this.#writes = new RecentWrites(clock)
+    store.subscribe(({ type, object }) => {
+      if (type === 'deleted') this.#writes.forget(object.metadata.uid ?? '')
+    })
   }
 
   /** The object with the newest status that is known. */
@@ -55,9 +65,5 @@ export class StatusWriter<S extends object> {
       if (isNotFound(error)) return false
       throw error
     }
-  }
-
-  forget(uid: string): void {
-    this.#writes.forget(uid)
   }
 }

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { isDeepStrictEqual } from 'node:util'
-import type { RpcRouterStatus, UpstreamProviderStatus } from '../api/status.ts'
 import type { Controller } from '../kube/controller.ts'
 import { type KubeObject, keyOf } from '../kube/object.ts'
 import type { Change } from '../kube/store.ts'
-import { configMaps, deployments, secrets } from '../resources/kinds.ts'
+import { deployments } from '../resources/kinds.ts'
 import { instanceKeys } from '../resources/labels.ts'
 import { routersOf } from './child-stores.ts'
 import type { References } from './references.ts'
-import type { StatusWriter } from './status-writer.ts'
 import type { World } from './world.ts'
 
 export interface TriggerParts {
@@ -17,47 +15,37 @@ export interface TriggerParts {
   readonly references: References
   readonly routers: Controller
   readonly providers: Controller
-  readonly routerStatuses: StatusWriter<RpcRouterStatus>
-  readonly providerStatuses: StatusWriter<UpstreamProviderStatus>
 }
 
 /** A Deployment counts its pods many times in a rollout: what it says is looked at so often at most. */
 const countsSettleMs = 500
 
 /** Enqueues what a change concerns. Our own writes are changes, too: what they come to is nothing. */
-export function connectTriggers(parts: TriggerParts): void {
-  const { world, references, routers, providers, routerStatuses, providerStatuses } = parts
+export function connectTriggers({ world, references, routers, providers }: TriggerParts): void {
   world.routers.subscribe((change) => {
-    const { type, object, previous } = change
-    if (type === 'deleted') routerStatuses.forget(object.metadata.uid ?? '')
+    const { object, previous } = change
     routers.enqueue(keyOf(object.metadata))
     // They may wait for the word of a router that selects them no more, and so will never give it.
     if (previous !== null && isMeant(change))
       for (const provider of world.providerKeysOf(previous)) providers.enqueue(provider)
   })
   world.providers.subscribe((change) => {
-    const { type, object, previous } = change
-    if (type === 'deleted') providerStatuses.forget(object.metadata.uid ?? '')
+    const { object, previous } = change
     providers.enqueue(keyOf(object.metadata))
     if (!isMeant(change)) return
     for (const each of previous === null ? [object] : [object, previous])
       for (const router of world.routersOf(each)) routers.enqueue(router)
   })
-  for (const resource of world.children.resources)
-    world.children.store(resource).subscribe(({ object, previous }) => {
-      const delayMs = resource.plural === deployments.plural ? countsSettleMs : 0
-      // It may have been taken from a router: that one is concerned as well.
-      const owners = [object, previous].flatMap((each) => (each === null ? [] : routersOf(each)))
-      for (const router of new Set(owners)) {
-        if (delayMs === 0) routers.enqueue(router)
-        else routers.queue.addAfter(router, delayMs)
-      }
-    })
-  for (const [kind, resource] of [
-    ['secret', secrets],
-    ['configMap', configMaps],
-  ] as const)
-    references.store(resource).subscribe(({ object }) => {
+  world.children.onChange(({ object, previous }, { plural }) => {
+    // It may have been taken from a router: that one is concerned as well.
+    const owners = [object, previous].flatMap((each) => (each === null ? [] : routersOf(each)))
+    for (const router of new Set(owners)) {
+      if (plural === deployments.plural) routers.queue.addAfter(router, countsSettleMs)
+      else routers.enqueue(router)
+    }
+  })
+  for (const kind of ['secrets', 'configMaps'] as const)
+    references.stores[kind].subscribe(({ object }) => {
       const key = keyOf(object.metadata)
       for (const router of world.routersUsing(kind, key)) routers.enqueue(router)
       for (const provider of world.providers.byIndex(kind, key))

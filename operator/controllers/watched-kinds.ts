@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { KubeClient, Selection } from '../kube/client.ts'
-import type { Clock, Random } from '../kube/clock.ts'
+import type { Selection } from '../kube/client.ts'
 import { type KubeObject, withoutManagedFields, type Resource } from '../kube/object.ts'
-import type { KubeObserver } from '../kube/observer.ts'
 import { Reflector, type ReflectorOptions } from '../kube/reflector.ts'
 import {
   configMaps,
@@ -19,20 +17,16 @@ import { withForeignFields } from './field-conflicts.ts'
 import { outlineOf, type References } from './references.ts'
 import type { World } from './world.ts'
 
-/** A kind that is watched, with where it goes. */
-interface WatchedKind {
-  readonly resource: Resource
-  readonly store: ReflectorOptions<KubeObject>['store']
-  readonly selection: Selection
-  readonly keep: (object: KubeObject) => KubeObject
-  readonly onServed?: (isServed: boolean) => void
-}
+type Reflected = ReflectorOptions<KubeObject>
 
-export interface ReflectOptions {
-  readonly client: KubeClient
-  readonly clock: Clock
-  readonly random: Random
-  readonly observer: KubeObserver
+/** A kind that is watched, with where it goes. */
+type WatchedKind = Pick<Reflected, 'resource' | 'store' | 'onServed'> &
+  Required<Pick<Reflected, 'selection' | 'keep'>>
+
+export interface ReflectOptions extends Pick<
+  Reflected,
+  'client' | 'clock' | 'random' | 'observer'
+> {
   /** Null for all. */
   readonly namespaces: readonly string[] | null
   /** Called for a kind of monitors when the cluster is found to have it, or not. */

@@ -11,19 +11,19 @@ import { Store } from '../kube/store.ts'
 import { instanceKeys } from '../resources/labels.ts'
 import type { UnreadableProvider } from '../translate/translation.ts'
 import { ChildStores, type Revision } from './child-stores.ts'
-import { type ReferenceNames, referencesOfProvider, referencesOfRouter } from './references.ts'
+import { type ReferenceNames, referencesOf } from './references.ts'
 
 /** All that the controllers know of the cluster. Reflectors write it, controllers read it. */
 export class World {
-  readonly routers = new Store<KubeObject, 'selector' | 'secret' | 'configMap'>({
+  readonly routers = new Store<KubeObject, 'selector' | keyof ReferenceNames>({
     selector: (object) => this.#selectorKeys(object),
-    secret: (object) => this.#references(object, 'secrets'),
-    configMap: (object) => this.#references(object, 'configMaps'),
+    secrets: (object) => this.#references(object, 'secrets'),
+    configMaps: (object) => this.#references(object, 'configMaps'),
   })
-  readonly providers = new Store<KubeObject, 'label' | 'secret' | 'configMap'>({
+  readonly providers = new Store<KubeObject, 'label' | keyof ReferenceNames>({
     label: labelKeys,
-    secret: (object) => this.#references(object, 'secrets'),
-    configMap: (object) => this.#references(object, 'configMaps'),
+    secrets: (object) => this.#references(object, 'secrets'),
+    configMaps: (object) => this.#references(object, 'configMaps'),
   })
   readonly replicaSets = new Store<Revision, 'instance'>({ instance: instanceKeys })
   readonly children: ChildStores
@@ -36,8 +36,7 @@ export class World {
 
   /** What is kept of a router or a provider that the API server tells of. */
   keep(object: KubeObject): KubeObject {
-    const reader = object.kind === rpcRouterNames.kind ? this.#routerReader : this.#providerReader
-    return reader.keep(object)
+    return this.#readerOf(object).keep(object)
   }
 
   router(object: KubeObject) {
@@ -113,20 +112,10 @@ export class World {
   }
 
   /** The keys of the routers that a Secret or a ConfigMap concerns, themselves or by their providers. */
-  routersUsing(kind: 'secret' | 'configMap', key: string): readonly string[] {
+  routersUsing(kind: keyof ReferenceNames, key: string): readonly string[] {
     const own = this.routers.byIndex(kind, key).map(({ metadata }) => keyOf(metadata))
     const byProvider = this.providers.byIndex(kind, key).flatMap((each) => this.routersOf(each))
     return [...new Set([...own, ...byProvider])]
-  }
-
-  /** All that a router's config is made from: what it refers to itself, and its providers. */
-  referencesOf(router: RpcRouter, providers: readonly UpstreamProvider[]): ReferenceNames {
-    const names = [referencesOfRouter(router), ...providers.map(referencesOfProvider)]
-    const sorted = (all: readonly string[]) => [...new Set(all)].toSorted()
-    return {
-      secrets: sorted(names.flatMap((each) => each.secrets)),
-      configMaps: sorted(names.flatMap((each) => each.configMaps)),
-    }
   }
 
   #selectorKeys(object: KubeObject): readonly string[] {
@@ -135,14 +124,15 @@ export class World {
     return selectorKeys(value.metadata.namespace, value.spec.providerSelector)
   }
 
-  #references(object: KubeObject, kind: 'secrets' | 'configMaps'): readonly string[] {
-    const { namespace } = object.metadata
-    const names =
-      object.kind === rpcRouterNames.kind
-        ? this.router(object).value && referencesOfRouter(this.router(object).value as RpcRouter)
-        : this.provider(object).value &&
-          referencesOfProvider(this.provider(object).value as UpstreamProvider)
-    return (names?.[kind] ?? []).map((name) => keyOf({ namespace, name }))
+  #references(object: KubeObject, kind: keyof ReferenceNames): readonly string[] {
+    const { value } = this.#readerOf(object).read(object)
+    if (value === null) return []
+    const { namespace } = value.metadata
+    return referencesOf(value)[kind].map((name) => keyOf({ namespace, name }))
+  }
+
+  #readerOf({ kind }: KubeObject) {
+    return kind === rpcRouterNames.kind ? this.#routerReader : this.#providerReader
   }
 }
 

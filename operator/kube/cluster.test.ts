@@ -77,8 +77,8 @@ describe('a kubeconfig', () => {
     expect(cluster.proxyUrl).toBe('http://proxy.test:3128')
     expect((await cluster.credentials()).tls).toEqual({
       ca: 'CA',
-      serverName: 'inner.test',
-      insecure: true,
+      servername: 'inner.test',
+      rejectUnauthorized: false,
     })
   })
 

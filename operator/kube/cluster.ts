@@ -4,14 +4,14 @@ import { access, readFile } from 'node:fs/promises'
 import { isIPv6 } from 'node:net'
 import { join } from 'node:path'
 
-/** What a connection needs to trust the server and to be trusted. PEM. */
+/** What a connection needs to trust the server and to be trusted, as Node.js calls it. PEM. */
 export interface TlsMaterial {
   readonly ca?: string
   readonly cert?: string
   readonly key?: string
-  readonly serverName?: string
-  /** Only where a kubeconfig says `insecure-skip-tls-verify`. */
-  readonly insecure?: boolean
+  readonly servername?: string
+  /** False only where a kubeconfig says `insecure-skip-tls-verify`. */
+  readonly rejectUnauthorized?: boolean
 }
 
 export interface Credentials {
@@ -170,7 +170,7 @@ function tlsOf({ ca, cert, key, servername, rejectUnauthorized }: Applied): TlsM
     ...(ca && { ca: String(ca) }),
     ...(cert && { cert: String(cert) }),
     ...(key && { key: String(key) }),
-    ...(servername && { serverName: servername }),
-    ...(rejectUnauthorized === false && { insecure: true }),
+    ...(servername && { servername }),
+    ...(rejectUnauthorized === false && { rejectUnauthorized }),
   }
 }

@@ -148,8 +148,8 @@ export class LeaderElector {
       const leaseMs = this.#leaseMs
       // Counted from here: whoever sees the renewal sees it later.
       const atMs = clock.nowMs()
-      const claim = { identity, leaseMs, wallMs: clock.wallMs() }
-      await this.#write(present, claimed(ref, present, claim), limited)
+      const lease = claimed(ref, present, identity, leaseMs, microTime(clock.wallMs()))
+      await this.#write(present, lease, limited)
       // One that comes too late does not bring the lead back: the term is over.
       if (!this.#leads || this.isLeading) this.#renewedMs = atMs
     })
@@ -256,15 +256,12 @@ export const leases: Resource<Lease> = {
 function claimed(
   ref: Required<ObjectRef>,
   present: Lease | null,
-  {
-    identity,
-    leaseMs,
-    wallMs,
-  }: { readonly [K in 'leaseMs' | 'wallMs']: number } & { readonly identity: string },
+  identity: string,
+  leaseMs: number,
+  now: string,
 ): Lease {
   const { holderIdentity, acquireTime, leaseTransitions = 0 } = present?.spec ?? {}
   const isOurs = holderIdentity === identity
-  const now = microTime(wallMs)
   return {
     ...(present ?? { apiVersion: apiVersionOf(leases), kind: leases.kind, metadata: { ...ref } }),
     spec: {

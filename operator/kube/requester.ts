@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { text } from 'node:stream/consumers'
 import type { ReadAnswer } from './answers.ts'
 import { type Clock, deadline, type Deadline, sleep } from './clock.ts'
 import { ApiError, KubeError, MalformedAnswerError, TimeoutError, type Status } from './errors.ts'
@@ -10,9 +11,6 @@ import type { Transport, WireAnswer, WireRequest } from './transport.ts'
 /** How often, and for how long at once, a server that says `Retry-After` is obeyed before the caller hears of it. */
 const patientTimes = 4
 const patientMs = 30_000
-/** A page of a list stays far below; more means that something else answers. */
-const mostAnswerBytes = 256 * 1024 * 1024
-
 export type Query = Readonly<Record<string, string | number | boolean>>
 
 export interface ApiRequest {
@@ -51,7 +49,7 @@ export class Requester {
     return this.#patiently(request, signal, async () => {
       using limit = this.#deadline(request, signal)
       const answer = await this.#ask(request, limit.signal)
-      return read(nameOf(request), parseJson(request, await readText(request, answer)))
+      return read(nameOf(request), parseJson(request, await text(answer.body)))
     })
   }
 
@@ -151,44 +149,30 @@ function toWire({
   }
 }
 
-async function readText(request: ApiRequest, { body }: WireAnswer): Promise<string> {
-  const pieces: Uint8Array[] = []
-  let length = 0
-  for await (const piece of body) {
-    length += piece.length
-    if (length > mostAnswerBytes)
-      throw new MalformedAnswerError(
-        `${nameOf(request)}: the answer is longer than ${mostAnswerBytes} bytes`,
-      )
-    pieces.push(piece)
-  }
-  return Buffer.concat(pieces).toString()
-}
-
-function parseJson(request: ApiRequest, text: string): unknown {
+function parseJson(request: ApiRequest, body: string): unknown {
   try {
-    return JSON.parse(text)
+    return JSON.parse(body)
   } catch (cause) {
     throw new MalformedAnswerError(`${nameOf(request)}: the answer is no JSON`, { cause })
   }
 }
 
 async function readRefusal(request: ApiRequest, answer: WireAnswer): Promise<ApiError> {
-  const text = await readText(request, answer)
+  const words = await text(answer.body)
   const seconds = Number(answer.header('retry-after') ?? NaN)
   const retryAfterMs = Number.isFinite(seconds) ? Math.max(0, seconds) * 1000 : null
-  return new ApiError(nameOf(request), answer.status, statusIn(text), retryAfterMs)
+  return new ApiError(nameOf(request), answer.status, statusIn(words), retryAfterMs)
 }
 
 /** A refusal that is no Status comes from something on the way; its words are shown as they are, in part. */
-function statusIn(text: string): Status {
+function statusIn(body: string): Status {
   try {
-    const parsed = JSON.parse(text) as Status | null
+    const parsed = JSON.parse(body) as Status | null
     if (parsed?.kind === 'Status') return parsed
   } catch {
     // No JSON at all.
   }
-  return { message: text.slice(0, 200).trim() }
+  return { message: body.slice(0, 200).trim() }
 }
 
 /** A rate with a burst. Whoever reserves gets a turn; turns are given out in order. */

@@ -145,11 +145,7 @@ export class Transport {
 
 function createAgent({ proxyUrl }: Cluster, tls: TlsMaterial): Dispatcher {
   const connect = {
-    ...(tls.ca !== undefined && { ca: tls.ca }),
-    ...(tls.cert !== undefined && { cert: tls.cert }),
-    ...(tls.key !== undefined && { key: tls.key }),
-    ...(tls.serverName !== undefined && { servername: tls.serverName }),
-    ...(tls.insecure && { rejectUnauthorized: false }),
+    ...tls,
     timeout: connectTimeoutMs,
     // A write that is aborted while its body is on its way stops the process for good: decision 0027.
     allowH2: false,

@@ -11,8 +11,7 @@ import {
   upstreamProviderConditions,
 } from '../api/conditions.ts'
 import { type EventReason, eventReasons } from '../api/events.ts'
-import type { RpcRouter } from '../api/rpc-router.ts'
-import type { Condition, RpcRouterStatus, UpstreamProviderStatus } from '../api/status.ts'
+import type { Condition, RpcRouterStatus } from '../api/status.ts'
 import type { Occurrence } from '../kube/event-recorder.ts'
 import type { Deployment } from '../resources/kinds.ts'
 import { configHashAnnotation, secretHashAnnotation } from '../resources/labels.ts'
@@ -113,23 +112,14 @@ export function templateOccurrences(
   return [occurrence('RolloutStarted', 'The template of the pods was changed')]
 }
 
-/** What people are told when the status of a router changes. */
-export function routerOccurrences({ status }: RpcRouter, after: RpcRouterStatus): readonly Told[] {
-  return conditionOccurrences('NotAccepted', status, after)
-}
-
-/** What people are told when the status of a provider changes. */
-export function providerOccurrences(
-  { status }: { readonly status?: UpstreamProviderStatus | undefined },
-  after: UpstreamProviderStatus,
-): readonly Told[] {
-  return conditionOccurrences('InvalidProvider', status, after)
-}
-
 type Conditions = Pick<RpcRouterStatus, 'conditions'>
 
-/** @param refused what is told of an object that is not accepted */
-function conditionOccurrences(
+/**
+ * What people are told when the status of a router or a provider changes.
+ *
+ * @param refused what is told of an object that is not accepted
+ */
+export function conditionOccurrences(
   refused: EventReason,
   before: Conditions | undefined,
   after: Conditions,

@@ -6,7 +6,7 @@ import { type RpcRouter, rpcRouterSchema } from '../api/rpc-router.ts'
 import type { Condition } from '../api/status.ts'
 import { type UpstreamProvider, upstreamProviderSchema } from '../api/upstream-provider.ts'
 import { configHashAnnotation, secretHashAnnotation } from '../resources/labels.ts'
-import { providerOccurrences, routerOccurrences, templateOccurrences } from './condition-set.ts'
+import { conditionOccurrences, templateOccurrences } from './condition-set.ts'
 
 function condition(type: string, status: Condition['status'], reason: string): Condition {
   return { type, status, reason, message: 'why', lastTransitionTime: '2026-01-31T03:00:00Z' }
@@ -99,12 +99,16 @@ describe('a router is told of', () => {
       [],
     ],
   ])('%s', (_, before, after, reasons) => {
-    expect(told(routerOccurrences(routerWith(before), { conditions: [after] }))).toEqual(reasons)
+    expect(
+      told(conditionOccurrences('NotAccepted', routerWith(before).status, { conditions: [after] })),
+    ).toEqual(reasons)
   })
 
   test('no rollout that was over at first sight', () => {
     const after = condition('Progressing', 'False', 'RolloutComplete')
-    expect(routerOccurrences(routerWith(null), { conditions: [after] })).toEqual([])
+    expect(
+      conditionOccurrences('NotAccepted', routerWith(null).status, { conditions: [after] }),
+    ).toEqual([])
   })
 })
 
@@ -119,7 +123,11 @@ describe('a provider is told of', () => {
     ],
     ['nothing that is well', condition('Ready', 'True', 'Ready'), []],
   ])('%s', (_, after, reasons) => {
-    expect(told(providerOccurrences(providerWith([]), { conditions: [after] }))).toEqual(reasons)
+    expect(
+      told(
+        conditionOccurrences('InvalidProvider', providerWith([]).status, { conditions: [after] }),
+      ),
+    ).toEqual(reasons)
   })
 })
 
@@ -142,7 +150,7 @@ test('pods that become others are told of by what changed', () => {
 test('the note is the message, the type and the action are those of the table', () => {
   const after = { conditions: [condition('Programmed', 'False', 'NameConflict')] }
   const { type, action } = eventReasons.NameConflict
-  expect(routerOccurrences(routerWith([]), after)).toEqual([
+  expect(conditionOccurrences('NotAccepted', routerWith([]).status, after)).toEqual([
     { type, action, reason: 'NameConflict', note: 'why' },
   ])
 })

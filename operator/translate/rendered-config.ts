@@ -60,16 +60,15 @@ export function renderConfig(
   }
 }
 
-/** A hash of each key of a Secret that pods use, under a hash of where it stands: both of 16 digits. */
-export type SecretHashes = ReadonlyMap<string, string>
-
 /**
- * Hashes what pods use of Secrets, so that a change is known by it. The hash is keyed with the uid of the Secret, which
- * only those learn who may read the Secret: others cannot try out values against it.
+ * A hash of each key of a Secret that pods use, so that a change is known by it. It is keyed with the uid of the Secret,
+ * which only those learn who may read the Secret: others cannot try out values against it.
  */
-export function hashSecrets(used: readonly SecretKey[], data: ReferenceData): SecretHashes {
-  const hashes = used.map((each) => [digest([each.name, each.key]), hashOf(each, data)] as const)
-  return new Map(hashes.toSorted(([a], [b]) => (a < b ? -1 : 1)))
+export function hashSecrets(
+  used: readonly SecretKey[],
+  data: ReferenceData,
+): ReadonlyMap<string, string> {
+  return new Map(used.map((each) => [digest([each.name, each.key]), hashOf(each, data)]))
 }
 
 /** Empty for a value that is gone, or of a Secret which the API server has not made. */

@@ -77,10 +77,7 @@ export type RouterRefusalReason = Exclude<
 >
 
 /** Why a provider cannot be accepted; the reason of its condition `Accepted` that is False. */
-export type ProviderRefusalReason = Exclude<
-  UpstreamProviderReason<'Accepted'>,
-  'Accepted' | 'Pending'
->
+export type ProviderRefusalReason = Exclude<UpstreamProviderReason<'Accepted'>, 'Accepted'>
 
 /** Why a reference leads nowhere; the reason of a condition `ResolvedRefs` that is False. */
 export type DanglingReason = Exclude<UpstreamProviderReason<'ResolvedRefs'>, 'ResolvedRefs'>
