@@ -39,8 +39,8 @@ describe('the verbs', () => {
     expect(replaced.data).toEqual({ b: '2' })
     const merged = await client.mergePatch(configMaps, ref, { data: { b: null, c: '3' } }, signal)
     expect(merged.data).toEqual({ c: '3' })
-    expect(await client.delete(configMaps, ref, {}, signal)).toBe(true)
-    expect(await client.delete(configMaps, ref, {}, signal)).toBe(false)
+    expect(await client.delete(configMaps, ref, signal)).toBe(true)
+    expect(await client.delete(configMaps, ref, signal)).toBe(false)
   })
 
   test('a list gives whole objects, pages follow each other', async () => {
@@ -95,7 +95,7 @@ describe('refusals say what is wrong', () => {
     await client.create(configMaps, configMap('kept'), signal)
     const uid = '00000000-0000-0000-0000-000000000000'
     const ref = { namespace, name: 'kept' }
-    const error = await refusal(client.delete(configMaps, ref, { uid }, signal))
+    const error = await refusal(client.delete(configMaps, { ...ref, uid }, signal))
     expect(isConflict(error)).toBe(true)
     expect(await client.get(configMaps, ref, signal)).toMatchObject({ kind: 'ConfigMap' })
   })

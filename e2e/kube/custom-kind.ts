@@ -59,5 +59,5 @@ export async function deleteDefinition(
   { plural, group }: Resource,
   signal: AbortSignal,
 ): Promise<void> {
-  await client.delete(definitions, { name: `${plural}.${group}` }, {}, signal)
+  await client.delete(definitions, { name: `${plural}.${group}` }, signal)
 }

@@ -133,7 +133,7 @@ export class FleetScript {
     const patch = { metadata: { labels } }
     try {
       if (random.next() < 0.5 || resource === configMaps)
-        await this.#client.delete(resource, metadata, {}, this.#signal)
+        await this.#client.delete(resource, { ...metadata, uid: undefined }, this.#signal)
       else await this.#client.mergePatch(resource, metadata, patch, this.#signal)
     } catch (error) {
       // It went by itself meanwhile.
@@ -148,7 +148,7 @@ export class FleetScript {
 
   async #remove(resource: Resource, name: string): Promise<void> {
     this.#wanted.delete(`${resource.kind} ${name}`)
-    await this.#client.delete(resource, { namespace: this.#namespace, name }, {}, this.#signal)
+    await this.#client.delete(resource, { namespace: this.#namespace, name }, this.#signal)
   }
 
   async #apply(resource: Resource, object: KubeObject): Promise<void> {

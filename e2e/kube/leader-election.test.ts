@@ -51,8 +51,8 @@ afterEach(async () => {
   children = []
   stop.abort()
   await watching
-  await client.delete(configMaps, { namespace, name: 'writer' }, {}, signal)
-  await client.delete(leases, lease, {}, signal)
+  await client.delete(configMaps, { namespace, name: 'writer' }, signal)
+  await client.delete(leases, lease, signal)
 })
 
 /** Starts a candidate. `ended` is its exit code. */

@@ -60,6 +60,6 @@ test('pods get ready, may be made to fail, and go with their owner', async () =>
   await eventually(async () => (await status()).readyReplicas === undefined)
 
   // The garbage collector of the real controllers does this.
-  await client.delete(deployments, { namespace, name: 'web' }, {}, signal)
+  await client.delete(deployments, { namespace, name: 'web' }, signal)
   await eventually(async () => (await countPods()) === 0)
 })

@@ -71,7 +71,7 @@ async function put(name: string, value: string, suite = 'single'): Promise<void>
 }
 
 async function remove(name: string): Promise<void> {
-  await client.delete(configMaps, { namespace, name }, {}, signal)
+  await client.delete(configMaps, { namespace, name }, signal)
 }
 
 test('it has what is there, and hears of what comes, changes and goes', async () => {

@@ -32,7 +32,7 @@ export function useNamespace(labels: Readonly<Record<string, string>> = {}): Tes
     await client.create(namespaces, object, end.signal)
   })
   afterAll(async () => {
-    await client.delete(namespaces, { name: namespace }, {}, end.signal)
+    await client.delete(namespaces, { name: namespace }, end.signal)
     end.abort()
     await client.close()
   })

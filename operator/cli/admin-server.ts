@@ -42,9 +42,8 @@ export async function openAdminServer(
     const answered = (async () => await page())()
     answered.then(
       ({ status, contentType, body }) =>
-        response
-          .writeHead(status, { 'content-type': contentType })
-          .end(request.method === 'HEAD' ? undefined : body),
+        // Node.js itself leaves out the body for HEAD.
+        response.writeHead(status, { 'content-type': contentType }).end(body),
       (error: unknown) => {
         onFailure(path, error)
         response.writeHead(500).end()

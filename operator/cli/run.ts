@@ -69,8 +69,8 @@ async function operate(
   const observer = combineObservers(metrics.observer, logObserver(logger))
   const cluster = await findCluster({
     env: environment,
-    ...optional('kubeconfig', valueOf(values, 'kubeconfig')),
-    ...optional('context', valueOf(values, 'context')),
+    kubeconfig: valueOf(values, 'kubeconfig') ?? undefined,
+    context: valueOf(values, 'context') ?? undefined,
   })
   const perSecond = Number(valueOf(values, 'qps'))
   const client = new KubeClient({
@@ -198,8 +198,4 @@ function onceStopped(logger: Logger): AbortSignal {
       stop.abort()
     })
   return stop.signal
-}
-
-function optional<K extends string>(key: K, value: string | null): Partial<Record<K, string>> {
-  return value === null ? {} : ({ [key]: value } as Record<K, string>)
 }

@@ -97,7 +97,7 @@ export class ChildApplier {
     if (found !== null) {
       claim(router, resource, found)
       // Such a ConfigMap can only be replaced. Somebody else made it: its name is of another content.
-      if (isFrozen(found, wanted)) await this.#delete(resource, found, signal)
+      if (isFrozen(found, wanted)) await this.#client.delete(resource, found.metadata, signal)
       else if (foreignManagers(found).length > 0)
         await takeForeignFields(this.#client, resource, found.metadata, signal)
     }
@@ -153,20 +153,14 @@ export class ChildApplier {
       )
   }
 
-  /** Deletes what belongs to a router and is not wanted any more. */
+  /** Deletes what belongs to a router and is not wanted any more, and nothing of the same name that came after it. */
   async prune(
     router: RpcRouter,
     isWanted: (resource: Resource, object: KubeObject) => boolean,
     signal: AbortSignal,
   ): Promise<void> {
     for (const { resource, object } of this.unwanted(router, isWanted))
-      await this.#delete(resource, object, signal)
-  }
-
-  /** Deletes an object, and no other of its name that came after it. */
-  async #delete(resource: Resource, { metadata }: KubeObject, signal: AbortSignal): Promise<void> {
-    const { uid } = metadata
-    await this.#client.delete(resource, metadata, uid === undefined ? {} : { uid }, signal)
+      await this.#client.delete(resource, object.metadata, signal)
   }
 
   #remember(resource: Resource, object: KubeObject): void {

@@ -46,8 +46,9 @@ export async function translateRouter(
   const redisPassword = await redisPasswordOf(parts, router, signal)
   // All of one moment: what changes while the data is read wakes the router again.
   const seen = world.selectedBy(router)
-  const providers = world.providersOf(router)
-  const unreadable = world.unreadableProvidersOf(router)
+  const read = seen.map((object) => ({ name: object.metadata.name, ...world.provider(object) }))
+  const providers = read.flatMap(({ value }) => value ?? [])
+  const unreadable = read.flatMap(({ name, faults }) => (faults === null ? [] : { name, faults }))
   const names = referencesOf(router, ...providers)
   const known = await references.read(router.metadata.namespace, names, signal)
   const data = redisPassword === null ? known : withPassword(known, router, redisPassword)

@@ -56,10 +56,8 @@ export class StatusWriter<S extends object> {
         options,
         signal,
       )
-      this.#writes.remember(uid ?? '', {
-        ...written,
-        status: written.status ?? wanted,
-      } as KubeObject)
+      const known = { ...written, status: written.status ?? wanted }
+      this.#writes.remember(uid ?? '', known)
       return true
     } catch (error) {
       if (isNotFound(error)) return false

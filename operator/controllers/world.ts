@@ -9,7 +9,6 @@ import { type UpstreamProvider, upstreamProviderSchema } from '../api/upstream-p
 import { type KubeObject, keyOf, type Resource } from '../kube/object.ts'
 import { Store } from '../kube/store.ts'
 import { instanceKeys } from '../resources/labels.ts'
-import type { UnreadableProvider } from '../translate/translation.ts'
 import { ChildStores, type Revision } from './child-stores.ts'
 import { type ReferenceNames, referencesOf } from './references.ts'
 
@@ -45,23 +44,6 @@ export class World {
 
   provider(object: KubeObject) {
     return this.#providerReader.read(object)
-  }
-
-  /** The providers that a router selects and that can be read, in no particular order. */
-  providersOf(router: RpcRouter): readonly UpstreamProvider[] {
-    return this.selectedBy(router)
-      .map((provider) => this.provider(provider).value)
-      .filter((provider) => provider !== null)
-  }
-
-  /** The providers that a router selects and that cannot be read, with the reason, by name. */
-  unreadableProvidersOf(router: RpcRouter): readonly UnreadableProvider[] {
-    return this.selectedBy(router)
-      .flatMap((provider) => {
-        const { faults } = this.provider(provider)
-        return faults === null ? [] : [{ name: provider.metadata.name, faults }]
-      })
-      .toSorted((a, b) => (a.name < b.name ? -1 : 1))
   }
 
   /** All providers that a router selects, in no particular order. */

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { readList, readNothing, readObject, readWatch, type WatchEvent } from './answers.ts'
-import type { Clock } from './clock.ts'
-import type { Cluster } from './cluster.ts'
 import { isNotFound } from './errors.ts'
 import {
   type KubeObject,
@@ -15,16 +13,12 @@ import {
 } from './object.ts'
 import type { KubeObserver } from './observer.ts'
 import { type ApiRequest, Requester } from './requester.ts'
-import { Transport } from './transport.ts'
+import { Transport, type TransportOptions } from './transport.ts'
 
 const requestMs = 30_000
 const listMs = 60_000
 
-export interface KubeClientOptions {
-  readonly cluster: Cluster
-  readonly clock: Clock
-  /** `rpc-operator/0.1.0`: how the API server's audit log knows us. */
-  readonly userAgent: string
+export interface KubeClientOptions extends TransportOptions {
   /** How fast this client may ask; watches that run do not count. Default: 500 a second, burst 1,000. */
   readonly limit?: { readonly perSecond: number; readonly burst: number }
   readonly observer?: KubeObserver
@@ -59,11 +53,6 @@ export interface ApplyOptions {
   /** Takes fields over from other managers. Without it their fields are conflicts. */
   readonly force?: boolean
   readonly subresource?: 'status'
-}
-
-export interface DeleteOptions {
-  /** Of the one object that is meant, whatever has its name by then. */
-  readonly uid?: string
 }
 
 /** The API server has its own fairness; this is for a mistake of ours that asks without end. */
@@ -179,15 +168,14 @@ export class KubeClient {
     return this.#send(resource, 'patch', 'PATCH', path, { query, contentType, body }, signal)
   }
 
-  /** Deletes one object; false when there was none. A conflict when it is not the one that `uid` names. */
+  /** Deletes one object; false when there was none. A conflict when it is not the one that `uid` names, if it is given. */
   async delete(
     resource: Resource,
-    ref: ObjectRef,
-    preconditions: DeleteOptions,
+    ref: ObjectRef & Pick<KubeObject['metadata'], 'uid'>,
     signal: AbortSignal,
   ): Promise<boolean> {
     const path = objectPathOf(resource, ref)
-    const body = { propagationPolicy: 'Background', preconditions }
+    const body = { propagationPolicy: 'Background', preconditions: { uid: ref.uid } }
     try {
       await this.#requester.send(
         { resource, verb: 'delete', method: 'DELETE', path, body, timeoutMs: requestMs },

@@ -128,14 +128,8 @@ function nameOf({ method, path }: ApiRequest): string {
   return `${method} ${path}`
 }
 
-function toWire({
-  method,
-  path,
-  query = {},
-  accept = 'application/json',
-  contentType,
-  body,
-}: ApiRequest): WireRequest {
+function toWire({ method, path, query = {}, body, ...request }: ApiRequest): WireRequest {
+  const { accept = 'application/json', contentType = 'application/json' } = request
   const pairs = Object.entries(query).map(([name, value]) => [name, String(value)])
   const search = new URLSearchParams(pairs).toString()
   return {
@@ -143,7 +137,7 @@ function toWire({
     path: search === '' ? path : `${path}?${search}`,
     headers: {
       accept,
-      ...(body !== undefined && { 'content-type': contentType ?? 'application/json' }),
+      ...(body !== undefined && { 'content-type': contentType }),
     },
     body: body === undefined ? null : JSON.stringify(body),
   }

@@ -30,6 +30,7 @@ export interface WireAnswer {
 export interface TransportOptions {
   readonly cluster: Cluster
   readonly clock: Clock
+  /** `rpc-operator/0.1.0`: how the API server's audit log knows us. */
   readonly userAgent: string
 }
 

@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { VirtualClock } from '../../proxy/clock/testing/virtual-clock.ts'
-import { ItemBackoff, WorkQueue } from './work-queue.ts'
+import { WorkQueue } from './work-queue.ts'
 
 function queueOf(clock = new VirtualClock()) {
   return { clock, queue: new WorkQueue({ name: 'test', clock }) }
@@ -86,16 +86,29 @@ test('what metrics ask for', async () => {
   expect(told).toEqual([['added', 'q'], ['taken', 30], ['retried'], ['done', 70]])
 })
 
-test('an item that fails stays away for 5 ms, doubling up to two minutes; forgetting begins anew', () => {
-  const backoff = new ItemBackoff()
-  const delays = Array.from({ length: 20 }, () => backoff.failed('a'))
+test('an item that fails stays away for 5 ms, doubling up to two minutes; forgetting begins anew', async () => {
+  const clock = new VirtualClock()
+  let takenMs = 0
+  const observer = { queueTaken: () => (takenMs = clock.nowMs()) }
+  const queue = new WorkQueue({ name: 'q', clock, observer })
+  const delayOf = async (key: string, askedMs?: number) => {
+    const failedMs = clock.nowMs()
+    queue.addRateLimited(key, askedMs)
+    const taken = queue.take()
+    await clock.advance(200_000)
+    queue.done((await taken) ?? '')
+    return takenMs - failedMs
+  }
+  const delays: number[] = []
+  while (delays.length < 20) delays.push(await delayOf('a'))
   expect(delays.slice(0, 4)).toEqual([5, 10, 20, 40])
   expect(delays.at(-1)).toBe(120_000)
   expect(delays).toEqual(delays.toSorted((a, b) => a - b))
-  expect(backoff.failuresOf('a')).toBe(20)
-  expect(backoff.failed('b')).toBe(5)
-  backoff.forget('a')
-  expect([backoff.failuresOf('a'), backoff.failed('a')]).toEqual([0, 5])
+  expect(queue.failuresOf('a')).toBe(20)
+  expect([await delayOf('b'), await delayOf('b', 3_000)]).toEqual([5, 3_000])
+  queue.forget('a')
+  expect([queue.failuresOf('a'), await delayOf('a')]).toEqual([0, 5])
+  expect(await delayOf('a', 86_400_000)).toBe(120_000)
 })
 
 test('the longest work of none is nothing, on a clock that goes on between two looks', () => {

@@ -3,6 +3,10 @@
 import type { Cancel, Clock } from './clock.ts'
 import type { KubeObserver } from './observer.ts'
 
+const firstDelayMs = 5
+/** No watch reports that a quota or a webhook was mended: nobody should have to wait long for it. */
+const mostDelayMs = 120_000
+
 export interface WorkQueueOptions {
   /** For metrics. */
   readonly name: string
@@ -19,7 +23,8 @@ export interface WorkQueueOptions {
  */
 export class WorkQueue {
   readonly #options: WorkQueueOptions
-  readonly #backoff = new ItemBackoff()
+  /** How often in a row each key has failed. */
+  readonly #failures = new Map<string, number>()
   /** With the time at which each was added. */
   readonly #waiting = new Map<string, number>()
   readonly #dirty = new Set<string>()
@@ -79,23 +84,27 @@ export class WorkQueue {
   }
 
   /**
-   * Adds the key after a delay that grows with each failure until `forget`.
+   * Adds the key after a delay that doubles with each failure until `forget`, up to two minutes.
    *
-   * @param askedMs what a server asked for by `Retry-After`
+   * @param askedMs what a server asked for by `Retry-After`; the page of a proxy must not stop work for a day
    */
   addRateLimited(key: string, askedMs = 0): void {
     if (this.#isShutDown) return
     this.#options.observer?.queueRetried?.(this.#options.name)
-    this.addAfter(key, this.#backoff.failed(key, askedMs))
+    const before = this.failuresOf(key)
+    this.#failures.set(key, before + 1)
+    const delayMs = Math.max(askedMs, firstDelayMs * 2 ** before)
+    this.addAfter(key, Math.min(delayMs, mostDelayMs))
   }
 
   /** The key's next failure counts as its first. */
   forget(key: string): void {
-    this.#backoff.forget(key)
+    this.#failures.delete(key)
   }
 
+  /** How often the key has failed since it was last forgotten. */
   failuresOf(key: string): number {
-    return this.#backoff.failuresOf(key)
+    return this.#failures.get(key) ?? 0
   }
 
   /** The next key, as soon as there is one; whoever takes it says `done`. Null when the queue is shut down. */
@@ -138,34 +147,5 @@ export class WorkQueue {
     this.#processing.set(key, clock.nowMs())
     observer?.queueTaken?.(name, clock.nowMs() - addedMs)
     return key
-  }
-}
-
-const itemFirstMs = 5
-/** No watch reports that a quota or a webhook was mended: nobody should have to wait long for it. */
-const itemMostMs = 120_000
-
-/** Delays of items that failed: of each item from 5 ms, doubling up to two minutes. */
-export class ItemBackoff {
-  readonly #failures = new Map<string, number>()
-
-  /**
-   * Counts a failure of the item: how long it must stay away, in milliseconds.
-   *
-   * @param askedMs what a server asked for by `Retry-After`; the page of a proxy must not stop work for a day
-   */
-  failed(key: string, askedMs = 0): number {
-    const before = this.failuresOf(key)
-    this.#failures.set(key, before + 1)
-    return Math.max(Math.min(askedMs, itemMostMs), Math.min(itemMostMs, itemFirstMs * 2 ** before))
-  }
-
-  forget(key: string): void {
-    this.#failures.delete(key)
-  }
-
-  /** How often the item failed since it was last forgotten. */
-  failuresOf(key: string): number {
-    return this.#failures.get(key) ?? 0
   }
 }

@@ -6,8 +6,14 @@ import { type RpcRouter, rpcRouterSchema } from '../api/rpc-router.ts'
 import { type UpstreamProvider, upstreamProviderSchema } from '../api/upstream-provider.ts'
 import { type KeyedData, configMapData, secretData } from '../translate/reference-data.ts'
 import { Admission } from './admission.ts'
-import { type Json, type JsonMap, isList, isMap, withoutNulls } from './read-documents.ts'
-import { readDocuments } from './read-documents.ts'
+import {
+  type Json,
+  type JsonMap,
+  isList,
+  isMap,
+  readDocuments,
+  withoutNulls,
+} from './read-documents.ts'
 
 /** A file of manifests. */
 export interface ManifestText {

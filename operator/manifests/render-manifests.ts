@@ -14,11 +14,6 @@ import { judgeProvider, translate } from '../translate/translate.ts'
 import { nothingRuns, type Violation, violationText } from '../translate/translation.ts'
 import type { ManifestSet } from './read-manifests.ts'
 
-interface Judged {
-  readonly refusals: readonly Violation[]
-  readonly dangling: readonly Violation[]
-}
-
 /** What a set of manifests comes to. */
 export interface RenderedManifests {
   /** What would be applied. Values of Secrets are not known here. */
@@ -42,8 +37,10 @@ export function renderManifests(
   const objects: KubeObject[] = []
   const problems: string[] = []
   const warnings: string[] = []
-  const note = (what: string, { refusals, dangling }: Judged) =>
-    problems.push(...[...refusals, ...dangling].map((each) => `${what}: ${violationText(each)}`))
+  const note = (
+    what: string,
+    { refusals, dangling }: Record<'refusals' | 'dangling', readonly Violation[]>,
+  ) => problems.push(...[...refusals, ...dangling].map((each) => `${what}: ${violationText(each)}`))
   const selected = new Set<string>()
   for (const router of manifests.routers) {
     const { namespace, name } = router.metadata

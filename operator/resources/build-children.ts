@@ -17,13 +17,7 @@ import {
 } from './kinds.ts'
 import { childOf, selectorLabels } from './labels.ts'
 import type { PodPorts } from './ports.ts'
-import {
-  buildNetworkPolicy,
-  buildMetricsService,
-  buildPodMonitor,
-  buildService,
-  buildServiceMonitor,
-} from './service.ts'
+import { buildMetricsService, buildMonitor, buildNetworkPolicy, buildService } from './service.ts'
 
 /** Images of what names none of its own. */
 export interface Images {
@@ -62,8 +56,7 @@ export function buildFleet(
     buildService(router, chainIdOf),
     type === 'ServiceMonitor' ? buildMetricsService(router) : null,
     buildDisruptionBudget(router),
-    type === 'PodMonitor' && monitors.has(type) ? buildPodMonitor(router) : null,
-    type === 'ServiceMonitor' && monitors.has(type) ? buildServiceMonitor(router) : null,
+    type !== 'None' && monitors.has(type) ? buildMonitor(router, type) : null,
   ]
   return objects.filter((object) => object !== null)
 }

@@ -65,31 +65,21 @@ export function buildMetricsService(router: RpcRouter): Service {
   }
 }
 
-/** Tells the Prometheus operator to collect the metrics of the pods. */
-export function buildPodMonitor(router: RpcRouter): Monitor {
+/** Tells the Prometheus operator to collect the metrics: of the pods, or through the metrics Service. */
+export function buildMonitor(router: RpcRouter, type: 'PodMonitor' | 'ServiceMonitor'): Monitor {
+  const { interval, labels } = router.spec.monitoring
+  const scrape = { port: 'metrics', path: '/metrics', ...(interval && { interval }) }
+  const isOfPods = type === 'PodMonitor'
+  const matchLabels = isOfPods
+    ? selectorLabels(router, 'router')
+    : { [metricsLabel]: router.metadata.name }
   return {
-    ...childOf(router, podMonitors, { labels: router.spec.monitoring.labels }),
+    ...childOf(router, isOfPods ? podMonitors : serviceMonitors, { labels }),
     spec: {
-      selector: { matchLabels: selectorLabels(router, 'router') },
-      podMetricsEndpoints: [scrape(router)],
+      selector: { matchLabels },
+      [isOfPods ? 'podMetricsEndpoints' : 'endpoints']: [scrape],
     },
   }
-}
-
-/** Tells the Prometheus operator to collect the metrics through the metrics Service. */
-export function buildServiceMonitor(router: RpcRouter): Monitor {
-  return {
-    ...childOf(router, serviceMonitors, { labels: router.spec.monitoring.labels }),
-    spec: {
-      selector: { matchLabels: { [metricsLabel]: router.metadata.name } },
-      endpoints: [scrape(router)],
-    },
-  }
-}
-
-function scrape({ spec }: RpcRouter): object {
-  const { interval } = spec.monitoring
-  return { port: 'metrics', path: '/metrics', ...(interval && { interval }) }
 }
 
 /**

@@ -3,10 +3,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import {
   type ConditionMeaning,
-  type RpcRouterConditionType,
-  type RpcRouterReason,
-  type UpstreamProviderConditionType,
-  type UpstreamProviderReason,
   rpcRouterConditions,
   upstreamProviderConditions,
 } from '../api/conditions.ts'
@@ -27,32 +23,22 @@ export interface Finding<Type extends string = string> extends Omit<
 /** The API takes 32,768 characters. */
 const longestMessage = 4096
 
-/** A condition of an RpcRouter. Its status follows from the reason, by the table that is also the reference. */
-export function routerFinding<T extends RpcRouterConditionType>(
-  type: T,
-  reason: RpcRouterReason<T>,
-  message: string,
-): Finding<T> {
-  return finding(rpcRouterConditions[type], type, reason, message)
+/** Findings of one kind. Their status follows from the reason, by the table that is also the reference. */
+function findingsOf<M extends Readonly<Record<string, ConditionMeaning>>>(meanings: M) {
+  return <T extends keyof M & string>(
+    type: T,
+    reason: keyof M[T]['reasons'] & string,
+    message: string,
+  ): Finding<T> => {
+    const status = meanings[type]?.reasons[reason]?.status ?? 'Unknown'
+    return { type, status, reason, message: cut(message) }
+  }
 }
 
+/** A condition of an RpcRouter. */
+export const routerFinding = findingsOf(rpcRouterConditions)
 /** A condition of an UpstreamProvider. */
-export function providerFinding<T extends UpstreamProviderConditionType>(
-  type: T,
-  reason: UpstreamProviderReason<T>,
-  message: string,
-): Finding<T> {
-  return finding(upstreamProviderConditions[type], type, reason, message)
-}
-
-function finding<T extends string>(
-  { reasons }: ConditionMeaning,
-  type: T,
-  reason: string,
-  message: string,
-): Finding<T> {
-  return { type, status: reasons[reason]?.status ?? 'Unknown', reason, message: cut(message) }
-}
+export const providerFinding = findingsOf(upstreamProviderConditions)
 
 /**
  * Makes conditions of findings: one keeps the time of its last transition until its status changes.

@@ -3,7 +3,11 @@
 import type { UpstreamProviderReason } from '../api/conditions.ts'
 import type { UpstreamProviderStatus } from '../api/status.ts'
 import type { UpstreamProvider } from '../api/upstream-provider.ts'
-import { type Dangling, type ProviderRefusal, violationText } from '../translate/translation.ts'
+import {
+  type ProviderFaults,
+  type ProviderRefusal,
+  violationText,
+} from '../translate/translation.ts'
 import { type Finding, providerFinding, sentences, settle } from './condition-set.ts'
 
 /** What becomes of a provider: `held` when its router was held back, and its pods go on with the config that they have. */
@@ -43,11 +47,8 @@ function withApplied(
 }
 
 /** All that the status of a provider follows from. */
-export interface ProviderObservation {
+export interface ProviderObservation extends ProviderFaults {
   readonly provider: UpstreamProvider
-  /** What is wrong with it whatever the router. */
-  readonly refusals: readonly ProviderRefusal[]
-  readonly dangling: readonly Dangling[]
   /** What it does, and its owner may not expect. */
   readonly notes?: readonly string[]
   readonly routers: readonly RouterVerdict[]

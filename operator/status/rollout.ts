@@ -135,7 +135,7 @@ export function progress(
   const underWay = `${counts}, ${availableReplicas} are available.`
   if (!isSeen(deployment)) {
     const isKnown = before !== undefined && before.reason !== 'NotProgrammed' && !isNew
-    return isKnown ? only(before) : routerFinding('Progressing', 'RolloutInProgress', underWay)
+    return isKnown ? before : routerFinding('Progressing', 'RolloutInProgress', underWay)
   }
   const failure = conditionOf(deployment, 'ReplicaFailure')
   if (failure?.status === 'True') {
@@ -153,10 +153,6 @@ export function progress(
     default:
       return routerFinding('Progressing', 'RolloutInProgress', underWay)
   }
-}
-
-function only({ type, status, reason, message }: Finding): Finding {
-  return { type, status, reason, message }
 }
 
 /** Of a message: the end of a log says why a process ended. */

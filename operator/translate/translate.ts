@@ -26,6 +26,7 @@ import {
   type Translation,
   nothingRuns,
   type Dangling,
+  type ProviderFaults,
   type ProviderRefusal,
   type RouterRefusal,
   type Violation,
@@ -211,9 +212,7 @@ function waitingFor(
 }
 
 /** What is wrong with a provider whatever the router. */
-export interface ProviderJudgement {
-  readonly refusals: readonly ProviderRefusal[]
-  readonly dangling: readonly Dangling[]
+export interface ProviderJudgement extends ProviderFaults {
   /** What it does, and its owner may not expect. */
   readonly notes: readonly string[]
 }

@@ -37,13 +37,17 @@ export interface TranslateInput {
   readonly running: Running
 }
 
-/** What became of one provider. */
-export interface ProviderVerdict {
-  readonly provider: string
-  readonly isUsed: boolean
+/** What is wrong with a provider. */
+export interface ProviderFaults {
   readonly refusals: readonly ProviderRefusal[]
   /** References that lead nowhere. */
   readonly dangling: readonly Dangling[]
+}
+
+/** What became of one provider. */
+export interface ProviderVerdict extends ProviderFaults {
+  readonly provider: string
+  readonly isUsed: boolean
 }
 
 /** What became of one endpoint. */

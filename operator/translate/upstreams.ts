@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { NamedValue } from '../api/refs.ts'
-import type { NodeUrl } from '../api/upstream-provider.ts'
-import type { UpstreamProvider } from '../api/upstream-provider.ts'
+import type { NodeUrl, UpstreamProvider } from '../api/upstream-provider.ts'
 import {
   type AuthEntry,
   type NodeUrlEntry,
@@ -17,16 +16,14 @@ import type { ChainIdOf, Listener, UpstreamPlan } from './router-document.ts'
 import type {
   TranslateInput,
   UnreadableProvider,
-  Dangling,
+  ProviderFaults,
   ProviderRefusal,
 } from './translation.ts'
 import { type Place, ValueCollector, tlsSection } from './value-collector.ts'
 
 /** A provider as it is written now, and what is wrong with it before the router was asked. */
-export interface Candidate {
+export interface Candidate extends ProviderFaults {
   readonly plan: UpstreamPlan
-  readonly refusals: readonly ProviderRefusal[]
-  readonly dangling: readonly Dangling[]
 }
 
 /** Plans the providers of a router, in the order of their names. Of two with one name for the same chain, the older one has it. */

@@ -68,7 +68,7 @@ async function withNamespace<T>(name: string, use: () => Promise<T>): Promise<T>
   try {
     return await use()
   } finally {
-    await client.delete(namespaces, { name }, {}, signal)
+    await client.delete(namespaces, { name }, signal)
   }
 }
 

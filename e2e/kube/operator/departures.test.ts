@@ -48,7 +48,7 @@ async function createNamespace(): Promise<void> {
 }
 
 async function deleteNamespace(): Promise<void> {
-  await place.client.delete(namespaces, { name: place.namespace }, {}, place.signal)
+  await place.client.delete(namespaces, { name: place.namespace }, place.signal)
 }
 
 const routers = Array.from({ length: 20 }, (_, index) => `r${index}`)

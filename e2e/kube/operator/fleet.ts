@@ -110,7 +110,7 @@ export class Fleet {
   }
 
   async delete(resource: Resource, name: string): Promise<void> {
-    await this.client.delete(resource, { namespace: this.namespace, name }, {}, this.signal)
+    await this.client.delete(resource, { namespace: this.namespace, name }, this.signal)
   }
 
   async list<T extends KubeObject>(resource: Resource<T>): Promise<readonly T[]> {

@@ -114,7 +114,7 @@ test('a webhook that is down stands in the status, of routers that are there and
     }
     await fleet.providerIs('fresh-a', 'Ready', 'NotProgrammed')
   } finally {
-    await place.client.delete(webhooks, { name }, {}, place.signal)
+    await place.client.delete(webhooks, { name }, place.signal)
   }
 })
 

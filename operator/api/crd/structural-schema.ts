@@ -12,7 +12,6 @@ export interface StructuralSchema {
   default?: unknown
   enum?: readonly unknown[]
   pattern?: string
-  minLength?: number
   maxLength?: number
   minimum?: number
   maximum?: number
@@ -108,20 +107,13 @@ function integerFormat(maximum = Infinity): string {
 /** The text of a field for `kubectl explain`: what it means, an example, the default. */
 function describe({ description = '', example, default: value }: ZodJsonSchema): string {
   // kubectl explain shows neither examples nor defaults by itself.
-  const shown = example !== undefined && !isSame(example, value)
+  const shown = example !== undefined && JSON.stringify(example) !== JSON.stringify(value)
+  const isScalar = value !== undefined && typeof value !== 'object'
   return [
     description,
     ...(shown ? [`Example: ${inline(example)}`] : []),
-    ...(isScalar(value) ? [`Default: ${inline(value)}`] : []),
+    ...(isScalar ? [`Default: ${inline(value)}`] : []),
   ].join('\n')
-}
-
-function isSame(a: unknown, b: unknown): boolean {
-  return JSON.stringify(a) === JSON.stringify(b)
-}
-
-function isScalar(value: unknown): boolean {
-  return value !== undefined && typeof value !== 'object'
 }
 
 /** One line of YAML; a text without quotes, as nothing stands around it, unless it would be no text without them. */
