@@ -27,14 +27,8 @@ async function judge(
   version: string,
   stdin: CommandIo['stdin'],
 ): Promise<Judged> {
-  const unread = (problem: string) => ({
-    objects: [],
-    routers: 0,
-    providers: 0,
-    problems: [problem],
-    warnings: [],
-  })
-  if (values.filename.length === 0) return unread('Name files with -f.')
+  const nothing = { objects: [], routers: 0, providers: 0, warnings: [] }
+  if (values.filename.length === 0) return { ...nothing, problems: ['Name files with -f.'] }
   try {
     const texts = await readFiles(values.filename, stdin)
     const set = readManifests(texts, valueOf(values, 'namespace') ?? 'default')
@@ -48,7 +42,7 @@ async function judge(
     return { ...rendered, routers, providers, problems }
   } catch (error) {
     if (!(error instanceof UnreadableFileError)) throw error
-    return unread(error.message)
+    return { ...nothing, problems: [error.message] }
   }
 }
 

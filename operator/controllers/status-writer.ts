@@ -13,8 +13,7 @@ type WithStatus<S> = KubeObject & { readonly status?: S | undefined }
 
 /** Writes statuses, and none that is there already. */
 export class StatusWriter<S extends object> {
-  readonly #client: Pick<KubeClient, 'apply'>
-  readonly #resource: Resource
+  readonly #apply: (object: KubeObject, signal: AbortSignal) => Promise<WithStatus<S>>
   /** By uid. */
   readonly #writes: RecentWrites
 
@@ -25,8 +24,8 @@ export class StatusWriter<S extends object> {
     store: Pick<Store<KubeObject>, 'subscribe'>,
     clock: Pick<Clock, 'nowMs'>,
   ) {
-    this.#client = client
-    this.#resource = resource
+    const options = { fieldManager: statusManager, force: true, subresource: 'status' } as const
+    this.#apply = (object, signal) => client.apply(resource, object, options, signal)
     this.#writes = new RecentWrites(clock)
     store.subscribe(({ type, object }) => {
       if (type === 'deleted') this.#writes.forget(object.metadata.uid ?? '')
@@ -48,14 +47,8 @@ export class StatusWriter<S extends object> {
     if (isDeepStrictEqual(this.latest(object).status, wanted)) return false
     // With the uid it is refused for another object of the same name.
     const intent = { apiVersion, kind, metadata: { name, namespace, uid }, status: wanted }
-    const options = { fieldManager: statusManager, force: true, subresource: 'status' } as const
     try {
-      const written: WithStatus<S> = await this.#client.apply(
-        this.#resource,
-        intent,
-        options,
-        signal,
-      )
+      const written = await this.#apply(intent, signal)
       const known = { ...written, status: written.status ?? wanted }
       this.#writes.remember(uid ?? '', known)
       return true

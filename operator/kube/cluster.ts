@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { access, readFile } from 'node:fs/promises'
-import type { RequestOptions } from 'node:https'
 import { isIPv6 } from 'node:net'
 import { join } from 'node:path'
 
@@ -100,6 +99,17 @@ export async function inCluster(
   }
 }
 
+/** What the library sets on a request. */
+interface Applied extends Pick<TlsMaterial, 'servername' | 'rejectUnauthorized'> {
+  readonly headers?: Readonly<Record<string, string>>
+  /** `user:password` */
+  readonly auth?: string
+  /** Files and base64 come as buffers, plugins give text. */
+  readonly ca?: string | Buffer
+  readonly cert?: string | Buffer
+  readonly key?: string | Buffer
+}
+
 /**
  * The cluster that kubeconfig files tell of: tokens, client certificates, exec plugins, OIDC. The
  * library that understands them costs 90 MB, so it is loaded here and nowhere else: a pod that goes by its service account never pays for it.
@@ -139,21 +149,21 @@ async function readKubeConfig(files: readonly string[], context?: string): Promi
     podNamespace: null,
     ...(cluster.proxyUrl && { proxyUrl: cluster.proxyUrl }),
     async credentials() {
-      const options: RequestOptions = {}
+      const options: Applied = {}
       await config.applyToHTTPSOptions(options)
       return { headers: headersOf(options), tls: tlsOf(options) }
     },
   }
 }
 
-function headersOf({ headers = {}, auth }: RequestOptions): Record<string, string> {
-  const given = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)])
-  const basic = auth ? { authorization: `Basic ${Buffer.from(auth).toString('base64')}` } : {}
-  return { ...(Object.fromEntries(given) as Record<string, string>), ...basic }
+function headersOf({ headers = {}, auth }: Applied): Record<string, string> {
+  const found: Record<string, string> = {}
+  for (const [name, value] of Object.entries(headers)) found[name.toLowerCase()] = value
+  if (auth) found['authorization'] = `Basic ${Buffer.from(auth).toString('base64')}`
+  return found
 }
 
-/** Files and base64 come as buffers, plugins give text. */
-function tlsOf({ ca, cert, key, servername, rejectUnauthorized }: RequestOptions): TlsMaterial {
+function tlsOf({ ca, cert, key, servername, rejectUnauthorized }: Applied): TlsMaterial {
   return {
     ...(ca && { ca: String(ca) }),
     ...(cert && { cert: String(cert) }),

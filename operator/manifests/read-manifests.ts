@@ -139,11 +139,10 @@ class ManifestReader implements ManifestSet {
 /** Whether the values are texts is for the API server to say. */
 function textsOf(value: Json | undefined): Readonly<Record<string, string>> {
   const entries = isMap(value) ? Object.entries(value) : []
-  const texts = entries.map(([key, text]) => [key, text ?? ''] as const)
-  return Object.fromEntries(texts.filter((entry) => typeof entry[1] === 'string')) as Record<
-    string,
-    string
-  >
+  const texts = entries.map(([key, text]): [string, Json] => [key, text ?? ''])
+  return Object.fromEntries(
+    texts.filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  )
 }
 
 function identityOf({ namespace, name, labels }: JsonMap): RefusedProvider {
