@@ -98,7 +98,8 @@ export class Judge {
 
   #ofResult(finding: ResultFinding, asked: Classification): Verdict {
     const { inForm = false, parsed, rest = null } = finding
-    const answer = { ...anyAnswer, isResult: inForm && asked.known, rest }
+    const plain = inForm && asked.known ? plainResult : anyAnswer
+    const answer = rest === null ? plain : { ...plain, rest }
     // Of a long answer the envelope is judged as it passes, and no more.
     if (parsed === undefined) return answer
     const refusal = asked.refusal ? this.#refusalIn(parsed, asked.refusal) : null
@@ -170,3 +171,5 @@ const anyAnswer: Verdict = {
   missedBlock: false,
   rest: null,
 }
+
+const plainResult: Verdict = { ...anyAnswer, isResult: true }
