@@ -8,7 +8,7 @@ import type { SocketUrl } from '../upstream/node-url.ts'
 import { NoRoom, TransportError } from '../upstream/transport.ts'
 import { retryBackoff } from './ask.ts'
 import type { SocketWatches } from './socket-watch.ts'
-import { Cooldowns, type SocketUrls } from './socket-urls.ts'
+import type { SocketUrls } from './socket-urls.ts'
 import type { Source, Sources } from './source.ts'
 import { NodeRefused, type SubscriptionObserver, type TopicRequest } from './subscriptions.ts'
 
@@ -34,8 +34,6 @@ export interface FeedListener {
 export class Feed {
   readonly #options: FeedOptions
   readonly #listener: FeedListener
-  /** URLs that refused this topic. Of other topics that says nothing. */
-  readonly #refusals: Cooldowns
   readonly #closing = new AbortController()
   #source: Source | null = null
   #unwatch = () => {}
@@ -43,7 +41,6 @@ export class Feed {
   constructor(options: FeedOptions, listener: FeedListener) {
     this.#options = options
     this.#listener = listener
-    this.#refusals = new Cooldowns(options.clock, options.random)
   }
 
   /** The upstream that events come from; null while there is none. */
@@ -74,7 +71,7 @@ export class Feed {
   }
 
   /**
-   * Subscribes at the first URL that accepts. URLs that fail cool down, those that refuse for this topic.
+   * Subscribes at the first URL that accepts. URLs that fail cool down; a refusal says nothing of other topics.
    * @returns why there is no source, when there is none: a node's own error where one gave any
    */
   async #openSource(): Promise<NodeRefused | RelayError | null> {
@@ -83,7 +80,7 @@ export class Feed {
     const tried = new Set<SocketUrl>()
     let refusal: NodeRefused | null = null
     while (!signal.aborted) {
-      const endpoint = urls.next((url) => tried.has(url) || this.#refusals.has(url))
+      const endpoint = urls.next((url) => tried.has(url))
       if (endpoint === null) break
       tried.add(endpoint.url)
       try {
@@ -93,11 +90,10 @@ export class Feed {
         return null
       } catch (error) {
         if (error instanceof NodeRefused) {
-          this.#refusals.begin(endpoint.url)
           if (!error.isItsOwnTrouble) return error
           refusal = error
         } else if (!(error instanceof TransportError)) throw error
-        else if (!(error instanceof NoRoom) && !signal.aborted) urls.cooldowns.begin(endpoint.url)
+        else if (!(error instanceof NoRoom) && !signal.aborted) urls.failed(endpoint.url)
       }
     }
     return refusal ?? notFound(tried.size > 0, urls.hasAny)
@@ -107,7 +103,6 @@ export class Feed {
     const { observer, name, urls, watches } = this.#options
     const { url, upstream } = source.endpoint
     this.#source = source
-    this.#refusals.end(url)
     observer.joined(name, upstream.name)
     this.#unwatch = watches.join(source.endpoint, (why) => {
       if (this.#source === source) this.leave(why)
@@ -116,7 +111,7 @@ export class Feed {
     source.listen({
       event: (result) => {
         if (this.#source !== source) return
-        if (!isProven) urls.cooldowns.end(url)
+        if (!isProven) urls.worked(url)
         isProven = true
         this.#listener.event(result)
       },
@@ -131,7 +126,7 @@ export class Feed {
     const { observer, name, urls } = this.#options
     this.#source = null
     this.#unwatch()
-    urls.cooldowns.begin(url)
+    urls.failed(url)
     observer.left(name, upstream.name, why)
     void this.#reopen()
   }

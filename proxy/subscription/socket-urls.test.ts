@@ -12,29 +12,28 @@ test('a URL that fails cools down longer each time, and begins anew when it has 
     answer: () => undefined,
   })
   const urls = new SocketUrls(pool, clock, { next: () => 0.5 }, 'round-robin')
-  const { cooldowns } = urls
   const { url } = urls.next(() => false)!
   /** For how many seconds it is not asked. */
   const lasts = async () => {
     let seconds = 0
-    for (; cooldowns.has(url); seconds++) await clock.advance(1_000)
+    for (; urls.coolsDown(url); seconds++) await clock.advance(1_000)
     return seconds
   }
   const seconds: number[] = []
   for (let each = 0; each < 8; each++) {
-    cooldowns.begin(url)
+    urls.failed(url)
     // The same trouble, met by another topic.
-    cooldowns.begin(url)
+    urls.failed(url)
     expect(urls.next(() => false)?.url).not.toBe(url)
     seconds.push(await lasts())
   }
   expect(seconds).toEqual([1, 2, 4, 8, 16, 32, 60, 60])
-  cooldowns.end(url)
-  cooldowns.begin(url)
+  urls.worked(url)
+  urls.failed(url)
   expect(await lasts()).toBe(1)
-  cooldowns.begin(url)
+  urls.failed(url)
   expect(await lasts()).toBe(2)
   await clock.advance(60_000)
-  cooldowns.begin(url)
+  urls.failed(url)
   expect(await lasts()).toBe(1)
 })

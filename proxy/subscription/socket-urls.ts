@@ -10,35 +10,6 @@ import type { Upstream } from '../upstream/upstream.ts'
 
 export const urlBackoff = { firstMs: 1_000, maxMs: 60_000, jitter: 0.1 }
 
-/** URLs that failed lately and are not asked for a while. */
-export class Cooldowns {
-  readonly #clock: Clock
-  readonly #random: Random
-  readonly #byUrl = new Map<SocketUrl, Cooldown>()
-
-  constructor(clock: Clock, random: Random) {
-    this.#clock = clock
-    this.#random = random
-  }
-
-  /** A failure while it cools down is the same trouble: one cut connection is one failure. */
-  begin(url: SocketUrl): void {
-    const cooldown =
-      this.#byUrl.get(url) ?? new Cooldown(this.#clock, this.#random, () => {}, urlBackoff)
-    this.#byUrl.set(url, cooldown)
-    cooldown.begin(null)
-  }
-
-  has(url: SocketUrl): boolean {
-    return this.#byUrl.get(url)?.active ?? false
-  }
-
-  /** It does what it should. */
-  end(url: SocketUrl): void {
-    this.#byUrl.delete(url)
-  }
-}
-
 /** A WebSocket URL that may carry a subscription, and its upstream. */
 export interface SocketEndpoint {
   readonly upstream: Upstream
@@ -47,13 +18,17 @@ export interface SocketEndpoint {
 
 /** The WebSocket URLs of a pool. A failure here does not count against the upstream's calls. */
 export class SocketUrls {
-  readonly cooldowns: Cooldowns
   readonly #pool: Pool
+  readonly #clock: Clock
+  readonly #random: Random
   readonly #strategy: Strategy
+  /** URLs that failed lately and are not asked for a while. */
+  readonly #cooldowns = new Map<SocketUrl, Cooldown>()
 
   constructor(pool: Pool, clock: Clock, random: Random, strategy: Strategy) {
-    this.cooldowns = new Cooldowns(clock, random)
     this.#pool = pool
+    this.#clock = clock
+    this.#random = random
     this.#strategy = strategy
   }
 
@@ -61,10 +36,27 @@ export class SocketUrls {
     return this.#pool.upstreams.some(({ sockets }) => sockets.length > 0)
   }
 
+  /** A failure while it cools down is the same trouble: one cut connection is one failure. */
+  failed(url: SocketUrl): void {
+    const cooldown =
+      this.#cooldowns.get(url) ?? new Cooldown(this.#clock, this.#random, () => {}, urlBackoff)
+    this.#cooldowns.set(url, cooldown)
+    cooldown.begin(null)
+  }
+
+  /** It does what it should. */
+  worked(url: SocketUrl): void {
+    this.#cooldowns.delete(url)
+  }
+
+  coolsDown(url: SocketUrl): boolean {
+    return url.cooldown.active || (this.#cooldowns.get(url)?.active ?? false)
+  }
+
   /** The next one to ask, by the pool's choice among the upstreams; null when none may be asked now. */
   next(isExcluded: (url: SocketUrl) => boolean): SocketEndpoint | null {
     const isOpen = (url: SocketUrl) =>
-      !isExcluded(url) && !this.cooldowns.has(url) && !url.cooldown.active && url.verified !== false
+      !isExcluded(url) && !this.coolsDown(url) && url.verified !== false
     const wanted = {
       addons: [],
       block: { kind: 'tag', tag: 'latest' },
