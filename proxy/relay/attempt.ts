@@ -14,14 +14,15 @@ import type { AttemptKind, AttemptRecord } from './journal.ts'
 import { addonsOf } from './needs.ts'
 import type { RelayParts } from './parts.ts'
 import type { Reply, StreamJudge } from './reply.ts'
-import { isUpstreamsDoing, StreamedAnswer, type StreamFailure } from './streamed-answer.ts'
+import {
+  isAborted,
+  isUpstreamsDoing,
+  StreamedAnswer,
+  type StreamFailure,
+} from './streamed-answer.ts'
 import type { Verdict } from './verdict.ts'
 import { mayBeRight, type Violation } from '../integrity/violation.ts'
 
-/** Time per compute unit. */
-const msPerCost = 100
-/** A call that waits for a block may meet a slow one. */
-const blocksWaited = 2
 const ownDefect = 'a defect of the router'
 const lateFault = new TransportError('timeout', 'no answer in time')
 
@@ -182,13 +183,12 @@ export class Attempt implements Due {
   /** Its budget begins. */
   #allow(nowMs: number): void {
     const { asked, directives, journal } = this.#call
-    const { chain, config } = this.#parts
+    const { hedging, config } = this.#parts
     const urlMs = this.#url.timeoutMs
-    const waitMs = asked.waitsForBlock ? blocksWaited * chain.blockTimeMs : 0
-    const workMs = Math.max(asked.timeoutMs ?? asked.cost * msPerCost, config.minRelayTimeoutMs)
-    const usualMs = journal.mayRest ? Infinity : (urlMs ?? waitMs + workMs)
+    const usualMs = urlMs ?? hedging.usualBudgetMs(asked, config.minRelayTimeoutMs)
     const leftMs = journal.deadlineMs - nowMs
-    const budgetMs = Math.min(directives.relayTimeoutMs ?? usualMs, leftMs)
+    const ownMs = directives.relayTimeoutMs ?? (journal.mayRest ? Infinity : usualMs)
+    const budgetMs = Math.min(ownMs, leftMs)
     this.#isCutShort = journal.mayRest || budgetMs < usualMs
     this.#isFirm = urlMs !== null || directives.relayTimeoutMs !== null || this.#isCutShort
     this.#record.budgetMs = budgetMs
@@ -391,9 +391,4 @@ export class Attempt implements Due {
     this.#record.detail = detail
     this.#parts.observer.attemptEnded(this.#call, this.#record)
   }
-}
-
-/** Nobody wants the rest of a stream. */
-function isAborted(cause: StreamFailure): boolean {
-  return cause instanceof TransportError && cause.fault === 'aborted'
 }

@@ -7,15 +7,28 @@ const unitCost = 10
 /** Below this a slow answer is jitter, not trouble. */
 const leastTickMs = 25
 
-/** Says when a slow read gets company at another upstream, and how often that may be. */
+/** Time per compute unit. */
+const msPerCost = 100
+/** A call that waits for a block may meet a slow one. */
+const blocksWaited = 2
+
+/** How long an attempt usually takes, when a slow read gets company at another upstream, and how often that may be. */
 export class Hedging {
   readonly budget = new HedgeBudget()
+  readonly #blockTimeMs: number
   readonly #unitMs: number
   /** By method; only of methods that the spec names, so that clients cannot fill the memory. */
   readonly #latencies = new Map<string, SlowestUsual>()
 
   constructor(blockTimeMs: number) {
+    this.#blockTimeMs = blockTimeMs
     this.#unitMs = Math.min(Math.max(blockTimeMs / 8, 100), 1_000)
+  }
+
+  /** What the spec says of the method, else what its cost suggests. */
+  usualBudgetMs({ waitsForBlock, timeoutMs, cost }: Classification, minMs: number): number {
+    const waitMs = waitsForBlock ? blocksWaited * this.#blockTimeMs : 0
+    return waitMs + Math.max(timeoutMs ?? cost * msPerCost, minMs)
   }
 
   /**

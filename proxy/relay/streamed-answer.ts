@@ -119,6 +119,11 @@ export class StreamedAnswer implements BodyStream, AsyncIterator<Uint8Array, und
   }
 }
 
+/** Nobody wants the rest of a stream. */
+export function isAborted(cause: StreamFailure): boolean {
+  return cause instanceof TransportError && cause.fault === 'aborted'
+}
+
 export type StreamFailure = TransportError | MalformedAnswer
 
 /** Whether a stream failed for what its upstream sent; else it is a defect of the router. */
