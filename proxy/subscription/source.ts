@@ -107,6 +107,8 @@ class SharedSource {
     const member: Source = {
       endpoint: this.#endpoint,
       listen: (listener) => {
+        // Another member may have found it lost already.
+        if (this.#open === null) return listener.lost('reset: it was lost at once')
         this.#members.set(member, listener)
         if (!this.#isListening) this.#listen()
       },

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import { TransportError, type UpstreamSubscription } from '../upstream/transport.ts'
+import { ethereumFamily } from './families/ethereum.ts'
+import { Sources } from './source.ts'
+import { SubscriptionFixture } from './testing/subscription-fixture.ts'
+import type { TestSocket } from './testing/test-socket.ts'
+
+test('a subscription that is lost before anybody listens is lost for all who share it', async () => {
+  const { pool, clock, sockets } = await SubscriptionFixture.create({
+    chainId: 'ETH1',
+    family: ethereumFamily,
+    answer: () => undefined,
+    sockets: ['one'],
+  })
+  const socket = sockets['one'] as TestSocket
+  const subscription: UpstreamSubscription = {
+    reply: {
+      status: 200,
+      headers: [],
+      body: Buffer.from('{"jsonrpc":"2.0","id":1,"result":"0x1"}'),
+      trailers: () => [],
+    },
+    listen: ({ lost }) => {
+      lost(new TransportError('reset', 'cut'))
+    },
+    close() {},
+  }
+  socket.subscribe = () => Promise.resolve(subscription)
+  const changes: number[] = []
+  const observer = { upstreamChanged: (_: string, change: number) => changes.push(change) }
+  const sources = new Sources({ failures: {} as never, clock, observer })
+  const [upstream] = pool.upstreams
+  const endpoint = { upstream: upstream!, url: upstream!.sockets[0]! }
+  const { request } = ethereumFamily(() => Promise.reject(new Error('nobody asks'))).readers[
+    'newHeads'
+  ]!
+  const { signal } = new AbortController()
+  const shared = [sources.open(request, endpoint, signal), sources.open(request, endpoint, signal)]
+  const lost: string[] = []
+  for (const source of await Promise.all(shared))
+    source.listen({ event() {}, lost: (why) => lost.push(why) })
+  expect(lost).toEqual(['reset: cut', 'reset: it was lost at once'])
+  expect([changes, clock.pending]).toEqual([[1, -1], 0])
+})
