@@ -75,8 +75,8 @@ export class JsonRpcReplyStream extends JsonStream {
 
   #takesId(id: TrackedMember | null): boolean {
     if (this.#sentId === null) return true
-    const isKept = id !== null && id.text.length === id.end - id.start
-    return isKept && isIdOf(Buffer.from(id.text, 'latin1'), this.#sentId, this.#isError)
+    if (id === null || id.text.length < id.end - id.start) return false
+    return isIdOf(Buffer.from(id.text, 'latin1'), this.#sentId, this.#isError)
   }
 
   /** The member has begun, and not with the null that version 1.0 puts where there is none. */
