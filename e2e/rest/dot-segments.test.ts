@@ -22,8 +22,8 @@ async function get(path: string) {
   return { answer: await client.untilClosed(), asked: node.asked.map(({ target }) => target) }
 }
 
-test.each(['/../../admin', '/%2e%2e/x', '/a/../..%2fx', '/..;/x', 'http://x/..\\x'])(
-  '%s would leave the path of the URL, and is refused with a reason',
+test.each(['/../../admin', '/%2e%2e/x', '/a/../x', '/a/..%2fx', '/..;/x', 'http://x/..\\x'])(
+  '%s may leave the path of the URL, and is refused with a reason',
   async (path) => {
     const { answer, asked } = await get(path)
     expect(answer).toMatch(/^HTTP\/1\.1 400 [^]*"reason":"unsendable"[^]*above the root/)
@@ -31,7 +31,7 @@ test.each(['/../../admin', '/%2e%2e/x', '/a/../..%2fx', '/..;/x', 'http://x/..\\
   },
 )
 
-test.each(['/a/../b', '/a/%2e%2e/b', '/a%2Fb/./c', '/...', '/a/..%2fb?x=/../..'])(
+test.each(['/a%2Fb/./c', '/...', '/a..b/c?x=/../..'])(
   '%s is for the node as it was sent',
   async (path) => {
     const { answer, asked } = await get(path)

@@ -15,7 +15,7 @@ import { grpcReplyReader } from './grpc/grpc-messages.ts'
 import { Http2Server } from './grpc/http2-server.ts'
 import type { Listener, ListenerOptions } from './listener.ts'
 import type { Http2Exchange } from './grpc/http2-exchange.ts'
-import { aboveRootMessage, fragmentMessage, leadsAboveRoot } from './http/request-target.ts'
+import { faultOfPath } from './http/request-target.ts'
 import { healthAnswer } from './http/http-exchange.ts'
 import { ResponseMetadata } from './http/response-headers.ts'
 
@@ -26,9 +26,6 @@ export function createGrpcListener(options: ListenerOptions): Listener {
     ...options,
     serve: (exchange) => {
       void handler.serve(exchange)
-    },
-    connectionsChanged: (open) => {
-      options.observer.connectionsChanged(open)
     },
   })
 }
@@ -208,8 +205,8 @@ function faultOf({ path, headers }: Http2Exchange): RelayError | null {
     const message = `the path ${path} is not of the form /package.Service/Method`
     return new RelayError(errorKinds.methodNotFound, message)
   }
-  if (path.includes('#')) return new RelayError(errorKinds.unsendable, fragmentMessage)
-  if (leadsAboveRoot(path)) return new RelayError(errorKinds.unsendable, aboveRootMessage)
+  const fault = faultOfPath(path)
+  if (fault) return fault
   if (headers.reduce((sum, { length }) => sum + length, 0) <= maxMetadataBytes) return null
   const message = `the metadata is longer than ${maxMetadataBytes} bytes`
   return new RelayError(errorKinds.headersTooLarge, message)

@@ -13,7 +13,7 @@ import {
   type HttpExchange,
   type HttpHandler,
 } from './http/http-exchange.ts'
-import { createHttpListener } from './http/http-listener.ts'
+import { createHttpListener } from './http/http-server.ts'
 import type { Listener, ListenerOptions } from './listener.ts'
 import { batchPieces, collectShort } from './jsonrpc/jsonrpc-batch.ts'
 import { makeJsonRpcCall, type CallOrigin, type JsonRpcCall } from './jsonrpc/jsonrpc-call.ts'

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { AddressInfo, Server } from 'node:net'
 import type { ChainInterface } from '../chain/types.ts'
-import type { Clock } from '../clock/clock.ts'
+import { sleep, type Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
 import type { Address, SocketLimits } from '../config/types.ts'
 import type { Call } from '../relay/call.ts'
@@ -82,7 +82,7 @@ const backlog = 4_096
 
 /** A drain waits until nothing was asked for this long. */
 export const drainQuietMs = 500
-export const drainCheckMs = 10
+const lookMs = 10
 /** What a client gets to answer the goodbye on its idle connection. */
 export const closeGraceMs = 1_000
 
@@ -112,4 +112,10 @@ export function closed(server: Server): Promise<void> {
       resolve()
     })
   })
+}
+
+/** Waits until it is so, `withinMs` at most. */
+export async function until(clock: Clock, isSo: () => boolean, withinMs = Infinity): Promise<void> {
+  const untilMs = clock.nowMs() + withinMs
+  while (!isSo() && clock.nowMs() < untilMs) await sleep(clock, lookMs)
 }

@@ -10,7 +10,7 @@ import {
   type HttpExchange,
   type HttpHandler,
 } from './http/http-exchange.ts'
-import { createHttpListener } from './http/http-listener.ts'
+import { createHttpListener } from './http/http-server.ts'
 import type { Listener, ListenerOptions } from './listener.ts'
 import { PathCalls, type PathForm } from './path-calls.ts'
 import { RestReplyReader, otherTypes } from './rest/rest-reply-reader.ts'

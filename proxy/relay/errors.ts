@@ -77,7 +77,7 @@ export const errorKinds = {
   }),
   unsendable: kind('RPC_UNSENDABLE', 'unsendable', -32600, 400, 3, {
     about:
-      'No node can be asked this: the target of the request is neither a path nor an `http://` URL, it has a `#` in it, its dot segments lead above the root, or a header cannot be written. Nothing was sent to an upstream.',
+      'No node can be asked this: the target of the request is neither a path nor an `http://` URL, it has a `#` in it, its path has a `..` segment, or a header cannot be written. Nothing was sent to an upstream.',
   }),
   unsupportedDirective: kind(
     'RPC_UNSUPPORTED_DIRECTIVE',

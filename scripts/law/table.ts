@@ -83,7 +83,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
 export const knownOnlyTo: Readonly<Record<string, readonly string[]>> = {
   'node:http': [
     'proxy/listener/http/http-server.ts',
-    'proxy/listener/http/node-exchange.ts',
+    'proxy/listener/http/http-exchange.ts',
     'proxy/listener/websocket/websocket-server.ts',
     'operator/cli/admin-server.ts',
   ],

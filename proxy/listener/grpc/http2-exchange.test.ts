@@ -39,7 +39,7 @@ async function answered(body: Body) {
       void exchange.respond(['content-type', 'application/grpc'], body, () => ['grpc-status', '0'])
       served.resolve(exchange)
     },
-    connectionsChanged: () => {},
+    observer: { connectionsChanged: () => {} },
   })
   const { port } = await server.start()
   const session = connect(`http://127.0.0.1:${port}`)

@@ -19,8 +19,10 @@ async function serving() {
     maxRequestBytes: 1_000,
     clock,
     serve: (exchange) => void exchanges.push(exchange),
-    connectionsChanged: (open) => {
-      seen.connections = open
+    observer: {
+      connectionsChanged: (open) => {
+        seen.connections = open
+      },
     },
   })
   const { port } = await server.start()

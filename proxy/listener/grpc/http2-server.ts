@@ -6,7 +6,7 @@ import {
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from 'node:http2'
-import { sleep, type Clock } from '../../clock/clock.ts'
+import type { Clock } from '../../clock/clock.ts'
 import { Pulse } from '../../clock/pulse.ts'
 import type { Address } from '../../config/types.ts'
 import { metadataOptions } from '../../upstream/wire/grpc/metadata-options.ts'
@@ -14,10 +14,11 @@ import { Http2Exchange } from './http2-exchange.ts'
 import {
   closed,
   closeGraceMs,
-  drainCheckMs,
   drainQuietMs,
-  type Listener,
   listenOn,
+  until,
+  type Listener,
+  type ListenerObserver,
 } from '../listener.ts'
 
 /** Streams that one connection may have at once. */
@@ -36,7 +37,7 @@ export interface Http2ServerOptions {
   readonly maxRequestBytes: number
   readonly clock: Clock
   readonly serve: (exchange: Http2Exchange) => void
-  readonly connectionsChanged: (open: number) => void
+  readonly observer: Pick<ListenerObserver, 'connectionsChanged'>
 }
 
 /** A plaintext HTTP/2 server on `node:http2`. Nothing of that library is seen beyond this and its exchange. */
@@ -74,31 +75,32 @@ export class Http2Server implements Listener {
   /** Every connection hears GOAWAY; its calls run on, and new connections are still served. */
   async drain(): Promise<void> {
     const { clock } = this.#options
-    const isQuiet = () => this.#streams === 0 && clock.nowMs() - this.#lastUsedMs >= drainQuietMs
-    do {
-      for (const session of this.#sessions) if (!session.closed) session.close()
-      await sleep(clock, drainCheckMs)
-    } while (!isQuiet())
+    await until(clock, () => {
+      this.#sayGoodbye()
+      return this.#streams === 0 && clock.nowMs() - this.#lastUsedMs >= drainQuietMs
+    })
   }
 
   async settle(): Promise<void> {
     this.#server.close()
-    for (const session of this.#sessions) session.close()
-    while (this.#streams > 0) await sleep(this.#options.clock, drainCheckMs)
+    this.#sayGoodbye()
+    await until(this.#options.clock, () => this.#streams === 0)
   }
 
   async close(): Promise<void> {
-    const { clock } = this.#options
-    const untilMs = clock.nowMs() + closeGraceMs
-    for (const session of this.#sessions) session.close()
-    while (this.#sessions.size > 0 && clock.nowMs() < untilMs) await sleep(clock, drainCheckMs)
+    this.#sayGoodbye()
+    await until(this.#options.clock, () => this.#sessions.size === 0, closeGraceMs)
     for (const session of this.#sessions) session.destroy()
     await closed(this.#server)
   }
 
+  #sayGoodbye(): void {
+    for (const session of this.#sessions) if (!session.closed) session.close()
+  }
+
   #hold(session: ServerHttp2Session): void {
     this.#sessions.add(session)
-    this.#options.connectionsChanged(this.#sessions.size)
+    this.#options.observer.connectionsChanged(this.#sessions.size)
     session.setLocalWindowSize(connectionWindowBytes)
     // A client that vanished without a word holds no stream and no connection for ever.
     const pulse = new Pulse({
@@ -118,7 +120,7 @@ export class Http2Server implements Listener {
     session.on('close', () => {
       pulse.stop()
       this.#sessions.delete(session)
-      this.#options.connectionsChanged(this.#sessions.size)
+      this.#options.observer.connectionsChanged(this.#sessions.size)
     })
     // A client that breaks the protocol loses its connection, and nobody else hears of it.
     session.on('error', () => {})

@@ -14,31 +14,13 @@ const gzipOptions = { level: constants.Z_BEST_SPEED }
 const gzipAsync = promisify(gzip)
 const gunzipAsync = promisify(gunzip)
 
-/** Whether an `Accept-Encoding` asks for gzip at least as much as for the bare body (RFC 9110, 12.5.3). */
+/** Whether an `Accept-Encoding` names gzip, or takes anything, without the quality 0 (RFC 9110, 12.5.3). */
 export function acceptsGzip(acceptEncoding: string | null): boolean {
-  if (acceptEncoding === null) return false
-  let gzipQuality: number | null = null
-  let anyQuality: number | null = null
-  let identityQuality = 0
-  for (const part of acceptEncoding.toLowerCase().split(',')) {
-    const [coding = '', ...parameters] = part.split(';').map((text) => text.trim())
-    const quality = qualityOf(parameters)
-    if (coding === 'gzip' || coding === 'x-gzip') gzipQuality = Math.max(gzipQuality ?? 0, quality)
-    else if (coding === '*') anyQuality = quality
-    else if (coding === 'identity') identityQuality = quality
-  }
-  const quality = gzipQuality ?? anyQuality ?? 0
-  return quality > 0 && quality >= identityQuality
-}
-
-/** 1 where none is given; 0 for one that is no number. */
-function qualityOf(parameters: readonly string[]): number {
-  for (const parameter of parameters) {
-    const match = /^q\s*=\s*(.*)$/.exec(parameter)
-    if (match)
-      return /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(match[1] ?? '') ? Number(match[1]) : 0
-  }
-  return 1
+  const entries = (acceptEncoding ?? '').toLowerCase().split(',')
+  const entry =
+    entries.find((each) => /^\s*(?:x-)?gzip\s*(?:;|$)/.test(each)) ??
+    entries.find((each) => /^\s*\*/.test(each))
+  return entry !== undefined && !/;\s*q\s*=\s*0(?:\.0*)?\s*$/.test(entry)
 }
 
 /** Compresses off the main thread. */

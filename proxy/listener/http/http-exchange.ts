@@ -1,33 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { CancelSignal } from '../../clock/cancellation.ts'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Cancellation } from '../../clock/cancellation.ts'
+import { bufferOf } from '../../json/text.ts'
 import type { ErrorKind } from '../../relay/errors.ts'
-import type { Body, HeaderList } from '../../upstream/wire.ts'
-
-/** One HTTP request of a client and the way to answer it, in terms of no HTTP library. */
-export interface HttpExchange {
-  readonly verb: string
-  /** Without the query, percent-encoding as sent. */
-  readonly path: string
-  /** What stands behind the `?`, as sent; empty when there is none. */
-  readonly query: string
-  /** As on the wire. */
-  readonly headers: HeaderList
-  /** The whole body, decoded from its content coding; empty when there is none. */
-  readonly body: Uint8Array
-  /** Aborted when the client went away before it was answered. */
-  readonly signal: CancelSignal
-  /** The client went away before it was answered. Cheaper to ask than `signal`. */
-  readonly gone: boolean
-  /**
-   * Answers, once. Bytes are on their way when this returns; a stream when the promise settles.
-   * `headers` name neither lengths nor codings: the server knows those, save for the length that
-   * the answer to a HEAD would have.
-   * @throws the stream's own error, after the client's connection was cut; when nothing of the
-   *   stream had come, the connection is well, and another answer may be given
-   */
-  respond(status: number, headers: HeaderList, body: Body | null): Promise<void> | undefined
-}
+import type { Body, ByteStream, HeaderList } from '../../upstream/wire.ts'
+import { acceptsGzip, gzipBytes, gzipFromBytes, gzipStream } from './compression.ts'
+import type { RequestTarget } from './request-target.ts'
 
 /** An answer that the server gives on its own. */
 export interface HttpAnswer {
@@ -44,18 +23,210 @@ export interface HttpHandler {
   refuse(kind: ErrorKind, message: string): HttpAnswer
 }
 
-export interface HealthAnswer {
-  readonly status: number
-  readonly text: string
+/** What all exchanges of a server have in common. */
+export interface ExchangeSettings {
+  /** A client that takes nothing of its answer for this long is cut off. */
+  readonly stalledMs: number
+  /** Connections are told to close after their answer. */
+  isDraining: boolean
+}
+
+const nothing = new Uint8Array()
+
+/** One HTTP request of a client and the way to answer it. */
+export class HttpExchange {
+  readonly verb: string
+  /** Without the query, percent-encoding as sent. */
+  readonly path: string
+  /** What stands behind the `?`, as sent; empty when there is none. */
+  readonly query: string
+  /** As on the wire. */
+  readonly headers: HeaderList
+  /** The whole body, decoded from its content coding; empty when there is none. */
+  body: Uint8Array = nothing
+  /** The client went away before it was answered. Cheaper to ask than `signal`. */
+  gone = false
+  /** 0 where none is named. */
+  contentLength = 0
+  contentEncoding: string | null = null
+  transferEncoding: string | null = null
+  hasHost = false
+  #acceptEncoding: string | null = null
+  readonly #response: ServerResponse
+  readonly #settings: ExchangeSettings
+  #abort: Cancellation | null = null
+
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    target: RequestTarget,
+    settings: ExchangeSettings,
+  ) {
+    this.verb = request.method ?? ''
+    this.path = target.path
+    this.query = target.query
+    this.headers = request.rawHeaders
+    this.#response = response
+    this.#settings = settings
+    this.#readHead()
+  }
+
+  /** The headers that matter to HTTP itself, in one pass; `request.headers` would build an object of all. */
+  #readHead(): void {
+    const { headers } = this
+    for (let at = 0; at < headers.length; at += 2) {
+      const name = headers[at] as string
+      const value = headers[at + 1] as string
+      if (name.length === 4) this.hasHost ||= name.toLowerCase() === 'host'
+      if (name.length < 14 || name.length > 17) continue
+      switch (name.toLowerCase()) {
+        case 'content-length':
+          this.contentLength = Number(value)
+          break
+        case 'content-encoding':
+          this.contentEncoding = joined(this.contentEncoding, value)
+          break
+        case 'accept-encoding':
+          this.#acceptEncoding = joined(this.#acceptEncoding, value)
+          break
+        case 'transfer-encoding':
+          this.transferEncoding = joined(this.transferEncoding, value)
+          break
+      }
+    }
+  }
+
+  /** Aborted when the client went away before it was answered. Made when it is first asked for. */
+  get signal(): Cancellation {
+    if (this.#abort === null) {
+      this.#abort = new Cancellation()
+      if (this.gone) this.#abort.abort()
+    }
+    return this.#abort
+  }
+
+  /** For the server: the response is over, whichever way. */
+  closed(): void {
+    if (this.#response.writableFinished) return
+    this.gone = true
+    this.#abort?.abort()
+  }
+
+  /** Answers with what is here; to a HEAD without the body. */
+  answer({ status, headers, body }: HttpAnswer): void {
+    void this.respond(status, headers, body)
+  }
+
+  /**
+   * Answers, once. Bytes are on their way when this returns; a stream when the promise settles.
+   * `headers` name neither lengths nor codings: the exchange knows those, save for the length that
+   * the answer to a HEAD would have.
+   * @throws the stream's own error, after the client's connection was cut; when nothing of the
+   *   stream had come, the connection is well, and another answer may be given
+   */
+  respond(status: number, headers: HeaderList, body: Body | null): Promise<void> | undefined {
+    // The second answer of two is the one that says that the first broke off.
+    if (this.#response.headersSent) return undefined
+    if (!(body instanceof Uint8Array)) {
+      if (body !== null) return this.#stream(status, headers, body)
+      this.#send(status, headers, body)
+    } else if (body.length < gzipFromBytes) this.#send(status, headers, body)
+    else {
+      const varied = [...headers, 'Vary', 'Accept-Encoding']
+      if (acceptsGzip(this.#acceptEncoding)) return this.#zip(status, varied, body)
+      this.#send(status, varied, body)
+    }
+    return undefined
+  }
+
+  /** Writes the whole answer, and leaves the connection open until the returned function is called. */
+  respondAndHold({ status, headers, body }: HttpAnswer): () => void {
+    const response = this.#response
+    response.shouldKeepAlive = false
+    response.writeHead(status, [...headers, 'Content-Length', String(body.length)])
+    response.write(body)
+    return () => {
+      response.end()
+    }
+  }
+
+  #send(status: number, headers: HeaderList, body: Uint8Array | null): void {
+    const response = this.#response
+    if (this.gone) return
+    if (this.#settings.isDraining) response.shouldKeepAlive = false
+    if (body === null) {
+      response.writeHead(status, headers as string[]).end()
+      return
+    }
+    response.writeHead(status, headers.concat('Content-Length', String(body.length)))
+    // Head and body leave in one piece when both are text, which saves a tenth of a call's CPU;
+    // latin1 gives the same bytes back.
+    if (body.length < gzipFromBytes) response.end(bufferOf(body).toString('latin1'), 'latin1')
+    else response.end(body)
+    if (response.writableLength > 0) response.setTimeout(this.#settings.stalledMs)
+  }
+
+  async #zip(status: number, headers: HeaderList, body: Uint8Array): Promise<void> {
+    const zipped = await gzipBytes(body)
+    this.#send(status, [...headers, 'Content-Encoding', 'gzip'], zipped)
+  }
+
+  /** A stream goes out as fast as the client takes it; in chunks, unless its length is known. */
+  async #stream(status: number, headers: HeaderList, body: ByteStream): Promise<void> {
+    const response = this.#response
+    if (this.#settings.isDraining) response.shouldKeepAlive = false
+    const zip = acceptsGzip(this.#acceptEncoding)
+    const length = body.length ?? null
+    const coding = zip ? ['Content-Encoding', 'gzip'] : []
+    const framing = zip || length === null ? coding : ['Content-Length', String(length)]
+    // Not before there is something to say: a stream may fail at once.
+    const begin = () => {
+      if (!response.headersSent)
+        response.writeHead(status, [...headers, 'Vary', 'Accept-Encoding', ...framing])
+    }
+    try {
+      for await (const chunk of zip ? gzipStream(body) : body) {
+        if (this.gone) return
+        begin()
+        if (!response.write(chunk)) await this.#drained()
+      }
+    } catch (error) {
+      // Only a broken connection tells the client that what it got is not all.
+      if (response.headersSent) response.socket?.resetAndDestroy()
+      throw error
+    }
+    if (this.gone) return
+    begin()
+    response.end()
+    if (response.writableLength > 0) response.setTimeout(this.#settings.stalledMs)
+  }
+
+  #drained(): Promise<void> {
+    const response = this.#response
+    response.setTimeout(this.#settings.stalledMs)
+    return new Promise((resolve) => {
+      const go = () => {
+        response.off('drain', go).off('close', go)
+        response.setTimeout(0)
+        resolve()
+      }
+      response.on('drain', go).on('close', go)
+    })
+  }
+}
+
+/** Headers that come twice are one list. */
+function joined(list: string | null, value: string): string {
+  return list === null ? value : `${list}, ${value}`
 }
 
 /** What `GET /health` of a listener says: whether it can serve, for load balancers. */
-export function healthAnswer(isHealthy: boolean): HealthAnswer {
+export function healthAnswer(isHealthy: boolean): { status: number; text: string } {
   return isHealthy ? { status: 200, text: 'Health status OK' } : { status: 503, text: 'Unhealthy' }
 }
 
 export function answerHealth(exchange: HttpExchange, isHealthy: boolean, version: string): void {
   const { status, text } = healthAnswer(isHealthy)
   const headers = ['Content-Type', 'text/plain', 'Router-Version', version]
-  void exchange.respond(status, headers, Buffer.from(text))
+  exchange.answer({ status, headers, body: Buffer.from(text) })
 }

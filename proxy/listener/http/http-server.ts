@@ -8,33 +8,33 @@ import {
   type ServerResponse,
 } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Readable } from 'node:stream'
-import { sleep, type Clock } from '../../clock/clock.ts'
+import type { Clock } from '../../clock/clock.ts'
 import type { Address } from '../../config/types.ts'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
-import { decodeBody, tooLarge } from './compression.ts'
-import { Connections, type Connection } from './connections.ts'
-import type { HttpAnswer, HttpHandler } from './http-exchange.ts'
 import {
   closed,
   closeGraceMs,
-  drainCheckMs,
   drainQuietMs,
-  type Listener,
   listenOn,
+  until,
+  type Listener,
+  type ListenerObserver,
+  type ListenerOptions,
 } from '../listener.ts'
-import { NodeExchange, readHead, type RequestHead } from './node-exchange.ts'
+import { WebSocketServer, type SocketServing } from '../websocket/websocket-server.ts'
+import { decodeBody, tooLarge } from './compression.ts'
 import {
-  aboveRootMessage,
-  fragmentMessage,
-  leadsAboveRoot,
+  HttpExchange,
+  type ExchangeSettings,
+  type HttpAnswer,
+  type HttpHandler,
+} from './http-exchange.ts'
+import {
   readTarget,
-  targetMessage,
   unparsedMessage,
   type ParseError,
   type RequestTarget,
 } from './request-target.ts'
-import type { WebSocketServer } from '../websocket/websocket-server.ts'
 
 /** How long a client may take for what. */
 export interface HttpTimeouts {
@@ -61,8 +61,6 @@ const defaultTimeouts: HttpTimeouts = {
 const maxHeaderBytes = 16 * 1024
 /** How long a refused client may go on sending before its connection is cut. */
 const lingerMs = 2_000
-/** A drain waits until who is in the middle of sending a request has paused for this long. */
-const halfSentMs = 2_000
 
 export interface HttpServerOptions {
   readonly address: Address
@@ -70,29 +68,50 @@ export interface HttpServerOptions {
   readonly maxRequestBytes: number
   readonly clock: Clock
   readonly handler: HttpHandler
-  readonly connectionsChanged: (open: number) => void
+  readonly observer: Pick<ListenerObserver, 'connectionsChanged'>
   readonly sockets?: WebSocketServer | null
   readonly timeouts?: HttpTimeouts
 }
 
-/** An HTTP/1.1 server on `node:http`. Of that library WebSockets see the request by which they begin, and nobody else anything. */
-export function createHttpServer(options: HttpServerOptions): Listener {
-  return new NodeHttpServer(options)
+/** A listener on HTTP/1.1, which may have WebSockets. */
+export function createHttpListener(
+  options: ListenerOptions,
+  handler: HttpHandler,
+  serving: SocketServing | null = null,
+): Listener {
+  const changed = (open: number) => {
+    options.observer.socketsChanged(open)
+  }
+  const sockets = serving && new WebSocketServer({ ...options, ...serving, changed })
+  return new HttpServer({ ...options, handler, sockets })
 }
 
-class NodeHttpServer implements Listener {
+/** What is known about one connection of a client. */
+interface Connection {
+  /** Requests whose answer is not written yet; more than one when the client pipelines. */
+  inFlight: number
+  /** The newest request, which may still be coming in; null before the first. */
+  newest: IncomingMessage | null
+  /** Was told that it does not speak HTTP; whatever else it sends is not looked at. */
+  refused: boolean
+}
+
+/** An HTTP/1.1 server on `node:http`. Of that library WebSockets see the request by which they begin. */
+export class HttpServer implements Listener {
   readonly #options: HttpServerOptions
   readonly #server: Server
-  readonly #connections: Connections
-  readonly #stalledMs: number
-  #draining = false
+  readonly #settings: ExchangeSettings
+  /** Save for those that have become WebSockets. */
+  readonly #connections = new Map<Socket, Connection>()
+  #open = 0
+  #inFlight = 0
+  #lastUsedMs = -Infinity
 
   constructor(options: HttpServerOptions) {
     this.#options = options
-    this.#connections = new Connections(options.clock, options.connectionsChanged)
     const { keepAliveMs, headersMs, requestMs, checkMs, stalledMs } =
       options.timeouts ?? defaultTimeouts
-    this.#stalledMs = stalledMs
+    this.#settings = { stalledMs, isDraining: false }
     this.#server = createServer({
       keepAliveTimeout: keepAliveMs,
       headersTimeout: headersMs,
@@ -107,7 +126,9 @@ class NodeHttpServer implements Listener {
     // Bounded by their size; a limit on their number would drop some without a word.
     this.#server.maxHeadersCount = 0
     this.#server
-      .on('connection', (socket) => this.#connections.of(socket))
+      .on('connection', (socket) => {
+        this.#connected(socket)
+      })
       .on('request', (request, response) => {
         this.#receive(request, response, false)
       })
@@ -117,7 +138,7 @@ class NodeHttpServer implements Listener {
       .on('upgrade', (request, wire, head) => {
         // Node no longer hears errors of a wire that leaves HTTP, and one that nobody hears ends the process.
         wire.on('error', () => {})
-        this.#connections.upgraded(request.socket)
+        this.#connections.delete(request.socket)
         options.sockets?.upgrade(request, wire, head)
       })
       .on('clientError', (error: ParseError, socket) => {
@@ -130,83 +151,92 @@ class NodeHttpServer implements Listener {
   }
 
   async drain(): Promise<void> {
-    this.#draining = true
-    const { sockets } = this.#options
+    const { clock, sockets } = this.#options
+    this.#settings.isDraining = true
     sockets?.leave()
-    while (!this.#connections.isQuiet(drainQuietMs, halfSentMs) || (sockets?.size ?? 0) > 0)
-      await sleep(this.#options.clock, drainCheckMs)
+    const isQuiet = () => this.#inFlight === 0 && clock.nowMs() - this.#lastUsedMs > drainQuietMs
+    await until(clock, () => isQuiet() && !sockets?.size)
   }
 
   async settle(): Promise<void> {
-    this.#draining = true
+    const { clock, sockets } = this.#options
+    this.#settings.isDraining = true
+    // Node ends idle connections with it.
     this.#server.close()
-    this.#connections.endIdle()
-    const { sockets } = this.#options
     sockets?.settle()
-    while (this.#connections.isServing || sockets?.isServing)
-      await sleep(this.#options.clock, drainCheckMs)
+    const isServing = () => [...this.#connections.values()].some(owesAnswers)
+    await until(clock, () => !isServing() && !sockets?.isServing)
   }
 
   async close(): Promise<void> {
-    this.#draining = true
     const { clock, sockets } = this.#options
-    const untilMs = clock.nowMs() + closeGraceMs
-    this.#connections.endIdle()
+    this.#settings.isDraining = true
+    // Without a reset for what may be on its way here.
+    for (const [socket, { inFlight }] of this.#connections) if (inFlight === 0) socket.end()
     sockets?.settle()
-    while (this.#connections.size > 0 && clock.nowMs() < untilMs) await sleep(clock, drainCheckMs)
+    await until(clock, () => this.#open === 0, closeGraceMs)
     sockets?.terminate()
     const end = closed(this.#server)
     this.#server.closeAllConnections()
     await end
   }
 
-  #begin(
-    request: IncomingMessage,
-    response: ServerResponse,
-    head: RequestHead,
-    target: RequestTarget,
-  ): NodeExchange {
-    const connection = this.#connections.of(request.socket)
-    this.#connections.began(connection, request)
-    const isDraining = () => this.#draining
-    const exchange = new NodeExchange(request, response, head, target, this.#stalledMs, isDraining)
-    response.on('close', () => {
-      this.#connections.ended(connection)
-      exchange.closed()
+  #connected(socket: Socket): void {
+    this.#connections.set(socket, { inFlight: 0, newest: null, refused: false })
+    this.#changed(1)
+    socket.once('close', () => {
+      this.#connections.delete(socket)
+      this.#changed(-1)
     })
-    return exchange
+  }
+
+  #changed(by: number): void {
+    this.#open += by
+    this.#lastUsedMs = this.#options.clock.nowMs()
+    this.#options.observer.connectionsChanged(this.#open)
+  }
+
+  #count(connection: Connection | undefined, by: number): void {
+    if (connection) connection.inFlight += by
+    this.#inFlight += by
+    this.#lastUsedMs = this.#options.clock.nowMs()
   }
 
   #receive(request: IncomingMessage, response: ServerResponse, mustContinue: boolean): void {
     const { maxRequestBytes, handler } = this.#options
-    const head = readHead(request.rawHeaders)
+    const connection = this.#connections.get(request.socket)
+    if (connection) connection.newest = request
+    this.#count(connection, 1)
     const target = readTarget(request.url ?? '')
-    const exchange = this.#begin(request, response, head, target ?? noTarget)
-    const fault = faultOf(request, head, target)
+    const exchange = new HttpExchange(request, response, target, this.#settings)
+    response.on('close', () => {
+      this.#count(connection, -1)
+      exchange.closed()
+    })
+    const fault = faultOf(request, exchange, target)
     if (fault) return this.#refuse(request, exchange, fault)
     const overflow = () => {
       this.#refuse(request, exchange, tooLarge(maxRequestBytes))
     }
-    if (head.contentLength > maxRequestBytes) return overflow()
+    if (exchange.contentLength > maxRequestBytes) return overflow()
     if (mustContinue) response.writeContinue()
     collectBody(
       request,
       maxRequestBytes,
       (body) => {
-        if (head.contentEncoding !== null) void this.#decode(request, exchange, body)
-        else {
-          exchange.body = body
-          handler.serve(exchange)
-        }
+        exchange.body = body
+        if (exchange.contentEncoding !== null) void this.#decode(request, exchange)
+        else handler.serve(exchange)
       },
       overflow,
     )
   }
 
-  async #decode(request: IncomingMessage, exchange: NodeExchange, body: Buffer): Promise<void> {
+  async #decode(request: IncomingMessage, exchange: HttpExchange): Promise<void> {
     const { maxRequestBytes, handler } = this.#options
+    const { contentEncoding, body } = exchange
     try {
-      exchange.body = await decodeBody(exchange.head.contentEncoding ?? '', body, maxRequestBytes)
+      exchange.body = await decodeBody(contentEncoding ?? '', body, maxRequestBytes)
     } catch (error) {
       if (!(error instanceof RelayError)) throw error
       return this.#refuse(request, exchange, error)
@@ -215,12 +245,9 @@ class NodeHttpServer implements Listener {
   }
 
   /** Answers a request whose body may still be on its way. */
-  #refuse(request: IncomingMessage, exchange: NodeExchange, { kind, message }: RelayError): void {
+  #refuse(request: IncomingMessage, exchange: HttpExchange, { kind, message }: RelayError): void {
     const answer = this.#options.handler.refuse(kind, message)
-    if (request.complete && kind !== errorKinds.badHttp) {
-      void exchange.respond(answer.status, answer.headers, answer.body)
-      return
-    }
+    if (request.complete && kind !== errorKinds.badHttp) return exchange.answer(answer)
     // Closing while the client still sends would reset the connection, and it might never read
     // the answer. So the answer goes out whole, and what still comes is dropped for a while.
     const end = exchange.respondAndHold(answer)
@@ -235,13 +262,14 @@ class NodeHttpServer implements Listener {
 
   /** Answers bytes that are not an HTTP request, or that came too slowly. */
   #refuseBytes(error: ParseError, socket: Socket): void {
-    const connection = this.#connections.of(socket)
-    if (connection.refused) return
-    connection.refused = true
-    if (!socket.writable || error.code === 'ECONNRESET' || owesAnswers(connection)) {
+    const connection = this.#connections.get(socket)
+    if (connection?.refused) return
+    // An answer now would be taken for the one to an earlier request of the same connection.
+    if (!connection || !socket.writable || error.code === 'ECONNRESET' || owesAnswers(connection)) {
       socket.destroy()
       return
     }
+    connection.refused = true
     socket.end(rawAnswer(this.#refusalOf(error)))
     this.#options.clock.after(lingerMs, () => socket.destroy())
   }
@@ -262,24 +290,15 @@ class NodeHttpServer implements Listener {
   }
 }
 
-/** Of a request that is refused whatever it asks for. */
-const noTarget: RequestTarget = { path: '', query: '' }
-
 /** What is wrong with the head of a request, whatever it asks for. */
 function faultOf(
-  request: IncomingMessage,
-  { hasHost, transferEncoding }: RequestHead,
-  target: RequestTarget | null,
+  { httpVersion }: IncomingMessage,
+  { hasHost, transferEncoding }: HttpExchange,
+  { fault }: RequestTarget,
 ): RelayError | null {
-  if (!hasHost && request.httpVersion === '1.1') {
-    const message = 'a request in HTTP/1.1 must have a Host header'
-    return new RelayError(errorKinds.badHttp, message)
-  }
-  if (target === null) {
-    return new RelayError(errorKinds.unsendable, targetMessage)
-  }
-  if (request.url?.includes('#')) return new RelayError(errorKinds.unsendable, fragmentMessage)
-  if (leadsAboveRoot(target.path)) return new RelayError(errorKinds.unsendable, aboveRootMessage)
+  if (!hasHost && httpVersion === '1.1')
+    return new RelayError(errorKinds.badHttp, 'a request in HTTP/1.1 must have a Host header')
+  if (fault) return fault
   // Only the chunks are undone, and what is left would pass for the body.
   if (transferEncoding !== null && /,[ \t]*chunked[ \t]*$/i.test(transferEncoding)) {
     const message = 'the only Transfer-Encoding that this router knows is chunked'
@@ -288,7 +307,7 @@ function faultOf(
   return null
 }
 
-/** An answer now would be taken for the one to an earlier request of the same connection. */
+/** A call that came in whole is not answered yet: the newest may still be coming in. */
 function owesAnswers({ inFlight, newest }: Connection): boolean {
   return inFlight > (newest?.complete === false ? 1 : 0)
 }
@@ -308,7 +327,7 @@ const nothing = Buffer.alloc(0)
  * long is read and dropped.
  */
 function collectBody(
-  stream: Readable,
+  stream: IncomingMessage,
   maxBytes: number,
   done: (body: Buffer) => void,
   overflow: () => void,

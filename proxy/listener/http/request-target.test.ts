@@ -11,15 +11,17 @@ test.each([
   ['http://x', { path: '/', query: '' }],
   ['HTTP://x:80?a', { path: '/', query: 'a' }],
   ['https://u@x/a/b?c', { path: '/a/b', query: 'c' }],
-  ['http:///a', null],
-  ['*', null],
-  ['*/a', null],
-  ['', null],
-  ['?a', null],
-  ['a/b', null],
-  ['x:443', null],
-  ['ftp://evil/x', null],
-  ['httpx://evil/x', null],
 ])('%s', (target, expected) => {
-  expect(readTarget(target)).toEqual(expected)
+  expect(readTarget(target)).toEqual({ ...expected, fault: null })
+})
+
+test.each(['http:///a', '*', '*/a', '', '?a', 'a/b', 'x:443', 'ftp://evil/x', 'httpx://evil/x'])(
+  '%s is for no node',
+  (target) => {
+    expect(readTarget(target).fault?.message).toMatch('must be a path that begins with /')
+  },
+)
+
+test.each(['/a#b', '/a?b#c', 'http://x#/a'])('%s has a fragment', (target) => {
+  expect(readTarget(target).fault?.message).toMatch('begins a fragment')
 })

@@ -1,64 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { RelayError, errorKinds } from '../../relay/errors.ts'
 
 export interface RequestTarget {
   /** Without the query, percent-encoding as sent. */
   readonly path: string
   /** What stands behind the `?`, as sent; empty when there is none. */
   readonly query: string
+  /** Why no node can be asked for it; null when one can. */
+  readonly fault: RelayError | null
 }
 
-/** For a target in a form that no node can be asked for. */
-export const targetMessage =
+const targetMessage =
   'the target of the request must be a path that begins with /, or an http:// URL'
-
-/**
- * For a target that has a fragment, though none may (RFC 9112, 3.2). A node would not read what stands
- * behind the `#`, such as the keys that the router puts there.
- */
-export const fragmentMessage =
+const fragmentMessage =
   'the target of the request has a # in it, which begins a fragment, and no request has one; a # that is meant is %23'
+const dotsMessage =
+  'the dot segments of the path may lead above the root of the node, where its URL does not reach'
 
 /**
- * Path and query of a request target (RFC 9112, 3.2) in origin form, or in absolute form without the
- * origin that clients of a proxy put before them. Null for any other: `*`, `host:port`, a URL of
- * another scheme. No node can be asked for those.
+ * Reads a request target (RFC 9112, 3.2) in origin form, or in absolute form without the origin that
+ * clients of a proxy put before it. No node can be asked for others: `*`, `host:port`, a URL of another scheme.
  */
-export function readTarget(target: string): RequestTarget | null {
+export function readTarget(target: string): RequestTarget {
   const mark = target.indexOf('?')
-  const path = mark < 0 ? target : target.slice(0, mark)
+  const bare = mark < 0 ? target : target.slice(0, mark)
   const query = mark < 0 ? '' : target.slice(mark + 1)
-  if (path.startsWith('/')) return { path, query }
-  const origin = /^https?:\/\/[^/]+/i.exec(path)
-  return origin && { path: path.slice(origin[0].length) || '/', query }
+  const origin = bare.startsWith('/') ? '' : /^https?:\/\/[^/]+/i.exec(bare)?.[0]
+  if (origin === undefined)
+    return { path: '', query: '', fault: new RelayError(errorKinds.unsendable, targetMessage) }
+  const path = bare.slice(origin.length) || '/'
+  return { path, query, fault: faultOfPath(path, target) }
 }
-
-/** Dots, plain or percent-encoded, the encoding itself encoded or not. Most paths have no two in a row. */
-const twoDots = /(?:\.|%(?:25)*2e){2}/i
-/** `..`, also with what servers drop behind it: parameters (`..;a`), white space, whatever is encoded. */
-const parent = /^\.\.(?:$|[;%#\s])/
 
 /**
- * Whether the dot segments of a path may lead out of the root: then a node's server could answer from
- * beside the base path of its URL, with the router's keys. Servers differ in what they take for a
- * separator and for dots, so whatever one of them may understand counts, and only plain segments lead down.
+ * `..` as a segment. Servers differ in what they take for a separator and for dots, and in what they
+ * drop behind them (`..;a`, white space), so whatever one of them may understand counts: plain,
+ * percent-encoded, or with the encoding itself encoded.
  */
-export function leadsAboveRoot(path: string): boolean {
-  if (!twoDots.test(path)) return false
-  const decoded = path.replace(/%(?:25)*2e/gi, '.').replace(/%(?:25)*(?:2f|5c)/gi, '\\')
-  let depth = 0
-  for (const segment of decoded.split('/')) {
-    const parts = segment.split('\\')
-    const ups = parts.filter((part) => parent.test(part)).length
-    if (ups > 0) depth -= ups
-    else if (parts.some((part) => part !== '' && part !== '.')) depth += 1
-    if (depth < 0) return true
-  }
-  return false
-}
+const dotSegment = /(?:[/\\]|%(?:25)*(?:2f|5c))(?:\.|%(?:25)*2e){2}(?:$|[/\\;%#\s])/i
 
-export const aboveRootMessage =
-  'the dot segments of the path lead above the root of the node, where its URL does not reach'
+/**
+ * What a path may not have. By dot segments a node's server might answer from beside the base path of
+ * its URL, with the router's keys; clients resolve them before they ask. Behind a `#` (RFC 9112, 3.2)
+ * a node would not read, such as the keys that the router puts there.
+ */
+export function faultOfPath(path: string, target = path): RelayError | null {
+  if (target.includes('#')) return new RelayError(errorKinds.unsendable, fragmentMessage)
+  return dotSegment.test(path) ? new RelayError(errorKinds.unsendable, dotsMessage) : null
+}
 
 /** What Node's parser of HTTP says when it gives up. */
 export interface ParseError extends NodeJS.ErrnoException {

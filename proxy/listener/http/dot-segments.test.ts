@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { leadsAboveRoot } from './request-target.ts'
+import { faultOfPath } from './request-target.ts'
 
 test.each([
   '/..',
@@ -30,19 +30,15 @@ test.each([
   '/%2e%2e%3b/admin',
   '/..%00/admin',
   '/..%20/admin',
-  '/.%2e#/admin',
+  '/a/../b',
+  '/a/%2e%2e/b',
+  '/accounts/%2f..%2f',
 ])('%s is refused', (path) => {
-  expect(leadsAboveRoot(path)).toBe(true)
+  expect(faultOfPath(path)).toMatchObject({ kind: { reason: 'unsendable' } })
 })
 
 test.each([
   '/',
-  '/a/../b',
-  '/a/b/../../c',
-  '/a/%2e%2e/b',
-  '/a/..;/b',
-  '/a/..%2fb',
-  '/accounts/%2f..%2f',
   '/...',
   '/..a/b',
   '/a..b/..c',
@@ -51,7 +47,7 @@ test.each([
   '/0x1::coin::CoinStore%3C0x1::aptos_coin::AptosCoin%3E',
   '/%2f%5c%25',
 ])('%s is sent as it is', (path) => {
-  expect(leadsAboveRoot(path)).toBe(false)
+  expect(faultOfPath(path)).toBeNull()
 })
 
 test('what a browser would take out of the root is refused', () => {
@@ -61,7 +57,7 @@ test('what a browser would take out of the root is refused', () => {
       // Below a base so deep that it stays where it is only if nothing leads out.
       const base = '/base/base/base/base/base/base/base/base/base'
       const { pathname } = new URL(`http://h${base}/${path.join('/')}`)
-      if (!pathname.startsWith(base)) expect(leadsAboveRoot(`/${path.join('/')}`)).toBe(true)
+      if (!pathname.startsWith(base)) expect(faultOfPath(`/${path.join('/')}`)).not.toBeNull()
     }),
     { numRuns: 2_000 },
   )
