@@ -14,74 +14,66 @@ const retryAfter: ReadonlySet<string> = new Set(['retry-after'])
 const location: ReadonlySet<string> = new Set(['location'])
 const nothing: ReadonlySet<string> = new Set()
 
-/** How one interface puts what came of a call into HTTP. */
-export interface Wording {
-  /** The body for the client; null where there is none. */
-  bodyOf(reply: Reply): Body | null
-  /** Null for an answer without one. */
-  contentTypeOf(headers: HeaderList): string | null
-  readonly errorType: string
-  errorBytes(error: RelayError): Uint8Array
-}
-
-export interface AnsweringOptions {
+/** How the calls of one interface are answered over HTTP. */
+export interface Answering<C extends Call = Call> {
   readonly calls: Calls
   readonly version: string
   /** Upstream headers that reach the client, lower case. */
   readonly responseHeaders: ReadonlySet<string>
+  /** The body for the client; null where there is none. */
+  bodyOf(call: C, reply: Reply): Body | null
+  /** Null for an answer without one. */
+  contentTypeOf(headers: HeaderList): string | null
+  /** JSON. */
+  errorBytes(error: RelayError, call: C): Uint8Array
 }
 
 /**
  * Runs the one call of an exchange and answers it: with the upstream's bytes as they are, or with an
  * error of the router's own. Says nothing where the client has left. Never rejects.
  */
-export async function answerCall(
+export async function answerCall<C extends Call>(
   exchange: HttpExchange,
-  call: Call,
-  wording: Wording,
-  options: AnsweringOptions,
+  call: C,
+  answering: Answering<C>,
 ): Promise<void> {
-  const { calls } = options
+  const { calls, version, responseHeaders } = answering
   const outcome = await calls.run(call)
   if (outcome instanceof CallAborted) return calls.ended(call, outcome)
-  if (outcome instanceof RelayError) return fail(exchange, call, outcome, wording, options)
-  const metadata = new ResponseMetadata(call.guid, options.version)
-  metadata.add(call.journal, outcome)
-  const { status, headers } = outcome.incoming
-  const own = metadata.toHeaders(wording.contentTypeOf(headers))
-  const needed = neededWith(status)
-  const allowed =
-    needed.size === 0 ? options.responseHeaders : options.responseHeaders.union(needed)
-  const all = forwardHeaders(headers, allowed, own)
-  const length = exchange.verb === 'HEAD' ? header(headers, 'content-length') : null
-  const told = length === null ? all : [...all, 'Content-Length', length]
-  const body = wording.bodyOf(outcome)
-  const written = exchange.respond(statusFor(status, body), told, body)
-  if (written) {
-    try {
-      await written
-    } catch (cause) {
-      return fail(exchange, call, brokenOff(cause), wording, options)
-    }
+  if (outcome instanceof RelayError) return fail(exchange, call, outcome, answering)
+  try {
+    const metadata = new ResponseMetadata(call.guid, version)
+    metadata.add(call.journal, outcome)
+    const { status, headers } = outcome.incoming
+    const own = metadata.toHeaders(answering.contentTypeOf(headers))
+    const needed = neededWith(status)
+    const allowed = needed.size === 0 ? responseHeaders : responseHeaders.union(needed)
+    const all = forwardHeaders(headers, allowed, own)
+    const length = exchange.verb === 'HEAD' ? header(headers, 'content-length') : null
+    const told = length === null ? all : [...all, 'Content-Length', length]
+    const body = answering.bodyOf(call, outcome)
+    const written = exchange.respond(statusFor(status, body), told, body)
+    if (written) await written
+  } catch (cause) {
+    return fail(exchange, call, brokenOff(cause), answering)
   }
   calls.ended(call, outcome)
 }
 
 /** Answers with an error of the router's own; does nothing where an answer has begun already. */
-function fail(
+function fail<C extends Call>(
   exchange: HttpExchange,
-  call: Call,
+  call: C,
   error: RelayError,
-  { errorType, errorBytes }: Wording,
-  { calls, version }: AnsweringOptions,
+  { calls, version, errorBytes }: Answering<C>,
 ): void {
   const metadata = new ResponseMetadata(call.guid, version)
   metadata.add(call.journal, null)
   calls.ended(call, error)
-  const headers = metadata.toHeaders(errorType)
+  const headers = metadata.toHeaders('application/json')
   if (error.retryAfterMs !== null)
     headers.push('Retry-After', String(Math.ceil(error.retryAfterMs / 1_000)))
-  void exchange.respond(error.kind.httpStatus, headers, errorBytes(error))
+  exchange.answer({ status: error.kind.httpStatus, headers, body: errorBytes(error, call) })
 }
 
 /** An upstream's status, unless it is one that cannot be told. */

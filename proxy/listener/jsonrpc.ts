@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { CallAborted, RelayError, errorKinds, type ErrorKind } from '../relay/errors.ts'
-import type { Reply } from '../relay/reply.ts'
 import { release, type HeaderList } from '../upstream/wire.ts'
-import { answerCall } from './answer-call.ts'
+import { answerCall, type Answering } from './answer-call.ts'
 import { Calls, brokenOff, internal } from './calls.ts'
 import { readDirectives } from './directives.ts'
 import { contentTypeOf, forwardHeaders } from './http/forwarded-headers.ts'
@@ -44,10 +43,21 @@ const requestHeaders: HeaderList = ['content-type', json]
 export class JsonRpcHandler implements HttpHandler {
   readonly #options: ListenerOptions
   readonly #calls: Calls
+  readonly #answering: Answering<JsonRpcCall>
 
   constructor(options: ListenerOptions) {
+    const { version, iface } = options
     this.#options = options
     this.#calls = new Calls(options)
+    this.#answering = {
+      calls: this.#calls,
+      version,
+      responseHeaders: iface.responseHeaders,
+      bodyOf,
+      contentTypeOf,
+      errorBytes: ({ kind, message }, { reader, guid }) =>
+        errorBytes(kind, message, reader.ownId, guid),
+    }
   }
 
   serve(exchange: HttpExchange): void {
@@ -63,8 +73,7 @@ export class JsonRpcHandler implements HttpHandler {
     } else {
       const paths = ['/', ...this.#options.iface.internalPaths].join(', ')
       const message = `this listener serves POST ${paths} with a JSON-RPC body, WebSockets, and GET /health`
-      const { status, headers, body } = this.refuse(errorKinds.noSuchPath, message)
-      void exchange.respond(status, headers, body)
+      exchange.answer(this.refuse(errorKinds.noSuchPath, message))
     }
   }
 
@@ -75,8 +84,8 @@ export class JsonRpcHandler implements HttpHandler {
 
   #refuseVerb(exchange: HttpExchange, allowed: string): void {
     const message = `this path takes ${allowed} only`
-    const { status, headers, body } = this.refuse(errorKinds.verbNotAllowed, message)
-    void exchange.respond(status, [...headers, 'Allow', allowed], body)
+    const answer = this.refuse(errorKinds.verbNotAllowed, message)
+    exchange.answer({ ...answer, headers: [...answer.headers, 'Allow', allowed] })
   }
 
   #refusal(error: RelayError, id: Uint8Array, guid: string): HttpAnswer {
@@ -94,8 +103,7 @@ export class JsonRpcHandler implements HttpHandler {
     const failed = (cause: unknown) => {
       const error = cause instanceof RelayError ? cause : internal(cause)
       const id = cause instanceof RequestRefused ? cause.id : null
-      const { status, headers, body } = this.#refusal(error, idBytes(exchange.body, id), guid)
-      void exchange.respond(status, headers, body)
+      exchange.answer(this.#refusal(error, idBytes(exchange.body, id), guid))
     }
     try {
       const body = readBody(exchange.body)
@@ -121,16 +129,7 @@ export class JsonRpcHandler implements HttpHandler {
     const call = makeJsonRpcCall(request, this.#originOf(exchange), guid, this.#options)
     refuseSubscription(request, call, this.#options.subscriptions)
     if (request.isNotification) return void this.#notify(exchange, call)
-    const wording = {
-      bodyOf: (reply: Reply) => bodyOf(call, reply),
-      contentTypeOf,
-      errorType: json,
-      errorBytes: ({ kind, message }: RelayError) =>
-        errorBytes(kind, message, idBytes(request.body, request.id), guid),
-    }
-    const { version, iface } = this.#options
-    const { responseHeaders } = iface
-    void answerCall(exchange, call, wording, { calls: this.#calls, version, responseHeaders })
+    void answerCall(exchange, call, this.#answering)
   }
 
   /** Whatever comes of it, its client wants no answer. */

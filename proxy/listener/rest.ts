@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Question } from '../chain/types.ts'
-import { RelayError, errorKinds, type ErrorKind } from '../relay/errors.ts'
+import { errorKinds, type ErrorKind } from '../relay/errors.ts'
 import { header } from '../upstream/wire.ts'
 import { forwardHeaders } from './http/forwarded-headers.ts'
 import {
@@ -13,7 +13,7 @@ import {
 import { createHttpListener } from './http/http-server.ts'
 import type { Listener, ListenerOptions } from './listener.ts'
 import { PathCalls, type PathForm } from './path-calls.ts'
-import { RestReplyReader, otherTypes } from './rest/rest-reply-reader.ts'
+import { RestReplyReader } from './rest/rest-reply-reader.ts'
 
 /** A listener that relays whatever path and verb its clients send, and answers `GET /health` itself. */
 export function createRestListener(options: ListenerOptions): Listener {
@@ -43,20 +43,18 @@ class RestHandler implements HttpHandler {
     const isOwn = path === '/health' && (verb === 'GET' || verb === 'HEAD')
     if (isOwn) answerHealth(exchange, health(), version)
     else if (!relayedVerbs.includes(verb)) this.#refuseVerb(exchange)
-    else void this.#calls.relay(exchange)
+    else this.#calls.relay(exchange)
   }
 
   refuse(kind: ErrorKind, message: string): HttpAnswer {
-    return this.#calls.refusal(new RelayError(kind, message))
+    return this.#calls.refuse(kind, message)
   }
 
   #refuseVerb(exchange: HttpExchange): void {
     const allowed = relayedVerbs.join(', ')
-    const { status, headers, body } = this.refuse(
-      errorKinds.verbNotAllowed,
-      `this listener takes ${allowed} only`,
-    )
-    void exchange.respond(status, [...headers, 'Allow', allowed], body)
+    const message = `this listener takes ${allowed} only`
+    const answer = this.refuse(errorKinds.verbNotAllowed, message)
+    exchange.answer({ ...answer, headers: [...answer.headers, 'Allow', allowed] })
   }
 }
 
@@ -72,17 +70,20 @@ function restForm({ iface }: ListenerOptions): PathForm {
         header: (name) => header(headers, name),
       }
       const asked = iface.classify(question)
-      const expected = asked.answersJson === true ? { orTypes: otherTypes(headers) } : 'anything'
       return {
         asked,
         headers: forwardHeaders(headers, requestHeaders, []),
         body: body.length === 0 ? null : body,
-        reader: new RestReplyReader(verb, expected),
+        reader: new RestReplyReader(
+          verb,
+          asked.answersJson === true,
+          header(headers, 'accept') ?? '',
+        ),
       }
     },
     contentTypeOf: (headers) => header(headers, 'content-type'),
     // What went wrong, in a form that no node uses for its own.
-    errorBytes: ({ kind, message }, guid) =>
+    errorBytes: ({ kind, message }, { guid }) =>
       Buffer.from(JSON.stringify({ error: { reason: kind.reason, message, guid } })),
     // What JSON-RPC tells in its body, REST tells by the status.
     leastStatus: 400,

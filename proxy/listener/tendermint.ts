@@ -7,13 +7,12 @@ import { Calls } from './calls.ts'
 import { contentTypeOf, forwardHeaders } from './http/forwarded-headers.ts'
 import type { HttpAnswer, HttpExchange, HttpHandler } from './http/http-exchange.ts'
 import { createHttpListener } from './http/http-server.ts'
-import { wordlessRefusal } from './http/wordless-refusal.ts'
 import { JsonRpcHandler } from './jsonrpc.ts'
 import { errorBytes } from './jsonrpc/jsonrpc-error.ts'
 import { JsonRpcReplyReader, objectIn } from './jsonrpc/jsonrpc-reply-reader.ts'
 import type { Listener, ListenerOptions } from './listener.ts'
 import { PathCalls, type PathForm } from './path-calls.ts'
-import { RestReplyReader } from './rest/rest-reply-reader.ts'
+import { RestReplyReader, wordlessRefusal } from './rest/rest-reply-reader.ts'
 import { jsonRpcSockets } from './session/jsonrpc-session.ts'
 
 /**
@@ -42,7 +41,7 @@ class TendermintHandler implements HttpHandler {
     // `/health` is the router's own on every listener; the node's is called by POST.
     const isUri = (verb === 'GET' || verb === 'HEAD') && path !== '/health'
     if (isUri && path === '/') this.#refuseIndex(exchange)
-    else if (isUri) void this.#calls.relay(exchange)
+    else if (isUri) this.#calls.relay(exchange)
     else this.#jsonRpc.serve(exchange)
   }
 
@@ -54,8 +53,7 @@ class TendermintHandler implements HttpHandler {
   #refuseIndex(exchange: HttpExchange): void {
     const message =
       'this listener serves GET /status and so on, POST / with a JSON-RPC body, /websocket, and GET /health'
-    const { status, headers, body } = this.refuse(errorKinds.noSuchPath, message)
-    void exchange.respond(status, headers, exchange.verb === 'HEAD' ? null : body)
+    exchange.answer(this.refuse(errorKinds.noSuchPath, message))
   }
 }
 
@@ -80,7 +78,7 @@ function uriForm({ iface }: ListenerOptions): PathForm {
       }
     },
     contentTypeOf,
-    errorBytes: ({ kind, message }, guid) => errorBytes(kind, message, uriId, guid),
+    errorBytes: ({ kind, message }, { guid }) => errorBytes(kind, message, uriId, guid),
     leastStatus: 200,
   }
 }

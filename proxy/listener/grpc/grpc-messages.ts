@@ -8,7 +8,7 @@ import {
 } from '../../relay/reply.ts'
 import { readStatus } from '../../upstream/dialects/grpc.ts'
 import { header, type Incoming } from '../../upstream/wire.ts'
-import { wordlessRefusal } from '../http/wordless-refusal.ts'
+import { wordlessRefusal } from '../rest/rest-reply-reader.ts'
 
 /** The flag byte and the length before each message. */
 const prefixBytes = 5

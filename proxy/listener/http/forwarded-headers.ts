@@ -26,28 +26,30 @@ export function forwardHeaders(
 ): HeaderList {
   if (allowed.size === 0) return to
   let all: string[] | null = null
-  const named = namedByConnection(from)
+  let named: ReadonlySet<string> | null = null
   for (let at = 0; at < from.length; at += 2) {
     const name = (from[at] as string).toLowerCase()
     const value = from[at + 1] as string
     if (!allowed.has(name) || ownToEachHop.has(name) || !isValue(value)) continue
-    if (named?.includes(name) || header(to, name) !== null) continue
+    named ??= namedByConnection(from)
+    if (named.has(name) || header(to, name) !== null) continue
     all ??= [...to]
     all.push(name, value)
   }
   return all ?? to
 }
 
-/** Headers that are of this connection alone, in lower case (RFC 9110, 7.6.1). */
-function namedByConnection(headers: HeaderList): readonly string[] | null {
-  let named: string[] | null = null
-  for (let at = 0; at < headers.length; at += 2) {
-    const name = headers[at] as string
-    if (name.length !== 10 || name.toLowerCase() !== 'connection') continue
-    const names = (headers[at + 1] as string).toLowerCase().split(',')
-    named = [...(named ?? []), ...names.map((each) => each.trim())]
-  }
-  return named
+/** Names of headers that are of this connection alone, in lower case (RFC 9110, 7.6.1). */
+function namedByConnection(headers: HeaderList): ReadonlySet<string> {
+  const values = headers.filter(
+    (_, at) => headers[at - 1]?.toLowerCase() === 'connection' && at % 2 === 1,
+  )
+  return new Set(
+    values
+      .join()
+      .toLowerCase()
+      .split(/[\s,]+/),
+  )
 }
 
 /** What may stand in a header's value (RFC 9110, 5.5). */
@@ -57,11 +59,6 @@ function isValue(value: string): boolean {
 
 /** The content type of an answer; JSON where the upstream named none that can be passed on. */
 export function contentTypeOf(headers: HeaderList): string {
-  for (let at = 0; at < headers.length; at += 2) {
-    const name = headers[at] as string
-    if (name.length !== 12 || name.toLowerCase() !== 'content-type') continue
-    const value = headers[at + 1] as string
-    return isValue(value) ? value : 'application/json'
-  }
-  return 'application/json'
+  const type = header(headers, 'content-type')
+  return type !== null && isValue(type) ? type : 'application/json'
 }

@@ -20,7 +20,8 @@ const noError = 'an error without a code or a message'
  */
 export class JsonRpcReplyReader implements ReplyReader {
   readonly #sentId: Buffer | null
-  readonly #ownId: Buffer
+  /** The id of the client, JSON. */
+  readonly ownId: Buffer
   readonly #isVersion1: boolean
   /** The last answer that was read, what it is, and where the client's own id must be put into it. */
   #incoming: Incoming | null = null
@@ -36,7 +37,7 @@ export class JsonRpcReplyReader implements ReplyReader {
    */
   constructor(sentId: Uint8Array | null, ownId: Uint8Array, isVersion1 = false) {
     this.#sentId = sentId && bufferOf(sentId)
-    this.#ownId = bufferOf(ownId)
+    this.ownId = bufferOf(ownId)
     this.#isVersion1 = isVersion1
   }
 
@@ -71,7 +72,7 @@ export class JsonRpcReplyReader implements ReplyReader {
     return Buffer.concat([
       body.subarray(0, foreign.start),
       Buffer.from(around[0] as string),
-      this.#ownId,
+      this.ownId,
       Buffer.from(around[1] as string),
       body.subarray(foreign.end),
     ])
@@ -83,14 +84,14 @@ export class JsonRpcReplyReader implements ReplyReader {
     const around = [`{${before}"id":`, `,${behind}"result":${JSON.stringify(value)}}`]
     return Buffer.concat([
       Buffer.from(around[0] as string),
-      this.#sentId ?? this.#ownId,
+      this.#sentId ?? this.ownId,
       Buffer.from(around[1] as string),
     ])
   }
 
   /** Of an answer too long to be collected; what its head cannot show is judged as it passes. */
   #judgeHead(body: BodyStream, status: number): Finding {
-    const rest = new JsonRpcReplyStream(this.#sentId, this.#ownId, body)
+    const rest = new JsonRpcReplyStream(this.#sentId, this.ownId, body)
     const { problem, error: member } = rest
     if (problem !== null) return malformed(problem)
     if (member) {
@@ -122,7 +123,7 @@ export class JsonRpcReplyReader implements ReplyReader {
   #isOwnId(id: unknown): boolean {
     const sent = this.#sentId
     if (sent === null) return true
-    return this.#ownId.equals(sent) && id === parseSpan(sent, 0, sent.length)
+    return this.ownId.equals(sent) && id === parseSpan(sent, 0, sent.length)
   }
 
   #judge(body: Uint8Array, status: number): Finding {
@@ -158,7 +159,7 @@ export class JsonRpcReplyReader implements ReplyReader {
     const theirs = id && body.subarray(id.start, id.end)
     if (this.#sentId === null) return true
     if (!isIdOf(theirs, this.#sentId, isError)) return false
-    if (theirs && this.#ownId.equals(theirs)) return true
+    if (theirs && this.ownId.equals(theirs)) return true
     this.#foreignId = id ?? { start: start + 1, end: start + 1 }
     return true
   }

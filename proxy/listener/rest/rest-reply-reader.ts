@@ -10,17 +10,10 @@ import {
   type HeaderList,
   type Incoming,
 } from '../../upstream/wire.ts'
-import { wordless, wordlessRefusal } from '../http/wordless-refusal.ts'
 import { JsonStream } from '../json-stream.ts'
 
 const unwantedPart = 'HTTP 206 with a part where the whole was asked for'
 const isJsonType = /[/+]json\b/i
-
-/**
- * What an answer that claims success may be: one JSON document, or of one of these media types, which
- * the client takes as well; or anything, where nobody knows what a node says there.
- */
-export type Expected = { readonly orTypes: readonly string[] } | 'anything'
 
 /**
  * Reads the answers to one REST request. The status says whether it is an error. JSON must be whole;
@@ -28,11 +21,17 @@ export type Expected = { readonly orTypes: readonly string[] } | 'anything'
  */
 export class RestReplyReader implements ReplyReader {
   readonly #isHead: boolean
-  readonly #expected: Expected
+  readonly #answersJson: boolean
+  readonly #accept: string
 
-  constructor(verb: string, expected: Expected = 'anything') {
+  /**
+   * @param answersJson what claims success is one JSON document, or a binary form that the client asks for
+   * @param accept of the request
+   */
+  constructor(verb: string, answersJson = false, accept = '') {
     this.#isHead = verb === 'HEAD'
-    this.#expected = expected
+    this.#answersJson = answersJson
+    this.#accept = accept.toLowerCase()
   }
 
   read(incoming: Incoming, wantsResult = false): Finding {
@@ -50,10 +49,14 @@ export class RestReplyReader implements ReplyReader {
     return jsonFinding(body, wantsResult)
   }
 
-  /** Whatever it calls itself: one that is called something else would not be looked at. */
+  /**
+   * Whatever it calls itself: one that is called something else would not be looked at. Text is no
+   * binary form, for clients name it that only take what comes.
+   */
   #mustBeJson(headers: HeaderList): boolean {
-    if (this.#expected === 'anything') return false
-    return !this.#expected.orTypes.includes(mediaType(header(headers, 'content-type') ?? ''))
+    if (!this.#answersJson) return false
+    const [type = ''] = (header(headers, 'content-type') ?? '').toLowerCase().split(/\s*;/, 1)
+    return /^$|^text\/|^application\/json$/.test(type) || !this.#accept.includes(type)
   }
 
   write(result: unknown): Uint8Array {
@@ -83,10 +86,7 @@ function noDocument(status: number): Finding | null {
   return status === 204 || status === 205 ? { kind: 'malformed', why } : null
 }
 
-/**
- * A refusal without words (a page, or nothing at all) is the node's answer where it is about the
- * request, as with a path that it does not serve; else the trouble of whoever answered.
- */
+/** Words that are the node's own, or what a status without them says. */
 function errorFinding({ status, body }: Incoming): Finding {
   const error = body instanceof Uint8Array ? restError(status, body) : null
   if (error) return { kind: 'node-error', error }
@@ -94,26 +94,21 @@ function errorFinding({ status, body }: Incoming): Finding {
   return wordlessRefusal(status) ?? { kind: 'malformed', why }
 }
 
+/**
+ * An error status without words of the node (a page, or nothing at all), where path and verb are the
+ * client's own: one about the request (a path that the node does not serve, a verb that it does not
+ * know) is its answer. Null for the trouble of whoever answered.
+ */
+export function wordlessRefusal(status: number): Finding | null {
+  const isAboutRequest = (status >= 400 && status < 500) || status === 501
+  return isAboutRequest ? wordless(status) : null
+}
+
+/** An error of which only the status is known. */
+function wordless(status: number): Finding {
+  return { kind: 'node-error', error: { status, code: null, message: '' } }
+}
+
 function isJson(headers: HeaderList): boolean {
   return isJsonType.test(header(headers, 'content-type') ?? '')
-}
-
-/** The type of a `Content-Type`, or of one entry of an `Accept`, in lower case. */
-function mediaType(text: string): string {
-  return (text.split(';', 1)[0] as string).trim().toLowerCase()
-}
-
-/**
- * The types that a request names in its `Accept` beside JSON: the binary forms in which some nodes
- * answer. Text is none of them, for clients name it that only take what comes.
- */
-export function otherTypes(headers: HeaderList): readonly string[] {
-  const accepted: string[] = []
-  for (let at = 0; at < headers.length; at += 2)
-    if (headers[at]?.toLowerCase() === 'accept') accepted.push(headers[at + 1] as string)
-  return accepted.flatMap((each) => each.split(',').map(mediaType)).filter(isOther)
-}
-
-function isOther(type: string): boolean {
-  return /^[^*/]+\/[^*]+$/.test(type) && !type.startsWith('text/') && type !== 'application/json'
 }
