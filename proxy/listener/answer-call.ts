@@ -65,15 +65,16 @@ function fail<C extends Call>(
   exchange: HttpExchange,
   call: C,
   error: RelayError,
-  { calls, version, errorBytes }: Answering<C>,
+  answering: Answering<C>,
 ): void {
-  const metadata = new ResponseMetadata(call.guid, version)
+  const metadata = new ResponseMetadata(call.guid, answering.version)
   metadata.add(call.journal, null)
-  calls.ended(call, error)
+  answering.calls.ended(call, error)
   const headers = metadata.toHeaders('application/json')
   if (error.retryAfterMs !== null)
     headers.push('Retry-After', String(Math.ceil(error.retryAfterMs / 1_000)))
-  exchange.answer({ status: error.kind.httpStatus, headers, body: errorBytes(error, call) })
+  const body = answering.errorBytes(error, call)
+  exchange.answer({ status: error.kind.httpStatus, headers, body })
 }
 
 /** An upstream's status, unless it is one that cannot be told. */

@@ -6,6 +6,7 @@ import { CallAborted, RelayError, errorKinds } from '../relay/errors.ts'
 import type { Reply } from '../relay/reply.ts'
 import type { Relay } from '../relay/relay.ts'
 import { isUpstreamsDoing } from '../relay/streamed-answer.ts'
+import type { ByteStream } from '../upstream/wire.ts'
 import type { CallEnd, ListenerObserver } from './listener.ts'
 
 export interface CallsOptions {
@@ -28,6 +29,34 @@ export class Calls {
       if (call.signal.aborted) return new CallAborted()
       return cause instanceof RelayError ? cause : internal(cause)
     })
+  }
+
+  /** The body of a streamed answer, of one item among others; the call ends with it, also when it is never read. */
+  endingWith(body: ByteStream, call: Call, reply: Reply): ByteStream {
+    const source = body[Symbol.asyncIterator]()
+    let isOver = false
+    const end = (outcome: Reply | RelayError | CallAborted) => {
+      if (!isOver) this.ended(call, outcome)
+      isOver = true
+    }
+    const iterator: AsyncIterator<Uint8Array, undefined> = {
+      async next() {
+        try {
+          const result = await source.next()
+          if (result.done) end(reply)
+          return result as IteratorResult<Uint8Array, undefined>
+        } catch (cause) {
+          end(brokenOff(cause))
+          throw cause
+        }
+      },
+      async return() {
+        end(new CallAborted())
+        await source.return?.()
+        return { done: true, value: undefined }
+      },
+    }
+    return { length: body.length ?? null, [Symbol.asyncIterator]: () => iterator }
   }
 
   /** Tells the observer that a call to subscribe or unsubscribe was answered. */

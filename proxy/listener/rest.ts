@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Question } from '../chain/types.ts'
-import { errorKinds, type ErrorKind } from '../relay/errors.ts'
-import { header } from '../upstream/wire.ts'
+import type { Call } from '../relay/call.ts'
+import { errorKinds, type RelayError } from '../relay/errors.ts'
+import { header, type HeaderList } from '../upstream/wire.ts'
 import { forwardHeaders } from './http/forwarded-headers.ts'
-import {
-  answerHealth,
-  type HttpAnswer,
-  type HttpExchange,
-  type HttpHandler,
-} from './http/http-exchange.ts'
+import { answerHealth, type HttpExchange, type HttpHandler } from './http/http-exchange.ts'
 import { createHttpListener } from './http/http-server.ts'
 import type { Listener, ListenerOptions } from './listener.ts'
-import { PathCalls, type PathForm } from './path-calls.ts'
+import { PathCalls } from './path-calls.ts'
 import { RestReplyReader } from './rest/rest-reply-reader.ts'
 
 /** A listener that relays whatever path and verb its clients send, and answers `GET /health` itself. */
@@ -28,64 +23,53 @@ const alwaysForwarded = ['content-type', 'accept']
  */
 const relayedVerbs = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
-class RestHandler implements HttpHandler {
-  readonly #options: ListenerOptions
-  readonly #calls: PathCalls
+class RestHandler extends PathCalls implements HttpHandler {
+  // What JSON-RPC tells in its body, REST tells by the status.
+  protected override readonly leastStatus = 400
+  readonly #requestHeaders: ReadonlySet<string>
 
   constructor(options: ListenerOptions) {
-    this.#options = options
-    this.#calls = new PathCalls(options, restForm(options))
+    super(options)
+    this.#requestHeaders = new Set([...alwaysForwarded, ...options.iface.requestHeaders])
   }
 
   serve(exchange: HttpExchange): void {
     const { verb, path } = exchange
-    const { health, version } = this.#options
+    const { health, version } = this.options
     const isOwn = path === '/health' && (verb === 'GET' || verb === 'HEAD')
     if (isOwn) answerHealth(exchange, health(), version)
-    else if (!relayedVerbs.includes(verb)) this.#refuseVerb(exchange)
-    else this.#calls.relay(exchange)
+    else if (relayedVerbs.includes(verb)) this.relay(exchange)
+    else {
+      const allowed = relayedVerbs.join(', ')
+      const message = `this listener takes ${allowed} only`
+      const answer = this.refuse(errorKinds.verbNotAllowed, message)
+      exchange.answer({ ...answer, headers: [...answer.headers, 'Allow', allowed] })
+    }
   }
 
-  refuse(kind: ErrorKind, message: string): HttpAnswer {
-    return this.#calls.refuse(kind, message)
+  protected read({ verb, path, query, headers, body }: HttpExchange) {
+    const asked = this.options.iface.classify({
+      apiInterface: 'rest',
+      verb,
+      path,
+      query,
+      header: (name) => header(headers, name),
+    })
+    const accept = header(headers, 'accept') ?? ''
+    return {
+      asked,
+      headers: forwardHeaders(headers, this.#requestHeaders, []),
+      body: body.length === 0 ? null : body,
+      reader: new RestReplyReader(verb, asked.answersJson === true, accept),
+    }
   }
 
-  #refuseVerb(exchange: HttpExchange): void {
-    const allowed = relayedVerbs.join(', ')
-    const message = `this listener takes ${allowed} only`
-    const answer = this.refuse(errorKinds.verbNotAllowed, message)
-    exchange.answer({ ...answer, headers: [...answer.headers, 'Allow', allowed] })
+  contentTypeOf(headers: HeaderList): string | null {
+    return header(headers, 'content-type')
   }
-}
 
-function restForm({ iface }: ListenerOptions): PathForm {
-  const requestHeaders = new Set([...alwaysForwarded, ...iface.requestHeaders])
-  return {
-    read({ verb, path, query, headers, body }) {
-      const question: Question = {
-        apiInterface: 'rest',
-        verb,
-        path,
-        query,
-        header: (name) => header(headers, name),
-      }
-      const asked = iface.classify(question)
-      return {
-        asked,
-        headers: forwardHeaders(headers, requestHeaders, []),
-        body: body.length === 0 ? null : body,
-        reader: new RestReplyReader(
-          verb,
-          asked.answersJson === true,
-          header(headers, 'accept') ?? '',
-        ),
-      }
-    },
-    contentTypeOf: (headers) => header(headers, 'content-type'),
-    // What went wrong, in a form that no node uses for its own.
-    errorBytes: ({ kind, message }, { guid }) =>
-      Buffer.from(JSON.stringify({ error: { reason: kind.reason, message, guid } })),
-    // What JSON-RPC tells in its body, REST tells by the status.
-    leastStatus: 400,
+  /** What went wrong, in a form that no node uses for its own. */
+  errorBytes({ kind, message }: RelayError, { guid }: Pick<Call, 'guid'>): Uint8Array {
+    return Buffer.from(JSON.stringify({ error: { reason: kind.reason, message, guid } }))
   }
 }

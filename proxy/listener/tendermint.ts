@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { errorKinds, type ErrorKind } from '../relay/errors.ts'
+import type { Call } from '../relay/call.ts'
+import { errorKinds, type ErrorKind, type RelayError } from '../relay/errors.ts'
 import type { Finding } from '../relay/reply.ts'
-import type { Incoming } from '../upstream/wire.ts'
+import type { HeaderList, Incoming } from '../upstream/wire.ts'
 import { Calls } from './calls.ts'
 import { contentTypeOf, forwardHeaders } from './http/forwarded-headers.ts'
 import type { HttpAnswer, HttpExchange, HttpHandler } from './http/http-exchange.ts'
@@ -11,7 +12,7 @@ import { JsonRpcHandler } from './jsonrpc.ts'
 import { errorBytes } from './jsonrpc/jsonrpc-error.ts'
 import { JsonRpcReplyReader, objectIn } from './jsonrpc/jsonrpc-reply-reader.ts'
 import type { Listener, ListenerOptions } from './listener.ts'
-import { PathCalls, type PathForm } from './path-calls.ts'
+import { PathCalls } from './path-calls.ts'
 import { RestReplyReader, wordlessRefusal } from './rest/rest-reply-reader.ts'
 import { jsonRpcSockets } from './session/jsonrpc-session.ts'
 
@@ -29,11 +30,11 @@ const uriId = Buffer.from('-1')
 
 class TendermintHandler implements HttpHandler {
   readonly #jsonRpc: JsonRpcHandler
-  readonly #calls: PathCalls
+  readonly #uri: UriCalls
 
   constructor(options: ListenerOptions) {
     this.#jsonRpc = new JsonRpcHandler(options)
-    this.#calls = new PathCalls(options, uriForm(options))
+    this.#uri = new UriCalls(options)
   }
 
   serve(exchange: HttpExchange): void {
@@ -41,7 +42,7 @@ class TendermintHandler implements HttpHandler {
     // `/health` is the router's own on every listener; the node's is called by POST.
     const isUri = (verb === 'GET' || verb === 'HEAD') && path !== '/health'
     if (isUri && path === '/') this.#refuseIndex(exchange)
-    else if (isUri) this.#calls.relay(exchange)
+    else if (isUri) this.#uri.relay(exchange)
     else this.#jsonRpc.serve(exchange)
   }
 
@@ -57,29 +58,31 @@ class TendermintHandler implements HttpHandler {
   }
 }
 
-function uriForm({ iface }: ListenerOptions): PathForm {
-  return {
-    read({ verb, path, query, headers }) {
-      const method = path.slice(1)
-      const asked = iface.classify({
-        apiInterface: 'tendermintrpc',
-        method,
-        params: uriParams(query),
-      })
-      return {
-        asked,
-        headers: forwardHeaders(headers, iface.requestHeaders, ['accept', '*/*']),
-        body: null,
-        // What no spec names may be anything.
-        reader:
-          asked.known && verb === 'GET'
-            ? new UriReplyReader(null, uriId)
-            : new RestReplyReader(verb),
-      }
-    },
-    contentTypeOf,
-    errorBytes: ({ kind, message }, { guid }) => errorBytes(kind, message, uriId, guid),
-    leastStatus: 200,
+/** Calls in URI style. */
+class UriCalls extends PathCalls {
+  protected read({ verb, path, query, headers }: HttpExchange) {
+    const { iface } = this.options
+    const asked = iface.classify({
+      apiInterface: 'tendermintrpc',
+      method: path.slice(1),
+      params: uriParams(query),
+    })
+    // What no spec names may be anything.
+    const isNamed = asked.known && verb === 'GET'
+    return {
+      asked,
+      headers: forwardHeaders(headers, iface.requestHeaders, ['accept', '*/*']),
+      body: null,
+      reader: isNamed ? new UriReplyReader(null, uriId) : new RestReplyReader(verb),
+    }
+  }
+
+  contentTypeOf(headers: HeaderList): string {
+    return contentTypeOf(headers)
+  }
+
+  errorBytes({ kind, message }: RelayError, { guid }: Pick<Call, 'guid'>): Uint8Array {
+    return errorBytes(kind, message, uriId, guid)
   }
 }
 

@@ -49,9 +49,14 @@ export async function decodeBody(
       return body
     case 'gzip':
     case 'x-gzip':
-      return gunzipAsync(body, { maxOutputLength: maxBytes }).catch((cause: unknown) => {
-        throw isTooLong(cause) ? tooLarge(maxBytes) : brokenGzip(cause)
-      })
+      try {
+        return await gunzipAsync(body, { maxOutputLength: maxBytes })
+      } catch (cause) {
+        const { code } = cause as NodeJS.ErrnoException
+        if (code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(maxBytes)
+        const message = 'the request body is not the gzip that it claims to be'
+        throw new RelayError(errorKinds.parse, message, { cause })
+      }
     default:
       throw new RelayError(
         errorKinds.unsupportedEncoding,
@@ -66,14 +71,4 @@ export function tooLarge(maxBytes: number): RelayError {
     errorKinds.tooLarge,
     `the request body is larger than the ${maxBytes} bytes that this router takes`,
   )
-}
-
-function brokenGzip(cause: unknown): RelayError {
-  return new RelayError(errorKinds.parse, 'the request body is not the gzip that it claims to be', {
-    cause,
-  })
-}
-
-function isTooLong(cause: unknown): boolean {
-  return cause instanceof RangeError && 'code' in cause && cause.code === 'ERR_BUFFER_TOO_LARGE'
 }

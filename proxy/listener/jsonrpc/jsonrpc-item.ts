@@ -5,7 +5,7 @@ import { CallAborted, RelayError, errorKinds } from '../../relay/errors.ts'
 import type { Journal } from '../../relay/journal.ts'
 import type { Reply } from '../../relay/reply.ts'
 import { release, type Body } from '../../upstream/wire.ts'
-import { brokenOff, internal, type Calls } from '../calls.ts'
+import { internal, type Calls } from '../calls.ts'
 import type { JoinedRequests } from './joined-requests.ts'
 import type { ItemAnswer } from './jsonrpc-batch.ts'
 import {
@@ -17,7 +17,6 @@ import {
 import { errorBytes, idBytes } from './jsonrpc-error.ts'
 import { RequestRefused, readRequest, type JsonRpcRequest } from './jsonrpc-request.ts'
 import type { ListenerObserver } from '../listener.ts'
-import { withEnd } from '../stream-end.ts'
 
 /** Where an item came from, and who hears what became of it. */
 export interface ItemContext extends CallOrigin {
@@ -97,11 +96,7 @@ function itemBody(call: JsonRpcCall, reply: Reply, calls: Calls): Body {
     calls.ended(call, reply)
     return body
   }
-  return withEnd(body, (end) => {
-    if (end.kind === 'complete') calls.ended(call, reply)
-    else if (end.kind === 'left') calls.ended(call, new CallAborted())
-    else calls.ended(call, brokenOff(end.cause))
-  })
+  return calls.endingWith(body, call, reply)
 }
 
 /** What is no JSON-RPC is an error of the router's own. */

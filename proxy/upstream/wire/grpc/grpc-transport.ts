@@ -4,7 +4,7 @@ import type { CancelSignal } from '../../../clock/cancellation.ts'
 import { constants, type ClientHttp2Stream } from 'node:http2'
 import type { Cancel, Clock } from '../../../clock/clock.ts'
 import type { NodeUrlConfig } from '../../../config/types.ts'
-import { Http2Sessions, type Seat } from './http2-sessions.ts'
+import { Http2Sessions } from './http2-sessions.ts'
 import { isLargeMetadata } from './metadata-options.ts'
 import { faultOf } from '../http/http-fault.ts'
 import { ReplyBody, type ReplyBodyLimits } from '../http/reply-body.ts'
@@ -53,8 +53,7 @@ export function createGrpcTransport(
     send(request, signal) {
       return new Promise((resolve, reject) => {
         if (signal.aborted) return reject(new TransportError('aborted', 'taken back', false))
-        const seat = sessions.take()
-        new GrpcExchange(options, signal, resolve, reject).begin(seat, request, target)
+        new GrpcExchange(options, signal, resolve, reject).begin(sessions, request, target)
       })
     },
     close() {
@@ -97,15 +96,17 @@ class GrpcExchange {
     signal.addEventListener('abort', this.#onAbort, { once: true })
   }
 
-  begin(seat: Seat, request: Outgoing, target: UpstreamTarget): void {
+  begin(sessions: Http2Sessions, request: Outgoing, target: UpstreamTarget): void {
+    const session = sessions.take()
+    const { http2 } = session
     const { verb, path, headers, body, awaitsMessage = false } = request
     this.#metadata = headers
     let stream: ClientHttp2Stream
     try {
-      stream = seat.http2.request(
+      stream = http2.request(
         [
           ...[':method', verb, ':path', target.pathOf(path)],
-          ...[':scheme', seat.http2.encrypted ? 'https' : 'http', ':authority', target.host],
+          ...[':scheme', http2.encrypted ? 'https' : 'http', ':authority', target.host],
           ...target.headersWith(headers),
           // Of each hop, and wanted by gRPC: servers break off a call without it.
           ...['te', 'trailers'],
@@ -113,7 +114,7 @@ class GrpcExchange {
         { signal: this.#reset.signal },
       )
     } catch (error) {
-      seat.leave()
+      sessions.leave(session)
       const { code = 'not sent' } = error as NodeJS.ErrnoException
       return this.#fail(new TransportError('reset', code, false, { cause: error }))
     }
@@ -139,7 +140,7 @@ class GrpcExchange {
         cause = error
       })
       .on('close', () => {
-        seat.leave()
+        sessions.leave(session)
         this.#fail(this.#faultOf(stream.rstCode, cause))
       })
     void this.#sendBody(stream, body)

@@ -34,13 +34,6 @@ interface Session {
   cancelIdle: Cancel
 }
 
-/** A place on a connection for one stream. */
-export interface Seat {
-  readonly http2: ClientHttp2Session
-  /** Gives it back; once. */
-  leave(): void
-}
-
 /** The HTTP/2 connections to one authority: one, and more where there are many streams. */
 export class Http2Sessions {
   readonly #authority: string
@@ -55,15 +48,22 @@ export class Http2Sessions {
     this.#clock = clock
   }
 
-  take(): Seat {
+  /** A connection for one stream, which is given back by `leave`, once. */
+  take(): Session {
     const session = [...this.#sessions].find(hasRoom) ?? this.#open()
     session.streams += 1
     session.cancelIdle()
-    const leave = () => {
-      session.streams -= 1
-      if (session.streams === 0) this.#closeLater(session)
-    }
-    return { http2: session.http2, leave }
+    return session
+  }
+
+  leave(session: Session): void {
+    const { http2 } = session
+    session.streams -= 1
+    if (session.streams > 0 || http2.destroyed) return
+    session.cancelIdle()
+    session.cancelIdle = this.#clock.after(idleMs, () => {
+      http2.close()
+    })
   }
 
   close(): void {
@@ -127,15 +127,6 @@ export class Http2Sessions {
       lost: () => {
         http2.destroy(new TransportError('reset', 'no sign of life'))
       },
-    })
-  }
-
-  #closeLater(session: Session): void {
-    const { http2 } = session
-    session.cancelIdle()
-    if (http2.destroyed) return
-    session.cancelIdle = this.#clock.after(idleMs, () => {
-      http2.close()
     })
   }
 }
