@@ -43,14 +43,15 @@ export class RequestBody implements ByteStream {
 
   /** Before it is read: waits for this, or until no more of it will be kept, so long at most. */
   until(isThere: () => boolean, withinMs: number, clock: Clock): Promise<void> {
+    const isOver = () => this.#end !== null || !this.isRepeatable || isThere()
     return new Promise((resolve) => {
+      if (isOver()) return resolve()
       const cancel = clock.after(withinMs, resolve)
       this.#wake = () => {
-        if (!this.#end && this.isRepeatable && !isThere()) return
+        if (!isOver()) return
         cancel()
         resolve()
       }
-      this.#wake()
     })
   }
 
