@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { z } from 'zod'
-import type { Entries } from './checks/entries.ts'
+import type { Entries } from './entries.ts'
+import type { Partly } from './partial.ts'
 import type { Settings } from './resolve.ts'
 import type { Secret } from './secret.ts'
-import { type ConfigFile, defaultPort, tlsSchema, type upstreamSchema } from './schema.ts'
+import { type ConfigFile, type NodeUrlEntry, type TlsEntry, type UpstreamEntry } from './schema.ts'
+import { defaultAddress } from './schema.ts'
 import type { relaying, SettingValue } from './settings.ts'
 import type {
   EndpointConfig,
@@ -15,7 +16,6 @@ import type {
   TlsConfig,
   UpstreamConfig,
 } from './types.ts'
-import { child } from './yaml/scalar.ts'
 
 /** Makes what the program works with out of a file that passed every check. */
 export function buildRouterConfig(file: ConfigFile, settings: Settings): RouterConfig {
@@ -70,7 +70,7 @@ function buildEndpoint(
 ): EndpointConfig {
   const { relay: own, 'network-address': address = endpoint['listen-address'] } = endpoint
   return {
-    address: address ?? { host: '0.0.0.0', port: defaultPort },
+    address: address ?? defaultAddress,
     chainId: endpoint['chain-id'],
     apiInterface: endpoint['api-interface'],
     relay: relayOf(
@@ -79,8 +79,6 @@ function buildEndpoint(
     ),
   }
 }
-
-type UpstreamEntry = z.output<typeof upstreamSchema>
 
 function buildUpstream(upstream: UpstreamEntry, tier: Tier): UpstreamConfig {
   return {
@@ -96,10 +94,11 @@ function buildUpstream(upstream: UpstreamEntry, tier: Tier): UpstreamConfig {
 /** What common nodes take at least. */
 const defaultMaxBatch = 100
 
-function buildNodeUrl(entry: UpstreamEntry['node-urls'][number]): NodeUrlConfig {
+function buildNodeUrl(entry: NodeUrlEntry): NodeUrlConfig {
   const { url, scheme, basicAuth } = entry.url
   const auth = entry['auth-config'] ?? {}
-  const headers = new Map<string, Secret>(auth['auth-headers'] ?? [])
+  const headers = new Map<string, Secret>()
+  for (const [name, value] of auth['auth-headers'] ?? []) headers.set(name.toLowerCase(), value)
   if (basicAuth !== null) headers.set('authorization', basicAuth)
   return {
     url,
@@ -107,7 +106,7 @@ function buildNodeUrl(entry: UpstreamEntry['node-urls'][number]): NodeUrlConfig 
     timeoutMs: entry.timeout ?? null,
     // Only a request over HTTP is known to be answered as a whole.
     maxBatch: scheme.startsWith('http') ? (entry['max-batch'] ?? defaultMaxBatch) : 1,
-    addons: [...new Set((entry.addons ?? []).map((addon) => addon.toLowerCase()))],
+    addons: [...new Set(entry.addons)],
     skipVerifications: entry['skip-verifications'] ?? [],
     ...(entry.compression === undefined ? {} : { compression: entry.compression }),
     authHeaders: headers,
@@ -116,7 +115,7 @@ function buildNodeUrl(entry: UpstreamEntry['node-urls'][number]): NodeUrlConfig 
   }
 }
 
-function buildTls(tls: z.output<typeof tlsSchema>): TlsConfig {
+function buildTls(tls: Partly<TlsEntry>): TlsConfig {
   return {
     caFile: tls['ca-file'] ?? null,
     certFile: tls['cert-file'] ?? null,
@@ -135,22 +134,20 @@ export interface TlsSection {
 /** The `tls` sections of a file that may have mistakes elsewhere. */
 export function tlsSectionsOf({ upstreams }: Entries): readonly TlsSection[] {
   return upstreams.flatMap(({ urls }) =>
-    urls.flatMap(({ tree, path }) => {
-      const tls = tlsSchema.safeParse(child(child(tree, 'auth-config'), 'tls')).data
+    urls.flatMap(({ entry, path }) => {
+      const tls = entry['auth-config']?.tls
       return tls === undefined ? [] : [{ path: `${path}.auth-config.tls`, tls: buildTls(tls) }]
     }),
   )
 }
 
-/** The secrets of a file: headers and queries, and URLs for the keys in them. */
-export function secretsOf(file: ConfigFile): readonly Secret[] {
-  return [...file['direct-rpc'], ...(file['backup-direct-rpc'] ?? [])].flatMap((upstream) =>
-    upstream['node-urls']
-      .map(buildNodeUrl)
-      .flatMap(({ url, authHeaders, authQuery }) => [
-        url,
-        ...authHeaders.values(),
-        ...authQuery.values(),
-      ]),
+/** The secrets of a file that may have mistakes elsewhere: headers and queries, and URLs for the keys in them. */
+export function secretsOf({ upstreams }: Entries): readonly Secret[] {
+  return upstreams.flatMap(({ urls }) =>
+    urls.flatMap(({ entry: { url, 'auth-config': auth } }) => [
+      ...(url === undefined ? [] : [url.url, ...(url.basicAuth === null ? [] : [url.basicAuth])]),
+      ...(auth?.['auth-headers']?.values() ?? []),
+      ...(auth?.['auth-query']?.values() ?? []),
+    ]),
   )
 }

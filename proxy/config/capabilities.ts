@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Report } from './problem.ts'
-import { Scalar, type TreeMap } from './yaml/scalar.ts'
+import * as z from 'zod'
+import { type Field, type IssueParams, kindKeyword } from './fields/field.ts'
+import { Scalar } from './yaml/scalar.ts'
 
 /** Keys that the config format knows and this version does not do yet. To build a capability is to delete its key here. */
-const unbuilt: ReadonlySet<string> = new Set([
-  'cross-validation',
-  'resp-cache',
-  'cache-be',
-  'shared-state',
-])
+const unbuiltKeys = ['cross-validation', 'resp-cache', 'cache-be', 'shared-state'] as const
 
 export function isUnbuilt(key: string): boolean {
-  return unbuilt.has(key)
+  return (unbuiltKeys as readonly string[]).includes(key)
 }
 
 /** The sentence that refuses a capability. */
@@ -20,9 +16,19 @@ export function unsupportedMessage(name: string): string {
   return `${name} is not supported by this version`
 }
 
-/** Refuses every key of the file that needs a capability which is not built yet, unless it is switched off. */
-export function refuseUnsupported(tree: TreeMap, report: Report): void {
-  for (const [key, item] of Object.entries(tree))
-    if (isUnbuilt(key) && !(item instanceof Scalar && item.reveal() === 'false'))
-      report(key, unsupportedMessage(key))
+/** Refuses whatever is written, unless it switches the capability off. */
+export function unbuilt(key: (typeof unbuiltKeys)[number], kind: string): Field<null> {
+  const params: IssueParams = { hint: null, silent: false }
+  return z
+    .custom<Scalar>(() => true)
+    .transform((value: unknown, context): null => {
+      if (!(value instanceof Scalar && value.reveal() === 'false'))
+        context.addIssue({
+          code: 'custom',
+          message: unsupportedMessage(key),
+          params: { ...params },
+        })
+      return null
+    })
+    .meta({ [kindKeyword]: kind })
 }

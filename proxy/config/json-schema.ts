@@ -74,23 +74,9 @@ export function sectionAt(
 ): JsonSchema | null {
   let section: JsonSchema | undefined = schema
   for (const part of path) {
-    section = typeof part === 'number' ? section?.items : ownProperty(section, part)
+    const properties: JsonSchema['properties'] = section?.properties ?? {}
+    if (typeof part === 'number') section = section?.items
+    else section = Object.hasOwn(properties, part) ? properties[part] : undefined
   }
   return section ?? null
-}
-
-function ownProperty(section: JsonSchema | undefined, name: string): JsonSchema | undefined {
-  const properties = section?.properties
-  return properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : undefined
-}
-
-/** Every place at which a key may stand: `endpoints[].relay`; empty for the top of the file. */
-export function placesOfKey(schema: JsonSchema, key: string, path = ''): readonly string[] {
-  const places = ownProperty(schema, key) === undefined ? [] : [path]
-  for (const [name, property] of Object.entries(schema.properties ?? {})) {
-    const inner = path === '' ? name : `${path}.${name}`
-    places.push(...placesOfKey(property, key, inner))
-  }
-  if (schema.items !== undefined) places.push(...placesOfKey(schema.items, key, `${path}[]`))
-  return places
 }

@@ -551,8 +551,8 @@ const configCases: readonly Case[] = [
     problems: [
       '11:1 error strateg: unknown key "strateg" | Did you mean "strategy"?',
       '12:1 error zebra: unknown key "zebra" | Known here: endpoints, direct-rpc, backup-direct-rpc, and the flags of router --help.',
-      '13:1 error node-urls: unknown key "node-urls" | "node-urls" belongs in direct-rpc[] or in backup-direct-rpc[].',
-      '14:1 error min-groups: unknown key "min-groups" | "min-groups" belongs in cross-validation.policies[].',
+      '13:1 error node-urls: unknown key "node-urls" | Known here: endpoints, direct-rpc, backup-direct-rpc, and the flags of router --help.',
+      '14:1 error min-groups: unknown key "min-groups" | Known here: endpoints, direct-rpc, backup-direct-rpc, and the flags of router --help.',
       '15:1 error __proto__: unknown key "__proto__" | Known here: endpoints, direct-rpc, backup-direct-rpc, and the flags of router --help.',
       '16:1 error constructor: unknown key "constructor" | Known here: endpoints, direct-rpc, backup-direct-rpc, and the flags of router --help.',
     ],

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { buildRouterConfig, secretsOf, type TlsSection, tlsSectionsOf } from './build.ts'
-import { refuseUnsupported } from './capabilities.ts'
 import type { ChainUse } from './check-chains.ts'
 import { checkAddresses } from './checks/check-addresses.ts'
 import { checkEntries } from './checks/check-entries.ts'
 import { type ChainIdOf, checkServing } from './checks/check-serving.ts'
-import { chainUsesOf, readEntries } from './checks/entries.ts'
+import { chainUsesOf, entriesOf } from './entries.ts'
 import { explainIssues } from './explain.ts'
+import { parsePartly } from './partial.ts'
 import { gather, type Locate, orderProblems, type Position } from './problem.ts'
 import { type Problem, problemAt } from './problem.ts'
 import { Settings } from './resolve.ts'
 import { createRedactor, hiddenInLogs } from './secret.ts'
-import { configSchema } from './schema.ts'
+import { type ConfigFile, configSchema } from './schema.ts'
 import type { FlagValues } from './settings.ts'
 import type { LogFormat, LogLevel, RouterConfig } from './types.ts'
 import { renderPlaceholders } from './yaml/scalar.ts'
 import { readYaml, type YamlFile } from './yaml/read-yaml.ts'
-import { isMap } from './yaml/scalar.ts'
+import { isMap, type Tree } from './yaml/scalar.ts'
 
 /** A config file as it was read: its name, for messages, and its text. */
 export interface ConfigSource {
@@ -61,60 +61,49 @@ export interface ParsedConfig {
 
 /** Reads, renders, checks and completes a config file. Reports every problem at once; never throws. */
 export function parseConfig(source: ConfigSource, options: ParseOptions): ParsedConfig {
-  const { environment, flags } = options
-  const { values, ...file } = readFile(source.text, environment)
-  const { tree, locate } = file
-  const settings = new Settings(tree, flags, environment)
-  const problems = [...file.problems, ...settings.problems()]
-  const parsed = configSchema.safeParse(tree)
-  const entries = readEntries(tree)
-  if (isMap(tree)) {
-    const unsupported = gather(locate, (report) => refuseUnsupported(tree, report))
-    const issues = parsed.success ? [] : explainIssues(parsed.error.issues, file)
-    const metrics = settings.given('metrics-listen-address').scalars.at(-1) ?? null
-    problems.push(
-      ...unsupported,
-      ...issues.filter(({ path }) => !unsupported.some((each) => isWithin(path, each.path))),
-      ...gather(locate, (report) => {
-        checkEntries(entries, report)
-        checkAddresses(entries, metrics, locate, report)
-      }),
-    )
-  }
-  const ordered = orderProblems(problems)
-  const usable = parsed.success && ordered.every(({ severity }) => severity !== 'error')
-  const secrets = parsed.success ? hiddenInLogs(secretsOf(parsed.data)) : []
+  return judge(readFile(source.text, options.environment), options)
+}
+
+/** A config that could not even be read, with what is known from flags and environment. */
+export function unreadableConfig(
+  problems: readonly Problem[],
+  options: ParseOptions,
+): ParsedConfig {
+  const nowhere = () => null
+  return judge({ tree: null, problems, values: [], locate: nowhere, locateKey: nowhere }, options)
+}
+
+function judge(yaml: RenderedFile, { environment, flags }: ParseOptions): ParsedConfig {
+  const { tree, locate } = yaml
+  const { value: file, issues } = readTree(tree)
+  const entries = entriesOf(file)
+  const settings = new Settings(file, flags, environment)
+  const problems = orderProblems([
+    ...yaml.problems,
+    ...settings.problems(),
+    ...explainIssues(issues, yaml),
+    ...gather(locate, (report) => {
+      checkEntries(entries, report)
+      checkAddresses(entries, settings.get('metrics-listen-address'), locate, report)
+    }),
+  ])
+  const usable = isMap(tree) && problems.every(({ severity }) => severity !== 'error')
   return {
-    config: usable ? buildRouterConfig(parsed.data, settings) : null,
-    logging: loggingOf(settings),
-    problems: ordered,
+    config: usable ? buildRouterConfig(file as ConfigFile, settings) : null,
+    logging: { level: settings.get('log-level'), format: settings.get('log-format') },
+    problems,
     chainUses: chainUsesOf(entries),
     specSources: settings.list('use-static-spec'),
     tlsSections: tlsSectionsOf(entries),
     locate,
     checkServing: (chainIdOf) =>
       gather(locate, (report) => checkServing(entries, chainIdOf, locate, report)),
-    redact: createRedactor([...values, ...secrets]),
+    redact: createRedactor([...yaml.values, ...hiddenInLogs(secretsOf(entries))]),
   }
 }
 
-/** A config that could not even be read, with what is known from flags and environment. */
-export function unreadableConfig(
-  problems: readonly Problem[],
-  { flags, environment }: ParseOptions,
-): ParsedConfig {
-  const settings = new Settings(null, flags, environment)
-  return {
-    config: null,
-    logging: loggingOf(settings),
-    problems: [...problems, ...settings.problems()],
-    chainUses: [],
-    specSources: [],
-    tlsSections: [],
-    locate: () => null,
-    checkServing: () => [],
-    redact: (text) => text,
-  }
+function readTree(tree: Tree) {
+  return isMap(tree) ? parsePartly(configSchema, tree) : { value: {}, issues: [] }
 }
 
 /** The env files that a config names, by flags or in the file: they must be read before it is parsed. */
@@ -122,11 +111,7 @@ export function envFilesOf(source: ConfigSource, flags: FlagValues): readonly st
   // Most files name none, and need not be read for it.
   const named = source.text.includes('env-file') && flags['env-file'] === undefined
   const tree = named ? readFile(source.text, {}).tree : null
-  return new Settings(tree, flags, {}).list('env-file')
-}
-
-function loggingOf(settings: Settings): LoggingConfig {
-  return { level: settings.get('log-level'), format: settings.get('log-format') }
+  return new Settings(readTree(tree).value, flags, {}).list('env-file')
 }
 
 interface RenderedFile extends YamlFile {
@@ -174,7 +159,3 @@ const malformedHint =
 
 /** What a person at a terminal can do for a variable that is not set. */
 export const unsetVariableHint = 'Set it in the environment or in an env file (--env-file).'
-
-function isWithin(path: string, outer: string): boolean {
-  return path === outer || path.startsWith(`${outer}.`) || path.startsWith(`${outer}[`)
-}

@@ -1,28 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import * as z from 'zod'
-import { hostAndPortPattern } from './fields/address.ts'
+import { unbuilt } from './capabilities.ts'
 import { kindKeyword, list } from './fields/field.ts'
 import {
   address,
-  boolean,
-  duration,
-  integer,
-  oneOf,
-  text,
   apiInterface,
+  boolean,
   chainId,
+  duration,
   filePath,
+  integer,
   label,
   word,
 } from './fields/fields.ts'
-import { authHeaders, authQuery, secretText } from './fields/upstream-auth.ts'
+import { authHeaders, authQuery } from './fields/upstream-auth.ts'
 import { upstreamUrl } from './fields/upstream-url.ts'
 import { relaying, settingNames, settings } from './settings.ts'
 import { Scalar } from './yaml/scalar.ts'
 
-/** What a TLS connection needs, to an upstream or to a store. */
-export const tlsSchema = z.strictObject({
+const tlsSchema = z.strictObject({
   'ca-file': filePath()
     .optional()
     .describe('PEM file of the authorities to trust instead of those of the system.'),
@@ -72,7 +69,7 @@ const nodeUrlSchema = z.strictObject({
     .optional()
     .meta({ 'x-default': 'true for https' })
     .describe('Ask this URL for answers in gzip.'),
-  addons: list(word('add-on'))
+  addons: list(word('add-on').transform((name) => name.toLowerCase()))
     .optional()
     .describe(
       'Add-ons and extensions that this URL serves, such as `debug`, `trace`, `archive`, `bundler`.',
@@ -90,8 +87,7 @@ const nodeUrlSchema = z.strictObject({
     ),
 })
 
-/** An upstream, of either tier. */
-export const upstreamSchema = z.strictObject({
+const upstreamSchema = z.strictObject({
   name: label('name').describe(
     'Name of the upstream, the value of `rpc-select-provider`. Unique per chain and interface over both tiers.',
   ),
@@ -107,85 +103,9 @@ export const upstreamSchema = z.strictObject({
   ),
 })
 
-/* Sections that this version refuses, with keys that stay: see capabilities.ts. */
-
-const count = integer({ min: 1, max: 1000 })
-
-const bounds = z
-  .preprocess(
-    (value) => (value instanceof Scalar ? { floor: value } : value),
-    z.strictObject({
-      floor: count.optional().describe('The least; what a caller asks for is raised to it.'),
-      cap: count.optional().describe('The most; what a caller asks for is cut to it.'),
-    }),
-  )
-  .meta({ type: ['object', 'integer'] })
-
-const policySchema = z.strictObject({
-  'chain-id': chainId().describe('Chain.'),
-  'api-interface': apiInterface().describe('Interface.'),
-  method: word('method').describe('Method that the policy applies to.'),
-  enabled: boolean()
-    .optional()
-    .meta({ 'x-default': 'true' })
-    .describe('Whether the policy is active.'),
-  'agreement-threshold': bounds
-    .optional()
-    .describe('How many answers must match. N means `{floor: N}`.'),
-  'max-participants': bounds
-    .optional()
-    .describe('How many upstreams are asked. N means `{floor: N}`.'),
-  'min-groups': bounds
-    .optional()
-    .describe('How many groups the matching answers must come from. N means `{floor: N}`.'),
-  'per-group-quorum': count.optional().describe('How many answers must match within each group.'),
-  'forbid-caller-cv': boolean()
-    .optional()
-    .meta({ 'x-default': 'false' })
-    .describe('Whether callers may not ask for cross-validation of this method.'),
-})
-
-/** Which answers are compared between upstreams before one is given. */
-const crossValidationSchema = z.strictObject({
-  policies: list(policySchema).optional().describe('One policy per chain, interface and method.'),
-})
-
-const hostAndPort = text({
-  kind: 'host:port',
-  pattern: hostAndPortPattern,
-  fault: 'is not host:port',
-  hint: 'Write one such as redis:6379.',
-  privacy: 'public',
-})
-
-const keyPrefix = text({
-  kind: 'text',
-  pattern: /^[!-~]{1,128}$/,
-  fault: 'cannot be a key prefix',
-  hint: 'Printable ASCII without spaces, 128 characters at most.',
-  privacy: 'public',
-})
-
-/** A key-value store as cache backend. */
-const responseCacheSchema = z.strictObject({
-  topology: oneOf(['standalone', 'sentinel', 'cluster'])
-    .optional()
-    .meta({ 'x-default': 'standalone' })
-    .describe('How the store is deployed.'),
-  addresses: list(hostAndPort, 1).describe('Addresses of the nodes of the store.'),
-  username: secretText().optional().describe('User to authenticate as.'),
-  password: secretText().optional().describe('Password of the user.'),
-  'password-file': filePath().optional().describe('File that holds the password.'),
-  db: integer({ min: 0, max: 65_535 })
-    .optional()
-    .meta({ 'x-default': '0' })
-    .describe('Number of the database.'),
-  'key-prefix': keyPrefix.optional().describe('What every key begins with.'),
-  tls: tlsSchema.optional().describe('TLS settings of the connection.'),
-})
-
 /** The port of a listener that names none. */
 export const defaultPort = 3360
+export const defaultAddress = { host: '0.0.0.0', port: defaultPort } as const
 
 type Relaying = typeof relaying
 type RelayShape = { [N in keyof Relaying]: z.ZodOptional<Relaying[N]['field']> }
@@ -223,14 +143,19 @@ export const configSchema = z.strictObject({
   'backup-direct-rpc': list(upstreamSchema)
     .optional()
     .describe('Upstreams that take over when no primary one is left.'),
-  'cross-validation': crossValidationSchema
+  'cross-validation': unbuilt('cross-validation', 'map')
     .optional()
     .describe('Which answers are compared between upstreams before one is given.'),
-  'resp-cache': responseCacheSchema.optional().describe('A key-value store as cache backend.'),
+  'resp-cache': unbuilt('resp-cache', 'map')
+    .optional()
+    .describe('A key-value store as cache backend.'),
   ...settingShape(),
 })
 
 export type ConfigFile = z.output<typeof configSchema>
+export type UpstreamEntry = z.output<typeof upstreamSchema>
+export type TlsEntry = z.output<typeof tlsSchema>
+export type NodeUrlEntry = z.output<typeof nodeUrlSchema>
 
 function settingShape(): Record<string, z.ZodType> {
   return Object.fromEntries(

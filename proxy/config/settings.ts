@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { z } from 'zod'
+import { unbuilt } from './capabilities.ts'
 import { type Field, type FieldMeta, kindKeyword } from './fields/field.ts'
 import {
   boolean,
   byteSize,
   duration,
+  filePath,
   integer,
   oneOf,
   switchableAddress,
   switchableDuration,
   text,
 } from './fields/fields.ts'
-import { filePath } from './fields/fields.ts'
-import { hostAndPortPattern, urlWithoutPort } from './fields/address.ts'
+import { urlWithoutPort } from './fields/address.ts'
 import { logFormats, logLevels, integrityLevels, strategies } from './types.ts'
 
 const secondMs = 1000
@@ -46,14 +47,6 @@ const specSource = text({
   pattern: new RegExp(String.raw`^(?![a-z]+://[^/]*@|${urlWithoutPort})[^\0\r\n]{1,4096}$`),
   fault: 'cannot be a spec source',
   hint: 'Write a file, a directory or a URL without a user name and password in it. A port is 1 to 65535.',
-  privacy: 'public',
-})
-
-const hostAndPort = text({
-  kind: 'host:port',
-  pattern: hostAndPortPattern,
-  fault: 'is not host:port',
-  hint: 'Write one such as cache:20100.',
   privacy: 'public',
 })
 
@@ -181,9 +174,9 @@ const upstreams = {
 } as const
 
 const sharing = {
-  'cache-be': setting(hostAndPort, null, 'Address of the cache service.'),
+  'cache-be': setting(unbuilt('cache-be', 'host:port'), null, 'Address of the cache service.'),
   'shared-state': setting(
-    boolean(),
+    unbuilt('shared-state', 'true or false'),
     'false',
     'Share sticky sessions between replicas through the cache backend.',
   ),

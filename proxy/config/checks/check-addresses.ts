@@ -1,65 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { Entries } from '../entries.ts'
 import { addressesOverlap, formatAddress, isLocalHost } from '../fields/address.ts'
-import { address } from '../fields/fields.ts'
 import type { Locate, Report } from '../problem.ts'
-import { defaultPort } from '../schema.ts'
+import { defaultAddress } from '../schema.ts'
 import type { Address } from '../types.ts'
-import { child, Scalar, type Tree } from '../yaml/scalar.ts'
-import type { Entries } from './entries.ts'
 
-const addressField = address(defaultPort)
-
-/** Something that the router listens on. */
-interface Listening {
-  /** `endpoints[0]`, or the setting of the admin address. */
-  readonly of: string
-  /** Of the key that says it, or of the entry when none does. */
-  readonly path: string
-  readonly address: Address
-  /** What messages show: placeholders unrendered. */
-  readonly shown: string
-}
+const adminKey = 'metrics-listen-address'
 
 /** Addresses of a file that collide, and upstreams that are the router itself. */
 export function checkAddresses(
   { endpoints, upstreams }: Entries,
-  metrics: Scalar | null,
+  admin: Address | null,
   locate: Locate,
   report: Report,
 ): void {
-  const adminKey = 'metrics-listen-address'
-  const admin = metrics === null ? [] : listening(adminKey, adminKey, metrics)
-  const listeners = endpoints.flatMap(({ tree, path }) => readListener(tree, path))
-  for (const [index, { address: own, path, shown }] of listeners.entries())
-    for (const other of [...listeners.slice(0, index), ...admin]) {
-      if (!addressesOverlap(other.address, own)) continue
+  const listeners = endpoints.flatMap(({ entry, path }) => {
+    const key = (['network-address', 'listen-address'] as const).find((name) => name in entry)
+    const address = key === undefined ? defaultAddress : entry[key]
+    if (address === undefined) return []
+    return { of: path, path: key === undefined ? path : `${path}.${key}`, address }
+  })
+  const others = admin === null ? [] : [{ of: adminKey, path: adminKey, address: admin }]
+  for (const [index, { address, path }] of listeners.entries())
+    for (const other of [...listeners.slice(0, index), ...others]) {
+      if (!addressesOverlap(other.address, address)) continue
       const where = other.of === adminKey ? '' : ` on line ${locate(other.path)?.line ?? '?'}`
-      const message = `${shown} collides with ${other.shown} of ${other.of}${where}`
+      const message = `${formatAddress(address)} collides with ${formatAddress(other.address)} of ${other.of}${where}`
       report(path, message, 'Give each its own port.')
     }
-  for (const { url, path } of upstreams.flatMap(({ urls }) => urls)) {
-    const own = url && listeners.find(({ address: at }) => leadsTo(url.url.reveal(), at))
+  for (const { entry, path } of upstreams.flatMap(({ urls }) => urls)) {
+    const url = entry.url?.url.reveal()
+    const own = url && listeners.find(({ address }) => leadsTo(url, address))
     if (!own) continue
-    const message = `the URL is the router's own listener, ${own.shown} of ${own.of}`
+    const message = `the URL is the router's own listener, ${formatAddress(own.address)} of ${own.of}`
     const hint = 'Its calls would go round in a circle. Name the node itself.'
     report(`${path}.url`, message, hint, 'warning')
   }
-}
-
-function readListener(entry: Tree, path: string): readonly Listening[] {
-  const key = ['network-address', 'listen-address'].find((name) => child(entry, name) !== undefined)
-  const written = key === undefined ? new Scalar(`:${defaultPort}`) : child(entry, key)
-  return written instanceof Scalar
-    ? listening(path, key === undefined ? path : `${path}.${key}`, written)
-    : []
-}
-
-function listening(of: string, path: string, scalar: Scalar): readonly Listening[] {
-  const found = scalar.reveal() === 'off' ? undefined : addressField.safeParse(scalar).data
-  if (found === undefined) return []
-  const shown = scalar.hasPlaceholder ? scalar.written : formatAddress(found)
-  return [{ of, path, address: found, shown }]
 }
 
 /** Whether a URL leads to this machine and the port of a listener. */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { Entries, Placed, PlacedUpstream } from '../entries.ts'
 import { type Locate, quote, type Report } from '../problem.ts'
-import type { Entries, Entry, UpstreamEntry } from './entries.ts'
+import type { UpstreamEntry } from '../schema.ts'
 
 /** The one id of a chain, whatever name the file has for it; null when nobody knows it, which is reported elsewhere. */
 export type ChainIdOf = (written: string) => string | null
@@ -17,32 +18,34 @@ export function checkServing(
   report: Report,
 ): void {
   /** `ETH1 jsonrpc`; null when the entry says nothing that can be understood. */
-  const servesOf = ({ chainId, apiInterface }: Entry): string | null => {
-    const id = chainId === null ? null : chainIdOf(chainId)
-    return id === null || apiInterface === null ? null : `${id} ${apiInterface}`
+  const servesOf = ({
+    entry: { 'chain-id': chainId, 'api-interface': apiInterface },
+  }: Placed<Pick<UpstreamEntry, 'chain-id' | 'api-interface'>>): string | null => {
+    const id = chainId === undefined ? null : chainIdOf(chainId)
+    return id === null || apiInterface === undefined ? null : `${id} ${apiInterface}`
   }
   const lineOf = (path: string): string => `line ${locate(path)?.line ?? '?'}`
   const offered = new Map(endpoints.map((endpoint) => [endpoint.path, servesOf(endpoint)]))
   const served = new Map(upstreams.map((upstream) => [upstream, servesOf(upstream)]))
-  const byName = new Map<string, UpstreamEntry>()
-  const byUrl = new Map<string, { readonly upstream: UpstreamEntry; readonly path: string }>()
+  const byName = new Map<string, string>()
+  const byUrl = new Map<string, { readonly upstream: PlacedUpstream; readonly path: string }>()
   for (const [upstream, serves] of served) {
-    const { name, path, urls } = upstream
+    const { entry, path, urls } = upstream
     if (serves === null) continue
-    const first = byName.get(`${serves} ${name}`)
-    if (name !== null && first !== undefined) {
-      const message = `an upstream named ${quote(name)} serves ${serves} already`
-      const hint = `It is on ${lineOf(`${first.path}.name`)}. Names are unique per chain and interface, over both tiers.`
+    const first = byName.get(`${serves} ${entry.name}`)
+    if (first === undefined) byName.set(`${serves} ${entry.name}`, path)
+    else if (entry.name !== undefined) {
+      const message = `an upstream named ${quote(entry.name)} serves ${serves} already`
+      const hint = `It is on ${lineOf(`${first}.name`)}. Names are unique per chain and interface, over both tiers.`
       report(`${path}.name`, message, hint)
-    } else byName.set(`${serves} ${name}`, upstream)
-
-    for (const { url, path: at } of urls) {
-      if (url === null) continue
-      const key = `${serves} ${url.url.reveal()}`
+    }
+    for (const { entry: node, path: at } of urls) {
+      if (node.url === undefined) continue
+      const key = `${serves} ${node.url.url.reveal()}`
       const same = byUrl.get(key) ?? { upstream, path: at }
       byUrl.set(key, same)
       if (same.upstream === upstream) continue
-      const message = `upstream ${quote(same.upstream.name ?? '')} has the same URL, on ${lineOf(`${same.path}.url`)}`
+      const message = `upstream ${quote(same.upstream.entry.name ?? '')} has the same URL, on ${lineOf(`${same.path}.url`)}`
       const hint = 'A retry at one of them is no second chance, and its failures count twice.'
       report(`${at}.url`, message, hint, 'warning')
     }

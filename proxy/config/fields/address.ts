@@ -84,6 +84,3 @@ export const noPort =
 
 /** The authority of a URL that ends with what is no port, from the scheme on. */
 export const urlWithoutPort = `[a-z]+://[^/?]*:${noPort}([/?]|$)`
-
-/** `host:port`. */
-export const hostAndPortPattern = new RegExp(String.raw`^[^\s/@]+:(?!${noPort}$)[0-9]{1,5}$`)

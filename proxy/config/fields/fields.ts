@@ -86,14 +86,10 @@ export function boolean(): Field<boolean> {
   })
 }
 
-/**
- * One word of a list.
- * @param instead what to write in place of words that are none of it, but might be expected to be
- */
+/** One word of a list. */
 export function oneOf<T extends string>(
   words: readonly T[],
   privacy?: FieldMeta['privacy'],
-  instead: ReadonlyMap<string, string> = new Map(),
 ): Field<T> {
   const kind = words.map((word) => `\`${word}\``).join(', ')
   const json = { type: 'string', enum: [...words] }
@@ -104,7 +100,7 @@ export function oneOf<T extends string>(
     const allowed = `Allowed: ${words.join(', ')}.`
     return {
       fault: 'is not one of the allowed values',
-      hint: instead.get(text) ?? (near === null ? allowed : `Did you mean ${near}? ${allowed}`),
+      hint: near === null ? allowed : `Did you mean ${near}? ${allowed}`,
     }
   })
 }
@@ -179,12 +175,8 @@ export function chainId(): Field<string> {
 
 /** The interface of a listener or an upstream. */
 export function apiInterface(): Field<ApiInterface> {
-  return oneOf(apiInterfaces, 'public', noInterfaces)
+  return oneOf(apiInterfaces, 'public')
 }
-
-const noInterfaces: ReadonlyMap<string, string> = new Map([
-  ['websocket', 'Write the ws or wss URL into node-urls beside the https one, for jsonrpc.'],
-])
 
 /** The name of an upstream or a group: it stands in headers, lists with commas, and metrics. */
 export function label(kind: string): Field<string> {

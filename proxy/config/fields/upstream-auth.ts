@@ -16,19 +16,19 @@ const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/
 /** Headers that belong to one connection or are the router's own business. */
 const refusedHeaders: ReadonlySet<string> = new Set([...hopByHop, 'expect', 'te', 'trailer'])
 
-/** A map of header names to values. Names come out in lower case. */
+/** A map of header names to values. */
 export function authHeaders(): z.ZodType<SecretMap, TreeMap> {
   return z
     .custom<TreeMap>((value) => isMap(value as Tree))
     .transform((map, context) => {
       const headers = new Map<string, Secret>()
       for (const [key, value] of Object.entries(map)) {
-        const name = key.toLowerCase()
-        const fault = headers.has(name)
+        const isTwice = [...headers.keys()].some((each) => each.toLowerCase() === key.toLowerCase())
+        const fault = isTwice
           ? `${quote(key)} stands twice; header names have no case`
           : headerNameFault(key)
         if (fault !== null) report(context, [key], fault)
-        headers.set(name, readSecret(value, key, headerValueFault, keysOfHeader, context))
+        headers.set(key, readSecret(value, key, headerValueFault, keysOfHeader, context))
       }
       return headers
     })
@@ -88,16 +88,6 @@ function readQueryText(scalar: Scalar, context: z.RefinementCtx): SecretMap {
   }
   if (query.size === 0) report(context, [], 'there is no parameter', 'Write k=v&k2=v2.')
   return query
-}
-
-/** A password or another single secret. */
-export function secretText(): z.ZodType<Secret, Scalar> {
-  return z
-    .custom<Scalar>((value) => value instanceof Scalar)
-    .transform((scalar, context) =>
-      readSecret(scalar, null, noFault, (_, value) => [value], context),
-    )
-    .meta({ type: ['string', 'number'], [kindKeyword]: 'secret' })
 }
 
 function readSecret(

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { ChainUse, PlacedWord } from './check-chains.ts'
+import type { Partly } from './partial.ts'
+import type { ConfigFile, NodeUrlEntry, UpstreamEntry } from './schema.ts'
+import type { Tier } from './types.ts'
+
+/** An entry of a list of the file, as far as it could be read. */
+export interface Placed<T> {
+  /** `endpoints[0]`, `direct-rpc[2].node-urls[0]`, ... */
+  readonly path: string
+  readonly entry: Partly<T>
+}
+
+export interface PlacedUpstream extends Placed<UpstreamEntry> {
+  readonly tier: Tier
+  readonly urls: readonly Placed<NodeUrlEntry>[]
+}
+
+/** The entries of a file that may have mistakes; those that could not be read at all are left out. */
+export interface Entries {
+  readonly endpoints: readonly Placed<ConfigFile['endpoints'][number]>[]
+  /** Of both tiers. */
+  readonly upstreams: readonly PlacedUpstream[]
+}
+
+export function entriesOf(file: Partly<ConfigFile>): Entries {
+  const upstreamsOf = (key: 'direct-rpc' | 'backup-direct-rpc', tier: Tier) =>
+    placed<UpstreamEntry>(file[key], key).map(({ entry, path }) => {
+      const urls = placed<NodeUrlEntry>(entry['node-urls'], `${path}.node-urls`)
+      return { entry, path, tier, urls }
+    })
+  return {
+    endpoints: placed<ConfigFile['endpoints'][number]>(file.endpoints, 'endpoints'),
+    upstreams: [
+      ...upstreamsOf('direct-rpc', 'primary'),
+      ...upstreamsOf('backup-direct-rpc', 'backup'),
+    ],
+  }
+}
+
+function placed<T>(list: Partly<readonly T[]> | undefined, path: string): readonly Placed<T>[] {
+  return ((list ?? []) as readonly (Partly<T> | undefined)[]).flatMap((entry, index) =>
+    entry === undefined ? [] : [{ entry, path: `${path}[${index}]` }],
+  )
+}
+
+/** What the entries want of chain specs, save for those whose chain could not be read. */
+export function chainUsesOf({ endpoints, upstreams }: Entries): readonly ChainUse[] {
+  return [...endpoints.map((each) => ({ ...each, urls: [] })), ...upstreams].flatMap(
+    ({ entry, path, urls }) => {
+      const chainId = entry['chain-id']
+      if (chainId === undefined) return []
+      const wordsOf = (key: 'addons' | 'skip-verifications'): readonly PlacedWord[] =>
+        urls.flatMap((url) =>
+          placed<string>(url.entry[key], `${url.path}.${key}`).map((word) => ({
+            path: word.path,
+            word: word.entry,
+          })),
+        )
+      return {
+        path,
+        chainId,
+        apiInterface: entry['api-interface'] ?? null,
+        addons: wordsOf('addons'),
+        skippedVerifications: wordsOf('skip-verifications'),
+      }
+    },
+  )
+}
