@@ -66,15 +66,6 @@ test('an upstream error that went through to the client is a failed request', ()
   expect(lines[0]).toContain('outcome=upstream-error')
 })
 
-test('so is one that was answered with what an upstream said when it asked to be left alone', () => {
-  const { listener, lines } = make()
-  listener.callEnded(aCall(), repliedBy('node-a', aFailure('rate-limited')), 1)
-  expect(lines).toHaveLength(1)
-  expect(lines[0]).toContain('WARN  request failed')
-  expect(lines[0]).toContain('outcome=held-off')
-  expect(lines[0]).toContain('attempts=none')
-})
-
 test('a defect is told as an error, with its stack', () => {
   const { listener, lines } = make()
   const error = new RelayError(errorKinds.internal, 'defect', { cause: new TypeError('x is null') })

@@ -54,14 +54,14 @@ test('calls are counted by how they ended', async () => {
   ended(aFailure('server-error'))
   callEnded(aCall(), { kind: 'error', error: new RelayError(errorKinds.timeout, 'late') }, 30_000)
   callEnded(aCall(), { kind: 'abandoned' }, 7)
-  callEnded(aCall(), repliedBy('node-a', aFailure('rate-limited')), 1)
+  callEnded(aCall(), { kind: 'error', error: new RelayError(errorKinds.rateLimited, 'no') }, 1)
   callEnded(aCall(), repliedBy('cache'), 1)
   const at = (outcome: string) => `{${on},method="eth_call",outcome="${outcome}"}`
   expect(await told(metrics, 'router_requests_total')).toEqual({
     [at('success')]: 3,
     [at('node-error')]: 1,
     [at('upstream-error')]: 1,
-    [at('held-off')]: 1,
+    [at('rate-limited')]: 1,
     [at('timeout')]: 1,
     [at('abandoned')]: 1,
   })

@@ -82,13 +82,6 @@ const endings: readonly (readonly [string, readonly Made[], CallEnd, string])[] 
     'upstream-error',
   ],
   ['a 429 that was just given', [['a', limited]], repliedBy('a', limited), 'upstream-error'],
-  ['a 429 that is told again', [], repliedBy('a', limited), 'held-off'],
-  [
-    'a 429 that is told again where others were asked in vain',
-    [['b', 'aborted']],
-    repliedBy('a', limited),
-    'held-off',
-  ],
   [
     'a violation that shows while the answer passes',
     [['a', page, 'first', violated]],

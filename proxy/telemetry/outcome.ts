@@ -20,12 +20,10 @@ function outcomeOfReply({ journal }: Call, { upstream, refusal, incoming }: Repl
   const made = journal.attempts.filter(
     (attempt) => attempt.upstream === upstream && attempt.result !== 'aborted',
   )
-  // Nothing was sent: it is what the upstream said when it asked to be left alone.
-  if (made.length === 0) return refusal ? 'held-off' : 'success'
   const isGiven = made.some(({ result }) => result === 'node-error')
   // A node that has a transaction already refuses it; that it has it is the answer.
   if (refusal) return isGiven ? 'node-error' : 'upstream-error'
-  if (isGiven || made.some(isAnswer)) return 'success'
+  if (isGiven || made.length === 0 || made.some(isAnswer)) return 'success'
   // An error page says what it is.
   if (incoming.status >= 300) return 'upstream-error'
   // Null of a block was asked for elsewhere in vain.

@@ -18,10 +18,10 @@ export const labelMeanings = {
   method:
     'a method or path pattern that the chain spec names; `other` for everything else, so that strangers cannot make series',
   outcome:
-    "`success`; `node-error` (the node's own answer is an error, e.g. a revert); `upstream-error` (every attempt failed and the last failing answer went to the client as it came); `held-off` (nothing was sent: whoever could answer asked to be left alone, and what it said then, such as HTTP 429, went to the client again); `abandoned` (the client left); else the `reason` of the router's own error, e.g. `no-upstream`, `breaker-open`, `upstream-failed`, `timeout`, `internal`",
+    "`success`; `node-error` (the node's own answer is an error, e.g. a revert); `upstream-error` (every attempt failed and the last failing answer went to the client as it came); `abandoned` (the client left); else the `reason` of the router's own error, e.g. `no-upstream`, `rate-limited` (every upstream is in cooldown), `breaker-open`, `upstream-failed`, `timeout`, `internal`",
   upstream: "the upstream's name in the config",
   tier: '`primary` or `backup`',
-  kind: '`first`, `retry`, `failover` (another URL of the same upstream), `hedge`, `broadcast` or `confirm` (whether it knows a transaction)',
+  kind: '`first`, `retry`, `failover` (another URL of the same upstream), `hedge` or `broadcast`',
   check: 'what was found: see the checks in [integrity](../concepts/integrity.md)',
   result:
     "`answer`; `node-error`; `aborted` (taken back: another attempt won, the client left, or a defect of the router ended it); else the name of the failure class, from the chain's failure table",
