@@ -40,13 +40,13 @@ test.each([
 test.each([
   ['missing.yml', 'the file cannot be read: there is no such file'],
   ['folder', 'the file cannot be read: it is a directory'],
-  ['plain.yml/x', 'the file cannot be read: a part of the path is not a directory'],
-  ['loop.yml', 'the file cannot be read: the symbolic links go in a circle'],
+  ['plain.yml/x', 'the file cannot be read: not a directory'],
+  ['loop.yml', 'the file cannot be read: too many symbolic links encountered'],
   ['huge.yml', 'the file cannot be read: it is larger than 1 MiB'],
   ['pipe', 'the file cannot be read: it is not a regular file'],
   ['latin1.yml', 'the file cannot be read: it is not valid UTF-8 (line 2)'],
   ['utf16.yml', 'the file cannot be read: it is UTF-16'],
-  ['x'.repeat(5000), 'the file cannot be read: the path is too long'],
+  ['x'.repeat(5000), 'the file cannot be read: name too long'],
   ['nul\0byte', 'the file cannot be read: the path is not valid'],
 ])('%j is refused', async (name, message) => {
   expect(await readTextFile(join(folder, name))).toMatchObject({ problem: { message } })

@@ -1,67 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Entries } from './entries.ts'
-import type { Partly } from './partial.ts'
+import { tlsOf } from './entries.ts'
 import type { Settings } from './resolve.ts'
 import type { Secret } from './secret.ts'
-import { type ConfigFile, type NodeUrlEntry, type TlsEntry, type UpstreamEntry } from './schema.ts'
+import { type ConfigFile, type NodeUrlEntry, type UpstreamEntry } from './schema.ts'
 import { defaultAddress } from './schema.ts'
-import type { relaying, SettingValue } from './settings.ts'
-import type {
-  EndpointConfig,
-  NodeUrlConfig,
-  RelayConfig,
-  RouterConfig,
-  Tier,
-  TlsConfig,
-  UpstreamConfig,
-} from './types.ts'
+import type { relaying, SettingName } from './settings.ts'
+import type { EndpointConfig, NodeUrlConfig, RouterConfig, Tier, UpstreamConfig } from './types.ts'
+import { processSettings, relaySettings, socketSettings, subscriptionSettings } from './types.ts'
+import type { ValuesOf } from './types.ts'
+
+type RelaySetting = keyof typeof relaying
 
 /** Makes what the program works with out of a file that passed every check. */
 export function buildRouterConfig(file: ConfigFile, settings: Settings): RouterConfig {
+  const get = (name: SettingName) => settings.get(name)
   return {
     endpoints: file.endpoints.map((endpoint) => buildEndpoint(endpoint, settings)),
     upstreams: [
       ...file['direct-rpc'].map((upstream) => buildUpstream(upstream, 'primary')),
       ...(file['backup-direct-rpc'] ?? []).map((upstream) => buildUpstream(upstream, 'backup')),
     ],
-    metricsListenAddress: settings.get('metrics-listen-address'),
     specSources: settings.list('use-static-spec'),
-    skipWebsocketVerification: settings.get('skip-websocket-verification'),
-    enableSelectionStats: settings.get('enable-selection-stats'),
-    maxSessionsPerUpstream: settings.get('max-sessions-per-provider'),
-    upstreamFailureThreshold: settings.get('upstream-failure-threshold'),
-    epochDurationMs: settings.get('epoch-duration'),
-    healthCheckIntervalMs: settings.get('health-check-interval'),
-    livenessProbeIntervalMs: settings.get('liveness-probe-interval'),
-    maxRequestBytes: settings.get('max-request-bytes'),
-    sockets: {
-      maxMessageBytes: settings.get('websocket-max-message-bytes'),
-      maxCalls: settings.get('websocket-max-calls'),
-      maxSubscriptions: settings.get('websocket-max-subscriptions'),
-      maxBufferedBytes: settings.get('websocket-max-buffered-bytes'),
-      idleTimeoutMs: settings.get('websocket-idle-timeout'),
-    },
-    subscriptions: {
-      maxGapBlocks: settings.get('subscription-max-gap-blocks'),
-      stallBlocks: settings.get('subscription-stall-blocks'),
-    },
-    drainTimeoutMs: settings.get('drain-timeout'),
+    sockets: valuesOf(socketSettings, get),
+    subscriptions: valuesOf(subscriptionSettings, get),
+    ...valuesOf(processSettings, get),
   }
 }
 
-type RelaySetting = keyof typeof relaying
-
-function relayOf(get: <N extends RelaySetting>(name: N) => SettingValue<N>): RelayConfig {
-  return {
-    strategy: get('strategy'),
-    retryLimit: get('set-relay-retry-limit'),
-    maxAttempts: get('max-relay-attempts'),
-    processingTimeoutMs: get('default-processing-timeout'),
-    minRelayTimeoutMs: get('min-relay-timeout'),
-    integrity: get('integrity'),
-    retryMissingBlocks: get('retry-missing-blocks'),
-  }
+function valuesOf<Names extends Readonly<Record<string, SettingName>>>(
+  names: Names,
+  get: (name: SettingName) => unknown,
+): ValuesOf<Names> {
+  const values = Object.entries(names).map(([key, name]) => [key, get(name)] as const)
+  return Object.fromEntries(values) as ValuesOf<Names>
 }
 
 function buildEndpoint(
@@ -73,10 +45,7 @@ function buildEndpoint(
     address: address ?? defaultAddress,
     chainId: endpoint['chain-id'],
     apiInterface: endpoint['api-interface'],
-    relay: relayOf(
-      <N extends RelaySetting>(name: N) =>
-        (own?.[name] as SettingValue<N> | undefined) ?? settings.get(name),
-    ),
+    relay: valuesOf(relaySettings, (name) => own?.[name as RelaySetting] ?? settings.get(name)),
   }
 }
 
@@ -111,43 +80,6 @@ function buildNodeUrl(entry: NodeUrlEntry): NodeUrlConfig {
     ...(entry.compression === undefined ? {} : { compression: entry.compression }),
     authHeaders: headers,
     authQuery: auth['auth-query'] ?? new Map(),
-    tls: auth.tls === undefined ? null : buildTls(auth.tls),
+    tls: auth.tls === undefined ? null : tlsOf(auth.tls),
   }
-}
-
-function buildTls(tls: Partly<TlsEntry>): TlsConfig {
-  return {
-    caFile: tls['ca-file'] ?? null,
-    certFile: tls['cert-file'] ?? null,
-    keyFile: tls['key-file'] ?? null,
-    serverName: tls['server-name'] ?? null,
-    insecureSkipVerify: tls['insecure-skip-verify'] ?? false,
-  }
-}
-
-/** A `tls` section of an upstream's URL, and where it stands. */
-export interface TlsSection {
-  readonly path: string
-  readonly tls: TlsConfig
-}
-
-/** The `tls` sections of a file that may have mistakes elsewhere. */
-export function tlsSectionsOf({ upstreams }: Entries): readonly TlsSection[] {
-  return upstreams.flatMap(({ urls }) =>
-    urls.flatMap(({ entry, path }) => {
-      const tls = entry['auth-config']?.tls
-      return tls === undefined ? [] : [{ path: `${path}.auth-config.tls`, tls: buildTls(tls) }]
-    }),
-  )
-}
-
-/** The secrets of a file that may have mistakes elsewhere: headers and queries, and URLs for the keys in them. */
-export function secretsOf({ upstreams }: Entries): readonly Secret[] {
-  return upstreams.flatMap(({ urls }) =>
-    urls.flatMap(({ entry: { url, 'auth-config': auth } }) => [
-      ...(url === undefined ? [] : [url.url, ...(url.basicAuth === null ? [] : [url.basicAuth])]),
-      ...(auth?.['auth-headers']?.values() ?? []),
-      ...(auth?.['auth-query']?.values() ?? []),
-    ]),
-  )
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
 import { isUnbuilt } from './capabilities.ts'
 import { nearest } from './nearest.ts'
 import { type Problem, problemAt, quote } from './problem.ts'
@@ -37,7 +38,14 @@ export interface CommandLine {
   readonly problems: readonly Problem[]
 }
 
-const otherFlags = ['output', 'help', 'version']
+const options: ParseArgsOptionsConfig = {
+  ...Object.fromEntries(
+    settingNames.map((name) => [name, { type: valueNameOf(name) === null ? 'boolean' : 'string' }]),
+  ),
+  output: { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
+  version: { type: 'boolean', short: 'v' },
+}
 
 /**
  * Takes a command line apart: `--flag value`, `--flag=value`, switches, `--` before what is no flag.
@@ -45,16 +53,21 @@ const otherFlags = ['output', 'help', 'version']
  * @param argv without the runtime and the script
  */
 export function parseFlags(argv: readonly string[]): CommandLine {
-  const rest = [...argv]
+  const { tokens } = parseArgs({
+    args: [...argv],
+    options,
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  })
   const words: string[] = []
   const values = new Map<string, string[]>()
-  const problems: Problem[] = []
-  for (let argument = rest.shift(); argument !== undefined; argument = rest.shift()) {
-    if (argument === '--') words.push(...rest.splice(0))
-    else if (argument === '-h') values.set('help', [])
-    else if (argument === '-v') values.set('version', [])
-    else if (!argument.startsWith('-') || argument === '-') words.push(argument)
-    else readFlag(argument, rest, values, problems)
+  const faults = new Map<number, Problem>()
+  for (const token of tokens) {
+    if (token.kind === 'positional') words.push(token.value)
+    if (token.kind !== 'option') continue
+    const fault = takeFlag(token, argv[token.index] ?? '', values)
+    if (fault !== null) faults.set(token.index, fault)
   }
   const [first = ''] = words
   const named = Object.hasOwn(commands, first) ? (first as Command) : null
@@ -63,9 +76,14 @@ export function parseFlags(argv: readonly string[]): CommandLine {
   const positionals = named === null ? words : words.slice(1)
   const [format = 'text'] = values.get('output') ?? []
   const output = outputFormats.find((known) => known === format)
-  if (output === undefined) problems.push(notAllowed('--output', format, outputFormats))
+  const problems = [...faults.values()]
+  if (output === undefined) {
+    const message = `${quote(format)} is not one of the allowed values`
+    problems.push(problemAt('--output', null, message, `Allowed: ${outputFormats.join(', ')}.`))
+  }
   if (command !== 'help') {
-    problems.push(...checkPositionals(command, positionals))
+    // Behind a flag that is not known, a word may have been its value.
+    if (faults.size === 0) problems.push(...checkPositionals(command, positionals))
     if (values.has('output') && command !== 'validate')
       problems.push(problemAt('--output', null, 'the flag is of validate alone'))
   }
@@ -81,60 +99,49 @@ export function configPathOf(
   return positionals[0] ?? (environment['SR_CONFIG'] || null)
 }
 
-/** @param rest the arguments behind this one; its value is taken from there */
-function readFlag(
+interface FlagToken {
+  readonly name: string
+  readonly rawName: string
+  readonly value: string | undefined
+  readonly inlineValue: boolean | undefined
+}
+
+/** @returns what is wrong with it */
+function takeFlag(
+  { name, rawName, value: given, inlineValue }: FlagToken,
   argument: string,
-  rest: string[],
   values: Map<string, string[]>,
-  problems: Problem[],
-): void {
-  const [flag = '', given] = argument.split(/=(.*)/s)
-  const name = flag.slice(2)
-  const takeValue = () => (isValue(rest[0]) ? rest.shift() : undefined)
-  if (!flag.startsWith('--') || (!isSettingName(name) && !otherFlags.includes(name))) {
-    problems.push(unknownFlag(flag))
-    // The next argument may have been its value: nobody can tell, so it is not judged as a path.
-    if (given === undefined) takeValue()
-    return
+): Problem | null {
+  const [flag = ''] = argument.split('=')
+  // `-strategy` is no heap of short flags.
+  if (rawName !== flag || !Object.hasOwn(options, name)) {
+    const near = nearest(flag.replace(/^-+/, ''), Object.keys(options))
+    const hint = near === null ? 'See router --help.' : `Did you mean --${near}?`
+    return problemAt(flag, null, `unknown flag ${quote(flag)}`, hint)
   }
-  const { repeatable } = isSettingName(name) ? settings[name] : { repeatable: false }
-  const valueName = isSettingName(name) ? valueNameOf(name) : name === 'output' ? 'text|json' : null
-  const value = given ?? (valueName === null ? 'true' : takeValue())
+  const value = given ?? (options[name]?.type === 'boolean' ? 'true' : undefined)
+  const valueName = isSettingName(name) ? valueNameOf(name) : outputFormats.join('|')
+  // `-1` is a value, `--strategy` and `-h` are not.
+  if (value === undefined || (!inlineValue && /^-(?!\d)/.test(value)))
+    return problemAt(flag, null, 'the value is missing', `Write ${flag} <${valueName}>.`)
+  if (value === '') return problemAt(flag, null, 'the value is empty')
   const known = values.get(name) ?? []
-  if (value === undefined)
-    problems.push(problemAt(flag, null, 'the value is missing', `Write ${flag} <${valueName}>.`))
-  else if (value === '') problems.push(problemAt(flag, null, 'the value is empty'))
-  else if (known.length > 0 && !repeatable)
-    problems.push(problemAt(flag, null, 'the flag is given twice', 'Keep one of them.'))
-  else values.set(name, [...known, value])
-}
-
-/** `-1` is a value, `--strategy` and `-h` are not. */
-function isValue(argument: string | undefined): boolean {
-  return argument !== undefined && !/^-(?!\d)/.test(argument)
-}
-
-function unknownFlag(flag: string): Problem {
-  const near = nearest(flag.replace(/^-+/, ''), [...settingNames, ...otherFlags])
-  const hint = near === null ? 'See router --help.' : `Did you mean --${near}?`
-  return problemAt(flag, null, `unknown flag ${quote(flag)}`, hint)
-}
-
-function notAllowed(path: string, value: string, words: readonly string[]): Problem {
-  const message = `${quote(value)} is not one of the allowed values`
-  return problemAt(path, null, message, `Allowed: ${words.join(', ')}.`)
+  if (known.length > 0 && !(isSettingName(name) && settings[name].repeatable))
+    return problemAt(flag, null, 'the flag is given twice', 'Keep one of them.')
+  values.set(name, [...known, value])
+  return null
 }
 
 function checkPositionals(command: Command, rest: readonly string[]): readonly Problem[] {
   const most = command === 'run' || command === 'validate' ? 1 : 0
   const extra = rest[most]
+  if (extra === undefined) return []
   // `router valdate config.yml`: the first was meant as a command.
-  const meant = command === 'run' && extra ? nearest(rest[0] ?? '', Object.keys(commands)) : null
+  const meant = command === 'run' ? nearest(rest[0] ?? '', Object.keys(commands)) : null
   if (meant !== null) {
     const message = `unknown command ${quote(rest[0] ?? '')}`
     return [problemAt('', null, message, `Did you mean ${meant}?`)]
   }
-  if (extra === undefined) return []
   const takes = most === 1 ? 'one config file' : 'no arguments'
   const hint = `router ${command} takes ${takes}.`
   return [problemAt('', null, `unexpected argument ${quote(extra)}`, hint)]

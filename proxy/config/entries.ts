@@ -2,8 +2,9 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ChainUse, PlacedWord } from './check-chains.ts'
 import type { Partly } from './partial.ts'
-import type { ConfigFile, NodeUrlEntry, UpstreamEntry } from './schema.ts'
-import type { Tier } from './types.ts'
+import type { ConfigFile, NodeUrlEntry, TlsEntry, UpstreamEntry } from './schema.ts'
+import type { Secret } from './secret.ts'
+import type { Tier, TlsConfig } from './types.ts'
 
 /** An entry of a list of the file, as far as it could be read. */
 export interface Placed<T> {
@@ -66,5 +67,42 @@ export function chainUsesOf({ endpoints, upstreams }: Entries): readonly ChainUs
         skippedVerifications: wordsOf('skip-verifications'),
       }
     },
+  )
+}
+
+export function tlsOf(tls: Partly<TlsEntry>): TlsConfig {
+  return {
+    caFile: tls['ca-file'] ?? null,
+    certFile: tls['cert-file'] ?? null,
+    keyFile: tls['key-file'] ?? null,
+    serverName: tls['server-name'] ?? null,
+    insecureSkipVerify: tls['insecure-skip-verify'] ?? false,
+  }
+}
+
+/** A `tls` section of an upstream's URL, and where it stands. */
+export interface TlsSection {
+  readonly path: string
+  readonly tls: TlsConfig
+}
+
+/** The `tls` sections of a file that may have mistakes elsewhere. */
+export function tlsSectionsOf({ upstreams }: Entries): readonly TlsSection[] {
+  return upstreams.flatMap(({ urls }) =>
+    urls.flatMap(({ entry, path }) => {
+      const tls = entry['auth-config']?.tls
+      return tls === undefined ? [] : [{ path: `${path}.auth-config.tls`, tls: tlsOf(tls) }]
+    }),
+  )
+}
+
+/** The secrets of a file that may have mistakes elsewhere: headers and queries, and URLs for the keys in them. */
+export function secretsOf({ upstreams }: Entries): readonly Secret[] {
+  return upstreams.flatMap(({ urls }) =>
+    urls.flatMap(({ entry: { url, 'auth-config': auth } }) => [
+      ...(url === undefined ? [] : [url.url, ...(url.basicAuth === null ? [] : [url.basicAuth])]),
+      ...(auth?.['auth-headers']?.values() ?? []),
+      ...(auth?.['auth-query']?.values() ?? []),
+    ]),
   )
 }

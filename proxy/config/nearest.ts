@@ -2,57 +2,49 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 
 /**
- * The candidate that a typo most likely meant: at most a third of its letters differ.
+ * The candidate that a typo most likely meant: at most a third of its letters differ, or it alone begins so.
  *
  * @returns null when nothing is near
  */
 export function nearest(word: string, candidates: Iterable<string>): string | null {
-  if (word.length > 64) return null
   const normal = normalize(word)
-  let best: string | null = null
-  let bestDistance = Number.POSITIVE_INFINITY
-  for (const candidate of candidates) {
-    const distance = editDistance(normal, normalize(candidate))
-    const allowed = Math.max(1, Math.floor(Math.max(normal.length, candidate.length) / 3))
-    if (distance <= allowed && distance < bestDistance) {
-      best = candidate
-      bestDistance = distance
-    }
-  }
-  return best ?? completion(normal, candidates)
+  if (normal.length < 2 || normal.length > 64) return null
+  const all = [...candidates].map((candidate) => {
+    const name = normalize(candidate)
+    const distance = editDistance(normal, name)
+    const most = Math.max(1, Math.floor(Math.max(normal.length, name.length) / 3))
+    return { candidate, distance, isNear: distance <= most, isBegun: name.startsWith(normal) }
+  })
+  const [best] = all.filter(({ isNear }) => isNear).toSorted((a, b) => a.distance - b.distance)
+  if (best !== undefined) return best.candidate
+  const [begun, other] = all.filter(({ isBegun }) => isBegun)
+  return normal.length > 2 && other === undefined ? (begun?.candidate ?? null) : null
 }
 
-/** `chain` for `chain-id`: the only candidate that starts so. */
-function completion(normal: string, candidates: Iterable<string>): string | null {
-  if (normal.length < 3) return null
-  const found = [...candidates].filter((candidate) => normalize(candidate).startsWith(normal))
-  return found.length === 1 ? (found[0] ?? null) : null
+/** What to write instead of a word that is none of the known ones. */
+export function suggestion(word: string, known: readonly string[]): string {
+  const near = nearest(word, known)
+  return `${near === null ? '' : `Did you mean ${near}? `}Allowed: ${known.join(', ')}.`
 }
 
 /** `chainId`, `chain_id` and `Chain-ID` are all spellings of `chain-id`. */
 function normalize(word: string): string {
-  return word
-    .replace(/([a-z0-9])([A-Z])/g, '$1-$2')
-    .replace(/[_\s]+/g, '-')
-    .toLowerCase()
+  const dashed = word.replace(/([a-z0-9])([A-Z])/g, '$1-$2')
+  return dashed.replace(/[_\s]+/g, '-').toLowerCase()
 }
 
 /** Levenshtein distance in which two swapped neighbours count as one edit. */
 function editDistance(a: string, b: string): number {
-  let beforeLast: number[] = []
-  let last = Array.from({ length: b.length + 1 }, (_, index) => index)
+  const rows = [Array.from({ length: b.length + 1 }, (_, index) => index)]
+  const at = (i: number, j: number) => rows[i]?.[j] ?? Number.POSITIVE_INFINITY
   for (let i = 1; i <= a.length; i++) {
-    const row = [i]
+    const row = (rows[i] = [i])
     for (let j = 1; j <= b.length; j++) {
-      const substitution = (last[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      let cost = Math.min(substitution, (last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1)
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
-        cost = Math.min(cost, (beforeLast[j - 2] ?? 0) + 1)
-      }
-      row.push(cost)
+      const isSwapped = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      const substituted = at(i - 1, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      const swapped = isSwapped ? at(i - 2, j - 2) + 1 : Number.POSITIVE_INFINITY
+      row.push(Math.min(substituted, swapped, at(i - 1, j) + 1, at(i, j - 1) + 1))
     }
-    beforeLast = last
-    last = row
   }
-  return last[b.length] ?? 0
+  return at(a.length, b.length)
 }

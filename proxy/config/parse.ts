@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { buildRouterConfig, secretsOf, type TlsSection, tlsSectionsOf } from './build.ts'
+import { buildRouterConfig } from './build.ts'
 import type { ChainUse } from './check-chains.ts'
-import { checkAddresses } from './checks/check-addresses.ts'
-import { checkEntries } from './checks/check-entries.ts'
-import { type ChainIdOf, checkServing } from './checks/check-serving.ts'
-import { chainUsesOf, entriesOf } from './entries.ts'
+import { type ChainIdOf, checkAddresses, checkEntries, checkServing } from './checks.ts'
+import { chainUsesOf, entriesOf, secretsOf, type TlsSection, tlsSectionsOf } from './entries.ts'
 import { explainIssues } from './explain.ts'
 import { parsePartly } from './partial.ts'
-import { gather, type Locate, orderProblems, type Position } from './problem.ts'
+import { gather, type Locate, orderProblems } from './problem.ts'
 import { type Problem, problemAt } from './problem.ts'
 import { Settings } from './resolve.ts'
 import { createRedactor, hiddenInLogs } from './secret.ts'
@@ -122,37 +120,26 @@ interface RenderedFile extends YamlFile {
 /** Reads the YAML and renders the placeholders in it. */
 function readFile(text: string, environment: ParseOptions['environment']): RenderedFile {
   const values: string[] = []
-  const malformed: Problem[] = []
-  const missing = new Map<string, { path: string; positions: Position[] }>()
-  const { tree, problems, ...places } = readYaml(text, (written, position, path) => {
-    const rendering = renderPlaceholders(written, environment)
-    values.push(...rendering.scalar.filledIn())
-    for (const name of new Set(rendering.missing)) {
-      const uses = missing.get(name) ?? { path: path(), positions: [] }
-      uses.positions.push(position)
-      missing.set(name, uses)
+  const found = new Map<string, Problem>()
+  const yaml = readYaml(text, (written, position, path) => {
+    const { scalar, missing, malformed } = renderPlaceholders(written, environment)
+    values.push(...scalar.filledIn())
+    const report = (key: string, message: string, hint: string) =>
+      found.set(key, found.get(key) ?? problemAt(path(), position, message, hint))
+    if (malformed) report(path(), 'a placeholder is not well formed', malformedHint)
+    for (const name of missing) {
+      const state = environment[name] === '' ? 'is empty' : 'is not set'
+      report(`\${${name}}`, `the variable ${name} ${state}`, unsetVariableHint)
     }
-    if (rendering.malformed)
-      malformed.push(problemAt(path(), position, 'a placeholder is not well formed', malformedHint))
-    return rendering.scalar
+    return scalar
   })
-  if (tree === null && problems.length > 0) return { tree, problems, values, ...places }
-  const found = [...problems, ...malformed]
-  for (const [name, { path, positions }] of missing) {
-    const lines = [...new Set(positions.map(({ line }) => line))]
-    const where = `${lines.length === 1 ? 'line' : 'lines'} ${lines.join(', ')}`
-    const state = environment[name] === '' ? 'is empty' : 'is not set'
-    const message = `the variable ${name} ${state} (used on ${where})`
-    found.push(problemAt(path, positions[0] ?? null, message, unsetVariableHint))
-  }
-  if (!isMap(tree) && found.length === 0) {
-    const hint = 'It begins with keys such as endpoints: and direct-rpc:.'
-    found.push(
-      problemAt('', { line: 1, column: 1 }, 'the top level of the file is not a map', hint),
-    )
-  }
-  return { tree, problems: found, values, ...places }
+  if (!isMap(yaml.tree) && yaml.problems.length === 0 && found.size === 0)
+    found.set('', problemAt('', { line: 1, column: 1 }, notMap, notMapHint))
+  return { ...yaml, problems: [...yaml.problems, ...found.values()], values }
 }
+
+const notMap = 'the top level of the file is not a map'
+const notMapHint = 'It begins with keys such as endpoints: and direct-rpc:.'
 
 const malformedHint =
   'Write ${NAME} or $<NAME>: letters, digits and underscores. A literal ${ is written $${.'

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { z } from 'zod'
+import type { Address } from './fields/address.ts'
 import type { UpstreamUrl } from './fields/upstream-url.ts'
 import type { Secret } from './secret.ts'
-import type { Address } from './types.ts'
 
 type Leaf = Address | UpstreamUrl | ReadonlyMap<string, Secret>
 

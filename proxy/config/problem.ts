@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { getSystemErrorMessage } from 'node:util'
 
 /** One thing that is wrong with a config file, placed and with its remedy. */
 export interface Problem {
@@ -92,22 +93,13 @@ export function orderProblems(problems: readonly Problem[]): readonly Problem[] 
   ]
 }
 
-const reasons: ReadonlyMap<string, string> = new Map([
-  ['ENOENT', 'there is no such file'],
-  ['ENOTDIR', 'a part of the path is not a directory'],
-  ['EACCES', 'permission denied'],
-  ['EPERM', 'permission denied'],
-  ['EISDIR', 'it is a directory'],
-  ['ELOOP', 'the symbolic links go in a circle'],
-  ['ENAMETOOLONG', 'the path is too long'],
-  ['ENXIO', 'it is not a regular file'],
-  ['ERR_INVALID_ARG_VALUE', 'the path is not valid'],
-])
-
 /** Why a file could not be opened or read, in words. */
 export function whyUnreadable(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  return reasons.get(code) ?? (code === '' ? String(error) : code)
+  const { code, errno } = error as NodeJS.ErrnoException
+  if (code === 'ENOENT') return 'there is no such file'
+  if (code === 'EISDIR') return 'it is a directory'
+  if (code === 'ERR_INVALID_ARG_VALUE') return 'the path is not valid'
+  return errno === undefined ? String(error) : getSystemErrorMessage(errno)
 }
 
 /** What is wrong with a text whose quotes are those of a word processor; null for any other text. */

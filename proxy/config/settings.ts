@@ -15,7 +15,17 @@ import {
   text,
 } from './fields/fields.ts'
 import { urlWithoutPort } from './fields/address.ts'
-import { logFormats, logLevels, integrityLevels, strategies } from './types.ts'
+
+export const strategies = [
+  'balanced',
+  'latency',
+  'sync-freshness',
+  'availability',
+  'round-robin',
+] as const
+export const integrityLevels = ['off', 'envelope', 'core', 'full'] as const
+export const logLevels = ['debug', 'info', 'warn', 'error'] as const
+export const logFormats = ['json', 'text'] as const
 
 const secondMs = 1000
 const hourMs = 3_600_000
@@ -251,19 +261,10 @@ export function isSettingName(name: string): name is SettingName {
 /** What was given on the command line, by setting: each value as written, in order. */
 export type FlagValues = Readonly<Partial<Record<SettingName, readonly string[]>>>
 
-const valueNames: readonly (readonly [kind: RegExp, name: string | null])[] = [
-  [/^integer/, 'n'],
-  [/^duration/, 'duration'],
-  [/^address/, 'address'],
-  [/^path of a file/, 'path'],
-  [/^file, directory or URL/, 'path|url'],
-  [/^true or false/, null],
-]
-
 /** What stands for the value of a flag in `--help`; null for a switch. */
 export function valueNameOf(name: SettingName): string | null {
   const meta = settings[name].field.meta() as FieldMeta['json'] & { [kindKeyword]: string }
   if (Array.isArray(meta['enum'])) return meta['enum'].join('|')
-  const known = valueNames.find(([pattern]) => pattern.test(meta[kindKeyword]))
-  return known === undefined ? meta[kindKeyword] : known[1]
+  const [kind = ''] = meta[kindKeyword].split(/,| or | of /)
+  return kind === 'true' ? null : kind
 }

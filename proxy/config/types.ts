@@ -1,59 +1,85 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { Address } from './fields/address.ts'
+import type { ApiInterface } from './fields/fields.ts'
+import type { UpstreamUrl } from './fields/upstream-url.ts'
 import type { Secret } from './secret.ts'
+import type {
+  integrityLevels,
+  logFormats,
+  logLevels,
+  SettingName,
+  SettingValue,
+  strategies,
+} from './settings.ts'
 
 /*
- * What the program works with after a config file was read, checked, rendered and merged with the
+ * What the program works with: the config file once it was checked, rendered and merged with the
  * flags: every default filled in, every duration in milliseconds. The shape of the YAML itself is
  * in `schema.ts`.
  */
 
-export const apiInterfaces = ['jsonrpc', 'rest', 'tendermintrpc', 'grpc'] as const
-export type ApiInterface = (typeof apiInterfaces)[number]
+export type { Address } from './fields/address.ts'
+export { type ApiInterface, apiInterfaces } from './fields/fields.ts'
+export { integrityLevels, logLevels, logFormats, strategies } from './settings.ts'
 
-export const strategies = [
-  'balanced',
-  'latency',
-  'sync-freshness',
-  'availability',
-  'round-robin',
-] as const
 export type Strategy = (typeof strategies)[number]
-
-export const integrityLevels = ['off', 'envelope', 'core', 'full'] as const
 export type IntegrityLevel = (typeof integrityLevels)[number]
+export type LogLevel = (typeof logLevels)[number]
+export type LogFormat = (typeof logFormats)[number]
 
 export const tiers = ['primary', 'backup'] as const
 export type Tier = (typeof tiers)[number]
 
-export const logLevels = ['debug', 'info', 'warn', 'error'] as const
-export type LogLevel = (typeof logLevels)[number]
+/* The settings by the names that the program has for them. What each means is said in `settings.ts`. */
 
-export const logFormats = ['json', 'text'] as const
-export type LogFormat = (typeof logFormats)[number]
+export const relaySettings = {
+  strategy: 'strategy',
+  retryLimit: 'set-relay-retry-limit',
+  maxAttempts: 'max-relay-attempts',
+  processingTimeoutMs: 'default-processing-timeout',
+  minRelayTimeoutMs: 'min-relay-timeout',
+  integrity: 'integrity',
+  retryMissingBlocks: 'retry-missing-blocks',
+} as const
 
-/** Where something listens. `host` is an IPv4, an IPv6 without brackets, a name, or `0.0.0.0`. */
-export interface Address {
-  readonly host: string
-  readonly port: number
+export const socketSettings = {
+  maxMessageBytes: 'websocket-max-message-bytes',
+  maxCalls: 'websocket-max-calls',
+  maxSubscriptions: 'websocket-max-subscriptions',
+  maxBufferedBytes: 'websocket-max-buffered-bytes',
+  idleTimeoutMs: 'websocket-idle-timeout',
+} as const
+
+export const subscriptionSettings = {
+  maxGapBlocks: 'subscription-max-gap-blocks',
+  stallBlocks: 'subscription-stall-blocks',
+} as const
+
+export const processSettings = {
+  metricsListenAddress: 'metrics-listen-address',
+  skipWebsocketVerification: 'skip-websocket-verification',
+  enableSelectionStats: 'enable-selection-stats',
+  maxSessionsPerUpstream: 'max-sessions-per-provider',
+  upstreamFailureThreshold: 'upstream-failure-threshold',
+  epochDurationMs: 'epoch-duration',
+  healthCheckIntervalMs: 'health-check-interval',
+  livenessProbeIntervalMs: 'liveness-probe-interval',
+  maxRequestBytes: 'max-request-bytes',
+  drainTimeoutMs: 'drain-timeout',
+} as const
+
+/** Values of settings. Null: switched off. */
+export type ValuesOf<Names extends Readonly<Record<string, SettingName>>> = {
+  readonly [Key in keyof Names]: SettingValue<Names[Key]>
 }
 
 /** How one listener relays. Set for all listeners at the top, overridable per endpoint. */
-export interface RelayConfig {
-  readonly strategy: Strategy
-  /** Retries after the first attempt. 0: no retry and no hedge. */
-  readonly retryLimit: number
-  /** Attempts of all kinds for one call. */
-  readonly maxAttempts: number
-  /** The whole time one call may take. */
-  readonly processingTimeoutMs: number
-  /** The least per-attempt time that the router itself chooses. */
-  readonly minRelayTimeoutMs: number
-  /** How much of an answer is checked. */
-  readonly integrity: IntegrityLevel
-  /** Null for a block that the tip says exists is a failed attempt, and not an answer. */
-  readonly retryMissingBlocks: boolean
-}
+export type RelayConfig = ValuesOf<typeof relaySettings>
+/** What one WebSocket of a client may cost. */
+export type SocketLimits = ValuesOf<typeof socketSettings>
+/** How subscriptions are kept whole. */
+export type SubscriptionConfig = ValuesOf<typeof subscriptionSettings>
 
 /** A listener: one chain through one interface. */
 export interface EndpointConfig {
@@ -76,7 +102,7 @@ export interface TlsConfig {
 export interface NodeUrlConfig {
   /** The whole URL with its keys; its printable form is the origin, as written in the file. */
   readonly url: Secret
-  readonly scheme: 'http' | 'https' | 'ws' | 'wss' | 'grpc' | 'grpcs'
+  readonly scheme: UpstreamUrl['scheme']
   /** Replaces the per-attempt time that the router would compute. */
   readonly timeoutMs: number | null
   /** JSON-RPC by HTTP: items of a batch that may go to it in one request; 1: singly. */
@@ -103,46 +129,12 @@ export interface UpstreamConfig {
   readonly nodeUrls: readonly NodeUrlConfig[]
 }
 
-/** What one WebSocket of a client may cost. */
-export interface SocketLimits {
-  /** Of one message of the client. */
-  readonly maxMessageBytes: number
-  /** Calls at once; more wait, and the socket is not read meanwhile. */
-  readonly maxCalls: number
-  readonly maxSubscriptions: number
-  /** Answers and notifications that wait to be taken; with more the client is closed. */
-  readonly maxBufferedBytes: number
-  /** Without a call in flight or a subscription; null: for ever. */
-  readonly idleTimeoutMs: number | null
-}
-
-/** How subscriptions are kept whole. */
-export interface SubscriptionConfig {
-  /** More missed blocks than this end a subscription. */
-  readonly maxGapBlocks: number
-  /** A source without news for so many block times is looked after. */
-  readonly stallBlocks: number
-}
-
-/** Settings of the process, beside its listeners and upstreams. */
-export interface RouterConfig {
+/** The listeners, the upstreams, and the settings of the process. */
+export interface RouterConfig extends ValuesOf<typeof processSettings> {
   readonly endpoints: readonly EndpointConfig[]
   readonly upstreams: readonly UpstreamConfig[]
-  /** Null: no metrics and no health endpoint is served. */
-  readonly metricsListenAddress: Address | null
   /** Files, directories or URLs of chain specs, later ones win. Empty: the bundled ones. */
   readonly specSources: readonly string[]
-  readonly skipWebsocketVerification: boolean
-  readonly enableSelectionStats: boolean
-  readonly maxSessionsPerUpstream: number
-  /** Failures in a row that disable an upstream. */
-  readonly upstreamFailureThreshold: number
-  readonly epochDurationMs: number
-  readonly healthCheckIntervalMs: number
-  /** Null: no liveness probe. */
-  readonly livenessProbeIntervalMs: number | null
-  readonly maxRequestBytes: number
   readonly sockets: SocketLimits
   readonly subscriptions: SubscriptionConfig
-  readonly drainTimeoutMs: number
 }

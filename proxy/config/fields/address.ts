@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { isIP, isIPv4, isIPv6 } from 'node:net'
-import type { Address } from '../types.ts'
 import type { Reading } from './field.ts'
+
+/** Where something listens. `host` is an IPv4, an IPv6 without brackets, a name, or `0.0.0.0`. */
+export interface Address {
+  readonly host: string
+  readonly port: number
+}
 
 const hostLabel = /^[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?$/
 

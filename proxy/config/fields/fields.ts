@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { nearest } from '../nearest.ts'
-import { type Address, type ApiInterface, apiInterfaces } from '../types.ts'
+import { suggestion } from '../nearest.ts'
 import {
   byteSizePattern,
   durationPattern,
@@ -10,71 +9,86 @@ import {
   parseByteSize,
   parseDuration,
 } from '../units.ts'
-import { isPlainHost, parseAddress } from './address.ts'
-import { type Field, type FieldMeta, type Reading, field, orPlaceholder } from './field.ts'
+import { type Address, isPlainHost, parseAddress } from './address.ts'
+import type { Scalar } from '../yaml/scalar.ts'
+import {
+  type Fault,
+  type Field,
+  type FieldMeta,
+  type Reading,
+  field,
+  orPlaceholder,
+} from './field.ts'
 
 interface Range {
   readonly min: number
   readonly max: number
 }
 
+type Read<T> = (text: string, scalar: Scalar) => Reading<T>
+
 /** A whole number within its bounds. */
 export function integer(range: Range): Field<number> {
   const { min, max } = range
   const json = { type: 'integer', minimum: min, maximum: max }
-  return field({ kind: `integer, ${min} to ${max}`, json }, (text) => {
-    if (!/^[+-]?[0-9]+$/.test(text)) {
-      return { fault: 'is not a whole number', hint: `Write one from ${min} to ${max}.` }
-    }
-    return within(Number(text), range, String)
-  })
+  const parse = (text: string) => (/^[+-]?[0-9]+$/.test(text) ? Number(text) : null)
+  const wrong = { fault: 'is not a whole number', hint: `Write one from ${min} to ${max}.` }
+  return field({ kind: `integer, ${min} to ${max}`, json }, amount(range, parse, String, wrong))
 }
 
 /** A duration within its bounds, in milliseconds. */
 export function duration(range: Range): Field<number> {
-  return field(durationMeta, (text) => readDuration(text, range))
-}
-
-const durationMeta: FieldMeta = {
-  kind: 'duration',
-  json: {
-    type: 'string',
-    pattern: orPlaceholder(durationPattern),
-    examples: ['500ms', '5s', '1m30s'],
-  },
+  const json = { type: 'string', pattern: orPlaceholder(durationPattern) }
+  return field(
+    { kind: 'duration', json: { ...json, examples: ['500ms', '5s', '1m30s'] } },
+    durationWithin(range),
+  )
 }
 
 /** A duration or `off`, which is null; `on` stands for `usualMs`. */
 export function switchableDuration(range: Range, usualMs: number): Field<number | null> {
   const json = { type: ['string', 'boolean'], examples: ['on', 'off', formatDuration(usualMs)] }
-  return field({ kind: 'duration, `on` or `off`', json }, (text): Reading<number | null> => {
-    if (text === 'off' || text === 'false') return { value: null }
-    if (text === 'on' || text === 'true') return { value: usualMs }
-    return readDuration(text, range)
-  })
+  const read = orOff(durationWithin(range))
+  return field({ kind: 'duration, `on` or `off`', json }, (text, scalar) =>
+    text === 'on' || text === 'true' ? { value: usualMs } : read(text, scalar),
+  )
 }
 
-function readDuration(text: string, range: Range): Reading<number> {
-  const ms = parseDuration(text)
-  if (ms !== null) return within(ms, range, formatDuration)
-  if (/^[0-9.]+$/.test(text)) {
-    return { fault: 'has no unit', hint: 'Write a duration such as 500ms, 5s or 1m30s.' }
-  }
-  if (text.startsWith('-') && parseDuration(text.slice(1)) !== null) {
-    return { fault: 'is negative', hint: `The least is ${formatDuration(range.min)}.` }
-  }
-  return { fault: 'is not a duration', hint: 'Write one such as 500ms, 5s or 1m30s.' }
+function durationWithin(range: Range): Read<number> {
+  const hint = 'Write one such as 500ms, 5s or 1m30s.'
+  const read = amount(range, parseDuration, formatDuration, { fault: 'is not a duration', hint })
+  return (text, scalar) =>
+    /^0*[1-9][0-9.]*$/.test(text) ? { fault: 'has no unit', hint } : read(text, scalar)
 }
 
 /** An amount of bytes within its bounds. */
 export function byteSize(range: Range): Field<number> {
   const json = { type: ['string', 'integer'], pattern: orPlaceholder(byteSizePattern) }
-  return field({ kind: 'size', json: { ...json, examples: ['10MiB', '512KiB'] } }, (text) => {
-    const bytes = parseByteSize(text)
-    if (bytes === null)
-      return { fault: 'is not a size', hint: 'Write one such as 10MiB or 512KiB.' }
-    return within(bytes, range, formatByteSize)
-  })
+  const wrong = { fault: 'is not a size', hint: 'Write one such as 10MiB or 512KiB.' }
+  return field(
+    { kind: 'size', json: { ...json, examples: ['10MiB', '512KiB'] } },
+    amount(range, parseByteSize, formatByteSize, wrong),
+  )
+}
+
+function amount(
+  { min, max }: Range,
+  parse: (text: string) => number | null,
+  format: (value: number) => string,
+  wrong: Fault,
+): Read<number> {
+  return (text) => {
+    const value = parse(text)
+    if (value === null) return wrong
+    if (value < min) return { fault: 'is too small', hint: `The least is ${format(min)}.` }
+    if (value > max) return { fault: 'is too large', hint: `The most is ${format(max)}.` }
+    return { value }
+  }
+}
+
+function orOff<T>(read: Read<T>): Read<T | null> {
+  return (text, scalar) =>
+    text === 'off' || text === 'false' ? { value: null } : read(text, scalar)
 }
 
 /** `true` or `false`. */
@@ -95,45 +109,35 @@ export function oneOf<T extends string>(
   const json = { type: 'string', enum: [...words] }
   return field({ kind, json, privacy }, (text) => {
     const word = words.find((candidate) => candidate === text)
-    if (word !== undefined) return { value: word }
-    const near = nearest(text, words)
-    const allowed = `Allowed: ${words.join(', ')}.`
-    return {
-      fault: 'is not one of the allowed values',
-      hint: near === null ? allowed : `Did you mean ${near}? ${allowed}`,
-    }
+    return word === undefined
+      ? { fault: 'is not one of the allowed values', hint: suggestion(text, words) }
+      : { value: word }
   })
 }
 
 /** An address to listen on; a missing host means all interfaces. */
 export function address(defaultPort: number): Field<Address> {
-  return field(addressMeta(defaultPort), (text, scalar) =>
-    readAddress(text, defaultPort, scalar.hasPlaceholder),
-  )
+  return field(addressMeta('address', defaultPort), addressWithPort(defaultPort))
 }
 
 /** An address to listen on, or `off`, which is null. */
 export function switchableAddress(defaultPort: number): Field<Address | null> {
-  const meta = { ...addressMeta(defaultPort), kind: 'address or `off`' }
-  return field(meta, (text, scalar): Reading<Address | null> => {
-    if (text === 'off' || text === 'false') return { value: null }
-    return readAddress(text, defaultPort, scalar.hasPlaceholder)
-  })
+  return field(addressMeta('address or `off`', defaultPort), orOff(addressWithPort(defaultPort)))
 }
 
-function addressMeta(defaultPort: number): FieldMeta {
+function addressMeta(kind: string, defaultPort: number): FieldMeta {
   const examples = [`0.0.0.0:${defaultPort}`, `:${defaultPort}`]
-  return { kind: 'address', json: { type: ['string', 'integer'], examples } }
+  return { kind, json: { type: ['string', 'integer'], examples } }
 }
 
-function readAddress(text: string, defaultPort: number, rendered: boolean): Reading<Address> {
-  const reading = parseAddress(text, defaultPort)
-  // What something listens on is printed at the start: a number or an IP is no secret, a name might be.
-  if ('value' in reading && rendered && !isPlainHost(reading.value.host)) {
+function addressWithPort(defaultPort: number): Read<Address> {
+  return (text, { hasPlaceholder }) => {
+    const reading = parseAddress(text, defaultPort)
+    // What something listens on is printed at the start: a number or an IP is no secret, a name might be.
+    const isShown = 'fault' in reading || !hasPlaceholder || isPlainHost(reading.value.host)
     const hint = 'A placeholder can give nothing else here.'
-    return { fault: 'is not an IP address with a port', hint }
+    return isShown ? reading : { fault: 'is not an IP address with a port', hint }
   }
-  return reading
 }
 
 /** What a text field accepts. */
@@ -152,16 +156,6 @@ export function text({ pattern, fault, hint, ...meta }: TextRule): Field<string>
   )
 }
 
-function within(
-  value: number,
-  { min, max }: Range,
-  format: (n: number) => string,
-): Reading<number> {
-  if (value < min) return { fault: 'is too small', hint: `The least is ${format(min)}.` }
-  if (value > max) return { fault: 'is too large', hint: `The most is ${format(max)}.` }
-  return { value }
-}
-
 /** A chain's id or alias. A metric label, so it cannot come from a placeholder. */
 export function chainId(): Field<string> {
   return text({
@@ -172,6 +166,9 @@ export function chainId(): Field<string> {
     privacy: 'public',
   })
 }
+
+export const apiInterfaces = ['jsonrpc', 'rest', 'tendermintrpc', 'grpc'] as const
+export type ApiInterface = (typeof apiInterfaces)[number]
 
 /** The interface of a listener or an upstream. */
 export function apiInterface(): Field<ApiInterface> {

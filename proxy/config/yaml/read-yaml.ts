@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { isAlias, isMap, isNode, isPair, isScalar, isSeq } from 'yaml'
-import { type Document, type Node, LineCounter, parseAllDocuments, visit } from 'yaml'
+import { isAlias, isMap, isNode, isScalar, isSeq } from 'yaml'
+import { type Document, LineCounter, parseDocument, type YAMLMap } from 'yaml'
 import { formatPath, type Locate, type Path, type Position } from '../problem.ts'
 import { type Problem, problemAt, quote } from '../problem.ts'
 import type { Scalar, Tree } from './scalar.ts'
@@ -27,69 +27,60 @@ export interface YamlFile {
 /** Turns a scalar's text into its value. */
 export type ReadScalar = (written: string, position: Position, path: () => string) => Scalar
 
+type Words = readonly [message: string, hint?: string | null]
+
 const mostAliases = 10_000
-const deepest = 64
-const mostSyntaxProblems = 10
 
 /** Reads YAML 1.2 with every scalar kept as the text that stands in the file. Never throws. */
 export function readYamlText(text: string): YamlText {
-  const lines = new LineCounter()
+  const lineCounter = new LineCounter()
   const positionAt = (offset: number): Position => {
-    const { line, col } = lines.linePos(offset)
-    return line === 0 ? { line: 1, column: offset + 1 } : { line, column: col }
+    const { line, col } = lineCounter.linePos(offset)
+    return { line, column: col }
   }
-  const failed = (offset: number | null, message: string, hint: string | null): YamlText => {
-    const position = offset === null ? null : positionAt(offset)
-    return { document: null, problems: [problemAt('', position, message, hint)], positionAt }
-  }
-  const control = /(?![\s\u0085])\p{Cc}/u.exec(text)
-  if (control !== null) {
-    lines.addNewLine(0)
-    return failed(control.index, 'the file holds a control character', 'Is it a text file?')
-  }
-  const documents = parseAllDocuments(text, {
+  const document = parseDocument(text, {
     schema: 'failsafe',
     version: '1.2',
     uniqueKeys: false,
     prettyErrors: false,
-    logLevel: 'silent',
-    lineCounter: lines,
+    lineCounter,
   })
-  const [document, second] = Array.isArray(documents) ? documents : []
-  if (document === undefined || isEmpty(document))
-    return failed(null, 'the file is empty', 'It needs at least endpoints and direct-rpc.')
-  const faults = [...document.errors, ...document.warnings]
-  if (faults.length > 0) {
-    // One slip makes several faults on its line; the first says it best.
-    const problems = new Map<number, Problem>()
-    for (const { pos, message } of faults) {
-      const position = positionAt(pos[0])
-      if (problems.size < mostSyntaxProblems && !problems.has(position.line))
-        problems.set(position.line, problemAt('', position, ...wordsOf(message)))
-    }
-    return { document: null, problems: [...problems.values()], positionAt }
+  const refuse = (problems: readonly Problem[]) => ({ document: null, problems, positionAt })
+  const control = text.search(/(?![\s\u0085])\p{Cc}/u)
+  if (control !== -1) {
+    const message = 'the file holds a control character'
+    return refuse([problemAt('', positionAt(control), message, 'Is it a text file?')])
   }
-  if (second !== undefined) {
-    const hint = 'Keep one; remove the --- lines.'
-    return failed(second.range[0], 'the file holds several YAML documents', hint)
+  // One slip makes several faults; the first says it best.
+  const [fault] = [...document.errors, ...document.warnings]
+  if (fault !== undefined) {
+    const said = words[fault.code] ?? wordsOf(fault.message)
+    return refuse([problemAt('', positionAt(fault.pos[0]), ...said)])
+  }
+  const { contents } = document
+  if (contents === null || (isScalar(contents) && contents.source === '' && !contents.anchor)) {
+    const hint = 'It needs at least endpoints and direct-rpc.'
+    return refuse([problemAt('', null, 'the file is empty', hint)])
   }
   return { document, problems: [], positionAt }
 }
 
-function isEmpty({ errors, warnings, contents }: Document): boolean {
-  if (errors.length > 0 || warnings.length > 0) return false
-  return contents === null || (isScalar(contents) && contents.source === '' && !contents.anchor)
+const tagRefused: Words = ['a YAML tag ("!...") is not supported here', 'Remove the tag.']
+
+const words: Readonly<Record<string, Words>> = {
+  TAG_RESOLVE_FAILED: tagRefused,
+  MULTIPLE_DOCS: ['the file holds several YAML documents', 'Keep one; remove the --- lines.'],
 }
 
-function wordsOf(message: string): readonly [message: string, hint: string | null] {
-  if (message.startsWith('Unresolved tag')) return tagRefused
-  const hint = /at node end|Nested mappings are not allowed/.test(message)
-    ? 'Put a value with ": ", "[" or "{" in it in quotes, such as "[::1]:3360" or "https://h/${KEY}".'
-    : null
-  return [`not valid YAML: ${message.split('\n')[0]?.slice(0, 120)}`, hint]
+function wordsOf(message: string): Words {
+  const isUnquoted = /at node end|Nested mappings are not allowed/.test(message)
+  return [
+    `not valid YAML: ${message.split('\n')[0]?.slice(0, 120)}`,
+    isUnquoted
+      ? 'Put a value with ": ", "[" or "{" in it in quotes, such as "[::1]:3360" or "https://h/${KEY}".'
+      : null,
+  ]
 }
-
-const tagRefused = ['a YAML tag ("!...") is not supported here', 'Remove the tag.'] as const
 
 /** Takes the values out of a text: resolves aliases, refuses what only YAML needs, bounds the work. */
 export function readYaml(text: string, readScalar: ReadScalar): YamlFile {
@@ -101,69 +92,72 @@ export function readYaml(text: string, readScalar: ReadScalar): YamlFile {
   }
   const places = { locate: locator(false), locateKey: locator(true) }
   if (document === null) return { tree: null, problems, ...places }
-  const anchors = new Map<string, Node>()
-  const positionOf = (node: unknown) => positionAt((isNode(node) && node.range?.[0]) || 0)
-  const report = (path: Path, node: unknown, message: string, hint: string | null = null) =>
-    problems.push(problemAt(formatPath(path), positionOf(node), message, hint))
   let usable = true
-  const refuse = (...said: Parameters<typeof report>) => {
+  let aliases = 0
+  /** What stands behind an anchor, and how many aliases that is; null while it is being read. */
+  const anchors = new Map<string, { readonly tree: Tree; readonly aliases: number } | null>()
+  const positionOf = (node: unknown) => positionAt((isNode(node) && node.range?.[0]) || 0)
+  const report = (path: Path, node: unknown, ...[message, hint]: Words) =>
+    problems.push(problemAt(formatPath(path), positionOf(node), message, hint))
+  const refuse = (...said: Parameters<typeof report>): null => {
     usable = false
     report(...said)
-    return visit.BREAK
+    return null
   }
-  visit(document, (key, node, above) => {
-    if (!isNode(node) || key === 'key') return undefined
-    const path = () => pathOf([...above, node])
+
+  const read = (node: unknown, path: Path): Tree => {
     if (isAlias(node)) {
       const target = anchors.get(node.source)
       const name = `the alias *${node.source}`
       if (target === undefined)
-        return refuse(path(), node, `${name} has no anchor &${node.source} before it`)
-      if (above.includes(target))
-        return refuse(path(), node, `${name} stands inside its own anchor`)
-      return undefined
+        return refuse(path, node, `${name} has no anchor &${node.source} before it`)
+      if (target === null) return refuse(path, node, `${name} stands inside its own anchor`)
+      aliases += 1 + target.aliases
+      return target.tree
     }
-    if (node.anchor !== undefined) anchors.set(node.anchor, node)
-    if (node.tag !== undefined) report(path(), node, ...tagRefused)
+    if (!isNode(node)) return null
+    const aliasesBefore = aliases
+    if (node.tag !== undefined) report(path, node, ...tagRefused)
+    if (node.anchor !== undefined) anchors.set(node.anchor, null)
+    const tree = readNode(node, path)
+    if (node.anchor !== undefined)
+      anchors.set(node.anchor, { tree, aliases: aliases - aliasesBefore })
+    return tree
+  }
+
+  const readNode = (node: unknown, path: Path): Tree => {
     if (isScalar(node)) {
       const { source = '', type } = node
       const isNull = type === 'PLAIN' && /^(?:~|null|Null|NULL)?$/.test(source)
-      node.value = isNull ? null : readScalar(source, positionOf(node), () => formatPath(path()))
-      return undefined
+      return isNull ? null : readScalar(source, positionOf(node), () => formatPath(path))
     }
-    if (above.length > 2 * deepest + 2) return refuse([], node, 'the file is nested too deeply')
-    const first = new Map<string, number>()
-    for (const { key: name } of isMap(node) ? node.items : []) {
-      const word = wordOf(name)
-      if (word === null)
-        return refuse(path(), name, 'a key is not a plain text', 'Write key: value.')
-      if (word === '<<')
-        return refuse(path(), name, 'merge keys (<<) are not supported', 'Write the keys out.')
-      const line = first.get(word)
-      if (line === undefined) first.set(word, positionOf(name).line)
-      else {
-        const message = `the key ${quote(word)} stands twice`
-        report([...path(), word], name, message, `It is first on line ${line}.`)
-      }
-    }
-    return undefined
-  })
-  let tree: Tree = null
-  try {
-    if (usable) tree = document.toJS({ maxAliasCount: mostAliases }) as Tree
-  } catch (cause) {
-    if (!(cause instanceof ReferenceError)) throw cause
-    refuse([], document.contents, `the file holds more than ${mostAliases} aliases, written out`)
+    if (isSeq(node)) return node.items.map((item, index) => read(item, [...path, index]))
+    return isMap(node) ? readMap(node, path) : null
   }
-  return { tree, problems, ...places }
-}
 
-/** The way to the last of these nodes, each of which stands in the one before it. */
-function pathOf(nodes: readonly unknown[]): Path {
-  return nodes.flatMap((node, at): Path => {
-    if (isPair(node)) return [wordOf(node.key) ?? '']
-    return isSeq(node) && at + 1 < nodes.length ? [node.items.indexOf(nodes[at + 1])] : []
-  })
+  const readMap = ({ items }: YAMLMap, path: Path): Tree => {
+    const lines = new Map<string, number>()
+    const entries = items.flatMap(({ key, value }): [string, Tree][] => {
+      const word = wordOf(key)
+      if (word === null) refuse(path, key, 'a key is not a plain text', 'Write key: value.')
+      else if (word === '<<')
+        refuse(path, key, 'merge keys (<<) are not supported', 'Write the keys out.')
+      else if (lines.has(word)) {
+        const hint = `It is first on line ${lines.get(word)}.`
+        report([...path, word], key, `the key ${quote(word)} stands twice`, hint)
+      } else {
+        lines.set(word, positionOf(key).line)
+        return [[word, read(value, [...path, word])]]
+      }
+      return []
+    })
+    return Object.fromEntries(entries)
+  }
+
+  const tree = read(document.contents, [])
+  if (aliases > mostAliases)
+    refuse([], document.contents, `the file holds more than ${mostAliases} aliases, written out`)
+  return { tree: usable ? tree : null, problems, ...places }
 }
 
 function wordOf(key: unknown): string | null {

@@ -79,8 +79,6 @@ interface Rendering {
   readonly missing: readonly string[]
   /** True when something opens like a placeholder and is none. */
   readonly malformed: boolean
-  /** Values that were filled in. Secret. */
-  readonly values: readonly string[]
 }
 
 /**
@@ -114,5 +112,5 @@ export function renderPlaceholders(
   )
   const failed = malformed || missing.length > 0
   const scalar = new Scalar(written, failed ? null : value, failed || values.length > 0, values)
-  return { scalar, missing, malformed, values }
+  return { scalar, missing, malformed }
 }

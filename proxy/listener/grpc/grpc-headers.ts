@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { hopByHop } from '../../config/hop-by-hop.ts'
+import { hopByHop } from '../../config/fields/upstream-auth.ts'
 import { RelayError, errorKinds, type ErrorKind } from '../../relay/errors.ts'
 import type { HeaderList } from '../../upstream/wire.ts'
 

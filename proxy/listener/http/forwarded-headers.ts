@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { hopByHop } from '../../config/hop-by-hop.ts'
+import { hopByHop } from '../../config/fields/upstream-auth.ts'
 import { header, type HeaderList } from '../../upstream/wire.ts'
 
 /** Of one connection, or of one way to put a body into bytes, or into a part: never passed on, whatever a spec says. */

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Entries, Placed, PlacedUpstream } from './entries.ts'
+import { addressesOverlap, formatAddress, isLocalHost } from './fields/address.ts'
+import type { UpstreamUrl } from './fields/upstream-url.ts'
+import type { Partly } from './partial.ts'
+import { type Locate, quote, type Report } from './problem.ts'
+import { defaultAddress, type NodeUrlEntry, type UpstreamEntry } from './schema.ts'
+import type { Address, ApiInterface } from './types.ts'
+
+/* What is wrong with entries though each of their keys is right by itself. */
+
+/** What is wrong inside single entries. */
+export function checkEntries({ endpoints, upstreams }: Entries, report: Report): void {
+  for (const { entry, path } of endpoints) {
+    const { 'network-address': address, 'listen-address': other } = entry
+    // Many files have both, with the same address.
+    if (!address || !other || formatAddress(address) === formatAddress(other)) continue
+    const message = 'network-address and listen-address are two names of one key'
+    report(`${path}.listen-address`, message, 'Keep one of them.')
+  }
+  for (const { entry, urls } of upstreams)
+    for (const url of urls) checkUrl(url, entry['api-interface'], report)
+  const labelled = upstreams.find(({ entry }) => entry['group-label'] !== undefined)
+  if (labelled === undefined) return
+  const message = 'group-label has an effect with cross-validation only, which is not built yet'
+  report(`${labelled.path}.group-label`, message, null, 'warning')
+}
+
+const http = ['http', 'https'] as const
+/** By which wires a node can be asked through an interface. */
+const schemesOf: Readonly<Record<ApiInterface, readonly UpstreamUrl['scheme'][]>> = {
+  jsonrpc: [...http, 'ws', 'wss'],
+  tendermintrpc: [...http, 'ws', 'wss'],
+  rest: http,
+  grpc: ['grpc', 'grpcs', ...http],
+}
+
+function checkUrl(
+  { entry, path }: Placed<NodeUrlEntry>,
+  apiInterface: ApiInterface | undefined,
+  report: Report,
+): void {
+  if (entry['grpc-config'] !== undefined) {
+    const why =
+      'Calls are relayed as bytes, without descriptors and reflection; whether there is TLS follows from the scheme of the URL, grpc or grpcs. Remove the key.'
+    report(`${path}.grpc-config`, 'grpc-config has no effect', why, 'warning')
+  }
+  const { url, 'auth-config': auth = {} } = entry
+  if (url === undefined) return
+  const allowed = apiInterface && schemesOf[apiInterface]
+  if (allowed && !allowed.includes(url.scheme)) {
+    const message = `a ${url.scheme} URL cannot serve ${apiInterface}`
+    report(`${path}.url`, message, `Write one of: ${allowed.join(', ')}.`)
+  }
+  if (apiInterface === 'grpc' || url.scheme.startsWith('grpc')) {
+    // The path is the method and nothing else: with a query behind it no node would know it.
+    const message = 'gRPC has no query parameters'
+    const hint = 'Write the key under auth-config, auth-headers: it is sent as metadata.'
+    if (new URL(url.url.reveal()).search !== '') report(`${path}.url`, message, hint)
+    if (auth['auth-query']) report(`${path}.auth-config.auth-query`, message, hint)
+  }
+  checkAuth(auth, `${path}.auth-config`, url, report)
+}
+
+function checkAuth(
+  { 'auth-headers': headers, tls }: Partly<NonNullable<NodeUrlEntry['auth-config']>>,
+  path: string,
+  url: UpstreamUrl,
+  report: Report,
+): void {
+  const own = headers?.keys().find((name) => name.toLowerCase() === 'authorization')
+  if (own !== undefined && url.basicAuth !== null) {
+    const message = 'the URL has a user and a password, which are an authorization header too'
+    report(`${path}.auth-headers.${own}`, message, 'Keep one of them.')
+  }
+  if (tls === undefined) return
+  if (!['https', 'wss', 'grpcs'].includes(url.scheme)) {
+    const message = `TLS is configured for a URL whose scheme, ${url.scheme}, has none`
+    report(`${path}.tls`, message, `Write ${url.scheme}s or remove tls.`)
+  }
+  for (const [key, other] of [
+    ['cert-file', 'key-file'],
+    ['key-file', 'cert-file'],
+  ] as const)
+    if (key in tls && !(other in tls))
+      report(`${path}.tls.${key}`, `${key} needs ${other} beside it`)
+}
+
+const adminKey = 'metrics-listen-address'
+
+/** Addresses of a file that collide, and upstreams that are the router itself. */
+export function checkAddresses(
+  { endpoints, upstreams }: Entries,
+  admin: Address | null,
+  locate: Locate,
+  report: Report,
+): void {
+  const listeners = endpoints.flatMap(({ entry, path }) => {
+    const key = (['network-address', 'listen-address'] as const).find((name) => name in entry)
+    if (key === undefined) return { of: path, path, address: defaultAddress }
+    const address = entry[key]
+    return address === undefined ? [] : { of: path, path: `${path}.${key}`, address }
+  })
+  const others = admin === null ? [] : [{ of: adminKey, path: adminKey, address: admin }]
+  for (const [index, { address, path }] of listeners.entries())
+    for (const other of [...listeners.slice(0, index), ...others]) {
+      if (!addressesOverlap(other.address, address)) continue
+      const where = other.of === adminKey ? '' : ` on ${lineOf(other.path, locate)}`
+      const message = `${formatAddress(address)} collides with ${formatAddress(other.address)} of ${other.of}${where}`
+      report(path, message, 'Give each its own port.')
+    }
+  for (const { entry, path } of upstreams.flatMap(({ urls }) => urls)) {
+    const url = entry.url?.url.reveal()
+    const own = url && listeners.find(({ address }) => leadsTo(url, address))
+    if (!own) continue
+    const message = `the URL is the router's own listener, ${formatAddress(own.address)} of ${own.of}`
+    const hint = 'Its calls would go round in a circle. Name the node itself.'
+    report(`${path}.url`, message, hint, 'warning')
+  }
+}
+
+/** Whether a URL leads to this machine and the port of a listener. */
+function leadsTo(text: string, { host, port }: Address): boolean {
+  const url = new URL(text.replace(/^(?:ws|grpc|http)(s?):/, 'http$1:'))
+  const urlPort = Number(url.port || (url.protocol === 'https:' ? 443 : 80))
+  const urlHost = url.hostname.replace(/^\[|\]$/g, '')
+  return urlPort === port && (urlHost === host || isLocalHost(urlHost))
+}
+
+function lineOf(path: string, locate: Locate): string {
+  return `line ${locate(path)?.line ?? '?'}`
+}
+
+/** The one id of a chain, whatever name the file has for it; null when nobody knows it, which is reported elsewhere. */
+export type ChainIdOf = (written: string) => string | null
+
+/**
+ * What is wrong between listeners and upstreams: names and URLs that stand twice, listeners without upstreams,
+ * upstreams without listeners. Where an entry cannot be understood, it decides in the file's favour.
+ */
+export function checkServing(
+  { endpoints, upstreams }: Entries,
+  chainIdOf: ChainIdOf,
+  locate: Locate,
+  report: Report,
+): void {
+  /** `ETH1 jsonrpc`; null when the entry says nothing that can be understood. */
+  const servesOf = ({ entry }: Placed<Pick<UpstreamEntry, 'chain-id' | 'api-interface'>>) => {
+    const { 'chain-id': chainId, 'api-interface': apiInterface } = entry
+    const id = chainId === undefined ? null : chainIdOf(chainId)
+    return id === null || apiInterface === undefined ? null : `${id} ${apiInterface}`
+  }
+  const offered = new Map(endpoints.map((endpoint) => [endpoint.path, servesOf(endpoint)]))
+  const served = new Map(upstreams.map((upstream) => [upstream, servesOf(upstream)]))
+  const byName = new Map<string, string>()
+  const byUrl = new Map<string, { readonly upstream: PlacedUpstream; readonly path: string }>()
+  for (const [upstream, serves] of served) {
+    const { entry, path, urls } = upstream
+    if (serves === null) continue
+    const first = byName.get(`${serves} ${entry.name}`)
+    if (first === undefined) byName.set(`${serves} ${entry.name}`, path)
+    else if (entry.name !== undefined) {
+      const message = `an upstream named ${quote(entry.name)} serves ${serves} already`
+      const hint = `It is on ${lineOf(`${first}.name`, locate)}. Names are unique per chain and interface, over both tiers.`
+      report(`${path}.name`, message, hint)
+    }
+    for (const { entry: node, path: at } of urls) {
+      if (node.url === undefined) continue
+      const key = `${serves} ${node.url.url.reveal()}`
+      const same = byUrl.get(key) ?? { upstream, path: at }
+      byUrl.set(key, same)
+      if (same.upstream === upstream) continue
+      const message = `upstream ${quote(same.upstream.entry.name ?? '')} has the same URL, on ${lineOf(`${same.path}.url`, locate)}`
+      const hint = 'A retry at one of them is no second chance, and its failures count twice.'
+      report(`${at}.url`, message, hint, 'warning')
+    }
+  }
+  const primaries = [...served].filter(([{ tier }]) => tier === 'primary')
+  const ids = new Set(primaries.map(([, serves]) => serves))
+  for (const [path, serves] of ids.has(null) ? [] : offered)
+    if (serves !== null && !ids.has(serves)) {
+      const hint = ids.size === 0 ? 'Add one.' : `Those there serve ${[...ids].join(', ')}.`
+      report(path, `no upstream of direct-rpc serves ${serves}`, hint)
+    }
+  const listened = new Set(offered.values())
+  for (const [{ path }, serves] of listened.has(null) ? [] : served)
+    if (serves !== null && !listened.has(serves)) {
+      const message = `no listener of endpoints serves ${serves}, so this upstream is not used`
+      report(path, message, null, 'warning')
+    }
+}
