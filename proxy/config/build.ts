@@ -5,12 +5,12 @@ import type { Settings } from './resolve.ts'
 import type { Secret } from './secret.ts'
 import { type ConfigFile, type NodeUrlEntry, type UpstreamEntry } from './schema.ts'
 import { defaultAddress } from './schema.ts'
-import type { relaying, SettingName } from './settings.ts'
+import type { settingGroups, SettingName } from './settings.ts'
 import type { EndpointConfig, NodeUrlConfig, RouterConfig, Tier, UpstreamConfig } from './types.ts'
 import { processSettings, relaySettings, socketSettings, subscriptionSettings } from './types.ts'
 import type { ValuesOf } from './types.ts'
 
-type RelaySetting = keyof typeof relaying
+type RelaySetting = keyof (typeof settingGroups)['Relaying']
 
 /** Makes what the program works with out of a file that passed every check. */
 export function buildRouterConfig(file: ConfigFile, settings: Settings): RouterConfig {

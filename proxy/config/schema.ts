@@ -16,7 +16,7 @@ import {
 } from './fields/fields.ts'
 import { authHeaders, authQuery } from './fields/upstream-auth.ts'
 import { upstreamUrl } from './fields/upstream-url.ts'
-import { relaying, settingNames, settings } from './settings.ts'
+import { settingGroups, settingNames, settings } from './settings.ts'
 import { Scalar } from './yaml/scalar.ts'
 
 const tlsSchema = z.strictObject({
@@ -107,6 +107,7 @@ const upstreamSchema = z.strictObject({
 export const defaultPort = 3360
 export const defaultAddress = { host: '0.0.0.0', port: defaultPort } as const
 
+const relaying = settingGroups.Relaying
 type Relaying = typeof relaying
 type RelayShape = { [N in keyof Relaying]: z.ZodOptional<Relaying[N]['field']> }
 

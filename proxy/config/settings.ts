@@ -60,188 +60,174 @@ const specSource = text({
   privacy: 'public',
 })
 
-const chains = {
-  'use-static-spec': setting(
-    specSource,
-    null,
-    'Chain specs: a file, a directory, or the URL of a repository archive. Later ones win. Unset: the bundled specs.',
-    { repeatable: true, variable: 'SR_SPEC' },
-  ),
-  'skip-websocket-verification': setting(
-    boolean(),
-    'false',
-    'Start although a chain with subscriptions has no upstream with a WebSocket URL. A client that subscribes there gets an error in words.',
-  ),
-} as const
-
-/** What an endpoint can have otherwise, under `relay`. */
-export const relaying = {
-  strategy: setting(oneOf(strategies), 'balanced', 'How upstreams are chosen.'),
-  'set-relay-retry-limit': setting(
-    integer({ min: 0, max: 100 }),
-    '2',
-    'Retries after the first attempt. 0: no retry and no hedge.',
-  ),
-  'max-relay-attempts': setting(
-    integer({ min: 1, max: 1000 }),
-    '10',
-    'Attempts of all kinds for one call, hedges included. Writes have no such limit: they go to every eligible upstream.',
-  ),
-  'default-processing-timeout': setting(
-    duration({ min: 1, max: dayMs }),
-    '30s',
-    'The whole time that one call may take.',
-  ),
-  'min-relay-timeout': setting(
-    duration({ min: 0, max: dayMs }),
-    '1s',
-    'The least time that the router itself gives an attempt.',
-  ),
-  integrity: setting(
-    oneOf(integrityLevels),
-    'core',
-    'How answers are checked: `off`, `envelope` (complete and in the form of the interface), `core` (and against the request), `full` (and hashes of Ethereum are worked out).',
-  ),
-  'retry-missing-blocks': setting(
-    boolean(),
-    'false',
-    'Ask another upstream when one answers null for a block that the tip says exists.',
-  ),
-} as const
-
-const clients = {
-  'max-request-bytes': setting(
-    byteSize({ min: 1, max: 1024 ** 3 }),
-    '10MiB',
-    'The largest request body that is taken.',
-  ),
-  'websocket-max-message-bytes': setting(
-    byteSize({ min: 1, max: 1024 ** 3 }),
-    '64MiB',
-    'The largest message that is taken from a client.',
-  ),
-  'websocket-max-calls': setting(
-    integer({ min: 1, max: 100_000 }),
-    '100',
-    'Calls in flight on one connection. More wait, and the connection is not read meanwhile.',
-  ),
-  'websocket-max-subscriptions': setting(
-    integer({ min: 0, max: 100_000 }),
-    '100',
-    'Subscriptions of one connection.',
-  ),
-  'websocket-max-buffered-bytes': setting(
-    byteSize({ min: 1024, max: 1024 ** 3 }),
-    '8MiB',
-    'Answers and notifications that wait for a client which does not read. With more, no more calls are taken on, and it is closed with 1008.',
-  ),
-  'websocket-idle-timeout': setting(
-    switchableDuration({ min: 1000, max: dayMs }, 10 * 60 * secondMs),
-    '10m',
-    'A connection without a call or a subscription for this long is closed with 1000. `off`: never.',
-  ),
-} as const
-
-const subscriptions = {
-  'subscription-max-gap-blocks': setting(
-    integer({ min: 1, max: 100_000 }),
-    '1000',
-    'Missed blocks that are made up for when a subscription moves to another upstream. With more, its clients are disconnected with a reason.',
-  ),
-  'subscription-stall-blocks': setting(
-    integer({ min: 1, max: 10_000 }),
-    '3',
-    'Block times without news, at least 3s, after which it is looked whether the upstream of a subscription has stalled.',
-  ),
-} as const
-
-const upstreams = {
-  'max-sessions-per-provider': setting(
-    integer({ min: 1, max: 1_000_000 }),
-    '1000',
-    'Calls at once to one upstream; then it is full, not failed.',
-  ),
-  'upstream-failure-threshold': setting(
-    integer({ min: 1, max: 1_000_000 }),
-    '5',
-    'Failures in a row that disable an upstream.',
-  ),
-  'epoch-duration': setting(
-    duration({ min: secondMs, max: dayMs }),
-    '15m',
-    'Length of an epoch. At its end disabled upstreams are tried again.',
-  ),
-  'health-check-interval': setting(
-    duration({ min: 100, max: dayMs }),
-    '5m',
-    'Time between two checks of an upstream.',
-  ),
-  'liveness-probe-interval': setting(
-    switchableDuration({ min: 100, max: dayMs }, 5 * secondMs),
-    'off',
-    'A light probe between health checks. `on` means every 5s.',
-  ),
-} as const
-
-const sharing = {
-  'cache-be': setting(unbuilt('cache-be', 'host:port'), null, 'Address of the cache service.'),
-  'shared-state': setting(
-    unbuilt('shared-state', 'true or false'),
-    'false',
-    'Share sticky sessions between replicas through the cache backend.',
-  ),
-} as const
-
-const processwide = {
-  'metrics-listen-address': setting(
-    switchableAddress(7779),
-    'off',
-    'Where metrics and health are served.',
-  ),
-  'enable-selection-stats': setting(
-    boolean(),
-    'false',
-    'Tell in a response header how the upstream was chosen.',
-  ),
-  'drain-timeout': setting(
-    duration({ min: 0, max: hourMs }),
-    '25s',
-    'How long a stop waits for calls in flight.',
-  ),
-  'log-level': setting(oneOf(logLevels), 'info', 'The least level that is logged.', {
-    variable: 'SR_LOG_LEVEL',
-  }),
-  'log-format': setting(oneOf(logFormats), 'json', 'How the log is written.', {
-    variable: 'SR_LOG_FORMAT',
-  }),
-  'env-file': setting(
-    filePath(),
-    null,
-    'A file of NAME=value lines for placeholders, see Env files. The environment beats it; of several, later ones win.',
-    { repeatable: true },
-  ),
-} as const
-
 /** Every process-wide setting, once, under the headings of `--help`. */
 export const settingGroups = {
-  Chains: chains,
-  Relaying: relaying,
-  Clients: clients,
-  Subscriptions: subscriptions,
-  Upstreams: upstreams,
-  'Sharing and caching': sharing,
-  Process: processwide,
+  Chains: {
+    'use-static-spec': setting(
+      specSource,
+      null,
+      'Chain specs: a file, a directory, or the URL of a repository archive. Later ones win. Unset: the bundled specs.',
+      { repeatable: true, variable: 'SR_SPEC' },
+    ),
+    'skip-websocket-verification': setting(
+      boolean(),
+      'false',
+      'Start although a chain with subscriptions has no upstream with a WebSocket URL. A client that subscribes there gets an error in words.',
+    ),
+  },
+  /** What an endpoint can have otherwise, under `relay`. */
+  Relaying: {
+    strategy: setting(oneOf(strategies), 'balanced', 'How upstreams are chosen.'),
+    'set-relay-retry-limit': setting(
+      integer({ min: 0, max: 100 }),
+      '2',
+      'Retries after the first attempt. 0: no retry and no hedge.',
+    ),
+    'max-relay-attempts': setting(
+      integer({ min: 1, max: 1000 }),
+      '10',
+      'Attempts of all kinds for one call, hedges included. Writes have no such limit: they go to every eligible upstream.',
+    ),
+    'default-processing-timeout': setting(
+      duration({ min: 1, max: dayMs }),
+      '30s',
+      'The whole time that one call may take.',
+    ),
+    'min-relay-timeout': setting(
+      duration({ min: 0, max: dayMs }),
+      '1s',
+      'The least time that the router itself gives an attempt.',
+    ),
+    integrity: setting(
+      oneOf(integrityLevels),
+      'core',
+      'How answers are checked: `off`, `envelope` (complete and in the form of the interface), `core` (and against the request), `full` (and hashes of Ethereum are worked out).',
+    ),
+    'retry-missing-blocks': setting(
+      boolean(),
+      'false',
+      'Ask another upstream when one answers null for a block that the tip says exists.',
+    ),
+  },
+  Clients: {
+    'max-request-bytes': setting(
+      byteSize({ min: 1, max: 1024 ** 3 }),
+      '10MiB',
+      'The largest request body that is taken.',
+    ),
+    'websocket-max-message-bytes': setting(
+      byteSize({ min: 1, max: 1024 ** 3 }),
+      '64MiB',
+      'The largest message that is taken from a client.',
+    ),
+    'websocket-max-calls': setting(
+      integer({ min: 1, max: 100_000 }),
+      '100',
+      'Calls in flight on one connection. More wait, and the connection is not read meanwhile.',
+    ),
+    'websocket-max-subscriptions': setting(
+      integer({ min: 0, max: 100_000 }),
+      '100',
+      'Subscriptions of one connection.',
+    ),
+    'websocket-max-buffered-bytes': setting(
+      byteSize({ min: 1024, max: 1024 ** 3 }),
+      '8MiB',
+      'Answers and notifications that wait for a client which does not read. With more, no more calls are taken on, and it is closed with 1008.',
+    ),
+    'websocket-idle-timeout': setting(
+      switchableDuration({ min: 1000, max: dayMs }, 10 * 60 * secondMs),
+      '10m',
+      'A connection without a call or a subscription for this long is closed with 1000. `off`: never.',
+    ),
+  },
+  Subscriptions: {
+    'subscription-max-gap-blocks': setting(
+      integer({ min: 1, max: 100_000 }),
+      '1000',
+      'Missed blocks that are made up for when a subscription moves to another upstream. With more, its clients are disconnected with a reason.',
+    ),
+    'subscription-stall-blocks': setting(
+      integer({ min: 1, max: 10_000 }),
+      '3',
+      'Block times without news, at least 3s, after which it is looked whether the upstream of a subscription has stalled.',
+    ),
+  },
+  Upstreams: {
+    'max-sessions-per-provider': setting(
+      integer({ min: 1, max: 1_000_000 }),
+      '1000',
+      'Calls at once to one upstream; then it is full, not failed.',
+    ),
+    'upstream-failure-threshold': setting(
+      integer({ min: 1, max: 1_000_000 }),
+      '5',
+      'Failures in a row that disable an upstream.',
+    ),
+    'epoch-duration': setting(
+      duration({ min: secondMs, max: dayMs }),
+      '15m',
+      'Length of an epoch. At its end disabled upstreams are tried again.',
+    ),
+    'health-check-interval': setting(
+      duration({ min: 100, max: dayMs }),
+      '5m',
+      'Time between two checks of an upstream.',
+    ),
+    'liveness-probe-interval': setting(
+      switchableDuration({ min: 100, max: dayMs }, 5 * secondMs),
+      'off',
+      'A light probe between health checks. `on` means every 5s.',
+    ),
+  },
+  'Sharing and caching': {
+    'cache-be': setting(unbuilt('cache-be', 'host:port'), null, 'Address of the cache service.'),
+    'shared-state': setting(
+      unbuilt('shared-state', 'true or false'),
+      'false',
+      'Share sticky sessions between replicas through the cache backend.',
+    ),
+  },
+  Process: {
+    'metrics-listen-address': setting(
+      switchableAddress(7779),
+      'off',
+      'Where metrics and health are served.',
+    ),
+    'enable-selection-stats': setting(
+      boolean(),
+      'false',
+      'Tell in a response header how the upstream was chosen.',
+    ),
+    'drain-timeout': setting(
+      duration({ min: 0, max: hourMs }),
+      '25s',
+      'How long a stop waits for calls in flight.',
+    ),
+    'log-level': setting(oneOf(logLevels), 'info', 'The least level that is logged.', {
+      variable: 'SR_LOG_LEVEL',
+    }),
+    'log-format': setting(oneOf(logFormats), 'json', 'How the log is written.', {
+      variable: 'SR_LOG_FORMAT',
+    }),
+    'env-file': setting(
+      filePath(),
+      null,
+      'A file of NAME=value lines for placeholders, see Env files. The environment beats it; of several, later ones win.',
+      { repeatable: true },
+    ),
+  },
 } as const
 
 /** The keys at the top of the file, the flags, `--help`, the JSON Schema and the reference all follow from these. */
 export const settings = {
-  ...chains,
-  ...relaying,
-  ...clients,
-  ...subscriptions,
-  ...upstreams,
-  ...sharing,
-  ...processwide,
+  ...settingGroups.Chains,
+  ...settingGroups.Relaying,
+  ...settingGroups.Clients,
+  ...settingGroups.Subscriptions,
+  ...settingGroups.Upstreams,
+  ...settingGroups['Sharing and caching'],
+  ...settingGroups.Process,
 } as const
 
 export type SettingName = keyof typeof settings
