@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { parseEnv } from 'node:util'
 import { variableName } from './yaml/scalar.ts'
-import { type Problem, typographicFault } from './problem.ts'
+import { type Problem, problemAt, typographicFault } from './problem.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -12,8 +12,9 @@ export interface EnvFile {
   readonly text: string
 }
 
-const lineStart = /[ \t]*(?:export[ \t]+)?([^\s=#]+)[ \t]*=/y
-const quotedValue = /[ \t]*(?:"((?:\\[^]|[^"\\])*)"|'([^']*)')[ \t]*(?:[ \t]#[^\n]*)?(?=\n|$)/y
+/** One assignment: its name, and its value in double quotes, in single ones, or in none. */
+const assignment =
+  /[ \t]*(?:export[ \t]+)?([^\s=#]+)[ \t]*=(?:[ \t]*(?:"((?:\\[^]|[^"\\])*)"|'([^']*)')[ \t]*(?:[ \t]#[^\n]*)?|(?![ \t]*["'])([^\n]*))(?=\n|$)/y
 const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' }
 
 /**
@@ -36,53 +37,40 @@ export function layerEnvironment(
   return { environment: names, problems }
 }
 
+const hint = 'Lines are NAME=value; put a value with quotes or " #" in it in single quotes.'
+
 /** Reads `NAME=value` lines into the variables: see "Env files" in the reference of the config. */
 function readEnvFile({ name: file, text }: EnvFile, variables: Map<string, string>): Problem[] {
   const clean = text.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n')
   const problems: Problem[] = []
   let line = 1
   for (let at = 0; at < clean.length;) {
-    const entry = readEntry(clean, at)
-    if ('fault' in entry) {
-      const message = `line ${line} of ${file} ${entry.fault}`
-      const hint = 'Lines are NAME=value; put a value with quotes or " #" in it in single quotes.'
-      problems.push({
-        severity: 'error',
-        path: 'env-file',
-        line: null,
-        column: null,
-        message,
-        hint,
-      })
-    } else if (entry.name !== null) variables.set(entry.name, entry.value)
-    line += clean.slice(at, entry.end).split('\n').length
-    at = entry.end + 1
+    const newline = clean.indexOf('\n', at)
+    let end = newline === -1 ? clean.length : newline
+    const written = clean.slice(at, end)
+    if (!/^\s*(?:#|$)/.test(written)) {
+      assignment.lastIndex = at
+      const [whole = '', name = '', double, single, plain = ''] = assignment.exec(clean) ?? []
+      const fault = faultOf(written, name, plain)
+      if (fault === null) {
+        end = at + whole.length
+        variables.set(name, single ?? unescape(double) ?? plain.replace(/[ \t]#.*$/, '').trim())
+      } else problems.push(problemAt('env-file', null, `line ${line} of ${file} ${fault}`, hint))
+    }
+    line += clean.slice(at, end).split('\n').length
+    at = end + 1
   }
   return problems
 }
 
-type Entry =
-  | { readonly end: number; readonly name: string | null; readonly value: string }
-  | { readonly end: number; readonly fault: string }
+function faultOf(line: string, name: string, plain: string): string | null {
+  if (name === '' && /^[^#"']*=[ \t]*["']/.test(line))
+    return 'has a quote that is not closed, or a text behind one that is'
+  return variableName.test(name) ? typographicFault(plain.trim()) : 'is not NAME=value'
+}
 
-/** @param at where a line begins */
-function readEntry(text: string, at: number): Entry {
-  const lineEnd = text.indexOf('\n', at)
-  const end = lineEnd === -1 ? text.length : lineEnd
-  if (/^\s*(?:#|$)/.test(text.slice(at, end))) return { end, name: null, value: '' }
-  lineStart.lastIndex = at
-  const name = lineStart.exec(text)?.[1]
-  if (name === undefined || !variableName.test(name)) return { end, fault: 'is not NAME=value' }
-  const rest = text.slice(lineStart.lastIndex, end)
-  const fault = typographicFault(rest.trim())
-  if (fault !== null) return { end, fault }
-  if (!/^[ \t]*["']/.test(rest)) return { end, name, value: rest.replace(/[ \t]#.*$/, '').trim() }
-  quotedValue.lastIndex = lineStart.lastIndex
-  const [, double, single = ''] = quotedValue.exec(text) ?? []
-  if (quotedValue.lastIndex === 0)
-    return { end, fault: 'has a quote that is not closed, or a text behind one that is' }
-  const value = double?.replace(/\\([^])/g, (both, letter: string) =>
+function unescape(double: string | undefined): string | undefined {
+  return double?.replace(/\\([^])/g, (both, letter: string) =>
     /["\\]/.test(letter) ? letter : (escapes[letter] ?? both),
   )
-  return { end: quotedValue.lastIndex, name, value: value ?? single }
 }
