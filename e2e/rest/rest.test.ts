@@ -145,15 +145,10 @@ describe('what the client gets is what the node answered', () => {
     expect(headers['server']).toBeUndefined()
   })
 
-  test.each<[number, string, string | undefined]>([
-    [301, '/things/5/', '/things/5/'],
-    [307, 'https://node.example/things', undefined],
-    [201, '/things/9', '/things/9'],
-    [200, '/things/9', undefined],
-  ])('with status %i the location %s is told as %s', async (status, location, expected) => {
-    node.answer = (_, response) => response.writeHead(status, { location }).end()
+  test.each([301, 307, 201])('status %i, without the place at the node', async (status) => {
+    node.answer = (_, response) => response.writeHead(status, { location: '/things/9' }).end()
     const { status: got, headers } = await ask(router.url, '/things/5')
-    expect([got, headers['location']]).toEqual([status, expected])
+    expect([got, headers['location']]).toEqual([status, undefined])
   })
 
   test('the head of an answer without its body', async () => {

@@ -9,10 +9,8 @@ import { forwardHeaders } from './http/forwarded-headers.ts'
 import type { HttpExchange } from './http/http-exchange.ts'
 import { ResponseMetadata } from './http/response-headers.ts'
 
-/** Whatever the spec lists, a client that is told to wait, or to look elsewhere, is told how. */
+/** Whatever the spec lists, a client that is told to wait is told how long (RFC 9110, 10.2.3). */
 const retryAfter: ReadonlySet<string> = new Set(['retry-after'])
-const location: ReadonlySet<string> = new Set(['location'])
-const nothing: ReadonlySet<string> = new Set()
 
 /** How the calls of one interface are answered over HTTP. */
 export interface Answering<C extends Call = Call> {
@@ -46,8 +44,8 @@ export async function answerCall<C extends Call>(
     metadata.add(call.journal, outcome)
     const { status, headers } = outcome.incoming
     const own = metadata.toHeaders(answering.contentTypeOf(headers))
-    const needed = neededWith(status)
-    const allowed = needed.size === 0 ? responseHeaders : responseHeaders.union(needed)
+    const isToWait = status === 429 || status === 503
+    const allowed = isToWait ? responseHeaders.union(retryAfter) : responseHeaders
     const all = forwardHeaders(headers, allowed, own)
     const length = exchange.verb === 'HEAD' ? header(headers, 'content-length') : null
     const told = length === null ? all : [...all, 'Content-Length', length]
@@ -81,12 +79,6 @@ function fail<C extends Call>(
 function statusFor(status: number, body: Body | null): number {
   const isOdd = status < 200 || status > 599 || (body !== null && isBodiless(status))
   return isOdd ? 502 : status
-}
-
-/** What a status is of no use without (RFC 9110, 10.2.2 and 10.2.3). */
-function neededWith(status: number): ReadonlySet<string> {
-  if (status === 429 || status === 503) return retryAfter
-  return status === 201 || (status >= 300 && status < 400) ? location : nothing
 }
 
 /** Statuses that come without a body (RFC 9110, 6.4.1). */

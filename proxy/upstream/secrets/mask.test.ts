@@ -43,13 +43,10 @@ test('what is no key stays as it is, byte for byte', () => {
   expect(maskOf('SEKRETONE').incoming(answer(bytes)).body).toBe(bytes)
 })
 
-test.each(['', 'short', '12345678901', 'message'])(
-  '%j cannot be told from innocent text',
-  (key) => {
-    const text = '{"message":"block 12345678901 is too short"}'
-    expect(maskedText(maskOf(key), text)).toBe(text)
-  },
-)
+test.each(['', 'short', '12345678901'])('%j cannot be told from innocent text', (key) => {
+  const text = '{"message":"block 12345678901 is too short"}'
+  expect(maskedText(maskOf(key), text)).toBe(text)
+})
 
 test('of two keys the longer one goes as a whole', () => {
   expect(maskedText(maskOf('abcdef', 'abcdef123'), 'x abcdef123 y')).toBe('x ********* y')

@@ -7,21 +7,6 @@ import { header, type HeaderList, type Incoming } from '../wire.ts'
 
 /** Longer bodies are passed on as they are. */
 const maxMaskedBytes = 64 * 1024
-/** What frames an answer or says how to read it. */
-const structuralHeaders: ReadonlySet<string> = new Set([
-  'connection',
-  'content-encoding',
-  'content-length',
-  'content-type',
-  'date',
-  'grpc-encoding',
-  'grpc-status',
-  'retry-after',
-  'trailer',
-  'transfer-encoding',
-])
-/** A password that is one of the names in an answer would hide the answer. */
-const protocolNames = 'jsonrpc id method params result error code message data details'
 
 /**
  * Hides the keys of one URL in errors of its node: a page that names the URL that it was asked by, an error that
@@ -61,10 +46,9 @@ export class SecretMask {
   #headers(headers: HeaderList): HeaderList {
     let masked: string[] | null = null
     for (let at = 1; at < headers.length; at += 2) {
-      const name = (headers[at - 1] as string).toLowerCase()
-      if (structuralHeaders.has(name)) continue
       const value = headers[at] as string
-      const kept = name.endsWith('-bin') ? this.#binary(value) : this.#text(value)
+      const isBinary = (headers[at - 1] as string).toLowerCase().endsWith('-bin')
+      const kept = isBinary ? this.#binary(value) : this.#text(value)
       if (kept !== value) (masked ??= [...headers])[at] = kept
     }
     return masked ?? headers
@@ -90,18 +74,7 @@ function stars(found: string): string {
 /** How answers may repeat a key, read as Latin-1: as it stands in the config, decoded, and percent-encoded. */
 function spellingsOf(key: string): readonly string[] {
   const plain = decoded(key.trim())
-  const found = [key.trim(), plain].filter(isMaskable)
-  if (found.length === 0) return []
-  const encoded = [encodeURI(plain), encodeURIComponent(plain)]
-  const spellings = [...found, ...encoded]
-  // A query has one for the other.
-  const inQuery = [
-    plain.replaceAll(' ', '+'),
-    ...encoded.map((each) => each.replaceAll('%20', '+')),
-  ]
-  return [...spellings, ...inQuery].map((each) => Buffer.from(each).toString('latin1'))
-}
-
-function isMaskable(key: string): boolean {
-  return isTellable(key) && !protocolNames.includes(key.toLowerCase())
+  if (!isTellable(plain)) return []
+  const spellings = [key.trim(), plain, encodeURI(plain), encodeURIComponent(plain)]
+  return spellings.map((each) => Buffer.from(each).toString('latin1'))
 }

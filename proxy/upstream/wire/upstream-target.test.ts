@@ -9,32 +9,6 @@ const plain = 'https://node.test'
 const based = 'https://node.test/v1/KEY'
 const keyed = 'https://node.test/v1?key=secret&n=1'
 
-test.each<[string, string, string | null]>([
-  [plain, '/blocks/5', '/blocks/5'],
-  [plain, '/blocks?height=5', '/blocks?height=5'],
-  [plain, '/', '/'],
-  [plain, 'https://node.test/blocks', null],
-  [plain, '//node.test/blocks', null],
-  [plain, '/\\node.test', null],
-  [plain, 'blocks', null],
-  [plain, '', null],
-  [based, '/v1/KEY/blocks/5', '/blocks/5'],
-  [based, '/v1/KEY', '/'],
-  [based, '/v1/KEY?a=1', '/?a=1'],
-  [based, '/v1/KEYS/blocks', null],
-  [based, '/v1/KEY//evil.test', null],
-  [based, '/login', null],
-  [keyed, '/v1/blocks/?a=1&key=secret&n=1', '/blocks/?a=1'],
-  [keyed, '/v1/blocks/?key=secret&n=1', '/blocks/'],
-  [keyed, '/v1/blocks/?key=secret&n=1&a=1', '/blocks/?a=1'],
-  [keyed, '/v1/blocks/?a=1&n=1&KEY=secret&b=%20', '/blocks/?a=1&b=%20'],
-  [keyed, '/v1/login?next=/?key=secret', null],
-  [keyed, '/v1/key=secret/blocks', null],
-  [keyed, '/v1/blocks/', '/blocks/'],
-])('%s: a location %s is %s to a client', (url, location, expected) => {
-  expect(new UpstreamTarget(nodeUrlConfig(url)).clientLocation(location)).toBe(expected)
-})
-
 test.each<[string, Record<string, string>, string[], string[]]>([
   ['none of its own', {}, ['X-Key', 'theirs'], ['X-Key', 'theirs']],
   ['one of its own', { 'x-key': 'own' }, ['x-a', '1'], ['x-a', '1', 'x-key', 'own']],

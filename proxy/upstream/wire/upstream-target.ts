@@ -17,7 +17,6 @@ export class UpstreamTarget {
   readonly #authNames: ReadonlySet<string>
   readonly #basePath: string
   readonly #query: string
-  readonly #keyNames: readonly string[]
   readonly #ownNames: ReadonlySet<string>
   /** For most calls of an interface, which have the same. */
   #last: { readonly of: HeaderList; readonly all: HeaderList } | null = null
@@ -41,8 +40,8 @@ export class UpstreamTarget {
     this.tls = readTls(config.tls)
     this.#basePath = url.pathname.replace(/\/$/, '')
     this.#query = queryOf(url, config)
-    this.#keyNames = [...new URLSearchParams(this.#query).keys()]
-    this.#ownNames = new Set(this.#keyNames.map((name) => name.toLowerCase()))
+    const keyNames = [...new URLSearchParams(this.#query).keys()]
+    this.#ownNames = new Set(keyNames.map((name) => name.toLowerCase()))
   }
 
   /** The headers of a request, where the URL's own stand in place of any that have their names. */
@@ -66,37 +65,18 @@ export class UpstreamTarget {
   pathOf(path: string): string {
     const joined = this.#basePath + path || '/'
     if (!this.#query) return joined
-    const [bare, query] = splitAtMark(joined)
-    const others = this.#foreign(query)
-    return `${bare}?${this.#query}${others && '&'}${others}`
-  }
-
-  /** A query without the parameters that have the name of one of the URL's own. */
-  #foreign(query: string): string {
+    const mark = joined.indexOf('?')
+    if (mark < 0) return `${joined}?${this.#query}`
     const isForeign = (parameter: string) => {
       const [name = ''] = parameter.split('=', 1)
       return !this.#ownNames.has(decoded(name.replaceAll('+', ' ')).toLowerCase())
     }
-    return query.split('&').filter(isForeign).join('&')
-  }
-
-  /**
-   * Where a node's `Location` leads, as a client of the router must ask for it: without the URL's own
-   * base and keys. Null for one that would name the node or give a key away, or that leads elsewhere.
-   */
-  clientLocation(location: string): string | null {
-    let path = location
-    if (this.#query) {
-      const [bare, query] = splitAtMark(path)
-      const others = this.#foreign(query)
-      path = others ? `${bare}?${others}` : bare
-    }
-    if (this.#keyNames.some((name) => path.includes(`${name}=`))) return null
-    if (!path.startsWith('/') || !path.startsWith(this.#basePath)) return null
-    path = path.slice(this.#basePath.length)
-    if (path === '' || path.startsWith('?')) path = `/${path}`
-    // Two of them begin a host, also when the second one is the wrong way round.
-    return /^\/(?![/\\])/.test(path) ? path : null
+    const others = joined
+      .slice(mark + 1)
+      .split('&')
+      .filter(isForeign)
+      .join('&')
+    return `${joined.slice(0, mark)}?${this.#query}${others && '&'}${others}`
   }
 }
 
@@ -105,10 +85,4 @@ function queryOf(url: URL, config: NodeUrlConfig): string {
     ([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value.reveal())}`,
   )
   return [url.search.slice(1), ...keys].filter(Boolean).join('&')
-}
-
-/** A path and what stands behind its `?`, if anything. */
-function splitAtMark(path: string): readonly [bare: string, query: string] {
-  const mark = path.indexOf('?')
-  return mark < 0 ? [path, ''] : [path.slice(0, mark), path.slice(mark + 1)]
 }

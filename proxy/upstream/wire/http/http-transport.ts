@@ -65,7 +65,7 @@ export function createHttpTransport(
     send(request, signal) {
       return new Promise((resolve, reject) => {
         if (signal.aborted) return reject(new TransportError('aborted', 'taken back', false))
-        const exchange = new Exchange(options, target, signal, resolve, reject)
+        const exchange = new Exchange(options, signal, resolve, reject)
         pool.dispatch(
           {
             path: target.pathOf(request.path),
@@ -87,7 +87,6 @@ export function createHttpTransport(
  */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #options: HttpTransportOptions
-  readonly #target: UpstreamTarget
   readonly #signal: CancelSignal
   readonly #resolve: (incoming: Incoming) => void
   readonly #reject: (error: TransportError) => void
@@ -110,13 +109,11 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   constructor(
     options: HttpTransportOptions,
-    target: UpstreamTarget,
     signal: CancelSignal,
     resolve: (incoming: Incoming) => void,
     reject: (error: TransportError) => void,
   ) {
     this.#options = options
-    this.#target = target
     this.#signal = signal
     this.#resolve = resolve
     this.#reject = reject
@@ -131,7 +128,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
     if (status < 200 || this.#over) return
     this.#status = status
-    this.#headers = withLocation(toHeaderList(controller.rawHeaders), this.#target)
+    this.#headers = toHeaderList(controller.rawHeaders)
     const encoding = header(this.#headers, 'content-encoding')
     if (isPlainCoding(encoding)) return
     const decoder = createDecoder(encoding ?? '')
@@ -251,19 +248,6 @@ class Exchange implements Dispatcher.DispatchHandler {
 
 function toHeaderList(raw: Dispatcher.DispatchController['rawHeaders']): HeaderList {
   return Array.isArray(raw) ? raw.map((part) => part.toString('latin1')) : []
-}
-
-/** A `Location` becomes one that a client can follow; others go. */
-function withLocation(headers: HeaderList, target: UpstreamTarget): HeaderList {
-  if (header(headers, 'location') === null) return headers
-  const told: string[] = []
-  for (let at = 0; at < headers.length; at += 2) {
-    const name = headers[at] as string
-    const value = headers[at + 1] as string
-    const kept = name.toLowerCase() === 'location' ? target.clientLocation(value) : value
-    if (kept !== null) told.push(name, kept)
-  }
-  return told
 }
 
 /** The declared length; the HTTP library sees to it that so many bytes come. */
