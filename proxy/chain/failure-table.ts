@@ -26,7 +26,7 @@ export interface FailureClass {
 }
 
 /** What can be found out about an answer that is in the interface's form and no error. */
-export const answerFindings = ['violated', 'doubted', 'missing-block', 'off-tip'] as const
+export const answerFindings = ['violated', 'doubted', 'missing-block'] as const
 export type AnswerFinding = (typeof answerFindings)[number]
 
 /** An error as a node tells it, whatever the interface. */
@@ -49,6 +49,7 @@ export const transportFaults = [
   'protocol', // not an answer in the protocol
   'too-large', // more bytes than the router takes
   'timeout', // the budget of the attempt was used up
+  'limited', // too many connections or requests: nothing was sent
   'unsendable', // the request cannot be written: its own fault, nothing was sent
   'aborted', // taken back by the router: the client left, or another attempt won
 ] as const

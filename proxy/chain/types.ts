@@ -97,8 +97,6 @@ export interface Classification {
   readonly timeoutMs: number | null
   /** The answer tells the chain's latest block: where in `result` it stands. */
   readonly tellsTip: ResultPath | null
-  /** How many blocks further behind the tip than an upstream may be that block may be; null: it is the tip. */
-  readonly behindTip: number | null
   /** What an answer must show to be believed. */
   readonly checks: readonly Check[]
   /** REST: an answer that claims success is one JSON document, where the client takes JSON. */
@@ -130,8 +128,6 @@ export interface ResultPath {
   readonly encoding: 'hex' | 'decimal' | 'text'
   /** It stands in this response header instead, lower case. */
   readonly header?: string
-  /** The number is that of the first item of this list, and the last one's is meant. */
-  readonly items?: readonly (string | number)[]
 }
 
 /** A question that the router itself asks an upstream. */

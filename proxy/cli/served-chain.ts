@@ -104,7 +104,6 @@ function serveChain(
     createSocketTransport: (url) =>
       createWebSocketTransport(url, {
         clock,
-        random,
         userAgent,
         // So many nodes take: Tendermint, as it is shipped, five.
         subscriptionsPerConnection: apiInterface === 'tendermintrpc' ? 5 : 100,

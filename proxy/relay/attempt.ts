@@ -312,8 +312,7 @@ export class Attempt implements Due {
   /** An answer about the newest state shows the upstream's head. */
   #observeHead(incoming: Incoming): void {
     const { asked } = this.#call
-    if (asked.tellsTip === null || asked.behindTip !== null || asked.tellsTip.items) return
-    if (!(incoming.body instanceof Uint8Array)) return
+    if (asked.tellsTip === null || !(incoming.body instanceof Uint8Array)) return
     const { pool, dialect } = this.#parts
     const block = readBlockNumber(dialect, incoming, asked.tellsTip)
     if (block !== null) pool.observeHead(this.upstream, block, this.#record.startedMs, this.#url)
@@ -353,7 +352,7 @@ export class Attempt implements Due {
   #fail(failure: FailureClass, detail: string | null, nowMs: number): void {
     const { fault, reply } = this
     this.failure = failure
-    if (failure.holdOff) this.#url.cooldown.begin(this.#retryAfterMs(reply))
+    if (failure.holdOff) this.#url.cooldown.begin(fault?.retryAfterMs ?? this.#retryAfterMs(reply))
     else if (failure.late && (this.#isCutShort || this.isLate)) this.#outrun(nowMs)
     // Whether a violation is blamed depends on what other upstreams show.
     else if (this.#record.violation === null) {

@@ -93,6 +93,7 @@ export class Feed {
           if (!error.isItsOwnTrouble) return error
           refusal = error
         } else if (!(error instanceof TransportError)) throw error
+        else if (error.fault === 'limited') endpoint.url.cooldown.begin(error.retryAfterMs)
         else if (!(error instanceof NoRoom) && !signal.aborted) urls.failed(endpoint.url)
       }
     }

@@ -57,6 +57,15 @@ test('the trouble of one node is none of another', async () => {
   expect(fixture.events).toContain('one is held off at ws://one.test')
 })
 
+test('a node that refuses its upgrade with a Retry-After is let alone for as long', async () => {
+  const { fixture, one, two } = await setUp()
+  one.answer = 'limited'
+  const hearing = await fixture.join('eth_subscribe', pending)
+  expect(hearing.refused).toBeNull()
+  expect(two.topics).toHaveLength(1)
+  expect(fixture.pool.upstreams[0]?.sockets[0]?.cooldown.leftMs).toBeGreaterThan(80_000)
+})
+
 describe('a URL', () => {
   const solana = {
     chainId: 'SLOTCHAIN',

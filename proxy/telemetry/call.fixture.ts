@@ -35,7 +35,6 @@ export function aCall(fixture: CallFixture = {}): Call {
       waitsForBlock: false,
       timeoutMs: null,
       tellsTip: null,
-      behindTip: null,
       checks: [],
     },
     request: { verb: 'POST', path: '', headers: [], body: null },

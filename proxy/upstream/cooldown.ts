@@ -9,7 +9,7 @@ const unnamed = { firstMs: 30_000, maxMs: 30 * 60_000, jitter: 0.1 }
 /** Of what a provider asks for itself: quotas are counted by the day. */
 const retryAfterLimitsMs = { least: 1_000, most: 24 * 3_600_000 }
 /** Of a node in trouble: nobody knows when it is over, and there may be no other upstream. */
-const longestPauseMs = 30_000
+export const longestPauseMs = 30_000
 
 /**
  * The time in which nothing is sent to a URL: 30 s doubling to 30 min after a 429, or as long as its
@@ -21,8 +21,6 @@ export class Cooldown {
   readonly #backoff: Backoff
   readonly #longestMs: number
   #untilMs = -Infinity
-  /** It began with a 429, and not with trouble of the node. */
-  #isLimit = false
 
   /**
    * @param began is called with how long it lasts
@@ -50,18 +48,18 @@ export class Cooldown {
 
   /** A 429 came. One to a call that was under way when a cooldown began changes nothing. */
   begin(retryAfterMs: number | null): void {
-    if (this.active && this.#isLimit) return
+    if (this.active) return
     // What is longer ago than that says nothing any more.
     if (this.#clock.nowMs() - this.#untilMs >= this.#longestMs) this.#backoff.reset()
     const { least, most } = retryAfterLimitsMs
-    const forMs =
-      retryAfterMs === null ? this.#backoff.next() : Math.min(Math.max(retryAfterMs, least), most)
-    this.#start(Math.max(forMs, this.leftMs), true)
+    this.#start(
+      retryAfterMs === null ? this.#backoff.next() : Math.min(Math.max(retryAfterMs, least), most),
+    )
   }
 
   /** It is unavailable and says for how long: that is no limit of a plan, so the next one is not longer for it. */
   pause(retryAfterMs: number): void {
-    if (!this.active && retryAfterMs > 0) this.#start(Math.min(retryAfterMs, longestPauseMs), false)
+    if (!this.active && retryAfterMs > 0) this.#start(Math.min(retryAfterMs, longestPauseMs))
   }
 
   /** An answer came. During a cooldown it can only be one to an earlier call. */
@@ -71,9 +69,8 @@ export class Cooldown {
     this.#backoff.reset()
   }
 
-  #start(forMs: number, isLimit: boolean): void {
+  #start(forMs: number): void {
     this.#untilMs = this.#clock.nowMs() + forMs
-    this.#isLimit = isLimit
     this.#began(forMs)
   }
 }

@@ -110,8 +110,9 @@ async function probeOnce(
     signal.throwIfAborted()
     if (!(error instanceof TransportError)) throw error
     const fault = error.fault === 'aborted' ? 'timeout' : error.fault
-    const why = fault === 'tls' ? error.message : fault
-    return { kind: 'failed', failure: failures.ofTransport(fault), why }
+    const failure = failures.ofTransport(fault)
+    if (failure.holdOff) return { kind: 'limited', failure, retryAfterMs: error.retryAfterMs }
+    return { kind: 'failed', failure, why: fault === 'tls' ? error.message : fault }
   } finally {
     limit.end()
   }

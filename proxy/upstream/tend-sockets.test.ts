@@ -175,6 +175,18 @@ describe('a WebSocket URL that knows no method', () => {
 })
 
 describe('a WebSocket URL alone', () => {
+  it('that refuses its upgrades as one too many cools down, and costs its upstream nothing', async () => {
+    const { clock, pool, upstream, sockets } = watched(['wss://a.test'], node())
+    await clock.advance(100)
+    sockets[0]?.play(() => ({ fault: 'limited' }))
+    await clock.advance(20_000)
+    expect(upstream.urls[0]?.cooldown.active).toBe(true)
+    expect([upstream.urls[0]?.failures, pool.snapshot().upstreams[0]?.state]).toEqual([
+      0,
+      'held-off',
+    ])
+  })
+
   it('serves calls, and makes its upstream eligible', async () => {
     const { clock, pool, upstream } = watched(['wss://a.test'], node())
     await clock.advance(100)

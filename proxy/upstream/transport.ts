@@ -10,11 +10,19 @@ export class TransportError extends Error {
   readonly fault: TransportFault
   /** False only when it is certain that the upstream never saw the request. */
   readonly sent: boolean
+  /** `limited`: for how long nothing is to be sent, where the node says so. */
+  readonly retryAfterMs: number | null
 
-  constructor(fault: TransportFault, message: string, sent = true, options?: ErrorOptions) {
+  constructor(
+    fault: TransportFault,
+    message: string,
+    sent = true,
+    options: ErrorOptions & { readonly retryAfterMs?: number | null } = {},
+  ) {
     super(message, options)
     this.fault = fault
     this.sent = sent
+    this.retryAfterMs = options.retryAfterMs ?? null
   }
 }
 

@@ -3,7 +3,7 @@
 import { durationMs } from '../native/schema.ts'
 import type { NativeInterface, NativeMethod } from '../native/schema.ts'
 import type { Check } from '../checks.ts'
-import type { BlockRef, BlockTag, CallKind, Classification, ResultPath } from '../types.ts'
+import type { BlockRef, CallKind, Classification, ResultPath } from '../types.ts'
 import { tagPoints } from './block-point.ts'
 import { compileBlock, invalidBlock, noBlock } from './block.ts'
 import type { BlockSyntax } from './block.ts'
@@ -32,7 +32,6 @@ export function compileMethod<Request>(
 ): Classify<Request> {
   const kind = method.kind ?? 'read'
   const tip = tellsTip(method, kind === 'read' ? spec['tip-header'] : undefined)
-  const behindTip: Partial<Record<BlockTag, number>> = spec['behind-tip'] ?? {}
   const cacheable = method.cacheable ?? kind === 'read'
   const always = {
     method: name,
@@ -50,15 +49,12 @@ export function compileMethod<Request>(
     internalPath: method['internal-path'] ?? '',
   }
   const about = (block: BlockRef, checks: readonly Check[]): Classification => {
-    const behind = block.kind === 'tag' ? (behindTip[block.tag] ?? null) : null
-    const isTip = block.kind === 'tag' && (block.tag === 'latest' || behind !== null)
     return {
       ...always,
       block,
       cacheable: cacheable && block.kind !== 'invalid',
       // Only what was asked about the latest block tells which one that is.
-      tellsTip: isTip ? tip : null,
-      behindTip: behind,
+      tellsTip: block === tagPoints.latest ? tip : null,
       checks,
     }
   }
@@ -105,8 +101,8 @@ function tellsTip(
   { 'tells-tip': own = {} }: NativeMethod,
   tipHeader: string | undefined,
 ): ResultPath | null {
-  const { path, header = tipHeader, encoding = 'decimal', items } = own
-  if (path !== undefined) return { path, encoding, ...(items && { items }) }
+  const { path, header = tipHeader, encoding = 'decimal' } = own
+  if (path !== undefined) return { path, encoding }
   return header === undefined ? null : { path: [], encoding, header }
 }
 
@@ -126,7 +122,6 @@ export function unknownMethod(method: string, kind: CallKind, internalPath = '')
     waitsForBlock: false,
     timeoutMs: null,
     tellsTip: null,
-    behindTip: null,
     checks: none,
     answersJson: false,
     refusal: null,

@@ -85,7 +85,6 @@ const blockSchema = z.union([absent, blockPlace], {
 const resultPath = strict({
   path: path.optional(),
   header: headerName.optional(),
-  items: path.optional(),
   encoding: z.enum(['hex', 'decimal', 'text']).optional(),
 }).refine((value) => (value.path === undefined) !== (value.header === undefined), {
   error: 'must have either `path` or `header`',
@@ -136,7 +135,6 @@ const interfaceSchema = strict({
   'response-headers': z.array(headerName).optional(),
   'block-headers': z.array(headerName).optional(),
   'tip-header': headerName.optional(),
-  'behind-tip': z.partialRecord(z.enum(['pending', 'safe', 'finalized']), blocks).optional(),
   aliases: z.record(z.string().min(1).max(100), z.string().min(1).max(100)).optional(),
   'latest-block': probeSchema.optional(),
   verifications: verifications.optional(),

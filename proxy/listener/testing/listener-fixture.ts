@@ -74,7 +74,6 @@ function anyInterface(options: FixtureOptions): ChainInterface {
       waitsForBlock: false,
       timeoutMs: null,
       tellsTip: null,
-      behindTip: null,
       checks: [],
       internalPath: 'internalPath' in question ? question.internalPath : '',
     }),

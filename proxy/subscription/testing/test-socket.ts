@@ -18,7 +18,7 @@ interface Held {
 
 /** What a node says to a request to subscribe. */
 export type SubscribeAnswer =
-  'yes' | 'late' | 'refused' | 'full' | 'never' | { code: number; message: string }
+  'yes' | 'late' | 'refused' | 'limited' | 'full' | 'never' | { code: number; message: string }
 
 const heads = ['eth_subscribe ["newHeads"]', 'slotSubscribe []']
 
@@ -80,6 +80,8 @@ export class TestSocket implements SocketTransport {
         }
         if (answer === 'full') return reject(new NoRoom())
         if (answer === 'refused') return reject(new TransportError('refused', 'no', false))
+        if (answer === 'limited')
+          return reject(new TransportError('limited', 'no', false, { retryAfterMs: 90_000 }))
         if (typeof answer === 'object')
           return resolve({ reply: replyOf({ error: answer }), listen() {}, close() {} })
         const held: Held = { method, params, listener: null }

@@ -30,6 +30,8 @@ export interface SocketNodeOptions {
   readonly tls?: https.ServerOptions
   /** Instead of an upgrade. */
   readonly status?: number
+  /** Beside the status. */
+  readonly retryAfter?: string
   readonly port?: number
 }
 
@@ -39,7 +41,7 @@ export function echo({ id, method }: NodeRequest, socket: WebSocket): void {
 }
 
 export async function startSocketNode(options: SocketNodeOptions = {}): Promise<SocketNode> {
-  const { answer = echo, tls, status } = options
+  const { answer = echo, tls, status, retryAfter } = options
   const server = tls ? https.createServer(tls) : http.createServer()
   const sockets = new WebSocketServer({ noServer: true })
   const connections: WebSocket[] = []
@@ -48,7 +50,8 @@ export async function startSocketNode(options: SocketNodeOptions = {}): Promise<
   server.on('upgrade', (request, socket, head) => {
     upgrades.push(request)
     if (status !== undefined) {
-      socket.end(`HTTP/1.1 ${status} No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`)
+      const wait = retryAfter === undefined ? '' : `Retry-After: ${retryAfter}\r\n`
+      socket.end(`HTTP/1.1 ${status} No\r\n${wait}Content-Length: 0\r\nConnection: close\r\n\r\n`)
       return
     }
     sockets.handleUpgrade(request, socket, head, (connection) => {

@@ -4,6 +4,7 @@ import { WebSocket } from 'ws'
 import type { CancelSignal } from '../../../clock/cancellation.ts'
 import type { Cancel, Clock } from '../../../clock/clock.ts'
 import { faultOf } from '../http/http-fault.ts'
+import { longestPauseMs, parseRetryAfter } from '../../cooldown.ts'
 import { TransportError, type UpstreamSubscription } from '../../transport.ts'
 import type { Incoming, Outgoing } from '../../wire.ts'
 import type { UpstreamTarget } from '../upstream-target.ts'
@@ -103,8 +104,10 @@ export class WebSocketConnection {
       .on('pong', alive)
       .on('unexpected-response', (request, response) => {
         request.destroy()
-        const status = `HTTP ${response.statusCode} instead of a WebSocket`
-        this.#end(new TransportError('protocol', status, false))
+        const { statusCode = 0, headers: given } = response
+        this.#end(
+          refusalOf(statusCode, parseRetryAfter(given['retry-after'] ?? null, clock.wallMs())),
+        )
       })
       .on('error', (cause) => {
         this.#fault ??= socketFaultOf(cause)
@@ -265,6 +268,15 @@ export class WebSocketConnection {
   }
 }
 
+/** What it means that a node answers in HTTP. What is busy is let alone for as long as it says. */
+function refusalOf(status: number, namedMs: number | null): TransportError {
+  const words = `HTTP ${status} instead of a WebSocket`
+  const isUnavailable = status === 503 && namedMs !== null
+  const isLimit = isUnavailable || status === 429
+  const retryAfterMs = isUnavailable ? Math.min(namedMs, longestPauseMs) : namedMs
+  return new TransportError(isLimit ? 'limited' : 'protocol', words, false, { retryAfterMs })
+}
+
 /** What an error of the WebSocket library means, beside those of Node. Its own text is not taken over. */
 function socketFaultOf(cause: Error): TransportError {
   const code = (cause as NodeJS.ErrnoException).code ?? ''
@@ -275,8 +287,8 @@ function socketFaultOf(cause: Error): TransportError {
 }
 
 /** The same failure for a request that was never sent. */
-export function unsent({ fault, message }: TransportError): TransportError {
-  return new TransportError(fault, message, false)
+function unsent({ fault, message, retryAfterMs }: TransportError): TransportError {
+  return new TransportError(fault, message, false, { retryAfterMs })
 }
 
 /** What the node's code of a closed connection means (RFC 6455, 7.4); 1006 is none at all. */

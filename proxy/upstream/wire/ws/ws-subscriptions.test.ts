@@ -2,7 +2,6 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { afterEach, describe, expect, it } from 'vitest'
 import type { WebSocket } from 'ws'
-import { seededRandom } from '../../../clock/testing/seeded-random.ts'
 import { VirtualClock } from '../../../clock/testing/virtual-clock.ts'
 import type { UpstreamSubscription } from '../../transport.ts'
 import { nodeUrlConfig } from '../../testing/node-url-config.ts'
@@ -27,7 +26,6 @@ async function setUp(options: SocketNodeOptions) {
   const clock = new VirtualClock()
   const transport = createWebSocketTransport(nodeUrlConfig(upstream.url), {
     clock,
-    random: seededRandom(1),
     subscriptionsPerConnection: 2,
   })
   cleanups.push(

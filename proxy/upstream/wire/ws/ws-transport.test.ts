@@ -9,7 +9,6 @@ import type { Duplex } from 'node:stream'
 import fc from 'fast-check'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { WebSocket } from 'ws'
-import { seededRandom } from '../../../clock/testing/seeded-random.ts'
 import { VirtualClock } from '../../../clock/testing/virtual-clock.ts'
 import { Secret } from '../../../config/secret.ts'
 import type { NodeUrlConfig } from '../../../config/types.ts'
@@ -37,7 +36,6 @@ const plain = request('{"jsonrpc":"2.0","id":"mine","method":"eth_chainId"}')
 function transportTo(url: string, clock = new VirtualClock(), different?: Partial<NodeUrlConfig>) {
   const transport = createWebSocketTransport(nodeUrlConfig(url, different), {
     clock,
-    random: seededRandom(1),
     subscriptionsPerConnection: 2,
   })
   cleanups.push(() => transport.close())
@@ -146,19 +144,6 @@ describe('a call', () => {
     expect(await text(transport)).toContain('eth_chainId')
     expect(upstream.upgrades).toHaveLength(1)
   })
-
-  it('meets a pause when the node was not there a moment ago, and a node that came back', async () => {
-    const first = await startSocketNode()
-    const { port, url } = first
-    await first[Symbol.asyncDispose]()
-    const clock = new VirtualClock()
-    const transport = transportTo(url, clock)
-    expect((await faultOf(text(transport))).fault).toBe('refused')
-    await node({ port })
-    expect((await faultOf(text(transport))).fault).toBe('refused')
-    await clock.advance(200)
-    expect(await text(transport)).toContain('eth_chainId')
-  })
 })
 
 describe('a connection', () => {
@@ -227,9 +212,17 @@ describe('a fault', () => {
     expect(error).toMatchObject({ fault: expected, sent: true })
   })
 
-  it.each([401, 429, 503, 200])('HTTP %i in place of an upgrade', async (status) => {
-    const error = await fault({ status })
-    expect(error).toMatchObject({ fault: 'protocol', sent: false })
+  it.each<[number, string | undefined, string, number | null]>([
+    [401, undefined, 'protocol', null],
+    [503, undefined, 'protocol', null],
+    [200, undefined, 'protocol', null],
+    [429, undefined, 'limited', null],
+    [429, '90', 'limited', 90_000],
+    [503, '7', 'limited', 7_000],
+    [503, '3600', 'limited', 30_000],
+  ])('HTTP %i in place of an upgrade, Retry-After %s', async (status, retryAfter, expected, ms) => {
+    const error = await fault({ status, ...(retryAfter !== undefined && { retryAfter }) })
+    expect(error).toMatchObject({ fault: expected, sent: false, retryAfterMs: ms })
     expect(error.message).toBe(`HTTP ${status} instead of a WebSocket`)
   })
 

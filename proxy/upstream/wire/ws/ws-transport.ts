@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { Backoff } from '../../../clock/backoff.ts'
 import { unlessAborted, type CancelSignal } from '../../../clock/cancellation.ts'
 import type { Clock } from '../../../clock/clock.ts'
-import type { Random } from '../../../clock/random.ts'
 import type { NodeUrlConfig } from '../../../config/types.ts'
 import { NoRoom, TransportError, type SocketTransport } from '../../transport.ts'
 import { UpstreamTarget } from '../upstream-target.ts'
-import { unsent, WebSocketConnection } from './ws-connection.ts'
-
-const connectBackoff = { firstMs: 100, maxMs: 5_000, jitter: 0.1 }
+import { WebSocketConnection } from './ws-connection.ts'
 
 interface LaneLimits {
   readonly maxConnections: number
@@ -26,7 +22,6 @@ export interface WebSocketTransportOptions {
   /** `rpc-router/1.2.3`. */
   readonly userAgent?: string
   readonly clock: Clock
-  readonly random: Random
   /** More of them are spread over several connections: nodes take no more on one. */
   readonly subscriptionsPerConnection: number
 }
@@ -34,7 +29,7 @@ export interface WebSocketTransportOptions {
 /**
  * JSON-RPC over WebSocket to one URL. Calls share a few connections; subscriptions have others, so
  * that a long answer does not hold a notification up. Connections are opened when they are needed,
- * not more often than a growing backoff allows, and closed when they are idle.
+ * one at a time, and closed when they are idle.
  * They all go to the URL itself: the path of a request says where a node serves it by HTTP.
  * @throws TlsFileError
  */
@@ -43,9 +38,10 @@ export function createWebSocketTransport(
   options: WebSocketTransportOptions,
 ): SocketTransport {
   const target = new UpstreamTarget(config, { 'user-agent': options.userAgent })
-  const calls = new SocketLane(target, options, callLimits)
+  const { clock } = options
+  const calls = new SocketLane(target, clock, callLimits)
   const fullAt = options.subscriptionsPerConnection
-  const subscriptions = new SocketLane(target, options, { ...subscriptionLimits, fullAt })
+  const subscriptions = new SocketLane(target, clock, { ...subscriptionLimits, fullAt })
   return {
     send: (request, signal) => calls.run(signal, (connection) => connection.send(request, signal)),
     subscribe: (request, signal) =>
@@ -64,21 +60,13 @@ class SocketLane {
   readonly #clock: Clock
   readonly #limits: LaneLimits
   readonly #connections = new Set<WebSocketConnection>()
-  readonly #backoff: Backoff
   #opening: Promise<WebSocketConnection> | null = null
-  #retryAtMs = -Infinity
-  #lastFault: TransportError | null = null
   #isClosed = false
 
-  constructor(
-    target: UpstreamTarget,
-    { clock, random }: Pick<WebSocketTransportOptions, 'clock' | 'random'>,
-    limits: LaneLimits,
-  ) {
+  constructor(target: UpstreamTarget, clock: Clock, limits: LaneLimits) {
     this.#target = target
     this.#clock = clock
     this.#limits = limits
-    this.#backoff = new Backoff(connectBackoff, random)
   }
 
   /**
@@ -122,21 +110,14 @@ class SocketLane {
   }
 
   #open(): Promise<WebSocketConnection> {
-    const clock = this.#clock
     return new Promise<WebSocketConnection>((resolve, reject) => {
       if (this.#isClosed) return reject(new TransportError('aborted', 'closed', false))
-      if (this.#lastFault && clock.nowMs() < this.#retryAtMs) return reject(unsent(this.#lastFault))
       const connection: WebSocketConnection = new WebSocketConnection({
         target: this.#target,
-        clock,
+        clock: this.#clock,
         opened: (error) => {
-          this.#lastFault = error
-          if (error === null) {
-            this.#backoff.reset()
-            return resolve(connection)
-          }
-          this.#retryAtMs = clock.nowMs() + this.#backoff.next()
-          reject(error)
+          if (error === null) resolve(connection)
+          else reject(error)
         },
         closed: () => {
           this.#connections.delete(connection)
