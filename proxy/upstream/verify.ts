@@ -6,21 +6,12 @@ import type { PoolObserver } from './observer.ts'
 import { applyProbe, isTrouble, type Probe, type ProbeAnswer, type ProbeTrouble } from './probe.ts'
 import type { Upstream } from './upstream.ts'
 
-/** One verification that a URL did not pass. */
+/** A verification that a URL did not pass, or could not be asked about. */
 interface Shortcoming {
   readonly verification: Verification
   /** For the log: what was wanted and what came. */
   readonly why: string
-}
-
-/** What a verification found. */
-interface Found {
-  /** What keeps the URL from serving; null: it may serve. */
-  readonly rejection: Shortcoming | null
-  /** Warnings, and add-ons that the URL does not have after all. */
-  readonly shortcomings: readonly Shortcoming[]
-  /** Add-ons that it could not be asked about. */
-  readonly unknown: readonly Shortcoming[]
+  readonly isUnknown: boolean
 }
 
 export interface VerifyOptions {
@@ -38,89 +29,70 @@ export interface VerifyOptions {
 const unknownMethod = 'method-not-found'
 
 /**
- * Verifies one URL of an upstream, and notes on it what came of that. One that was verified before
- * and cannot be asked now has failed, but what it has shown still stands.
+ * Asks one URL of an upstream for everything that the spec wants to see before it may serve, and notes on it what
+ * came of that. One that was verified before and cannot be asked now has failed, but what it has shown still stands.
  */
 export async function verifyUrl(
   upstream: Upstream,
   url: NodeUrl,
-  options: VerifyOptions,
+  { iface, observer, probe, servesCalls }: VerifyOptions,
 ): Promise<void> {
-  const { observer } = options
-  const report = ({ verification: { name }, why }: Shortcoming) => {
+  const report = (name: string, why: string) => {
     observer.verificationFailed(upstream.name, url.printable, name, why)
   }
-  const found = await verify(url, options)
-  if (found === null) return
-  if ('kind' in found) {
-    if (found.kind === 'failed' && url.verified !== true)
-      observer.verificationFailed(upstream.name, url.printable, 'reach', found.why)
-    else applyProbe(upstream, url, found, 'health check')
-    return
+  const beInTrouble = (trouble: ProbeTrouble) => {
+    if (trouble.kind === 'failed' && url.verified !== true) report('reach', trouble.why)
+    else applyProbe(upstream, url, trouble, 'health check')
   }
-  const { rejection, shortcomings, unknown } = found
-  noteAddons(url, found)
-  url.verified = rejection === null
-  if (rejection) report(rejection)
-  for (const each of [...shortcomings, ...unknown]) report(each)
-}
-
-/**
- * Asks a URL for everything that the spec wants to see before it may serve.
- * @returns trouble where it could not be asked; null during a cooldown
- */
-async function verify(
-  url: NodeUrl,
-  { iface, probe, servesCalls }: VerifyOptions,
-): Promise<Found | ProbeTrouble | null> {
-  const wanted = iface.verifications.filter(
-    ({ name, addon }) =>
-      !url.skipVerifications.includes('*') &&
-      !url.skipVerifications.includes(name) &&
-      (addon === null || url.declaredAddons.includes(addon)),
-  )
-  const shortcomings: Shortcoming[] = []
-  const unknown: Shortcoming[] = []
+  const found: Shortcoming[] = []
+  const wanted = iface.verifications.filter((each) => isWantedOf(url, each))
   for (const verification of wanted) {
-    if (url.cooldown.active) return null
+    const { name, severity, addon } = verification
+    if (url.cooldown.active) return
     const answer = await probe(url, verification.call)
     if (!servesCalls && answer.kind === 'refused' && answer.failure?.name === unknownMethod)
       continue
-    if (answer.kind === 'limited') return answer
     // Without an add-on an upstream still serves everything else.
-    const isNeeded = verification.severity === 'fail' && verification.addon === null
-    if (answer.kind === 'failed' && isNeeded) return answer
+    const isNeeded = severity === 'fail' && addon === null
+    const isUnknown = answer.kind === 'failed'
+    if (answer.kind === 'limited' || (isUnknown && isNeeded)) return beInTrouble(answer)
     const why = shortcomingOf(verification, answer)
     if (why === null) continue
-    const shortcoming = { verification, why }
-    if (isNeeded) return { rejection: shortcoming, shortcomings: [], unknown: [] }
-    const isUnknown = answer.kind === 'failed' && verification.severity === 'fail'
-    ;(isUnknown ? unknown : shortcomings).push(shortcoming)
+    if (isNeeded) {
+      url.verified = false
+      return report(name, why)
+    }
+    found.push({ verification, why, isUnknown })
   }
   if (wanted.length === 0 && iface.latestBlock) {
-    if (url.cooldown.active) return null
+    if (url.cooldown.active) return
     // With nothing to verify, any answer shows that something is there.
     const answer = await probe(url, iface.latestBlock)
-    if (isTrouble(answer)) return answer
+    if (isTrouble(answer)) return beInTrouble(answer)
   }
-  return { rejection: null, shortcomings, unknown }
+  noteAddons(url, found)
+  url.verified = true
+  for (const { verification, why } of found) report(verification.name, why)
+}
+
+function isWantedOf(url: NodeUrl, { name, addon }: Verification): boolean {
+  const isSkipped = url.skipVerifications.includes('*') || url.skipVerifications.includes(name)
+  return !isSkipped && (addon === null || url.declaredAddons.includes(addon))
 }
 
 /** It has those that it declares, but for what was found; what cannot be asked now stands as it stood. */
-function noteAddons(url: NodeUrl, { shortcomings, unknown }: Found): void {
+function noteAddons(url: NodeUrl, found: readonly Shortcoming[]): void {
   const shown = url.verified === true ? url.addons : new Set<string>()
-  const lacking = addonsOf(shortcomings)
-  const open = addonsOf(unknown).difference(lacking).difference(shown)
+  const addonsWhere = (isUnknown: boolean) =>
+    new Set(
+      found.flatMap(({ verification: { addon, severity }, isUnknown: unknown }) =>
+        addon !== null && severity === 'fail' && unknown === isUnknown ? [addon] : [],
+      ),
+    )
+  const lacking = addonsWhere(false)
+  const open = addonsWhere(true).difference(lacking).difference(shown)
   url.addons = new Set(url.declaredAddons).difference(lacking).difference(open)
   url.openAddons = open
-}
-
-function addonsOf(shortcomings: readonly Shortcoming[]): Set<string> {
-  return new Set(
-    shortcomings.flatMap(({ verification: { addon, severity } }) =>
-      addon !== null && severity === 'fail' ? [addon] : [],
-    ),
-  )
 }
 
 function shortcomingOf(

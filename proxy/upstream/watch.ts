@@ -31,9 +31,9 @@ export interface WatchOptions {
 }
 
 /**
- * Watches the upstreams of a pool beside the traffic: verifies them at the start, at each health check and when a
- * head jumps, asks disabled ones whether they are back, follows the tip, and begins epochs. It never gives up on
- * an upstream.
+ * Watches the upstreams of a pool beside the traffic: verifies their URLs at the start, at each health check and when
+ * a head jumps, asks disabled ones whether they are back, follows the tip, and begins epochs. It never gives up on an
+ * upstream.
  */
 export class Watch {
   readonly #options: WatchOptions
@@ -49,32 +49,28 @@ export class Watch {
 
   /** Starts watching. @param failed is called with defects of the watch itself */
   start(failed: (error: unknown) => void): void {
-    const { pool, healthCheckIntervalMs, livenessProbeIntervalMs } = this.#options
+    const { pool, livenessProbeIntervalMs } = this.#options
     this.#failed = failed
     pool.onJump = (upstream, url) => {
       this.#run(this.#verifyAfterJump(upstream, url))
     }
-    const firstRound = pool.upstreams.map((upstream) => this.#verify(upstream))
-    this.#firstRound = Promise.allSettled(firstRound)
-    const retries = [
-      [isDisabled, (each: Upstream) => this.#probe(each)],
-      [needsVerification, (each: Upstream) => this.#verify(each, mayShowMore)],
-      [hasSocketToVerify, (each: Upstream) => this.#verifySockets(each, isUnverified)],
-    ] as const
-    for (const [index, upstream] of pool.upstreams.entries()) {
-      const isVerified = firstRound[index] as Promise<void>
-      for (const [isDue, run] of retries) this.#run(this.#retry(isVerified, upstream, isDue, run))
-      this.#run(this.#verifySockets(upstream))
+    const first: Promise<void>[] = []
+    for (const upstream of pool.upstreams) {
+      for (const url of upstream.allUrls) {
+        const verified = this.#verify(upstream, url)
+        if (upstream.urls.includes(url)) first.push(verified)
+        this.#run(this.#keepVerified(upstream, url, verified))
+      }
+      this.#run(this.#askWhetherBack(upstream))
       this.#run(this.#followTip(upstream))
-      const check = () => Promise.all([this.#verify(upstream), this.#verifySockets(upstream)])
-      this.#run(this.#every(healthCheckIntervalMs, check))
       if (livenessProbeIntervalMs !== null)
         this.#run(this.#every(livenessProbeIntervalMs, () => this.#probe(upstream)))
     }
+    this.#firstRound = Promise.allSettled(first)
     this.#run(this.#epochs())
   }
 
-  /** Settles when every upstream has been verified once, whatever came of it. */
+  /** Settles when every URL for calls has been verified once, whatever came of it. */
   get firstRound(): Promise<unknown> {
     return this.#firstRound
   }
@@ -90,27 +86,68 @@ export class Watch {
     })
   }
 
-  /** Runs again and again as long as it is due: 1 s doubling to 30 s, and from 1 s on the next time. */
-  async #retry(
-    after: Promise<void>,
-    upstream: Upstream,
-    isDue: (upstream: Upstream) => boolean,
-    run: (upstream: Upstream) => Promise<void>,
-  ): Promise<void> {
-    const { clock, random } = this.#options
-    await after
-    const backoff = new Backoff(retryBackoff, random)
-    for (;;) {
-      await sleep(clock, backoff.next(), this.#stop.signal)
-      if (isDue(upstream)) await run(upstream)
-      else backoff.reset()
-    }
-  }
-
-  async #every(intervalMs: number, run: () => Promise<unknown>): Promise<void> {
+  async #every(intervalMs: number, run: () => Promise<void>): Promise<void> {
     for (;;) {
       await this.#sleep(intervalMs)
       await run()
+    }
+  }
+
+  /** Verifies a URL at each health check, and soon again as long as another time may show more of it. */
+  async #keepVerified(upstream: Upstream, url: NodeUrl, first: Promise<void>): Promise<void> {
+    await first
+    for (;;) {
+      await this.#verifyAgain(upstream, url, mayShowMore)
+      await this.#sleep(this.#options.healthCheckIntervalMs)
+      await this.#verify(upstream, url)
+    }
+  }
+
+  async #verifyAfterJump(upstream: Upstream, url: NodeUrl): Promise<void> {
+    await this.#verify(upstream, url)
+    await this.#verifyAgain(upstream, url, ({ verified }) => verified !== true)
+    url.jumpsPassed += 1
+    await this.#probe(upstream)
+  }
+
+  /** As long as it is due: after 1 s, doubling to 30 s. */
+  async #verifyAgain(
+    upstream: Upstream,
+    url: NodeUrl,
+    isDue: (url: NodeUrl) => boolean,
+  ): Promise<void> {
+    const { clock, random } = this.#options
+    const backoff = new Backoff(retryBackoff, random)
+    while (isDue(url)) {
+      await sleep(clock, backoff.next(), this.#stop.signal)
+      if (isDue(url)) await this.#verify(upstream, url)
+    }
+  }
+
+  /** Of the URLs for calls the first that passes lets the upstream serve; no other one keeps it waiting. */
+  async #verify(upstream: Upstream, url: NodeUrl): Promise<void> {
+    const { iface, observer } = this.#options
+    const { urls, availability } = upstream
+    const servesCalls = urls.includes(url)
+    await verifyUrl(upstream, url, { iface, observer, probe: this.#probeUrl, servesCalls })
+    if (!servesCalls) return
+    if (url.verified === true) {
+      availability.verified()
+      // A probe that cannot be made would lead back here.
+      const canProbe = iface.latestBlock !== null && upstream.serves([])
+      if (upstream.latest === null && canProbe) await this.#probe(upstream)
+    } else if (urls.every(({ verified }) => verified === false))
+      availability.rejected('no URL of it passes verification')
+  }
+
+  /** A disabled upstream is asked after 1 s, doubling to 30 s, and from 1 s on the next time. */
+  async #askWhetherBack(upstream: Upstream): Promise<void> {
+    const { clock, random } = this.#options
+    const backoff = new Backoff(retryBackoff, random)
+    for (;;) {
+      await sleep(clock, backoff.next(), this.#stop.signal)
+      if (isDisabled(upstream)) await this.#probe(upstream)
+      else backoff.reset()
     }
   }
 
@@ -119,12 +156,11 @@ export class Watch {
     const { pool, clock } = this.#options
     const { least, most } = tipIntervalMs
     const intervalMs = Math.min(Math.max(pool.pace.blockTimeMs, least), most)
-    for (;;) {
-      await this.#sleep(intervalMs)
-      const { latest } = upstream
+    await this.#every(intervalMs, async () => {
+      const { latest, availability } = upstream
       const isKnown = latest !== null && clock.nowMs() - latest.atMs < intervalMs / 2
-      if (!isKnown && upstream.availability.standing === 'eligible') await this.#probe(upstream)
-    }
+      if (!isKnown && availability.standing === 'eligible') await this.#probe(upstream)
+    })
   }
 
   async #epochs(): Promise<void> {
@@ -142,7 +178,10 @@ export class Watch {
     const { iface, pool, clock } = this.#options
     const call = iface.latestBlock
     const [url] = upstream.urlsFor([])
-    if (!call || !url) return this.#verify(upstream)
+    if (!call || !url) {
+      await Promise.all(upstream.urls.map((each) => this.#verify(upstream, each)))
+      return
+    }
     const askedMs = clock.nowMs()
     const answer = await this.#probeUrl(url, call)
     if (isTrouble(answer)) {
@@ -158,42 +197,6 @@ export class Watch {
     if (block !== null) pool.observeHead(upstream, block, askedMs, url)
   }
 
-  /**
-   * Verifies the URLs of an upstream and settles what follows for the upstream as a whole. The first
-   * URL that passes lets it serve: a URL that does not answer keeps nobody waiting.
-   */
-  async #verify(upstream: Upstream, which = (_url: NodeUrl) => true): Promise<void> {
-    const verifyOne = async (url: NodeUrl) => {
-      await this.#verifyUrl(upstream, url, true)
-      if (url.verified === true) upstream.availability.verified()
-    }
-    await Promise.all(upstream.urls.filter(which).map(verifyOne))
-    if (upstream.urls.some(({ verified }) => verified === true)) {
-      // A probe that cannot be made would lead back here.
-      const canProbe = this.#options.iface.latestBlock !== null && upstream.serves([])
-      if (upstream.latest === null && canProbe) await this.#probe(upstream)
-    } else if (upstream.urls.every(({ verified }) => verified === false))
-      upstream.availability.rejected('no URL of it passes verification')
-  }
-
-  async #verifyAfterJump(upstream: Upstream, url: NodeUrl): Promise<void> {
-    await this.#verify(upstream, (each) => each === url)
-    if (url.verified !== true) return
-    url.jumpsPassed += 1
-    await this.#probe(upstream)
-  }
-
-  /** WebSocket URLs that serve no calls. What comes of it concerns subscriptions alone. */
-  async #verifySockets(upstream: Upstream, which = (_url: NodeUrl) => true): Promise<void> {
-    const sockets = socketsOf(upstream).filter(which)
-    await Promise.all(sockets.map((socket) => this.#verifyUrl(upstream, socket, false)))
-  }
-
-  #verifyUrl(upstream: Upstream, url: NodeUrl, servesCalls: boolean): Promise<void> {
-    const { iface, observer } = this.#options
-    return verifyUrl(upstream, url, { iface, observer, probe: this.#probeUrl, servesCalls })
-  }
-
   /** A tenth more or less, so that upstreams and replicas are not asked in step. */
   #sleep(ms: number): Promise<void> {
     const { clock, random } = this.#options
@@ -205,26 +208,7 @@ function isDisabled({ availability }: Upstream): boolean {
   return availability.standing === 'disabled'
 }
 
-/** It may not serve for want of one, or some URL of it could not be asked for all yet. */
-function needsVerification({ availability: { standing }, urls }: Upstream): boolean {
-  if (standing === 'disabled') return false
-  if (standing !== 'eligible') return true
-  return urls.some(({ verified, openAddons }) => verified === null || openAddons.size > 0)
-}
-
 /** Another verification may show more of it than the last one did. */
 function mayShowMore({ verified, openAddons }: NodeUrl): boolean {
   return verified !== true || openAddons.size > 0
-}
-
-function socketsOf({ urls, sockets }: Upstream): readonly NodeUrl[] {
-  return sockets.filter((socket) => !(urls as readonly unknown[]).includes(socket))
-}
-
-function hasSocketToVerify(upstream: Upstream): boolean {
-  return socketsOf(upstream).some(isUnverified)
-}
-
-function isUnverified({ verified }: NodeUrl): boolean {
-  return verified !== true
 }
