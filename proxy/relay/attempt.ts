@@ -340,7 +340,7 @@ export class Attempt implements Due {
     const { endedMs, startedMs } = this.#record
     // How long a stream rests says nothing about its upstream.
     const latencyMs = this.#call.journal.mayRest ? null : (endedMs ?? nowMs) - startedMs
-    this.upstream.succeeded(this.#url, latencyMs, this.#method, this.#call.asked.cost)
+    this.upstream.succeeded(this.#url, latencyMs, this.#method)
   }
 
   /** Methods that no spec names are one to the upstream: clients may make some up. */
@@ -374,8 +374,7 @@ export class Attempt implements Due {
 
   /** It was not waited for to the end. */
   #outrun(nowMs: number): void {
-    const { asked, journal } = this.#call
-    if (!journal.mayRest) this.upstream.outrun(nowMs - this.#record.startedMs, asked.cost)
+    if (!this.#call.journal.mayRest) this.upstream.outrun(nowMs - this.#record.startedMs)
   }
 
   #close(): void {

@@ -79,7 +79,7 @@ describe('hedging', () => {
     const relay = fixture({ a: ok, b: ok })
     await warmUp(relay)
     const slow = relay.pool.upstreams.find(({ name }) => name === 'a')!
-    const latencyOf = () => slow.score.latencyMs(0, relay.clock.nowMs())
+    const latencyOf = () => slow.score.latencyMs(relay.clock.nowMs())
     const before = latencyOf()
     relay.transport('a').play(() => result('0x5', { afterMs: 900 }))
     const { tookMs } = await relay.ask()

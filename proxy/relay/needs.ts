@@ -21,7 +21,6 @@ export class Needs implements Wanted {
   readonly addons: readonly string[]
   readonly block: Wanted['block']
   readonly byHash: boolean
-  readonly cost: number
   readonly prefer: string | null
   untriedOnly = false
   readonly #call: Call
@@ -31,7 +30,6 @@ export class Needs implements Wanted {
     this.addons = addonsOf(call)
     this.block = call.asked.block
     this.byHash = call.asked.byHash
-    this.cost = call.asked.cost
     this.prefer = call.directives.selectProvider
   }
 

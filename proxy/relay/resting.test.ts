@@ -53,7 +53,7 @@ test.each([
   expect(own.sent).toEqual({ ...before, a: before['a']! + 1 })
   expect(call.journal.attempts).toMatchObject([{ kind: 'first', result: 'answer' }])
   const { score } = own.pool.upstreams[0]!
-  expect(score.latencyMs(0, own.clock.nowMs()) ?? 0).toBeLessThan(100)
+  expect(score.latencyMs(own.clock.nowMs()) ?? 0).toBeLessThan(100)
   expect(own.events).toEqual([])
   await own.clock.advance(60_000)
   expect(own.clock.pending).toBe(0)
@@ -82,7 +82,7 @@ test('a client that leaves says nothing about the speed of its upstream', async 
   await own.clock.advance(35_000)
   abort.abort()
   expect(await seen).toMatchObject({ outcome: 'CallAborted' })
-  expect(own.pool.upstreams[0]!.score.latencyMs(0, own.clock.nowMs())).toBe(null)
+  expect(own.pool.upstreams[0]!.score.latencyMs(own.clock.nowMs())).toBe(null)
   await own.clock.advance(60_000)
   expect(own.clock.pending).toBe(0)
 })

@@ -61,7 +61,6 @@ export class SocketUrls {
       addons: [],
       block: { kind: 'tag', tag: 'latest' },
       byHash: false,
-      cost: 10,
       prefer: null,
       excluded: this.#pool.upstreams
         .filter(({ sockets }) => !sockets.some(isOpen))

@@ -4,10 +4,9 @@ import type { BlockPoint, BlockRef, ChainInterface } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
 import type { Strategy } from '../config/types.ts'
-import { costClassOf, type CostClass } from './score.ts'
 import type { Tip } from './tip.ts'
 import type { Upstream } from './upstream.ts'
-import { draw, floorOf, qualitiesOf, weightOf, type Qualities } from './weights.ts'
+import { draw, floorOf, weigh, type Weighed } from './weights.ts'
 
 /** What an attempt needs of an upstream. */
 export interface Wanted {
@@ -16,7 +15,6 @@ export interface Wanted {
   readonly block: BlockRef
   /** About one thing named by its hash, which may be as new as the newest block. */
   readonly byHash: boolean
-  readonly cost: number
   /** Asked for by name: taken whenever it can serve at all. */
   readonly prefer: string | null
   readonly excluded: readonly string[]
@@ -27,9 +25,8 @@ export interface Wanted {
 }
 
 /** A candidate as the draw saw it. */
-export interface Candidate extends Qualities {
+export interface Candidate extends Weighed {
   readonly name: string
-  readonly weight: number
 }
 
 /** Reports among which upstreams the draw was made; not called when there was nothing to draw. */
@@ -46,10 +43,8 @@ export interface PickOptions {
 const weightLifeMs = 100
 
 interface WeightTable {
-  readonly strategy: Strategy
-  readonly costClass: CostClass
   readonly untilMs: number
-  readonly weights: ReadonlyMap<Upstream, number>
+  readonly weights: ReadonlyMap<Upstream, Weighed>
 }
 
 // Of these an upstream's rank is the sum: the lowest rank is asked first.
@@ -63,7 +58,7 @@ export class Picker {
   readonly #tip: Tip
   readonly #options: PickOptions
   readonly #hasArchive: boolean
-  #tables: WeightTable[] = []
+  readonly #tables = new Map<Strategy, WeightTable>()
   /** When each had its last turn, counted in turns. */
   readonly #lastTurn = new Map<Upstream, number>()
   #turn = 0
@@ -87,10 +82,17 @@ export class Picker {
     // An only candidate has had a turn as well.
     if (strategy === 'round-robin') return this.#nextInRound(candidates)
     if (candidates.length < 2) return candidates[0] ?? null
-    const costClass = costClassOf(wanted.cost)
-    const table = this.#weights(strategy, costClass)
-    const weights = candidates.map((each) => table.get(each) ?? 0)
-    if (explain) this.#explain(explain, candidates, weights, costClass)
+    const table = this.weights(strategy)
+    const weights = candidates.map((each) => table.get(each)?.weight ?? 0)
+    if (explain) {
+      const floor = floorOf(weights)
+      explain(
+        candidates.map((each) => {
+          const weighed = table.get(each) as Weighed
+          return { ...weighed, name: each.name, weight: Math.max(weighed.weight, floor) }
+        }),
+      )
+    }
     return candidates[draw(weights, this.#options.random)] ?? null
   }
 
@@ -125,7 +127,21 @@ export class Picker {
 
   /** An upstream changed its state: weights are worked out anew. */
   forget(): void {
-    this.#tables = []
+    this.#tables.clear()
+  }
+
+  /** What each upstream weighs among all of the pool, as of less than 100 ms ago. */
+  weights(strategy: Strategy): ReadonlyMap<Upstream, Weighed> {
+    const nowMs = this.#options.clock.nowMs()
+    let table = this.#tables.get(strategy)
+    if (!table || nowMs >= table.untilMs) {
+      table = {
+        untilMs: nowMs + weightLifeMs,
+        weights: weigh(this.#upstreams, strategy, nowMs),
+      }
+      this.#tables.set(strategy, table)
+    }
+    return table.weights
   }
 
   #serves(upstream: Upstream, { excluded, addons }: Wanted): boolean {
@@ -183,39 +199,6 @@ export class Picker {
     const first = block.kind === 'range' ? block.from : block
     if (first.kind === 'tag') return first.tag === 'earliest'
     return first.kind === 'number' && first.number < (this.#tip.block ?? 0) - after
-  }
-
-  #weights(strategy: Strategy, costClass: CostClass): ReadonlyMap<Upstream, number> {
-    const nowMs = this.#options.clock.nowMs()
-    const known = this.#tables.find(
-      (each) => each.strategy === strategy && each.costClass === costClass,
-    )
-    if (known && nowMs < known.untilMs) return known.weights
-    const upstreams = this.#upstreams
-    const qualities = qualitiesOf(upstreams, costClass, nowMs)
-    const weights = new Map(
-      qualities.map((each, at) => [upstreams[at] as Upstream, weightOf(strategy, each)]),
-    )
-    this.#tables = this.#tables.filter((each) => each !== known)
-    this.#tables.push({ strategy, costClass, untilMs: nowMs + weightLifeMs, weights })
-    return weights
-  }
-
-  #explain(
-    explain: Explain,
-    candidates: readonly Upstream[],
-    weights: readonly number[],
-    costClass: CostClass,
-  ): void {
-    const floor = floorOf(weights)
-    const qualities = qualitiesOf(candidates, costClass, this.#options.clock.nowMs())
-    explain(
-      qualities.map((each, at) => ({
-        name: candidates[at]?.name ?? '',
-        weight: Math.max(weights[at] ?? 0, floor),
-        ...each,
-      })),
-    )
   }
 
   /** The one whose last turn is longest ago; so that one that is left out for a while upsets no order. */

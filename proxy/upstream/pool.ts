@@ -10,7 +10,7 @@ import { Picker, type Wanted } from './pick.ts'
 import { isServing, type PoolSnapshot } from './snapshot.ts'
 import { hasJumped, Tip, type Pace } from './tip.ts'
 import type { Upstream } from './upstream.ts'
-import { floorOf, qualitiesOf, weightOf } from './weights.ts'
+import { floorOf } from './weights.ts'
 
 export interface PoolOptions {
   readonly chain: Chain
@@ -133,16 +133,14 @@ export class Pool {
 
   /** By what share of the best one's weight each is preferred; of those that may serve. */
   #scores(): ReadonlyMap<Upstream, number> {
-    const { clock, strategy } = this.#options
+    const weights = this.pick.weights(this.#options.strategy)
     const known = this.upstreams.filter(({ availability: { standing } }) =>
       ['eligible', 'disabled'].includes(standing),
     )
-    const qualities = qualitiesOf(known, 0, clock.nowMs())
-    const raw = qualities.map((each) => weightOf(strategy, each))
+    const raw = known.map((each) => weights.get(each)?.weight ?? 0)
     const floor = floorOf(raw)
-    const weights = raw.map((weight) => Math.max(weight, floor))
-    const best = Math.max(...weights)
-    return new Map(known.map((each, index) => [each, (weights[index] ?? 0) / best]))
+    const best = Math.max(floor, ...raw)
+    return new Map(known.map((each, at) => [each, Math.max(raw[at] ?? 0, floor) / best]))
   }
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, it } from 'vitest'
-import { Score, costClassOf } from './score.ts'
+import { Score } from './score.ts'
 
 describe('Score', () => {
   it('takes a new upstream for available and says that its latency is unknown', () => {
     const score = new Score()
     expect(score.availability(0)).toBe(1)
-    expect(score.latencyMs(0, 0)).toBeNull()
+    expect(score.latencyMs(0)).toBeNull()
   })
 
   it('forgets: after ten minutes of silence a dead one counts as new again', () => {
@@ -17,27 +17,19 @@ describe('Score', () => {
     expect(score.availability(600_000)).toBeGreaterThan(0.9)
   })
 
-  it('judges heavy calls apart from light ones', () => {
-    const score = new Score()
-    score.succeeded(10, 10, 0)
-    score.succeeded(4_000, 500, 0)
-    expect(score.latencyMs(costClassOf(10), 0)).toBe(10)
-    expect(score.latencyMs(costClassOf(500), 0)).toBe(4_000)
-  })
-
   it('counts an attempt that lost a race for at least the time it had', () => {
     const score = new Score()
-    score.succeeded(10, 10, 0)
-    score.outrun(5, 10, 0)
-    expect(score.latencyMs(0, 0)).toBe(10)
-    score.outrun(990, 10, 0)
-    expect(score.latencyMs(0, 0)).toBe(500)
+    score.succeeded(10, 0)
+    score.outrun(5, 0)
+    expect(score.latencyMs(0)).toBe(10)
+    score.outrun(990, 0)
+    expect(score.latencyMs(0)).toBe(500)
   })
 
   it('weighs what is new more than what is old', () => {
     const score = new Score()
-    score.succeeded(100, 10, 0)
-    score.succeeded(10, 10, 60_000)
-    expect(score.latencyMs(0, 60_000)).toBeCloseTo(40)
+    score.succeeded(100, 0)
+    score.succeeded(10, 60_000)
+    expect(score.latencyMs(60_000)).toBeCloseTo(40)
   })
 })

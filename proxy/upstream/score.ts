@@ -3,17 +3,6 @@
 
 /** After this time what was measured counts half. */
 const halfLifeMs = 60_000
-/** Calls of similar cost are compared with each other: a heavy one says little about a light one. */
-const costClassLimits = [20, 100] as const
-
-export type CostClass = 0 | 1 | 2
-
-/** Light, middle or heavy. */
-export function costClassOf(cost: number): CostClass {
-  if (cost <= costClassLimits[0]) return 0
-  return cost <= costClassLimits[1] ? 1 : 2
-}
-
 /** A mean in which what is older counts less. */
 class DecayingMean {
   #sum = 0
@@ -49,18 +38,17 @@ class DecayingMean {
 /** What was measured of one upstream. `docs/concepts/selection.md` has the formulas. */
 export class Score {
   readonly #availability = new DecayingMean()
-  readonly #latencies = [new DecayingMean(), new DecayingMean(), new DecayingMean()] as const
+  readonly #latency = new DecayingMean()
 
   /** @param latencyMs null where the time that it took says nothing */
-  succeeded(latencyMs: number | null, cost: number, nowMs: number): void {
+  succeeded(latencyMs: number | null, nowMs: number): void {
     this.#availability.add(1, nowMs)
-    if (latencyMs !== null) this.#latencies[costClassOf(cost)].add(latencyMs, nowMs)
+    if (latencyMs !== null) this.#latency.add(latencyMs, nowMs)
   }
 
   /** It was not waited for to the end: it is at least as slow as that. */
-  outrun(elapsedMs: number, cost: number, nowMs: number): void {
-    const latency = this.#latencies[costClassOf(cost)]
-    if (elapsedMs > (latency.value(nowMs) ?? 0)) latency.add(elapsedMs, nowMs)
+  outrun(elapsedMs: number, nowMs: number): void {
+    if (elapsedMs > (this.latencyMs(nowMs) ?? 0)) this.#latency.add(elapsedMs, nowMs)
   }
 
   failed(nowMs: number): void {
@@ -72,34 +60,24 @@ export class Score {
     return this.#availability.mean(1, nowMs)
   }
 
-  /** Milliseconds, for calls of this class; null when none was measured lately. */
-  latencyMs(costClass: CostClass, nowMs: number): number | null {
-    return this.#latencies[costClass].value(nowMs)
+  /** Of an answer, in milliseconds; null when none was measured lately. */
+  latencyMs(nowMs: number): number | null {
+    return this.#latency.value(nowMs)
   }
 }
 
-const firstRampMs = 10_000
-const longestRampMs = 160_000
-/** A flap that is longer ago than this is forgotten. */
-const memoryMs = 10 * 60_000
+const rampMs = 10_000
 
-/**
- * An upstream that comes back earns its share: its weight rises from nothing to the whole within
- * 10 s, and each time it comes back anew within ten minutes takes twice as long. So one that flaps
- * gets little traffic to drop.
- */
+/** An upstream that comes back earns its share: its weight rises from nothing to the whole within 10 s. */
 export class SlowStart {
   #beganMs = -Infinity
-  #rampMs = firstRampMs
 
   begin(nowMs: number): void {
-    const isFlapping = nowMs - this.#beganMs < memoryMs
-    this.#rampMs = isFlapping ? Math.min(this.#rampMs * 2, longestRampMs) : firstRampMs
     this.#beganMs = nowMs
   }
 
   /** How much of its share it has earned, in [0, 1]; 1 for one that was never away. */
   share(nowMs: number): number {
-    return Math.min(1, (nowMs - this.#beganMs) / this.#rampMs)
+    return Math.min(1, (nowMs - this.#beganMs) / rampMs)
   }
 }

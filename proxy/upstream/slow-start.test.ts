@@ -13,16 +13,4 @@ describe('SlowStart', () => {
     slowStart.begin(1_000)
     expect([1_000, 6_000, 11_000, 60_000].map((ms) => slowStart.share(ms))).toEqual([0, 0.5, 1, 1])
   })
-
-  it('doubles with each flap, up to 160 s, and forgets flaps after ten minutes', () => {
-    const slowStart = new SlowStart()
-    const rampsMs: number[] = []
-    for (let flap = 0, nowMs = 0; flap < 6; flap++, nowMs += 30_000) {
-      slowStart.begin(nowMs)
-      rampsMs.push(Math.round(1_000 / slowStart.share(nowMs + 1_000)))
-    }
-    expect(rampsMs).toEqual([10_000, 20_000, 40_000, 80_000, 160_000, 160_000])
-    slowStart.begin(3_600_000)
-    expect(slowStart.share(3_605_000)).toBe(0.5)
-  })
 })

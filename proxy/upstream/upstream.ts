@@ -67,13 +67,14 @@ export class Upstream {
    * @param latencyMs null where the time that it took says nothing
    * @param method by its name in the spec; '' for any other
    */
-  succeeded(url: NodeUrl, latencyMs: number | null, method: string, cost: number): void {
+  succeeded(url: NodeUrl, latencyMs: number | null, method: string): void {
+    const nowMs = this.#clock.nowMs()
     url.failures = 0
-    url.judgedMs = this.#clock.nowMs()
+    url.judgedMs = nowMs
     url.cooldown.end()
     this.#loneFailures.answered(method, this.availability.standing === 'disabled')
     this.availability.succeeded()
-    this.score.succeeded(latencyMs, cost, this.#clock.nowMs())
+    this.score.succeeded(latencyMs, nowMs)
   }
 
   /**
@@ -130,8 +131,8 @@ export class Upstream {
   }
 
   /** It was not waited for to the end. */
-  outrun(elapsedMs: number, cost: number): void {
-    this.score.outrun(elapsedMs, cost, this.#clock.nowMs())
+  outrun(elapsedMs: number): void {
+    this.score.outrun(elapsedMs, this.#clock.nowMs())
   }
 
   /** It was out of service and is back. */

@@ -2,7 +2,6 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Random } from '../clock/random.ts'
 import type { Strategy } from '../config/types.ts'
-import type { CostClass } from './score.ts'
 import type { Upstream } from './upstream.ts'
 
 /** The qualities of an upstream, each in [0, 1] and 1 for the best. */
@@ -31,27 +30,35 @@ const exponents: Readonly<Record<Exclude<Strategy, 'round-robin'>, Exponents>> =
   availability: [4, 1, 1],
 }
 
-/** How upstreams compare with each other for calls of one cost class. */
-export function qualitiesOf(
-  upstreams: readonly Upstream[],
-  costClass: CostClass,
-  nowMs: number,
-): readonly Qualities[] {
-  const latencies = upstreams.map((each) => each.score.latencyMs(costClass, nowMs))
-  const best = Math.min(...latencies.map((latency) => latency ?? Infinity))
-  return upstreams.map((each, index) => {
-    const latency = latencies[index] ?? null
-    return {
-      availability: each.score.availability(nowMs),
-      // One that was not measured yet counts as the best, so that it gets measured.
-      latency: latency === null ? 1 : (best + latencyNoiseMs) / (latency + latencyNoiseMs),
-      sync: 1 / (1 + each.lagBlocks),
-      earned: each.slowStart.share(nowMs),
-    }
-  })
+/** An upstream among those of its pool. */
+export interface Weighed extends Qualities {
+  /** By which it is drawn, in [0, 1], before the floor. */
+  readonly weight: number
 }
 
-/** The weight by which one is drawn, in [0, 1], before the floor. */
+/** How upstreams compare with each other. */
+export function weigh(
+  upstreams: readonly Upstream[],
+  strategy: Strategy,
+  nowMs: number,
+): ReadonlyMap<Upstream, Weighed> {
+  const latencies = upstreams.map((each) => each.score.latencyMs(nowMs))
+  const best = Math.min(...latencies.map((latency) => latency ?? Infinity))
+  return new Map(
+    upstreams.map((each, index) => {
+      const latency = latencies[index] ?? null
+      const qualities = {
+        availability: each.score.availability(nowMs),
+        // One that was not measured yet counts as the best, so that it gets measured.
+        latency: latency === null ? 1 : (best + latencyNoiseMs) / (latency + latencyNoiseMs),
+        sync: 1 / (1 + each.lagBlocks),
+        earned: each.slowStart.share(nowMs),
+      }
+      return [each, { ...qualities, weight: weightOf(strategy, qualities) }]
+    }),
+  )
+}
+
 export function weightOf(strategy: Strategy, qualities: Qualities): number {
   if (strategy === 'round-robin') return 1
   const [a, l, s] = exponents[strategy]

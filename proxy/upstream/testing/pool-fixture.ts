@@ -74,7 +74,6 @@ export class PoolFixture {
       addons: [],
       block: { kind: 'none' },
       byHash: false,
-      cost: 10,
       prefer: null,
       excluded: [],
       tried: (name) => this.tried.has(name),

@@ -58,7 +58,6 @@ export function createGrpcTransport(
     },
     close() {
       sessions.close()
-      sessions.destroy()
       return Promise.resolve()
     },
   }

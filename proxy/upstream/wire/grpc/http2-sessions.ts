@@ -66,12 +66,8 @@ export class Http2Sessions {
     })
   }
 
-  close(): void {
-    for (const { http2 } of this.#sessions) http2.close()
-  }
-
   /** What is under way ends, and no node is to blame for that. */
-  destroy(): void {
+  close(): void {
     const closed = new TransportError('aborted', 'the connection was closed')
     for (const { http2 } of this.#sessions) http2.destroy(closed)
   }
