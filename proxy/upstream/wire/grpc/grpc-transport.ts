@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { CancelSignal } from '../../../clock/cancellation.ts'
 import { constants, type ClientHttp2Stream } from 'node:http2'
-import type { Cancel, Clock } from '../../../clock/clock.ts'
+import type { Cancel } from '../../../clock/clock.ts'
 import type { NodeUrlConfig } from '../../../config/types.ts'
 import { Http2Sessions } from './http2-sessions.ts'
 import { isLargeMetadata } from './metadata-options.ts'
 import { faultOf } from '../http/http-fault.ts'
-import { ReplyBody, type ReplyBodyLimits } from '../http/reply-body.ts'
+import type { ReplyBodyLimits } from '../http/reply-body.ts'
+import { Exchange, exchange, type WireOptions } from '../exchange.ts'
 import { TransportError, type Transport } from '../../transport.ts'
 import { UpstreamTarget } from '../upstream-target.ts'
 import type { Body, HeaderList, Incoming, Outgoing } from '../../wire.ts'
@@ -28,34 +28,21 @@ const bodyLimits: ReplyBodyLimits = {
  */
 const lingerMs = 5
 
-export interface GrpcTransportOptions {
-  /** `rpc-router/1.2.3`. */
-  readonly userAgent?: string
-  readonly clock: Clock
-  /** Hears of bytes that passed in a stream. */
-  readonly streamed?: ((bytes: number) => void) | undefined
-}
-
 /**
  * gRPC over HTTP/2 to one URL: plaintext for `grpc` and `http`, TLS for `grpcs` and `https`.
  * Messages are bytes; nothing of them is decoded.
  * @throws TlsFileError
  */
-export function createGrpcTransport(
-  config: NodeUrlConfig,
-  options: GrpcTransportOptions,
-): Transport {
+export function createGrpcTransport(config: NodeUrlConfig, options: WireOptions): Transport {
   const target = new UpstreamTarget(config, { 'user-agent': options.userAgent })
   const isTls = config.scheme === 'grpcs' || config.scheme === 'https'
   const authority = `${isTls ? 'https' : 'http'}://${target.host}`
   const sessions = new Http2Sessions(authority, target.tls, options.clock)
   return {
-    send(request, signal) {
-      return new Promise((resolve, reject) => {
-        if (signal.aborted) return reject(new TransportError('aborted', 'taken back', false))
+    send: (request, signal) =>
+      exchange(signal, (resolve, reject) => {
         new GrpcExchange(options, signal, resolve, reject).begin(sessions, request, target)
-      })
-    },
+      }),
     close() {
       sessions.close()
       return Promise.resolve()
@@ -64,36 +51,13 @@ export function createGrpcTransport(
 }
 
 /** One call and its answer on an HTTP/2 stream. */
-class GrpcExchange {
-  readonly #options: GrpcTransportOptions
-  readonly #signal: CancelSignal
-  readonly #resolve: (incoming: Incoming) => void
-  readonly #reject: (error: TransportError) => void
+class GrpcExchange extends Exchange {
   #metadata: HeaderList = []
   #stream: ClientHttp2Stream | null = null
-  #body: ReplyBody | null = null
-  #trailers: HeaderList = []
   #cancelLinger: Cancel = () => {}
   #lingers = false
-  #over = false
   /** Resets the stream. `close` would send what looks like the request's end before. */
   readonly #reset = new AbortController()
-  readonly #onAbort = () => {
-    this.#fail(new TransportError('aborted', 'taken back'))
-  }
-
-  constructor(
-    options: GrpcTransportOptions,
-    signal: CancelSignal,
-    resolve: (incoming: Incoming) => void,
-    reject: (error: TransportError) => void,
-  ) {
-    this.#options = options
-    this.#signal = signal
-    this.#resolve = resolve
-    this.#reject = reject
-    signal.addEventListener('abort', this.#onAbort, { once: true })
-  }
 
   begin(sessions: Http2Sessions, request: Outgoing, target: UpstreamTarget): void {
     const session = sessions.take()
@@ -115,7 +79,7 @@ class GrpcExchange {
     } catch (error) {
       sessions.leave(session)
       const { code = 'not sent' } = error as NodeJS.ErrnoException
-      return this.#fail(new TransportError('reset', code, false, { cause: error }))
+      return this.fail(new TransportError('reset', code, false, { cause: error }))
     }
     this.#stream = stream
     let cause: Error | null = null
@@ -126,11 +90,11 @@ class GrpcExchange {
         if (!isAll && !awaitsMessage) this.#linger()
       })
       .on('data', (chunk: Buffer) => {
-        this.#body?.push(chunk)
+        this.body?.push(chunk)
         if (awaitsMessage) this.#linger()
       })
       .on('trailers', (_, __, raw?: string[]) => {
-        this.#trailers = raw ?? []
+        this.trailers = raw ?? []
       })
       .on('end', () => {
         this.#complete()
@@ -140,44 +104,34 @@ class GrpcExchange {
       })
       .on('close', () => {
         sessions.leave(session)
-        this.#fail(this.#faultOf(stream.rstCode, cause))
+        this.fail(this.#faultOf(stream.rstCode, cause))
       })
     void this.#sendBody(stream, body)
   }
 
   /** The answer's head is there. */
   #begun(raw: readonly string[]): void {
+    if (this.isOver || !this.#stream) return
     const { headers, status } = split(raw)
-    const stream = this.#stream
-    if (this.#over || !stream) return
-    const body = new ReplyBody({
-      ...bodyLimits,
-      ...this.#options,
-      length: null,
-      source: {
-        pause: () => void stream.pause(),
-        resume: () => void stream.resume(),
-        abort: (error) => {
-          this.#fail(error)
-        },
-      },
-      ready: (ready) => {
-        this.#cancelLinger()
-        this.#resolve({ status, headers, body: ready, trailers: () => this.#trailers })
-      },
-    })
-    this.#body = body
+    this.headers = headers
+    this.status = status
+    this.openBody(this.#stream, null, bodyLimits)
+  }
+
+  protected override ready(body: Incoming['body']): void {
+    this.#cancelLinger()
+    super.ready(body)
   }
 
   /** Waits a little for the end; what goes on longer is handed on as a stream. Once. */
   #linger(): void {
     if (this.#lingers) return
     this.#lingers = true
-    const { clock } = this.#options
+    const { clock } = this.options
     this.#cancelLinger = clock.after(lingerMs, () => {
       // What came while this process was busy is read before the second timer.
       this.#cancelLinger = clock.after(0, () => {
-        this.#body?.begin()
+        this.body?.begin()
       })
     })
   }
@@ -190,12 +144,12 @@ class GrpcExchange {
     }
     try {
       for await (const piece of body) {
-        if (this.#over || stream.destroyed) return
+        if (this.isOver || stream.destroyed) return
         if (!stream.write(piece)) await drained(stream)
       }
-      if (!this.#over) stream.end()
+      if (!this.isOver) stream.end()
     } catch (cause) {
-      this.#fail(new TransportError('aborted', 'the request broke off', true, { cause }))
+      this.fail(new TransportError('aborted', 'the request broke off', true, { cause }))
     }
   }
 
@@ -204,29 +158,24 @@ class GrpcExchange {
   }
 
   #complete(): void {
-    if (this.#over) return
+    if (this.isOver) return
     const { rstCode = 0 } = this.#stream ?? {}
     // Node tells of an end also behind a reset.
-    const isCut = rstCode !== 0 && this.#trailers.length === 0
-    if (!this.#body || isCut) return this.#fail(this.#faultOf(rstCode, null))
-    this.#end()
-    this.#body.end()
+    const isCut = rstCode !== 0 && this.trailers.length === 0
+    if (!this.body || isCut) return this.fail(this.#faultOf(rstCode, null))
+    this.end()
+    this.body.end()
     // Nobody wants the rest of the request.
     if (this.#stream?.writableEnded === false) this.#reset.abort()
   }
 
-  #fail(error: TransportError): void {
-    if (this.#over) return
-    this.#end()
+  protected reset(): void {
     if (this.#stream?.closed === false) this.#reset.abort()
-    this.#reject(error)
-    this.#body?.fail(error)
   }
 
-  #end(): void {
-    this.#over = true
+  protected override end(): void {
     this.#cancelLinger()
-    this.#signal.removeEventListener('abort', this.#onAbort)
+    super.end()
   }
 }
 

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { CancelSignal } from '../../../clock/cancellation.ts'
 import type { Transform } from 'node:stream'
 import { Pool, type Dispatcher } from 'undici'
-import type { Clock } from '../../../clock/clock.ts'
 import type { NodeUrlConfig } from '../../../config/types.ts'
 import { createDecoder, isPlainCoding } from './content-encoding.ts'
-import { ReplyBody, type ReplyBodyLimits } from './reply-body.ts'
+import { Exchange, exchange, type WireOptions } from '../exchange.ts'
+import type { ReplyBody, ReplyBodyLimits } from './reply-body.ts'
 import { faultOf } from './http-fault.ts'
 import { TransportError, type Transport } from '../../transport.ts'
 import { UpstreamTarget } from '../upstream-target.ts'
-import { header, type HeaderList, type Incoming } from '../../wire.ts'
+import { header, type HeaderList } from '../../wire.ts'
 
 /** How long an idle connection is kept: below what common load balancers close at (60 s). */
 const keepAliveMs = 30_000
@@ -28,23 +27,12 @@ const bodyLimits: ReplyBodyLimits = {
 /** A body that is decoded to more than this, and to so many times its length, is a bomb. */
 const bomb = { bytes: 64 * mebibyte, ratio: 500 }
 
-export interface HttpTransportOptions {
-  /** `rpc-router/1.2.3`. */
-  readonly userAgent?: string
-  readonly clock: Clock
-  /** Hears of bytes that passed in a stream. */
-  readonly streamed?: ((bytes: number) => void) | undefined
-}
-
 /**
  * HTTP/1.1 to one URL through a pool of kept-alive connections. Answers over 1 MiB are streams, which
  * fail when less than 64 KiB come in 30 s for which their reader waits.
  * @throws Error naming the file, when a TLS file cannot be read
  */
-export function createHttpTransport(
-  config: NodeUrlConfig,
-  options: HttpTransportOptions,
-): Transport {
+export function createHttpTransport(config: NodeUrlConfig, options: WireOptions): Transport {
   const asksForGzip = config.compression ?? config.scheme === 'https'
   const target = new UpstreamTarget(config, {
     'user-agent': options.userAgent,
@@ -62,10 +50,8 @@ export function createHttpTransport(
   })
 
   return {
-    send(request, signal) {
-      return new Promise((resolve, reject) => {
-        if (signal.aborted) return reject(new TransportError('aborted', 'taken back', false))
-        const exchange = new Exchange(options, signal, resolve, reject)
+    send: (request, signal) =>
+      exchange(signal, (resolve, reject) => {
         pool.dispatch(
           {
             path: target.pathOf(request.path),
@@ -73,10 +59,9 @@ export function createHttpTransport(
             headers: target.headersWith(request.headers) as string[],
             body: request.body as Buffer | null,
           },
-          exchange,
+          new HttpExchange(options, signal, resolve, reject),
         )
-      })
-    },
+      }),
     close: () => pool.destroy(),
   }
 }
@@ -85,78 +70,52 @@ export function createHttpTransport(
  * One request and its answer on undici's callbacks, which cost a third less than its promises. A short
  * answer is collected here; one that turns out to be long, or is to be decoded, becomes a `ReplyBody`.
  */
-class Exchange implements Dispatcher.DispatchHandler {
-  readonly #options: HttpTransportOptions
-  readonly #signal: CancelSignal
-  readonly #resolve: (incoming: Incoming) => void
-  readonly #reject: (error: TransportError) => void
-  readonly #onAbort = () => {
-    this.#fail(new TransportError('aborted', 'taken back'))
-  }
+class HttpExchange extends Exchange implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | null = null
-  /** 0 until the head of the answer is there. */
-  #status = 0
-  #headers: HeaderList = []
   readonly #pieces: Buffer[] = []
   #collectedBytes = 0
-  #body: ReplyBody | null = null
   #decoder: Transform | null = null
   #decoded = false
   #encodedBytes = 0
   #received = false
-  #trailers: HeaderList = []
-  #over = false
-
-  constructor(
-    options: HttpTransportOptions,
-    signal: CancelSignal,
-    resolve: (incoming: Incoming) => void,
-    reject: (error: TransportError) => void,
-  ) {
-    this.#options = options
-    this.#signal = signal
-    this.#resolve = resolve
-    this.#reject = reject
-    signal.addEventListener('abort', this.#onAbort, { once: true })
-  }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
-    if (this.#over) controller.abort(new Error('taken back before it was sent'))
+    if (this.isOver) controller.abort(new Error('taken back before it was sent'))
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
-    if (status < 200 || this.#over) return
-    this.#status = status
-    this.#headers = toHeaderList(controller.rawHeaders)
-    const encoding = header(this.#headers, 'content-encoding')
+    if (status < 200 || this.isOver) return
+    this.status = status
+    this.headers = toHeaderList(controller.rawHeaders)
+    const encoding = header(this.headers, 'content-encoding')
     if (isPlainCoding(encoding)) return
     const decoder = createDecoder(encoding ?? '')
     // The router asks for gzip at most, so a coding that it does not know is against the rules.
     if (decoder === null)
-      return this.#fail(new TransportError('protocol', 'unknown content encoding'))
-    this.#decode(decoder, this.#becomeBody(decoder, null), controller)
+      return this.fail(new TransportError('protocol', 'unknown content encoding'))
+    this.#decode(decoder, this.openBody(decoder, null, bodyLimits), controller)
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#over || this.#decoded) return
+    if (this.isOver || this.#decoded) return
     if (this.#decoder !== null) {
       this.#encodedBytes += chunk.length
       if (!this.#decoder.write(chunk)) controller.pause()
       return
     }
-    if (this.#body) return this.#body.push(chunk)
+    if (this.body) return this.body.push(chunk)
     this.#pieces.push(chunk)
     this.#collectedBytes += chunk.length
     if (this.#collectedBytes <= bodyLimits.collectBytes) return
-    const body = this.#becomeBody(controller, lengthOf(this.#headers))
+    const body = this.openBody(controller, lengthOf(this.headers), bodyLimits)
     for (const piece of this.#pieces.splice(0)) body.push(piece)
   }
 
   onResponseEnd(_controller: Dispatcher.DispatchController, trailers: object): void {
-    if (this.#over) return
+    if (this.isOver) return
     for (const [name, value] of Object.entries(trailers))
-      this.#trailers = [...this.#trailers, name, String(value)]
+      this.trailers = [...this.trailers, name, String(value)]
     this.#received = true
     if (this.#decoder === null || this.#decoded) this.#complete()
     else this.#decoder.end()
@@ -165,37 +124,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseError(_controller: Dispatcher.DispatchController, cause: Error): void {
     const fault = faultOf(cause)
     // Once the head was there, a lost connection means that a part of the answer is missing.
-    const cut = this.#status > 0 && fault.fault === 'reset'
-    this.#fail(cut ? new TransportError('truncated', fault.message, true, { cause }) : fault)
-  }
-
-  #becomeBody(flow: Transform | Dispatcher.DispatchController, length: number | null): ReplyBody {
-    const body = new ReplyBody({
-      ...bodyLimits,
-      ...this.#options,
-      length,
-      source: {
-        pause: () => void flow.pause(),
-        resume: () => void flow.resume(),
-        abort: (error) => {
-          this.#fail(error)
-        },
-      },
-      ready: (ready) => {
-        this.#ready(ready)
-      },
-    })
-    this.#body = body
-    return body
-  }
-
-  #ready(body: Incoming['body']): void {
-    this.#resolve({
-      status: this.#status,
-      headers: this.#headers,
-      body,
-      trailers: () => this.#trailers,
-    })
+    const cut = this.status > 0 && fault.fault === 'reset'
+    this.fail(cut ? new TransportError('truncated', fault.message, true, { cause }) : fault)
   }
 
   #decode(decoder: Transform, body: ReplyBody, controller: Dispatcher.DispatchController): void {
@@ -205,7 +135,7 @@ class Exchange implements Dispatcher.DispatchHandler {
       .on('data', (chunk: Buffer) => {
         bytes += chunk.length
         if (bytes > bomb.bytes && bytes > bomb.ratio * this.#encodedBytes)
-          return this.#fail(new TransportError('too-large', `over ${bomb.ratio} times its length`))
+          return this.fail(new TransportError('too-large', `over ${bomb.ratio} times its length`))
         body.push(chunk)
       })
       .on('drain', () => {
@@ -218,31 +148,21 @@ class Exchange implements Dispatcher.DispatchHandler {
         else controller.resume()
       })
       .on('error', (cause) => {
-        this.#fail(new TransportError('truncated', 'broken content encoding', true, { cause }))
+        this.fail(new TransportError('truncated', 'broken content encoding', true, { cause }))
       })
   }
 
   #complete(): void {
-    this.#end()
-    if (this.#body) return this.#body.end()
+    this.end()
+    if (this.body) return this.body.end()
     const [first] = this.#pieces
     const isOne = first !== undefined && this.#pieces.length === 1
-    this.#ready(isOne ? first : Buffer.concat(this.#pieces, this.#collectedBytes))
+    this.ready(isOne ? first : Buffer.concat(this.#pieces, this.#collectedBytes))
   }
 
-  #fail(error: TransportError): void {
-    if (this.#over) return
-    this.#end()
+  protected reset(error: TransportError): void {
     this.#controller?.abort(error)
     this.#decoder?.destroy()
-    // Harmless once it was resolved: then whoever reads the stream hears of it.
-    this.#reject(error)
-    this.#body?.fail(error)
-  }
-
-  #end(): void {
-    this.#over = true
-    this.#signal.removeEventListener('abort', this.#onAbort)
   }
 }
 
