@@ -147,8 +147,8 @@ export class SpecError extends Error {
 }
 
 function describe({ file, line, path, message, hint }: SpecProblem): string {
-  const place = `${file}${line === null ? '' : `:${line}`}: ${path === '' ? '' : `${path}: `}`
-  return `${place}${message}${hint === null ? '' : ` ${hint}`}`
+  const at = `${file}${line === null ? '' : `:${line}`}: ${path === '' ? '' : `${path}: `}`
+  return `${at}${message}${hint === null ? '' : ` ${hint}`}`
 }
 
 /** A problem of a file as a whole. */

@@ -79,9 +79,9 @@ export function resolveCatalog(
     of: (id) => specs.get(id)?.imports?.map((each) => each.toLowerCase()) ?? [],
   }
   for (const { spec, document, index } of source.catalog) {
-    const place = ['proposal', 'specs', index, 'imports']
+    const path = ['proposal', 'specs', index, 'imports']
     const complain = complainInto(problems, document)
-    complainOfParents(spec.index.toLowerCase(), parents, (...text) => complain(place, ...text))
+    complainOfParents(spec.index.toLowerCase(), parents, (...text) => complain(path, ...text))
   }
   const expanded = new Map<string, Collections>()
   const expand = (id: string): readonly Collections[] => {

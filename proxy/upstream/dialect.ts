@@ -14,8 +14,8 @@ export interface WholeAnswer extends Incoming {
 
 /** What an answer says. */
 export type Said =
-  /** `at`: the value at a place of it; undefined where there is nothing. */
-  | { readonly kind: 'answer'; readonly at: (place: ResultPath) => unknown }
+  /** `at`: the value at a path of it; undefined where there is nothing. */
+  | { readonly kind: 'answer'; readonly at: (path: ResultPath) => unknown }
   | { readonly kind: 'error'; readonly error: NodeError }
   /** Not an answer in the interface's form. `why` is short and holds no payload. */
   | { readonly kind: 'malformed'; readonly why: string }
@@ -54,10 +54,10 @@ export function toBlockNumber(value: unknown, encoding: ResultPath['encoding']):
 export function readBlockNumber(
   dialect: Dialect,
   incoming: Incoming,
-  place: ResultPath,
+  path: ResultPath,
 ): number | null {
   const { body } = incoming
   if (!(body instanceof Uint8Array) || body.length > maxParsedBytes) return null
   const said = dialect.read({ ...incoming, body })
-  return said.kind === 'answer' ? toBlockNumber(said.at(place), place.encoding) : null
+  return said.kind === 'answer' ? toBlockNumber(said.at(path), path.encoding) : null
 }

@@ -118,7 +118,7 @@ async function probeOnce(
   }
 }
 
-function read(answer: WholeAnswer, place: ResultPath, options: ProbeOptions): ProbeAnswer {
+function read(answer: WholeAnswer, path: ResultPath, options: ProbeOptions): ProbeAnswer {
   const { dialect, failures } = options
   const found = dialect.read(answer)
   if (found.kind === 'malformed')
@@ -131,7 +131,7 @@ function read(answer: WholeAnswer, place: ResultPath, options: ProbeOptions): Pr
     const why = `the node answered with error ${found.error.code}`
     return { kind: 'refused', why, failure }
   }
-  const value = found.at(place)
+  const value = found.at(path)
   if (value !== undefined && value !== null) return { kind: 'value', value }
   return { kind: 'refused', why: 'the answer does not hold what was asked for' }
 }

@@ -73,7 +73,7 @@ export function floorOf(weights: Iterable<number>): number {
   return best * leastShare
 }
 
-/** Draws one of the candidates by its weight. @returns its place among them, 0 where there is none */
+/** Draws one of the candidates by its weight. @returns its index among them, 0 where there is none */
 export function draw(weights: readonly number[], random: Random): number {
   const floor = floorOf(weights)
   let sum = 0

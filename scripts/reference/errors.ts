@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
-import { verdictOf } from '../../proxy/chain/failures/compile-failures.ts'
+import { failureOf } from '../../proxy/chain/failures/compile-failures.ts'
 import { type FailureFile, failureFileSchema } from '../../proxy/chain/failures/schema.ts'
 import { errorKinds } from '../../proxy/relay/errors.ts'
 
@@ -76,7 +76,7 @@ function renderFailures(file: FailureFile): string {
     ...(file.answers ?? []).map((row) => [row, `an answer: ${row.finding.join(', ')}`] as const),
     ...(file['node-errors'] ?? []).map((row) => [row, exampleOf(row.examples)] as const),
   ].map(([row, shownBy]) => {
-    const { name, whose, retry, holdOff, reported } = verdictOf(row)
+    const { name, whose, retry, holdOff, reported } = failureOf(row)
     return `| \`${name}\` | ${shownBy} | ${whose} | ${retry ? 'yes' : ''} | ${holdOff ? 'yes' : ''} | ${reported ? 'yes' : ''} |`
   })
   return `### ${file.failures}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ApiInterface } from '../../config/types.ts'
-import { partsOf } from '../native/extend.ts'
+import { interfaceParts } from '../native/extend.ts'
 import type { NativeInterface, NativeSpec } from '../native/schema.ts'
 import type { Classification, Question } from '../types.ts'
 import { notationOf, pointWords } from './block-point.ts'
@@ -25,7 +25,7 @@ import {
 
 /** The methods of an interface, the standard set before those of its add-ons. */
 export function methodsOf(spec: NativeInterface): NamedMethod[] {
-  return partsOf(spec).flatMap(({ addon, part }) =>
+  return interfaceParts(spec).flatMap(({ addon, part }) =>
     Object.entries(part.methods ?? {}).map(([key, method]) => {
       // `GET /blocks/{height}`; of a chain that serves one name under several paths, `/C/rpc eth_call`.
       const [first, name] = key.split(' ', 2) as [string, string?]

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { type ApiInterface, apiInterfaces } from '../../config/types.ts'
 import type { FailureTable } from '../failure-table.ts'
-import { partsOf } from '../native/extend.ts'
+import { interfaceParts } from '../native/extend.ts'
 import {
   type NativeInterface,
   type NativeProbe,
@@ -106,7 +106,7 @@ function compileProbe(
 
 /** What an upstream must show before it serves, of an interface and its add-ons. */
 function compileVerifications(apiInterface: ApiInterface, spec: NativeInterface): Verification[] {
-  return partsOf(spec).flatMap(({ addon, part }) =>
+  return interfaceParts(spec).flatMap(({ addon, part }) =>
     Object.entries(part.verifications ?? {}).map(([name, verification]) => ({
       name,
       addon,

@@ -3,14 +3,14 @@
 import type { FailureClass, FailureTable, NodeError } from '../failure-table.ts'
 import type { FailureFile, FailureRow } from './schema.ts'
 
-/** What a row says of an error, whatever it is told by. */
-type Verdict = Omit<FailureRow, 'code' | 'status' | 'message' | 'examples'>
+/** What a row says of a failure, whatever it is told by. */
+type FailureFields = Omit<FailureRow, 'code' | 'status' | 'message' | 'examples'>
 
 // A message may quote what a stranger wrote; its beginning says what it is about.
 const longestMessage = 1_000
 
 interface NodeErrorRow {
-  readonly verdict: FailureClass
+  readonly failure: FailureClass
   /** What it is worth with HTTP 500, where it would be the answer; null where any status may come with it. */
   readonly ifOdd: FailureClass | null
   readonly codes: ReadonlySet<number> | null
@@ -41,8 +41,8 @@ export function compileFailures(files: readonly FailureFile[]): FailureTable {
     .flatMap((file) => file['node-errors'] ?? [])
     .toSorted((a, b) => turnOf(a) - turnOf(b))
     .map(compileRow)
-  const limits = rows.filter(({ verdict, codes, message, isOf }) => {
-    return verdict.holdOff && codes === null && message !== null && isOf === null
+  const limits = rows.filter(({ failure, codes, message, isOf }) => {
+    return failure.holdOff && codes === null && message !== null && isOf === null
   })
   const ownStatuses = new Set(files.flatMap((file) => file['error-statuses'] ?? []))
   const ofStatus = (status: number) => statuses.get(status) ?? malformed
@@ -54,14 +54,14 @@ export function compileFailures(files: readonly FailureFile[]): FailureTable {
       if (status >= 500) return ofStatus(status)
       const message = Buffer.from(body.subarray(0, longestMessage)).toString('latin1')
       const limit = limits.find((row) => matches(row, { status, code: null, message }, null))
-      return limit?.verdict ?? ofStatus(status)
+      return limit?.failure ?? ofStatus(status)
     },
     ofNodeError(error, method = null) {
       const { status } = error
       const isOdd = isOddStatus(status) && !ownStatuses.has(status)
       for (const row of rows) {
         if (isOdd && row.ifOdd !== null && status !== 500) continue
-        if (matches(row, error, method)) return (isOdd && row.ifOdd) || row.verdict
+        if (matches(row, error, method)) return (isOdd && row.ifOdd) || row.failure
       }
       return unknownError
     },
@@ -69,15 +69,15 @@ export function compileFailures(files: readonly FailureFile[]): FailureTable {
   }
 }
 
-/** The verdicts of rows by what they are told by. Of two rows for the same the first counts. */
-function firstOf<Row extends Verdict, Key>(
+/** The failures of rows by what they are told by. Of two rows for the same the first counts. */
+function firstOf<Row extends FailureFields, Key>(
   rows: readonly Row[],
   keysOf: (row: Row) => Iterable<Key>,
 ) {
-  const verdicts = new Map<Key, FailureClass>()
+  const failures = new Map<Key, FailureClass>()
   for (const row of rows)
-    for (const key of keysOf(row)) if (!verdicts.has(key)) verdicts.set(key, verdictOf(row))
-  return verdicts
+    for (const key of keysOf(row)) if (!failures.has(key)) failures.set(key, failureOf(row))
+  return failures
 }
 
 function turnOf({ first, last }: FailureRow): number {
@@ -85,14 +85,14 @@ function turnOf({ first, last }: FailureRow): number {
 }
 
 function compileRow(row: FailureRow): NodeErrorRow {
-  const verdict = verdictOf(row)
-  const { whose, retry, holdOff } = verdict
+  const failure = failureOf(row)
+  const { whose, retry, holdOff } = failure
   // An error that is the answer: nobody else is asked.
   const isFinal = whose !== 'upstream' && !retry && !holdOff
   const isForAny = row.status !== undefined || !isFinal
   return {
-    verdict,
-    ifOdd: isForAny ? null : Object.freeze({ ...verdict, retry: true, doubtful: true }),
+    failure,
+    ifOdd: isForAny ? null : Object.freeze({ ...failure, retry: true, doubtful: true }),
     codes: row.code ? new Set(row.code) : null,
     statuses: row.status ? expand(row.status) : null,
     message: row.message
@@ -125,8 +125,8 @@ function matches(row: NodeErrorRow, error: NodeError, method: string | null): bo
   return row.message === null || row.message.test(error.message.slice(0, longestMessage))
 }
 
-/** A row's verdict with its defaults filled in. */
-export function verdictOf(row: Verdict): FailureClass {
+/** A row's failure with its defaults filled in. */
+export function failureOf(row: FailureFields): FailureClass {
   const isBlamed = row.whose === 'upstream' && row['hold-off'] !== true
   return Object.freeze({
     name: row.name,
@@ -153,13 +153,13 @@ function expand(statuses: readonly (number | string)[]): Set<number> {
 }
 
 /** What no table names. */
-const unknownFault = verdictOf({ name: 'unknown-fault', whose: 'upstream' })
+const unknownFault = failureOf({ name: 'unknown-fault', whose: 'upstream' })
 
 /** Something that is no answer in the interface's form, with a status that no table names. */
-const malformed = verdictOf({ name: 'malformed', whose: 'upstream' })
+const malformed = failureOf({ name: 'malformed', whose: 'upstream' })
 
 /**
  * An error that no row knows: the node's own answer, as likely as the trouble of a gateway before it.
  * Nobody is blamed for it, for a stranger may have brought it about.
  */
-const unknownError = verdictOf({ name: 'unknown-error', whose: 'node', doubtful: true })
+const unknownError = failureOf({ name: 'unknown-error', whose: 'node', doubtful: true })

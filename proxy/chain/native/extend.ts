@@ -10,7 +10,7 @@ export interface NativePart {
 }
 
 /** The parts of an interface: the standard set, then each add-on's; with their places in the file. */
-export function partsOf(
+export function interfaceParts(
   own: NativeInterface,
 ): { readonly addon: string | null; readonly at: readonly string[]; readonly part: NativePart }[] {
   return [
@@ -41,7 +41,7 @@ export function extendSpec(base: NativeSpec, own: NativeSpec): NativeSpec {
 
 function extendInterface(base: NativeInterface, own: NativeInterface): NativeInterface {
   const placed = new Map(
-    partsOf(own).flatMap(({ addon, part }) =>
+    interfaceParts(own).flatMap(({ addon, part }) =>
       Object.keys(part.methods ?? {}).map((name) => [name, addon] as const),
     ),
   )

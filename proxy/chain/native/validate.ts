@@ -3,7 +3,7 @@
 import { apiInterfaces } from '../../config/types.ts'
 import type { ApiInterface } from '../../config/types.ts'
 import type { Complain } from '../document.ts'
-import { partsOf } from './extend.ts'
+import { interfaceParts } from './extend.ts'
 import type { NativeInterface, NativeProbe, NativeSpec } from './schema.ts'
 
 /**
@@ -51,8 +51,10 @@ function validateProbes(
     complain(['latest-block'], 'does not say what to ask.', hint)
   if (own['implied-version'] !== undefined && apiInterface !== 'jsonrpc')
     complain(['implied-version'], 'is for jsonrpc only.', 'Leave it out.')
-  const complete = new Map(partsOf(whole).map(({ addon, part }) => [addon, part.verifications]))
-  for (const { addon, at, part } of partsOf(own))
+  const complete = new Map(
+    interfaceParts(whole).map(({ addon, part }) => [addon, part.verifications]),
+  )
+  for (const { addon, at, part } of interfaceParts(own))
     for (const name of Object.keys(part.verifications ?? {}))
       if (!asks(complete.get(addon)?.[name] ?? {}))
         complain([...at, 'verifications', name], 'does not say what to ask.', hint)
@@ -73,7 +75,7 @@ function validateMethods(
 ): void {
   const [form, hint] = nameForms[apiInterface]
   const placed = new Set<string>()
-  for (const { at, part } of partsOf(own))
+  for (const { at, part } of interfaceParts(own))
     for (const name of Object.keys(part.methods ?? {})) {
       const path = [...at, 'methods', name]
       if (!form.test(name)) complain(path, `is no name of a ${apiInterface} method.`, hint)
@@ -81,13 +83,13 @@ function validateMethods(
       placed.add(name)
     }
   for (const [index, name] of (own.without ?? []).entries())
-    if (!partsOf(base).some(({ part }) => Object.hasOwn(part.methods ?? {}, name)))
+    if (!interfaceParts(base).some(({ part }) => Object.hasOwn(part.methods ?? {}, name)))
       complain(['without', index], `there is no method \`${name}\` to leave out.`)
 }
 
 /** Only checks that are inherited can be left out. */
 function validateChecks(own: NativeInterface, base: NativeInterface, complain: Complain): void {
-  const rules = partsOf(base).flatMap(({ part }) =>
+  const rules = interfaceParts(base).flatMap(({ part }) =>
     Object.values(part.methods ?? {}).flatMap(({ checks }) => checks ?? []),
   )
   for (const [index, word] of (own['without-checks'] ?? []).entries())

@@ -11,12 +11,11 @@ interface LaneLimits {
   readonly maxConnections: number
   /** The load from which another connection is opened. */
   readonly fullAt: number
-  /** Rather too much on one connection than none. */
-  readonly mayExceed: boolean
 }
 
-const callLimits: LaneLimits = { maxConnections: 4, fullAt: 64, mayExceed: true }
-const subscriptionLimits = { maxConnections: 100, mayExceed: false }
+/** Of calls one connection takes any number; others are for when it closes. */
+const callLimits: LaneLimits = { maxConnections: 4, fullAt: Infinity }
+const mostSubscriptionConnections = 100
 
 export interface WebSocketTransportOptions {
   /** `rpc-router/1.2.3`. */
@@ -27,7 +26,7 @@ export interface WebSocketTransportOptions {
 }
 
 /**
- * JSON-RPC over WebSocket to one URL. Calls share a few connections; subscriptions have others, so
+ * JSON-RPC over WebSocket to one URL. Calls share a connection; subscriptions have others, so
  * that a long answer does not hold a notification up. Connections are opened when they are needed,
  * one at a time, and closed when they are idle.
  * They all go to the URL itself: the path of a request says where a node serves it by HTTP.
@@ -40,8 +39,10 @@ export function createWebSocketTransport(
   const target = new UpstreamTarget(config, { 'user-agent': options.userAgent })
   const { clock } = options
   const calls = new SocketLane(target, clock, callLimits)
-  const fullAt = options.subscriptionsPerConnection
-  const subscriptions = new SocketLane(target, clock, { ...subscriptionLimits, fullAt })
+  const subscriptions = new SocketLane(target, clock, {
+    maxConnections: mostSubscriptionConnections,
+    fullAt: options.subscriptionsPerConnection,
+  })
   return {
     send: (request, signal) => calls.run(signal, (connection) => connection.send(request, signal)),
     subscribe: (request, signal) =>
@@ -78,21 +79,13 @@ class SocketLane {
     signal: CancelSignal,
     use: (connection: WebSocketConnection) => Promise<T>,
   ): Promise<T> {
-    const { fullAt, mayExceed, maxConnections } = this.#limits
+    const { fullAt, maxConnections } = this.#limits
     for (;;) {
       if (signal.aborted) throw takenBack()
       const best = this.#leastLoaded()
       if (best && best.load < fullAt) return use(best)
-      const spare = best && mayExceed ? best : null
-      if (this.#connections.size >= maxConnections && this.#opening === null) {
-        if (spare) return use(spare)
-        throw new NoRoom()
-      }
+      if (this.#connections.size >= maxConnections && this.#opening === null) throw new NoRoom()
       this.#opening ??= this.#open()
-      if (spare) {
-        this.#opening.catch(() => undefined)
-        return use(spare)
-      }
       await unlessAborted(this.#opening, signal, takenBack)
     }
   }
