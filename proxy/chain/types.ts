@@ -101,21 +101,19 @@ export interface Classification {
   readonly checks: readonly Check[]
   /** REST: an answer that claims success is one JSON document, where the client takes JSON. */
   readonly answersJson?: boolean
-  /** Where a write's result says that the node does not take it; absent or null: nowhere. */
-  readonly refusal?: RefusalPath | null
+  /**
+   * Where a write's result says that the node does not take it: by a number that is not 0, and in words;
+   * absent or null: nowhere.
+   */
+  readonly refusal?: {
+    readonly code: readonly (string | number)[]
+    readonly message: readonly (string | number)[]
+  } | null
   /**
    * Path below the upstream's URL under which the node serves the method (`/C/rpc`); absent or
    * empty for the URL itself.
    */
   readonly internalPath?: string
-}
-
-/** Where a result tells a refusal, from `result` or the document down. */
-export interface RefusalPath {
-  /** Of a number that is not 0 where the node refuses. */
-  readonly code: readonly (string | number)[]
-  /** Of the node's words for it. */
-  readonly message: readonly (string | number)[]
 }
 
 /** Where a value stands in an answer, and how its number is written. */

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { NativeBlock } from '../native/schema.ts'
 import type { Place } from '../checks.ts'
-import type { BlockPoint, BlockRef, BlockTag } from '../types.ts'
+import type { BlockRef, BlockTag } from '../types.ts'
 import { readPoint, tagPoints } from './block-point.ts'
 import type { Notation, PointSyntax } from './block-point.ts'
 import { unreadable } from './places.ts'
@@ -22,13 +22,6 @@ type BlockPlace = Exclude<NativeBlock, string>
 
 export const noBlock: BlockRef = Object.freeze({ kind: 'none' })
 export const invalidBlock: BlockRef = Object.freeze({ kind: 'invalid' })
-
-const tagRanges: ReadonlyMap<BlockPoint, ReadonlyMap<BlockPoint, BlockRef>> = new Map(
-  Object.values(tagPoints).map((from) => [
-    from,
-    new Map(Object.values(tagPoints).map((to) => [to, Object.freeze({ kind: 'range', from, to })])),
-  ]),
-)
 
 /** Lets headers name the block of a method that would be about a tag without them. */
 export function withBlockHeaders(block: NativeBlock, headers: readonly string[] = []): NativeBlock {
@@ -109,7 +102,7 @@ function rangeReader<Request>(
     if (first === null || last === null) return invalidBlock
     if (first.kind === 'number' && last.kind === 'number' && first.number > last.number)
       return invalidBlock
-    return tagRanges.get(first)?.get(last) ?? { kind: 'range', from: first, to: last }
+    return { kind: 'range', from: first, to: last }
   }
 }
 

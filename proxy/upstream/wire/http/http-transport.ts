@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Transform } from 'node:stream'
+import {
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createZstdDecompress,
+} from 'node:zlib'
 import { Pool, type Dispatcher } from 'undici'
 import type { NodeUrlConfig } from '../../../config/types.ts'
-import { createDecoder, isPlainCoding } from './content-encoding.ts'
 import { Exchange, exchange, type WireOptions } from '../exchange.ts'
 import type { ReplyBody, ReplyBodyLimits } from './reply-body.ts'
 import { faultOf } from './http-fault.ts'
@@ -23,6 +28,17 @@ const bodyLimits: ReplyBodyLimits = {
   // A stream costs no memory; this ends one that has no end.
   maxBytes: 16 * 1024 * mebibyte,
 }
+
+/** The router asks for gzip at most, but some upstreams answer with another coding. */
+const decoders: Readonly<Record<string, () => Transform>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+  zstd: createZstdDecompress,
+}
+/** No coding at all; and what some servers write there by mistake, the text's own encoding. */
+const plainCodings: ReadonlySet<string> = new Set(['', 'identity', 'utf-8', 'utf8'])
 
 /** A body that is decoded to more than this, and to so many times its length, is a bomb. */
 const bomb = { bytes: 64 * mebibyte, ratio: 500 }
@@ -88,11 +104,11 @@ class HttpExchange extends Exchange implements Dispatcher.DispatchHandler {
     if (status < 200 || this.isOver) return
     this.status = status
     this.headers = toHeaderList(controller.rawHeaders)
-    const encoding = header(this.headers, 'content-encoding')
-    if (isPlainCoding(encoding)) return
-    const decoder = createDecoder(encoding ?? '')
+    const coding = header(this.headers, 'content-encoding')?.trim().toLowerCase() ?? ''
+    if (plainCodings.has(coding)) return
+    const decoder = decoders[coding]?.()
     // The router asks for gzip at most, so a coding that it does not know is against the rules.
-    if (decoder === null)
+    if (decoder === undefined)
       return this.fail(new TransportError('protocol', 'unknown content encoding'))
     this.#decode(decoder, this.openBody(decoder, null, bodyLimits), controller)
   }

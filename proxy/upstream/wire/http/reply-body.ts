@@ -57,8 +57,6 @@ export class ReplyBody implements BodyStream, AsyncIterator<Uint8Array, undefine
   readonly length: number | null
   readonly #options: ReplyBodyOptions
   #chunks: Uint8Array[] = []
-  /** Of the chunks, so many have been read. */
-  #readChunks = 0
   #waitingBytes = 0
   #totalBytes = 0
   #isStream = false
@@ -75,7 +73,7 @@ export class ReplyBody implements BodyStream, AsyncIterator<Uint8Array, undefine
   }
 
   get head(): readonly Uint8Array[] {
-    return this.#readChunks === 0 ? this.#chunks : this.#chunks.slice(this.#readChunks)
+    return this.#chunks
   }
 
   // For the source.
@@ -128,13 +126,8 @@ export class ReplyBody implements BodyStream, AsyncIterator<Uint8Array, undefine
   }
 
   next(): Promise<Result> {
-    const chunk = this.#chunks[this.#readChunks]
+    const chunk = this.#chunks.shift()
     if (chunk) {
-      this.#readChunks += 1
-      if (this.#readChunks === this.#chunks.length) {
-        this.#chunks = []
-        this.#readChunks = 0
-      }
       this.#waitingBytes -= chunk.length
       this.#gotOn(chunk.length)
       if (this.#paused && this.#chunks.length === 0) {
@@ -184,7 +177,6 @@ export class ReplyBody implements BodyStream, AsyncIterator<Uint8Array, undefine
 
   #drop(): void {
     this.#chunks = []
-    this.#readChunks = 0
     this.#waitingBytes = 0
   }
 
