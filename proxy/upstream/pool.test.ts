@@ -261,5 +261,5 @@ it.each<[string, (upstream: Upstream) => void, number]>([
 ])('one that %s has this share of its traffic at first', (_name, happens, share) => {
   const pool = new PoolFixture('a')
   happens(pool.upstream('a'))
-  expect(pool.upstream('a').slowStart.share(pool.clock.nowMs())).toBe(share)
+  expect(pool.upstream('a').earned(pool.clock.nowMs())).toBe(share)
 })

@@ -65,19 +65,3 @@ export class Score {
     return this.#latency.value(nowMs)
   }
 }
-
-const rampMs = 10_000
-
-/** An upstream that comes back earns its share: its weight rises from nothing to the whole within 10 s. */
-export class SlowStart {
-  #beganMs = -Infinity
-
-  begin(nowMs: number): void {
-    this.#beganMs = nowMs
-  }
-
-  /** How much of its share it has earned, in [0, 1]; 1 for one that was never away. */
-  share(nowMs: number): number {
-    return Math.min(1, (nowMs - this.#beganMs) / rampMs)
-  }
-}

@@ -6,8 +6,11 @@ import type { Tier } from '../config/types.ts'
 import type { Availability } from './availability.ts'
 import { LoneFailures } from './lone-failures.ts'
 import type { NodeUrl, SocketUrl } from './node-url.ts'
-import { Score, SlowStart } from './score.ts'
+import { Score } from './score.ts'
 import type { Head } from './tip.ts'
+
+/** The weight of one that comes back rises from nothing to the whole within this time. */
+const rampMs = 10_000
 
 /** One upstream of a pool: what it is, what is known of it, and what it is doing. */
 export class Upstream {
@@ -19,9 +22,9 @@ export class Upstream {
   readonly sockets: readonly SocketUrl[]
   readonly availability: Availability
   readonly score = new Score()
-  readonly slowStart = new SlowStart()
   readonly #clock: Clock
   readonly #loneFailures: LoneFailures
+  #rejoinedMs = -Infinity
   /** Calls that it is answering now. */
   sessions = 0
   latest: Head | null = null
@@ -137,6 +140,11 @@ export class Upstream {
 
   /** It was out of service and is back. */
   rejoined(): void {
-    this.slowStart.begin(this.#clock.nowMs())
+    this.#rejoinedMs = this.#clock.nowMs()
+  }
+
+  /** How much of its share it has earned since it came back, in [0, 1]; 1 for one that was never away. */
+  earned(nowMs: number): number {
+    return Math.min(1, (nowMs - this.#rejoinedMs) / rampMs)
   }
 }

@@ -52,7 +52,7 @@ export function weigh(
         // One that was not measured yet counts as the best, so that it gets measured.
         latency: latency === null ? 1 : (best + latencyNoiseMs) / (latency + latencyNoiseMs),
         sync: 1 / (1 + each.lagBlocks),
-        earned: each.slowStart.share(nowMs),
+        earned: each.earned(nowMs),
       }
       return [each, { ...qualities, weight: weightOf(strategy, qualities) }]
     }),
