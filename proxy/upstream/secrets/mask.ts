@@ -75,6 +75,8 @@ function stars(found: string): string {
 function spellingsOf(key: string): readonly string[] {
   const plain = decoded(key.trim())
   if (!isTellable(plain)) return []
-  const spellings = [key.trim(), plain, encodeURI(plain), encodeURIComponent(plain)]
-  return spellings.map((each) => Buffer.from(each).toString('latin1'))
+  const encoded = [plain, encodeURI(plain), encodeURIComponent(plain)]
+  // A query has a plus for a space.
+  const inQuery = encoded.map((each) => each.replaceAll(/ |%20/g, '+'))
+  return [key.trim(), ...encoded, ...inQuery].map((each) => Buffer.from(each).toString('latin1'))
 }
