@@ -9,7 +9,7 @@ import type { NodeUrl } from '../upstream/node-url.ts'
 import { TransportError } from '../upstream/transport.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import { header, release, type Incoming } from '../upstream/wire.ts'
-import { isRepeatable, type Call } from './call.ts'
+import { isLight, isRepeatable, type Call } from './call.ts'
 import type { AttemptKind, AttemptRecord } from './journal.ts'
 import { addonsOf } from './needs.ts'
 import type { RelayParts } from './parts.ts'
@@ -24,6 +24,8 @@ import type { Verdict } from './verdict.ts'
 import { mayBeRight, type Violation } from '../integrity/violation.ts'
 
 const ownDefect = 'a defect of the router'
+/** What each other item of the same request may add to the time of a call. */
+const msPerOther = 20
 const lateFault = new TransportError('timeout', 'no answer in time')
 
 /** The call that an attempt is made for. After `ended` nothing more is reported to it. */
@@ -48,16 +50,17 @@ export class Attempt implements Due {
   fault: TransportError | null = null
   /** The answer for the client; of a failed attempt, what may be passed on. */
   reply: Reply | null = null
+  /** How much longer it may take for the others in the same request. */
+  othersMs = 0
   /** What the router itself failed by. */
   defect: unknown = null
   readonly #parts: RelayParts
   readonly #owner: AttemptOwner
   readonly #call: Call
-  readonly #urls: readonly NodeUrl[]
+  readonly #urls: Iterator<NodeUrl, undefined> & Iterable<NodeUrl>
   readonly #cancellation = new Cancellation()
   #url: NodeUrl
   #record: AttemptRecord
-  #urlIndex = 0
   #slowAtMs = Infinity
   #lateAtMs = Infinity
   /** It has less time than an upstream may take, or may rest: being late is no failure of the upstream. */
@@ -80,9 +83,9 @@ export class Attempt implements Due {
     this.#parts = parts
     this.#owner = owner
     this.#call = call
-    this.#urls = upstream.urlsFor(addonsOf(call))
-    const [url] = this.#urls
-    if (!url) throw new Error('an upstream was chosen that has no URL for the call')
+    this.#urls = upstream.urlsFor(addonsOf(call)).values()
+    const { value: url, done } = this.#urls.next()
+    if (done) throw new Error('an upstream was chosen that has no URL for the call')
     this.#url = url
     this.#record = call.journal.begin(upstream.name, kind, nowMs)
     upstream.sessions += 1
@@ -104,13 +107,14 @@ export class Attempt implements Due {
 
   start(nowMs: number): void {
     this.failure = this.fault = this.reply = null
-    const { request, sendFirst } = this.#call
+    const { request } = this.#call
+    const shared = this.#record.kind === 'first' ? this.#call.shared : undefined
+    this.othersMs = (shared?.others ?? 0) * msPerOther
     this.#allow(nowMs)
     this.#rearm(nowMs)
-    const isAlone = this.#record.kind !== 'first' || !sendFirst
-    const incoming = isAlone
-      ? this.#url.transport.send(request, this.#cancellation)
-      : sendFirst(this.#url, request, this.#cancellation)
+    const incoming = shared
+      ? shared.send(this.#url, request, this.#cancellation)
+      : this.#url.transport.send(request, this.#cancellation)
     incoming.then(
       (received) => this.#received(received),
       (error: unknown) => this.#failedToSend(error),
@@ -185,7 +189,8 @@ export class Attempt implements Due {
     const { asked, directives, journal } = this.#call
     const { hedging, config } = this.#parts
     const urlMs = this.#url.timeoutMs
-    const usualMs = urlMs ?? hedging.usualBudgetMs(asked, config.minRelayTimeoutMs)
+    const ownUsualMs = urlMs ?? hedging.usualBudgetMs(asked, config.minRelayTimeoutMs)
+    const usualMs = ownUsualMs + this.othersMs
     const leftMs = journal.deadlineMs - nowMs
     const ownMs = directives.relayTimeoutMs ?? (journal.mayRest ? Infinity : usualMs)
     const budgetMs = Math.min(ownMs, leftMs)
@@ -248,16 +253,14 @@ export class Attempt implements Due {
   #failsOver(failure: FailureClass, nowMs: number): boolean {
     const call = this.#call
     const { fault } = this
-    if (this.#urlIndex + 1 >= this.#urls.length || this.isLate) return false
-    if (!isRepeatable(call) || call.journal.isSpent(nowMs)) return false
+    if (this.isLate || !isRepeatable(call) || call.journal.isSpent(nowMs)) return false
     const isUnsent = fault?.sent === false && failure.retry
     const isReadAgain = call.asked.kind === 'read' && failure.retry && fault?.fault !== 'timeout'
     if (!failure.holdOff && !isUnsent && !isReadAgain) return false
     const addons = addonsOf(call)
-    while (++this.#urlIndex < this.#urls.length) {
-      const next = this.#urls[this.#urlIndex]
+    for (const next of this.#urls) {
       // Another call may have put it into cooldown in the meantime.
-      if (!next?.serves(addons)) continue
+      if (!next.serves(addons)) continue
       this.#url = next
       this.#record = call.journal.begin(this.upstream.name, 'failover', nowMs)
       return true
@@ -338,8 +341,7 @@ export class Attempt implements Due {
   #succeed(refusal: FailureClass | null, nowMs: number): void {
     this.#end(refusal ? 'node-error' : 'answer', refusal?.name ?? null, nowMs)
     const { endedMs, startedMs } = this.#record
-    // How long a stream rests says nothing about its upstream.
-    const latencyMs = this.#call.journal.mayRest ? null : (endedMs ?? nowMs) - startedMs
+    const latencyMs = this.#isTimed ? (endedMs ?? nowMs) - startedMs : null
     this.upstream.succeeded(this.#url, latencyMs, this.#method)
   }
 
@@ -374,7 +376,12 @@ export class Attempt implements Due {
 
   /** It was not waited for to the end. */
   #outrun(nowMs: number): void {
-    if (!this.#call.journal.mayRest) this.upstream.outrun(nowMs - this.#record.startedMs)
+    if (this.#isTimed) this.upstream.outrun(nowMs - this.#record.startedMs)
+  }
+
+  /** How long a stream rests, or a heavy call takes, says nothing of how fast its upstream is. */
+  get #isTimed(): boolean {
+    return !this.#call.journal.mayRest && isLight(this.#call)
   }
 
   #close(): void {

@@ -25,8 +25,8 @@ export interface Call {
   readonly signal: CancelSignal
   /** What happened to it so far; written by the relay, read for headers, logs and metrics. */
   readonly journal: Journal
-  /** Sends the first attempt, where it may share a request with others; absent: it goes alone. */
-  readonly sendFirst?: Send
+  /** How the first attempt may leave in one request with others; absent: it goes alone. */
+  readonly shared?: { readonly send: Send; readonly others: number }
 }
 
 /** What the client asked of the router itself, by request headers. */
@@ -57,6 +57,11 @@ export type Send = (url: NodeUrl, request: Outgoing, signal: CancelSignal) => Pr
 /** It can be sent once more: most bodies that stream are gone with their first reading. */
 export function isRepeatable({ request: { body } }: Pick<Call, 'request'>): boolean {
   return body === null || body instanceof Uint8Array || body.isRepeatable === true
+}
+
+/** It says how fast a node is, and holds up no other that leaves with it. */
+export function isLight({ asked }: Pick<Call, 'asked'>): boolean {
+  return asked.cost <= 20 && !asked.waitsForBlock
 }
 
 /** It can be sent to several at once: all of its body is here. */

@@ -112,9 +112,30 @@ describe('calls that shared a request', () => {
     const { call } = await relay.ask()
     const shared = Array.from({ length: 20 }, () => {
       const journal = new Journal(relay.clock.nowMs())
-      return relay.relay({ ...call, journal, sendFirst: () => Promise.reject(faultOf()) })
+      const send = () => Promise.reject(faultOf())
+      return relay.relay({ ...call, journal, shared: { send, others: 19 } })
     })
     await Promise.allSettled(shared)
     expect(relay.pool.hasEligible).toBe(isEligible)
+  })
+
+  it.each([
+    ['are waited for 20 ms longer for each of the others', 9, 1],
+    ['get a hedge in the usual time where there is one other', 1, 2],
+  ])('%s', async (_, others, attempts) => {
+    const upstream = { script: () => ok }
+    const relay = new RelayFixture(chain, iface, { a: upstream, b: upstream })
+    const { call } = await relay.ask()
+    const journal = new Journal(relay.clock.nowMs())
+    const late = new Promise<never>((_resolve, reject) => {
+      relay.clock.after(1_100, () => {
+        reject(fault())
+      })
+    })
+    const reply = relay.relay({ ...call, journal, shared: { send: () => late, others } })
+    await relay.clock.advance(700)
+    expect(journal.attempts).toHaveLength(attempts)
+    await relay.clock.advance(1_000)
+    await reply
   })
 })

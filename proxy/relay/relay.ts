@@ -204,7 +204,8 @@ class InTurn implements AttemptOwner {
     this.#running.push(attempt)
     attempt.start(nowMs)
     if (this.#isHedged && !call.journal.mayRest) {
-      this.#idleMs = this.#parts.hedging.tickMs(call.asked, attempt.budgetMs)
+      const tickMs = this.#parts.hedging.tickMs(call.asked, attempt.budgetMs)
+      this.#idleMs = tickMs + attempt.othersMs
       attempt.slowAfter(this.#idleMs, nowMs)
     }
     return true

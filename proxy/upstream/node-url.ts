@@ -27,8 +27,10 @@ export class NodeUrl<Wire extends Transport = Transport> {
   head: { readonly block: number; readonly atMs: number } | null = null
   /** How often it passed the verification that follows a jump of its head. */
   jumpsPassed = 0
-  /** JSON-RPC: calls that one request to it may hold; less where its node refused so many. */
-  maxBatch: number
+  /** JSON-RPC: calls that one request to it may hold. */
+  readonly maxBatch: number
+  /** So many until then, on the clock's monotonic scale, since its node refused more. */
+  smallerBatch: { readonly items: number; readonly untilMs: number } | null = null
   /** Where it serves the router's own questions that a node may serve at several paths. */
   readonly servedPaths = new Map<string, string>()
   /** Failures in a row; the URL with the fewest is asked first. */

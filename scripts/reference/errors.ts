@@ -6,15 +6,16 @@ import { parse } from 'yaml'
 import { failureOf } from '../../proxy/chain/failures/compile-failures.ts'
 import { type FailureFile, failureFileSchema } from '../../proxy/chain/failures/schema.ts'
 import { errorKinds } from '../../proxy/relay/errors.ts'
+import { errorTexts } from '../generate/error-texts.ts'
 
 const failuresFolder = join(import.meta.dirname, '../../specs/failures')
 
 /** `docs/reference/errors.md`. */
 export function render(): string {
-  const rows = Object.values(errorKinds).map(
-    (kind) =>
-      `| \`${kind.reason}\` | ${kind.jsonRpcCode} | ${kind.httpStatus} | ${kind.grpcStatus} | \`${kind.code}\` | ${kind.about} |`,
-  )
+  const rows = Object.entries(errorTexts).map(([name, about]) => {
+    const kind = errorKinds[name as keyof typeof errorKinds]
+    return `| \`${kind.reason}\` | ${kind.jsonRpcCode} | ${kind.httpStatus} | ${kind.grpcStatus} | \`${kind.code}\` | ${about} |`
+  })
   return `# Errors
 
 <!-- Made from proxy/relay/errors.ts and specs/failures by \`make generate\`. -->

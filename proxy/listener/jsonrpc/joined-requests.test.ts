@@ -44,10 +44,11 @@ async function send(
   url: NodeUrl,
   ids: readonly string[],
   signal: CancelSignal = new Cancellation(),
+  nowMs = 0,
 ) {
-  const joined = new JoinedRequests()
+  const joined = new JoinedRequests(ids.length)
   const answers = ids.map((id) =>
-    joined.sender(Buffer.from(id))(
+    joined.sender(Buffer.from(id), nowMs)(
       url,
       { verb: 'POST', path: '', headers: [], body: Buffer.from(call(id)) },
       signal,
@@ -111,15 +112,28 @@ describe('items of a batch', () => {
     async (_, refusal) => {
       const { url, asked } = nodeUrl((body) => (body.startsWith('[') ? refusal : single(body)))
       expect(await send(url, ['1', '2', '3', '4'])).toEqual(['1', '2', '3', '4'].map(result))
-      expect([asked.length, url.maxBatch]).toEqual([5, 2])
+      expect([asked.length, url.smallerBatch?.items]).toEqual([5, 2])
     },
   )
+
+  test('are tried together again ten minutes after a node refused so many', async () => {
+    let isRefusing = true
+    const { url, asked } = nodeUrl((body) =>
+      isRefusing && body.startsWith('[') ? incoming('no', 400) : honest(body),
+    )
+    await send(url, ['1', '2'])
+    isRefusing = false
+    await send(url, ['1', '2'], new Cancellation(), 10 * 60_000 - 1)
+    expect(asked.slice(3)).toEqual([call('1'), call('2')])
+    await send(url, ['1', '2'], new Cancellation(), 10 * 60_000)
+    expect(asked.slice(5)).toEqual([`[${call('1')},${call('2')}]`])
+  })
 
   test('all get the one error that a node has for them, such as a limit', async () => {
     const limit = '{"jsonrpc":"2.0","id":null,"error":{"code":-32005,"message":"slow down"}}'
     const { url, asked } = nodeUrl(() => incoming(limit))
     expect(await send(url, ['1', '2', '3'])).toEqual([limit, limit, limit])
-    expect([asked.length, url.maxBatch]).toEqual([1, 100])
+    expect([asked.length, url.smallerBatch]).toEqual([1, undefined])
   })
 
   test.each([403, 429, 500, 503])(
@@ -141,11 +155,11 @@ describe('items of a batch', () => {
 
   test('are taken back together when nobody waits for any of them', async () => {
     const { url, signals } = nodeUrl(honest)
-    const joined = new JoinedRequests()
+    const joined = new JoinedRequests(2)
     const waits = [new Cancellation(), new Cancellation()]
     const request = { verb: 'POST', path: '', headers: [], body: Buffer.from(call('1')) }
     const answers = waits.map((wait, at) =>
-      joined.sender(Buffer.from(String(at)))(url, request, wait),
+      joined.sender(Buffer.from(String(at)), 0)(url, request, wait),
     )
     joined.flush()
     waits[0]?.abort()
@@ -157,10 +171,10 @@ describe('items of a batch', () => {
 
   test('that are sent after the batch went out go at once', async () => {
     const { url, asked } = nodeUrl(honest)
-    const joined = new JoinedRequests()
+    const joined = new JoinedRequests(1)
     joined.flush()
     const request = { verb: 'POST', path: '', headers: [], body: Buffer.from(call('7')) }
-    await joined.sender(Buffer.from('7'))(url, request, new Cancellation())
+    await joined.sender(Buffer.from('7'), 0)(url, request, new Cancellation())
     expect(asked).toEqual([call('7')])
   })
 })

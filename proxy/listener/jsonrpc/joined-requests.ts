@@ -15,6 +15,8 @@ const maxAnswerBytes = 16 * 1024 * 1024
 const refusals: ReadonlySet<number> = new Set([400, 404, 405, 413, 415, 422, 501])
 /** Parse error, invalid request, no such method: so a node says that it takes no batches. */
 const aboutForm: ReadonlySet<number> = new Set([-32700, -32600, -32601])
+/** Then a size that was refused is tried again. */
+const refusedForMs = 10 * 60_000
 
 /** One item of a client's batch, on its way to a URL. */
 interface Item {
@@ -22,6 +24,8 @@ interface Item {
   /** JSON of the id under which the node is asked. */
   readonly id: string
   readonly signal: CancelSignal
+  /** When it came. */
+  readonly atMs: number
   readonly resolve: (incoming: Incoming) => void
   readonly reject: (error: unknown) => void
 }
@@ -29,22 +33,28 @@ interface Item {
 /**
  * Items of one client's batch that go to the same URL leave as one request, and each gets its own
  * part of the answer, byte for byte. What a node refuses together is sent singly, and the next batches
- * to that URL are half as long.
+ * to that URL are half as long, for ten minutes.
  */
 export class JoinedRequests {
+  /** How many other items may leave with one. */
+  readonly others: number
   readonly #groups = new Map<NodeUrl, Item[][]>()
   #isOpen = true
+
+  constructor(items: number) {
+    this.others = items - 1
+  }
 
   /**
    * Sends one item, which has this id (JSON) there: together with others when `flush` comes, at once
    * after that.
    */
-  sender(id: Uint8Array): Send {
+  sender(id: Uint8Array, atMs: number): Send {
     return (url, request, signal) => {
       if (!this.#isOpen) return url.transport.send(request, signal)
       return new Promise((resolve, reject) => {
         const text = bufferOf(id).toString('latin1')
-        this.#join(url, { request, id: text, signal, resolve, reject })
+        this.#join(url, { request, id: text, signal, atMs, resolve, reject })
       })
     }
   }
@@ -65,11 +75,15 @@ export class JoinedRequests {
     const groups = this.#groups.get(url) ?? []
     this.#groups.set(url, groups)
     const fits = (group: readonly Item[]) =>
-      group.length < url.maxBatch && group[0]?.request.path === item.request.path
+      group.length < mostItems(url, item) && group[0]?.request.path === item.request.path
     const group = groups.find((each) => fits(each) && each.every(({ id }) => id !== item.id))
     if (group) group.push(item)
     else groups.push([item])
   }
+}
+
+function mostItems({ maxBatch, smallerBatch }: NodeUrl, { atMs }: Item): number {
+  return smallerBatch && atMs < smallerBatch.untilMs ? smallerBatch.items : maxBatch
 }
 
 function sendSingly(url: NodeUrl, { request, signal, resolve, reject }: Item): void {
@@ -109,7 +123,8 @@ async function share(url: NodeUrl, items: readonly Item[], incoming: Incoming): 
     }
   } else if (body !== null && isOneError(body)) forAll(items, { ...incoming, body })
   else if (body === null || refusals.has(incoming.status) || incoming.status < 300) {
-    url.maxBatch = Math.max(1, Math.floor(items.length / 2))
+    const atMs = items[0]?.atMs ?? 0
+    url.smallerBatch = { items: Math.max(1, items.length >> 1), untilMs: atMs + refusedForMs }
     for (const item of items) sendSingly(url, item)
   } else forAll(items, { ...incoming, body })
 }

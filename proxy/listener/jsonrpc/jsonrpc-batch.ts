@@ -21,8 +21,8 @@ async function* inOrder<Item>(
   answer: AnswerItem<Item>,
 ): AsyncGenerator<ItemAnswer> {
   for (let from = 0; from < items.length; from += waveItems) {
-    const joined = new JoinedRequests()
     const wave = items.slice(from, from + waveItems)
+    const joined = new JoinedRequests(wave.length)
     const answers = wave.map((item, at) => answer(item, from + at, joined))
     joined.flush()
     let next = 0

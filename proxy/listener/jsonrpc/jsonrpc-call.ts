@@ -3,8 +3,7 @@
 import type { ChainInterface, Question } from '../../chain/types.ts'
 import type { CancelSignal } from '../../clock/cancellation.ts'
 import type { Clock } from '../../clock/clock.ts'
-import type { Call } from '../../relay/call.ts'
-import type { Directives } from '../../relay/call.ts'
+import { isLight, type Call, type Directives } from '../../relay/call.ts'
 import { RelayError } from '../../relay/errors.ts'
 import { Journal } from '../../relay/journal.ts'
 import type { HeaderList } from '../../upstream/wire.ts'
@@ -64,8 +63,12 @@ export function makeJsonRpcCall(
   const sent = sentForm(request, iface.impliedVersion)
   const isVersion1 = iface.impliedVersion === '1.0' && !request.isVersion2
   const path = asked.internalPath ?? ''
-  // A write is broadcast, and what a filter belongs to is one upstream: both go alone.
-  const isJoined = joined !== null && asked.kind === 'read' && asked.stateful === null
+  const journal = new Journal(clock.nowMs())
+  // A write is broadcast, a filter belongs to one upstream, and a heavy call holds the others up: these go alone.
+  const shared =
+    joined && asked.kind === 'read' && asked.stateful === null && isLight({ asked })
+      ? { send: joined.sender(sent.id, journal.startedMs), others: joined.others }
+      : null
   return {
     guid,
     asked,
@@ -73,7 +76,7 @@ export function makeJsonRpcCall(
     reader: new JsonRpcReplyReader(sent.id, idBytes(request.body, request.id), isVersion1),
     directives,
     signal,
-    journal: new Journal(clock.nowMs()),
-    ...(isJoined && { sendFirst: joined.sender(sent.id) }),
+    journal,
+    ...(shared && { shared }),
   }
 }

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { errorKinds } from '../../proxy/relay/errors.ts'
+
+/** When each error of the router happens, and what to do, for `docs/reference/errors.md`. */
+export const errorTexts: Readonly<Record<keyof typeof errorKinds, string>> = {
+  parse: 'The request body is not JSON. Nothing was sent to an upstream.',
+  invalidRequest: 'The request is JSON, but not a JSON-RPC call. Nothing was sent to an upstream.',
+  tooLarge: 'The request body is longer than `--max-request-bytes`.',
+  methodNotFound:
+    'No node can have such a method: its name is empty, or the path of a gRPC call is not `/package.Service/Method`. Or it subscribes, by the spec or by its name (`*_subscribe`, `*_subscribeNewHeads`), to what the router cannot share out. Any other method that the spec does not name is relayed.',
+  invalidParams: 'The parameters of a request to subscribe or unsubscribe make no sense.',
+  noSuchSubscription: 'The connection has no subscription of this id or query.',
+  alreadySubscribed:
+    'The connection has a subscription to this query already. Tendermint RPC only.',
+  needsWebSocket:
+    'The method opens or ends a subscription, and the request came by HTTP, where nobody can be told of anything later. Connect to the same address with `ws://`.',
+  tooManySubscriptions:
+    'The connection has as many subscriptions as `--websocket-max-subscriptions` allows. End one, or open another connection.',
+  badHttp:
+    'What came on the connection is no HTTP request, one whose target has bytes that must be percent-encoded, or one in HTTP/1.1 without a `Host`. The connection is closed.',
+  noSuchPath: 'The listener serves other paths than this; the message names them.',
+  verbNotAllowed:
+    'The path exists, but not for this HTTP method; `Allow` names those that it takes.',
+  unsendable:
+    'No node can be asked this: the target of the request is neither a path nor an `http://` URL, it has a `#` in it, its path has a `..` segment, or a header cannot be written. Nothing was sent to an upstream.',
+  unsupportedDirective:
+    'A header of the request asks for what this version cannot do: `rpc-stickiness`, or one of `rpc-cross-validation-*`. Nothing was sent to an upstream.',
+  badGrpc:
+    'The request breaks the rules of gRPC: it ends in the middle of a message, or has a `grpc-timeout` twice or one that is none.',
+  slowRequest: 'The client took too long to send its request. The connection is closed.',
+  unsupportedEncoding: 'The request has a `Content-Encoding` other than gzip.',
+  unknownTransferCoding: 'The request has a `Transfer-Encoding` other than `chunked`.',
+  headersTooLarge:
+    'The request line and headers are longer than 16 KiB, or the metadata of a gRPC call is. An HTTP/1.1 connection is closed.',
+  noUpstream:
+    'No upstream may serve this call: none is left that is up, has a session free, declares the add-on and is not excluded by a directive.',
+  rateLimited:
+    'Every upstream that could serve this call is in cooldown: it answered 429, told of a spent quota, or gave a `Retry-After`. Nothing was sent; `Retry-After` says when the first of them is asked again.',
+  filterNotFound:
+    'The upstream that made the filter cannot be asked any more, and this replica did not make it, or cannot go on with it elsewhere. Make a new filter, as after the same error of a node: libraries do.',
+  breakerOpen:
+    'Two calls in a row found no upstream. Calls fail at once until an upstream may be asked again.',
+  upstreamFailed: 'Every attempt failed and no upstream gave an error of its own to pass on.',
+  integrity:
+    'An upstream answered with what cannot be true, and no other one answered. The log has the evidence.',
+  timeout: 'The call used up its whole relay budget, or its last attempt used up its own.',
+  internal: 'A defect of the router. The log has the details under the same guid.',
+}
