@@ -9,7 +9,7 @@ import {
 import type { Clock } from '../../clock/clock.ts'
 import { Pulse } from '../../clock/pulse.ts'
 import type { Address } from '../../config/types.ts'
-import { metadataOptions } from '../../upstream/wire/grpc/metadata-options.ts'
+import { metadataOptions } from '../../upstream/wire/grpc/http2-sessions.ts'
 import { Http2Exchange } from './http2-exchange.ts'
 import {
   closed,

@@ -4,7 +4,10 @@ import type { CancelSignal } from '../../clock/cancellation.ts'
 import type { Clock } from '../../clock/clock.ts'
 import { TransportError } from '../transport.ts'
 import type { HeaderList, Incoming } from '../wire.ts'
-import { ReplyBody, type ReplyBodyLimits } from './http/reply-body.ts'
+import { ReplyBody, type Flow } from './reply-body.ts'
+
+/** A longer body is a stream. */
+const collectBytes = 1024 * 1024
 
 export interface WireOptions {
   /** `rpc-router/1.2.3`. */
@@ -12,12 +15,6 @@ export interface WireOptions {
   readonly clock: Clock
   /** Hears of bytes that passed in a stream. */
   readonly streamed?: ((bytes: number) => void) | undefined
-}
-
-/** What bytes come through, and can be told to wait. */
-interface Flow {
-  pause(): unknown
-  resume(): unknown
 }
 
 /** Sends one request, and settles the promise of its answer. */
@@ -34,15 +31,24 @@ export function exchange(signal: CancelSignal, begin: Begin): Promise<Incoming> 
   })
 }
 
-/** One request and its answer, whatever the wire: it ends once, with an answer or an error, or in the middle of a stream. */
+/**
+ * One request and its answer, whatever the wire: it ends once, with an answer or an error, or in the middle of a
+ * stream. A short body is collected; one that turns out to be long becomes a `ReplyBody`.
+ */
 export abstract class Exchange {
   protected readonly options: WireOptions
   /** 0 until the head of the answer is there. */
   protected status = 0
   protected headers: HeaderList = []
   protected trailers: HeaderList = []
-  protected body: ReplyBody | null = null
+  /** Where the body comes from, once there is one. */
+  protected flow: Flow | null = null
   protected isOver = false
+  /** Of a stream, see `ReplyBodyOptions`. */
+  protected abstract readonly stallMs: number | null
+  readonly #pieces: Uint8Array[] = []
+  #collectedBytes = 0
+  #body: ReplyBody | null = null
   readonly #signal: CancelSignal
   readonly #resolve: Parameters<Begin>[0]
   readonly #reject: Parameters<Begin>[1]
@@ -66,29 +72,46 @@ export abstract class Exchange {
   /** Lets the wire go. */
   protected abstract reset(error: TransportError): void
 
-  /** From now on the answer comes in through a body. */
-  protected openBody(flow: Flow, length: number | null, limits: ReplyBodyLimits): ReplyBody {
-    this.body = new ReplyBody({
-      ...limits,
-      ...this.options,
-      length,
-      source: {
-        pause: () => void flow.pause(),
-        resume: () => void flow.resume(),
-        abort: (error) => {
-          this.fail(error)
-        },
-      },
-      ready: (ready) => {
-        this.ready(ready)
-      },
-    })
-    return this.body
+  /** All bytes of the body, where they are known before. */
+  protected length(): number | null {
+    return null
   }
 
-  protected ready(body: Incoming['body']): void {
-    const { status, headers } = this
-    this.#resolve({ status, headers, body, trailers: () => this.trailers })
+  /** A part of the body has come. */
+  protected push(piece: Uint8Array): void {
+    if (this.isOver) return
+    if (this.#body) {
+      this.options.streamed?.(piece.length)
+      return this.#body.push(piece)
+    }
+    this.#pieces.push(piece)
+    this.#collectedBytes += piece.length
+    if (this.#collectedBytes > collectBytes) this.handOn()
+  }
+
+  /** Hands on what there is, however short: more may be long in coming. */
+  protected handOn(): void {
+    const { flow, stallMs } = this
+    if (this.isOver || this.#body || !flow) return
+    this.#body = new ReplyBody({
+      clock: this.options.clock,
+      ...{ flow, stallMs },
+      pieces: this.#pieces,
+      length: this.length(),
+      abort: (error) => {
+        this.fail(error)
+      },
+    })
+    this.#answer(this.#body)
+  }
+
+  /** All of the answer is there. */
+  protected complete(): void {
+    this.end()
+    if (this.#body) return this.#body.end()
+    const [first] = this.#pieces
+    const isOne = first !== undefined && this.#pieces.length === 1
+    this.#answer(isOne ? first : Buffer.concat(this.#pieces, this.#collectedBytes))
   }
 
   protected fail(error: TransportError): void {
@@ -97,11 +120,16 @@ export abstract class Exchange {
     this.reset(error)
     // Harmless once it was resolved: then whoever reads the stream hears of it.
     this.#reject(error)
-    this.body?.fail(error)
+    this.#body?.fail(error)
   }
 
   protected end(): void {
     this.isOver = true
     this.#signal.removeEventListener('abort', this.#onAbort)
+  }
+
+  #answer(body: Incoming['body']): void {
+    const { status, headers } = this
+    this.#resolve({ status, headers, body, trailers: () => this.trailers })
   }
 }

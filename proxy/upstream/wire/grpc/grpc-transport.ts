@@ -4,23 +4,14 @@ import { constants, type ClientHttp2Stream } from 'node:http2'
 import type { Cancel } from '../../../clock/clock.ts'
 import type { NodeUrlConfig } from '../../../config/types.ts'
 import { Http2Sessions } from './http2-sessions.ts'
-import { isLargeMetadata } from './metadata-options.ts'
-import { faultOf } from '../http/http-fault.ts'
-import type { ReplyBodyLimits } from '../http/reply-body.ts'
+import { faultOf } from '../wire-fault.ts'
 import { Exchange, exchange, type WireOptions } from '../exchange.ts'
 import { TransportError, type Transport } from '../../transport.ts'
 import { UpstreamTarget } from '../upstream-target.ts'
-import type { Body, HeaderList, Incoming, Outgoing } from '../../wire.ts'
+import type { Body, HeaderList, Outgoing } from '../../wire.ts'
 
-const mebibyte = 1024 * 1024
-
-const bodyLimits: ReplyBodyLimits = {
-  collectBytes: mebibyte,
-  waitingBytes: 64 * 1024,
-  // A stream may rest as long as it likes; pings tell whether the node is there.
-  stallMs: null,
-  maxBytes: Number.MAX_SAFE_INTEGER,
-}
+/** Of their size in HTTP/2; common servers refuse some of 8 KiB, and may be told to be stricter. */
+const largeListBytes = 4 * 1024
 
 /**
  * How long the end of an answer is waited for once it has begun. The trailers of a unary answer come
@@ -52,6 +43,8 @@ export function createGrpcTransport(config: NodeUrlConfig, options: WireOptions)
 
 /** One call and its answer on an HTTP/2 stream. */
 class GrpcExchange extends Exchange {
+  /** A stream may rest as long as it likes; pings tell whether the node is there. */
+  protected readonly stallMs = null
   #metadata: HeaderList = []
   #stream: ClientHttp2Stream | null = null
   #cancelLinger: Cancel = () => {}
@@ -85,19 +78,21 @@ class GrpcExchange extends Exchange {
     let cause: Error | null = null
     stream
       .on('response', (_, flags: number, raw: string[]) => {
-        this.#begun(raw)
+        if (this.isOver) return
+        ;({ headers: this.headers, status: this.status } = split(raw))
+        this.flow = stream
         const isAll = (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0
         if (!isAll && !awaitsMessage) this.#linger()
       })
       .on('data', (chunk: Buffer) => {
-        this.body?.push(chunk)
+        this.push(chunk)
         if (awaitsMessage) this.#linger()
       })
       .on('trailers', (_, __, raw?: string[]) => {
         this.trailers = raw ?? []
       })
       .on('end', () => {
-        this.#complete()
+        this.#ended()
       })
       .on('error', (error) => {
         cause = error
@@ -109,20 +104,6 @@ class GrpcExchange extends Exchange {
     void this.#sendBody(stream, body)
   }
 
-  /** The answer's head is there. */
-  #begun(raw: readonly string[]): void {
-    if (this.isOver || !this.#stream) return
-    const { headers, status } = split(raw)
-    this.headers = headers
-    this.status = status
-    this.openBody(this.#stream, null, bodyLimits)
-  }
-
-  protected override ready(body: Incoming['body']): void {
-    this.#cancelLinger()
-    super.ready(body)
-  }
-
   /** Waits a little for the end; what goes on longer is handed on as a stream. Once. */
   #linger(): void {
     if (this.#lingers) return
@@ -131,7 +112,7 @@ class GrpcExchange extends Exchange {
     this.#cancelLinger = clock.after(lingerMs, () => {
       // What came while this process was busy is read before the second timer.
       this.#cancelLinger = clock.after(0, () => {
-        this.body?.begin()
+        this.handOn()
       })
     })
   }
@@ -157,14 +138,13 @@ class GrpcExchange extends Exchange {
     return http2Fault(resetCode, cause, isLargeMetadata(this.#metadata))
   }
 
-  #complete(): void {
+  #ended(): void {
     if (this.isOver) return
     const { rstCode = 0 } = this.#stream ?? {}
     // Node tells of an end also behind a reset.
     const isCut = rstCode !== 0 && this.trailers.length === 0
-    if (!this.body || isCut) return this.fail(this.#faultOf(rstCode, null))
-    this.end()
-    this.body.end()
+    if (this.status === 0 || isCut) return this.fail(this.#faultOf(rstCode, null))
+    this.complete()
     // Nobody wants the rest of the request.
     if (this.#stream?.writableEnded === false) this.#reset.abort()
   }
@@ -198,6 +178,12 @@ function drained(stream: ClientHttp2Stream): Promise<void> {
     }
     stream.on('drain', go).on('close', go)
   })
+}
+
+/** Whether metadata may be more than a server takes: by its bytes and its entries (RFC 9113, 6.5.2). */
+function isLargeMetadata(headers: HeaderList): boolean {
+  const bytes = headers.reduce((sum, { length }) => sum + length, 0)
+  return bytes + 16 * headers.length > largeListBytes
 }
 
 /**

@@ -3,8 +3,7 @@
 import { connect, type ClientHttp2Session } from 'node:http2'
 import type { Cancel, Clock } from '../../../clock/clock.ts'
 import { Pulse } from '../../../clock/pulse.ts'
-import type { TlsOptions } from '../tls.ts'
-import { metadataOptions } from './metadata-options.ts'
+import type { TlsOptions } from '../upstream-target.ts'
 import { TransportError } from '../../transport.ts'
 
 /** One slow reader must not use up what all streams of a connection may have on the way. */
@@ -24,6 +23,23 @@ const connectTimeoutMs = 10_000
 const pulseMs = 15_000
 /** An idle one is closed, below what common load balancers close at (60 s). */
 const idleMs = 30_000
+
+/** Of a call's metadata, names and values; more than this some nodes end the whole connection for. */
+export const maxMetadataBytes = 16 * 1024
+
+/**
+ * How a session of Node takes and gives metadata: as it is, so that it is no reason to fail, and to
+ * blame a node. It is bounded by its bytes alone: an entry has one at least, and room for more than
+ * that much is made for it on the wire.
+ */
+export const metadataOptions = {
+  maxHeaderListPairs: maxMetadataBytes,
+  maxSendHeaderBlockLength: 16 * maxMetadataBytes,
+  // Space around a value: it is taken off, where the whole entry would go.
+  strictFieldWhitespaceValidation: false,
+  // A name that comes twice where HTTP wants it once.
+  strictSingleValueFields: false,
+}
 
 /** A connection and how much it carries. */
 interface Session {

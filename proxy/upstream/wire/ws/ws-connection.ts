@@ -3,8 +3,8 @@
 import { WebSocket } from 'ws'
 import type { CancelSignal } from '../../../clock/cancellation.ts'
 import type { Cancel, Clock } from '../../../clock/clock.ts'
-import { faultOf } from '../http/http-fault.ts'
-import { longestPauseMs, parseRetryAfter } from '../../cooldown.ts'
+import { closedFault, faultOf, lossOf, refusalOf, unsent } from '../wire-fault.ts'
+import { parseRetryAfter } from '../../cooldown.ts'
 import { TransportError, type UpstreamSubscription } from '../../transport.ts'
 import type { Incoming, Outgoing } from '../../wire.ts'
 import type { UpstreamTarget } from '../upstream-target.ts'
@@ -110,7 +110,7 @@ export class WebSocketConnection {
         )
       })
       .on('error', (cause) => {
-        this.#fault ??= socketFaultOf(cause)
+        this.#fault ??= faultOf(cause)
       })
       .on('close', (code) => {
         this.#end(this.#fault ?? closedFault(code))
@@ -266,41 +266,6 @@ export class WebSocketConnection {
     for (const { failed } of [...this.#pending.values()]) failed(lost)
     this.#subscriptions.fail(error.fault === 'aborted' ? error : lost)
   }
-}
-
-/** What it means that a node answers in HTTP. What is busy is let alone for as long as it says. */
-function refusalOf(status: number, namedMs: number | null): TransportError {
-  const words = `HTTP ${status} instead of a WebSocket`
-  const isUnavailable = status === 503 && namedMs !== null
-  const isLimit = isUnavailable || status === 429
-  const retryAfterMs = isUnavailable ? Math.min(namedMs, longestPauseMs) : namedMs
-  return new TransportError(isLimit ? 'limited' : 'protocol', words, false, { retryAfterMs })
-}
-
-/** What an error of the WebSocket library means, beside those of Node. Its own text is not taken over. */
-function socketFaultOf(cause: Error): TransportError {
-  const code = (cause as NodeJS.ErrnoException).code ?? ''
-  if (code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH')
-    return new TransportError('too-large', 'a message over the limit', true, { cause })
-  if (code.startsWith('WS_ERR')) return new TransportError('protocol', code, true, { cause })
-  return faultOf(cause)
-}
-
-/** The same failure for a request that was never sent. */
-function unsent({ fault, message, retryAfterMs }: TransportError): TransportError {
-  return new TransportError(fault, message, false, { retryAfterMs })
-}
-
-/** What the node's code of a closed connection means (RFC 6455, 7.4); 1006 is none at all. */
-function closedFault(code: number): TransportError {
-  const how = code === 1006 ? 'without a word' : `with code ${code}`
-  return new TransportError('reset', `the node closed the connection ${how}`)
-}
-
-/** Whose answer was too long cannot be told when there are several: the others are merely lost. */
-function lossOf(error: TransportError, inFlight: number): TransportError {
-  if (error.fault !== 'too-large' || inFlight === 1) return error
-  return new TransportError('reset', error.message, true, { cause: error })
 }
 
 function incomingOf(body: Uint8Array): Incoming {

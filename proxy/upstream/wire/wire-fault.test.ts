@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { faultOf } from './http-fault.ts'
+import { faultOf } from './wire-fault.ts'
 
 const errorOf = (code: string, syscall?: string) =>
   Object.assign(new Error(code), { code }, syscall === undefined ? {} : { syscall })

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { TransportFault } from '../../../chain/failure-table.ts'
-import { TransportError } from '../../transport.ts'
+import type { TransportFault } from '../../chain/failure-table.ts'
+import { longestPauseMs } from '../cooldown.ts'
+import { TransportError } from '../transport.ts'
 
-const unsent: readonly TransportFault[] = ['refused', 'unresolved', 'tls', 'unsendable']
+const neverSent: readonly TransportFault[] = ['refused', 'unresolved', 'tls', 'unsendable']
 
 const faultsByCode: Readonly<Record<string, TransportFault>> = {
   ECONNREFUSED: 'refused',
@@ -19,6 +20,7 @@ const faultsByCode: Readonly<Record<string, TransportFault>> = {
   EPIPE: 'reset',
   UND_ERR_SOCKET: 'reset',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'truncated',
+  WS_ERR_UNSUPPORTED_MESSAGE_LENGTH: 'too-large',
   UND_ERR_INVALID_ARG: 'unsendable',
   UND_ERR_NOT_SUPPORTED: 'unsendable',
   // The router itself has closed the connection.
@@ -46,7 +48,7 @@ const tlsCode =
   /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME_MISMATCH|ERR_OSSL)/
 
 /**
- * What an error of Node or of an HTTP library means. Only its code is taken over: its message may
+ * What an error of Node or of a library of the wire means. Only its code is taken over: its message may
  * name hosts and addresses.
  */
 export function faultOf(cause: Error): TransportError {
@@ -57,7 +59,7 @@ export function faultOf(cause: Error): TransportError {
     ? 'refused'
     : (faultsByCode[code] ?? (tlsCode.test(code) ? 'tls' : 'protocol'))
   const words = fault === 'tls' ? wordsOf(code) : code
-  return new TransportError(fault, words || 'unknown error', !unsent.includes(fault), { cause })
+  return new TransportError(fault, words || 'unknown error', !neverSent.includes(fault), { cause })
 }
 
 function codeOf(cause: Error): string {
@@ -69,4 +71,30 @@ function codeOf(cause: Error): string {
 function wordsOf(code: string): string {
   const found = tlsWords.find(([codes]) => codes.test(code))
   return found ? `TLS: ${found[1]} (${code})` : `TLS: ${code}`
+}
+
+/** What it means that a node answers in HTTP. What is busy is let alone for as long as it says. */
+export function refusalOf(status: number, namedMs: number | null): TransportError {
+  const words = `HTTP ${status} instead of a WebSocket`
+  const isUnavailable = status === 503 && namedMs !== null
+  const isLimit = isUnavailable || status === 429
+  const retryAfterMs = isUnavailable ? Math.min(namedMs, longestPauseMs) : namedMs
+  return new TransportError(isLimit ? 'limited' : 'protocol', words, false, { retryAfterMs })
+}
+
+/** The same failure for a request that was never sent. */
+export function unsent({ fault, message, retryAfterMs }: TransportError): TransportError {
+  return new TransportError(fault, message, false, { retryAfterMs })
+}
+
+/** What the node's code of a closed connection means (RFC 6455, 7.4); 1006 is none at all. */
+export function closedFault(code: number): TransportError {
+  const how = code === 1006 ? 'without a word' : `with code ${code}`
+  return new TransportError('reset', `the node closed the connection ${how}`)
+}
+
+/** Whose answer was too long cannot be told when there are several: the others are merely lost. */
+export function lossOf(error: TransportError, inFlight: number): TransportError {
+  if (error.fault !== 'too-large' || inFlight === 1) return error
+  return new TransportError('reset', error.message, true, { cause: error })
 }
