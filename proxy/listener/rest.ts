@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Call } from '../relay/call.ts'
-import { errorKinds, type RelayError } from '../relay/errors.ts'
+import type { RelayError } from '../relay/errors.ts'
 import { header, type HeaderList } from '../upstream/wire.ts'
 import { forwardHeaders } from './http/forwarded-headers.ts'
-import { answerHealth, type HttpExchange, type HttpHandler } from './http/http-exchange.ts'
+import type { HttpExchange } from './http/http-exchange.ts'
 import { createHttpListener } from './http/http-server.ts'
 import type { Listener, ListenerOptions } from './listener.ts'
 import { PathCalls } from './path-calls.ts'
@@ -23,7 +22,7 @@ const alwaysForwarded = ['content-type', 'accept']
  */
 const relayedVerbs = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
-class RestHandler extends PathCalls implements HttpHandler {
+class RestHandler extends PathCalls {
   // What JSON-RPC tells in its body, REST tells by the status.
   protected override readonly leastStatus = 400
   readonly #requestHeaders: ReadonlySet<string>
@@ -33,18 +32,9 @@ class RestHandler extends PathCalls implements HttpHandler {
     this.#requestHeaders = new Set([...alwaysForwarded, ...options.iface.requestHeaders])
   }
 
-  serve(exchange: HttpExchange): void {
-    const { verb, path } = exchange
-    const { health, version } = this.options
-    const isOwn = path === '/health' && (verb === 'GET' || verb === 'HEAD')
-    if (isOwn) answerHealth(exchange, health(), version)
-    else if (relayedVerbs.includes(verb)) this.relay(exchange)
-    else {
-      const allowed = relayedVerbs.join(', ')
-      const message = `this listener takes ${allowed} only`
-      const answer = this.refuse(errorKinds.verbNotAllowed, message)
-      exchange.answer({ ...answer, headers: [...answer.headers, 'Allow', allowed] })
-    }
+  protected override take(exchange: HttpExchange): void {
+    if (relayedVerbs.includes(exchange.verb)) super.take(exchange)
+    else this.refuseVerb(exchange, 'listener', relayedVerbs.join(', '))
   }
 
   protected read({ verb, path, query, headers, body }: HttpExchange) {
@@ -64,12 +54,12 @@ class RestHandler extends PathCalls implements HttpHandler {
     }
   }
 
-  contentTypeOf(headers: HeaderList): string | null {
+  protected override contentTypeOf(headers: HeaderList): string | null {
     return header(headers, 'content-type')
   }
 
   /** What went wrong, in a form that no node uses for its own. */
-  errorBytes({ kind, message }: RelayError, { guid }: Pick<Call, 'guid'>): Uint8Array {
+  protected errorBytes({ kind, message }: RelayError, guid: string): Uint8Array {
     return Buffer.from(JSON.stringify({ error: { reason: kind.reason, message, guid } }))
   }
 }

@@ -1,53 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Call } from '../relay/call.ts'
-import { errorKinds, type ErrorKind, type RelayError } from '../relay/errors.ts'
+import { errorKinds, type RelayError } from '../relay/errors.ts'
 import type { Finding } from '../relay/reply.ts'
-import type { HeaderList, Incoming } from '../upstream/wire.ts'
-import { Calls } from './calls.ts'
-import { contentTypeOf, forwardHeaders } from './http/forwarded-headers.ts'
-import type { HttpAnswer, HttpExchange, HttpHandler } from './http/http-exchange.ts'
-import { createHttpListener } from './http/http-server.ts'
-import { JsonRpcHandler } from './jsonrpc.ts'
-import { errorBytes } from './jsonrpc/jsonrpc-error.ts'
+import type { Incoming } from '../upstream/wire.ts'
+import { forwardHeaders } from './http/forwarded-headers.ts'
+import type { HttpExchange } from './http/http-exchange.ts'
+import { JsonRpcHandler, listenForJsonRpc } from './jsonrpc.ts'
+import { errorBytes } from './jsonrpc/jsonrpc-request.ts'
 import { JsonRpcReplyReader, objectIn } from './jsonrpc/jsonrpc-reply-reader.ts'
 import type { Listener, ListenerOptions } from './listener.ts'
 import { PathCalls } from './path-calls.ts'
 import { RestReplyReader, wordlessRefusal } from './rest/rest-reply-reader.ts'
-import { jsonRpcSockets } from './session/jsonrpc-session.ts'
 
 /**
  * A listener for Tendermint RPC: JSON-RPC by `POST /` and over WebSocket at `/websocket`, and
  * `GET /status?...` in URI style.
  */
 export function createTendermintListener(options: ListenerOptions): Listener {
-  const sockets = jsonRpcSockets(options, new Calls(options), ['/websocket'])
-  return createHttpListener(options, new TendermintHandler(options), sockets)
+  return listenForJsonRpc(options, new TendermintHandler(options), ['/websocket'])
 }
 
 /** Under which nodes answer in URI style. */
 const uriId = Buffer.from('-1')
 
-class TendermintHandler implements HttpHandler {
-  readonly #jsonRpc: JsonRpcHandler
-  readonly #uri: UriCalls
+class TendermintHandler extends JsonRpcHandler {
+  readonly #uri = new UriCalls(this.options)
 
-  constructor(options: ListenerOptions) {
-    this.#jsonRpc = new JsonRpcHandler(options)
-    this.#uri = new UriCalls(options)
-  }
-
-  serve(exchange: HttpExchange): void {
+  protected override take(exchange: HttpExchange): void {
     const { verb, path } = exchange
     // `/health` is the router's own on every listener; the node's is called by POST.
     const isUri = (verb === 'GET' || verb === 'HEAD') && path !== '/health'
     if (isUri && path === '/') this.#refuseIndex(exchange)
-    else if (isUri) this.#uri.relay(exchange)
-    else this.#jsonRpc.serve(exchange)
-  }
-
-  refuse(kind: ErrorKind, message: string): HttpAnswer {
-    return this.#jsonRpc.refuse(kind, message)
+    else if (isUri) this.#uri.serve(exchange)
+    else super.take(exchange)
   }
 
   /** There nodes have a page of links to themselves, by the name that they were asked by. */
@@ -77,12 +62,8 @@ class UriCalls extends PathCalls {
     }
   }
 
-  contentTypeOf(headers: HeaderList): string {
-    return contentTypeOf(headers)
-  }
-
-  errorBytes({ kind, message }: RelayError, { guid }: Pick<Call, 'guid'>): Uint8Array {
-    return errorBytes(kind, message, uriId, guid)
+  protected errorBytes(error: RelayError, guid: string): Uint8Array {
+    return errorBytes(error, guid, uriId)
   }
 }
 

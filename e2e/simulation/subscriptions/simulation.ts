@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { VirtualClock } from '../../../proxy/clock/testing/virtual-clock.ts'
-import { makeOwnCall } from '../../../proxy/listener/jsonrpc/own-call.ts'
+import { makeOwnCall } from '../../../proxy/listener/jsonrpc/jsonrpc-call.ts'
 import type { Call } from '../../../proxy/relay/call.ts'
 import { CallAborted, RelayError } from '../../../proxy/relay/errors.ts'
 import { createAsk, type OwnQuestion } from '../../../proxy/subscription/ask.ts'

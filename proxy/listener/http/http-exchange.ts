@@ -224,9 +224,3 @@ function joined(list: string | null, value: string): string {
 export function healthAnswer(isHealthy: boolean): { status: number; text: string } {
   return isHealthy ? { status: 200, text: 'Health status OK' } : { status: 503, text: 'Unhealthy' }
 }
-
-export function answerHealth(exchange: HttpExchange, isHealthy: boolean, version: string): void {
-  const { status, text } = healthAnswer(isHealthy)
-  const headers = ['Content-Type', 'text/plain', 'Router-Version', version]
-  exchange.answer({ status, headers, body: Buffer.from(text) })
-}

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { ChainInterface, Question } from '../../chain/types.ts'
+import type { Question } from '../../chain/types.ts'
 import type { CancelSignal } from '../../clock/cancellation.ts'
-import type { Clock } from '../../clock/clock.ts'
-import { isLight, type Call, type Directives } from '../../relay/call.ts'
+import type { Span } from '../../json/cursor.ts'
+import { bufferOf } from '../../json/text.ts'
+import { isLight, noDirectives, type Call, type Directives } from '../../relay/call.ts'
 import { RelayError } from '../../relay/errors.ts'
 import { Journal } from '../../relay/journal.ts'
+import type { OwnQuestion } from '../../subscription/ask.ts'
 import type { HeaderList } from '../../upstream/wire.ts'
+import type { ListenerOptions } from '../listener.ts'
 import type { JoinedRequests } from './joined-requests.ts'
-import { idBytes } from './jsonrpc-error.ts'
-import { sentForm } from './jsonrpc-outgoing.ts'
 import { JsonRpcReplyReader } from './jsonrpc-reply-reader.ts'
-import { RequestRefused, type JsonRpcRequest } from './jsonrpc-request.ts'
+import { JsonRpcRequest, RequestRefused } from './jsonrpc-request.ts'
 
 /** What all calls of one HTTP request, or of one WebSocket, have in common. */
 export interface CallOrigin {
@@ -28,22 +29,12 @@ export interface JsonRpcCall extends Call {
   readonly reader: JsonRpcReplyReader
 }
 
-export interface JsonRpcCallOptions {
-  readonly iface: ChainInterface
-  readonly clock: Clock
-}
+type Serving = Pick<ListenerOptions, 'iface' | 'clock'>
 
-/** Its params are parsed only when somebody looks at them. */
-function questionAt(internalPath: string, request: JsonRpcRequest): Question {
-  return {
-    apiInterface: request.apiInterface,
-    method: request.method,
-    get params() {
-      return request.params
-    },
-    internalPath,
-  }
-}
+/** The headers of every request to an upstream. */
+export const ownHeaders: HeaderList = ['content-type', 'application/json']
+
+const ourId = Buffer.from('1')
 
 /**
  * Turns a request into a call.
@@ -54,29 +45,93 @@ export function makeJsonRpcCall(
   request: JsonRpcRequest,
   origin: CallOrigin,
   guid: string,
-  { iface, clock }: JsonRpcCallOptions,
+  { iface, clock }: Serving,
   joined: JoinedRequests | null = null,
 ): JsonRpcCall {
   const { directives, requestHeaders, internalPath, signal } = origin
-  if (directives instanceof RelayError) throw new RequestRefused(directives, request.id)
+  if (directives instanceof RelayError) throw new RequestRefused(directives, request)
   const asked = iface.classify(internalPath === '' ? request : questionAt(internalPath, request))
-  const sent = sentForm(request, iface.impliedVersion)
+  const sentId = isGivenBack(request) ? request.ownId : ourId
   const isVersion1 = iface.impliedVersion === '1.0' && !request.isVersion2
-  const path = asked.internalPath ?? ''
   const journal = new Journal(clock.nowMs())
   // A write is broadcast, a filter belongs to one upstream, and a heavy call holds the others up: these go alone.
   const shared =
     joined && asked.kind === 'read' && asked.stateful === null && isLight({ asked })
-      ? { send: joined.sender(sent.id, journal.startedMs), others: joined.others }
+      ? { send: joined.sender(sentId, journal.startedMs), others: joined.others }
       : null
   return {
     guid,
     asked,
-    request: { verb: 'POST', path, headers: requestHeaders, body: sent.body },
-    reader: new JsonRpcReplyReader(sent.id, idBytes(request.body, request.id), isVersion1),
+    request: {
+      verb: 'POST',
+      path: asked.internalPath ?? '',
+      headers: requestHeaders,
+      body: sentBytes(request, sentId, request.hasVersion ? null : iface.impliedVersion),
+    },
+    reader: new JsonRpcReplyReader(sentId, request.ownId, isVersion1),
     directives,
     signal,
     journal,
     ...(shared && { shared }),
   }
+}
+
+/** A question of the router's own, as the call that a client's would be. */
+export function makeOwnCall(
+  { method, params, prefer, avoid, signal }: OwnQuestion,
+  guid: string,
+  serving: Serving,
+): Call {
+  const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
+  const request = new JsonRpcRequest(body, { start: 0, end: body.length })
+  const directives = { ...noDirectives, selectProvider: prefer, blockProviders: avoid }
+  const origin = { directives, requestHeaders: ownHeaders, internalPath: '', signal }
+  return makeJsonRpcCall(request, origin, guid, serving)
+}
+
+/** Its params are parsed only when somebody looks at them. */
+function questionAt(internalPath: string, request: JsonRpcRequest): Question {
+  const { apiInterface, method } = request
+  return {
+    apiInterface,
+    method,
+    get params() {
+      return request.params
+    },
+    internalPath,
+  }
+}
+
+/**
+ * Whether a node answers under the client's own id: a string, or an integer of at most 15 digits, which
+ * fits every number type. Nodes answer nothing to a notification, and some take a null id for one, so
+ * that nothing would be known and nothing could be retried; some refuse a fraction or lose digits of a
+ * long number.
+ */
+function isGivenBack({ body, id }: JsonRpcRequest): boolean {
+  if (id === null) return false
+  const { start, end } = id
+  if (body[start] === 0x22) return true
+  return end - start <= 16 && /^-?\d{1,15}$/.test(bufferOf(body).toString('latin1', start, end))
+}
+
+/**
+ * The bytes for the upstream: the client's own, save for an id of ours in the place of one that is not
+ * given back, and the version of a request without one where the chain's nodes want to be told.
+ */
+function sentBytes(
+  { body, span, id }: JsonRpcRequest,
+  sentId: Uint8Array,
+  version: string | null,
+): Uint8Array {
+  if (version === null && id && sentId !== ourId) return body.subarray(span.start, span.end)
+  const told = version === null ? '' : `"jsonrpc":"${version}",`
+  const { start, end }: Span = id ?? { start: span.start + 1, end: span.start + 1 }
+  return Buffer.concat([
+    Buffer.from(`{${told}${id ? '' : '"id":'}`),
+    body.subarray(span.start + 1, start),
+    sentId,
+    Buffer.from(id ? '' : ','),
+    body.subarray(end, span.end),
+  ])
 }

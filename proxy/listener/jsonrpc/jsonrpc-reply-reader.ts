@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { isUtf8 } from 'node:buffer'
+import type { NodeError } from '../../chain/failure-table.ts'
 import { membersOf, type Span } from '../../json/cursor.ts'
 import { bufferOf, parseJson, parseSpan, spells } from '../../json/text.ts'
 import { spaceEnd } from '../../json/value.ts'
 import type { Finding, ReplyReader } from '../../relay/reply.ts'
+import { errorWords } from '../../upstream/dialects/json.ts'
 import { mayBeWhole, type BodyStream, type Incoming } from '../../upstream/wire.ts'
-import { readError } from './jsonrpc-node-error.ts'
 import { JsonRpcReplyStream, isIdOf } from './jsonrpc-reply-stream.ts'
 
 const result = { kind: 'result', inForm: true } as const
 const noError = 'an error without a code or a message'
+/** A longer message of a node is cut before tables look at it. */
+const maxMessageLength = 4_096
 
 /**
  * Reads the answers to one JSON-RPC request. The whole body is checked to be JSON, so an answer
@@ -27,8 +30,6 @@ export class JsonRpcReplyReader implements ReplyReader {
   #incoming: Incoming | null = null
   #finding: Finding = result
   #foreignId: Span | null = null
-  /** Where the last result stands that was found without parsing. */
-  #resultSpan: Span | null = null
 
   /**
    * @param sentId the id that the upstream was asked under, JSON; null: the answer may have any
@@ -48,8 +49,7 @@ export class JsonRpcReplyReader implements ReplyReader {
     // Of the statuses from 400 on, an error in the body may say more.
     if (status < 400 && !mayBeWhole(status))
       this.#finding = malformed(`HTTP ${status} is no answer`)
-    else if (body instanceof Uint8Array)
-      this.#finding = wantsResult ? this.#parse(body, status) : this.#judge(body, status)
+    else if (body instanceof Uint8Array) this.#finding = this.#judge(body, status, wantsResult)
     else this.#finding = this.#judgeHead(body, status)
     return this.#finding
   }
@@ -107,26 +107,7 @@ export class JsonRpcReplyReader implements ReplyReader {
     return { kind: 'result', inForm: true, rest }
   }
 
-  /** Finds the same, with the result itself; of a plain success in one go. */
-  #parse(body: Uint8Array, status: number): Finding {
-    const answer = status < 400 ? objectIn(body) : null
-    const parsed = answer?.['result']
-    if (parsed !== undefined && (answer?.['error'] ?? null) === null)
-      if (this.#isOwnId(answer?.['id'])) return { ...result, parsed }
-    const finding = this.#judge(body, status)
-    if (finding.kind !== 'result' || !this.#resultSpan) return finding
-    const { start, end } = this.#resultSpan
-    return { ...result, parsed: parseSpan(body, start, end) }
-  }
-
-  /** The answer has the client's own id, which needs no other spelling. */
-  #isOwnId(id: unknown): boolean {
-    const sent = this.#sentId
-    if (sent === null) return true
-    return this.ownId.equals(sent) && id === parseSpan(sent, 0, sent.length)
-  }
-
-  #judge(body: Uint8Array, status: number): Finding {
+  #judge(body: Uint8Array, status: number, wantsResult: boolean): Finding {
     const start = spaceEnd(body, 0)
     if (start === body.length) return malformed('an empty body')
     if (body[start] !== 0x7b) return malformed('a body that is not a JSON object')
@@ -150,8 +131,8 @@ export class JsonRpcReplyReader implements ReplyReader {
       return told ? { kind: 'node-error', error: told } : malformed(noError)
     }
     if (status >= 400) return malformed('a result with a status that is an error')
-    this.#resultSpan = answer
-    return result
+    if (!wantsResult || !answer) return result
+    return { ...result, parsed: parseSpan(body, answer.start, answer.end) }
   }
 
   /** Whether the answer is to this request; remembers where its id is spelled otherwise. */
@@ -173,4 +154,43 @@ export function objectIn(body: Uint8Array): Readonly<Record<string, unknown>> | 
 
 function malformed(why: string): Finding {
   return { kind: 'malformed', why }
+}
+
+/**
+ * As much of an error as tables look at; nodes put all kinds of things there. The span may end
+ * within the error: what stands before its end is read.
+ * @returns null for what says nothing: an error has a number for its code, or a text
+ */
+function readError(body: Uint8Array, { start, end }: Span, status: number): NodeError | null {
+  let code = NaN
+  let message = ''
+  let data = ''
+  let isText = body[start] === 0x22
+  if (body[start] === 0x7b) {
+    const { at } = membersOf(body, start, ['code', 'message', 'data'])
+    if (at.code) code = codeOf(body, at.code)
+    if (at.message) message = textOf(body, at.message)
+    if (at.data && body[at.data.start] === 0x22) data = textOf(body, at.data)
+    isText = at.message !== undefined && body[at.message.start] === 0x22
+  } else message = textOf(body, { start, end })
+  if (Number.isNaN(code) && !(isText && message !== '')) return null
+  return {
+    status,
+    code: Number.isSafeInteger(code) ? code : null,
+    message: errorWords(code, message, data),
+  }
+}
+
+/** NaN where it is no number. */
+function codeOf(body: Uint8Array, { start, end }: Span): number {
+  const first = body[start] as number
+  const isNumber = first === 0x2d || (first >= 0x30 && first <= 0x39)
+  return isNumber ? Number(bufferOf(body).toString('latin1', start, end)) : NaN
+}
+
+/** A string's text; of anything else its JSON. No more than what tables look at. */
+function textOf(body: Uint8Array, { start, end }: Span): string {
+  const isShort = end - start <= maxMessageLength
+  if (body[start] === 0x22 && isShort) return parseSpan(body, start, end) as string
+  return bufferOf(body).toString('utf8', start, Math.min(end, start + maxMessageLength))
 }

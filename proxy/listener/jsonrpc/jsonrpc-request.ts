@@ -56,6 +56,9 @@ function checkEnd(body: Uint8Array, span: Span, end: number): void {
   )
 }
 
+const members = ['jsonrpc', 'method', 'params', 'id'] as const
+const nullId = Buffer.from('null')
+
 /**
  * One request of a client. Offsets are into the body that it stands in. It is itself the question
  * for the chain spec, and parses its params only when that looks at them.
@@ -71,26 +74,33 @@ export class JsonRpcRequest {
   /** It tells its version. */
   readonly hasVersion: boolean
   readonly method: string
-  /** Null where there are none. */
-  readonly paramsSpan: Span | null
+  readonly #paramsSpan: Span | null
   #params: unknown
 
-  constructor(
-    body: Uint8Array,
-    span: Span,
-    id: Span | null,
-    isVersion2: boolean,
-    hasVersion: boolean,
-    method: string,
-    params: Span | null,
-  ) {
+  /**
+   * Reads one request.
+   * @throws RelayError -32700 when it is not JSON
+   * @throws RequestRefused -32600 or -32601
+   */
+  constructor(body: Uint8Array, span: Span) {
+    if (body[span.start] !== 0x7b) {
+      checkEnd(body, span, valueEnd(body, span.start))
+      throw invalid('a request must be an object')
+    }
+    const { at, twice, end } = membersOf(body, span.start, members)
+    checkEnd(body, span, end)
+    const { id = null, params = null } = at
+    if (id && !isId(body[id.start])) throw invalid('"id" must be a string, a number or null')
     this.body = body
     this.span = span
     this.id = id
-    this.isVersion2 = isVersion2
-    this.hasVersion = hasVersion
-    this.method = method
-    this.paramsSpan = params
+    if (twice !== null) throw this.#invalid(`"${twice}" is given twice`)
+    this.isVersion2 = this.#readsVersion2(at.jsonrpc)
+    this.hasVersion = at.jsonrpc !== undefined
+    this.method = this.#readMethod(at.method)
+    if (params && !isParams(body[params.start]))
+      throw this.#invalid('"params" must be an array or an object')
+    this.#paramsSpan = params
   }
 
   /** Wants no reply: a request of version 2.0 without an id. */
@@ -98,73 +108,70 @@ export class JsonRpcRequest {
     return this.isVersion2 && this.id === null
   }
 
+  /** The id as the client wrote it; `null` where it wrote none. */
+  get ownId(): Uint8Array {
+    return this.id ? this.body.subarray(this.id.start, this.id.end) : nullId
+  }
+
   get params(): unknown {
-    const span = this.paramsSpan
+    const span = this.#paramsSpan
     // What was parsed is never undefined.
     if (span && this.#params === undefined)
       this.#params = parseSpan(this.body, span.start, span.end)
     return this.#params
   }
+
+  /** Version 1.0 says so or says nothing. */
+  #readsVersion2(version: Span | undefined): boolean {
+    if (version === undefined) return false
+    if (spells(this.body, version.start, version.end, '"2.0"')) return true
+    if (spells(this.body, version.start, version.end, '"1.0"')) return false
+    throw this.#invalid('"jsonrpc" must be "2.0", or "1.0", or be left out')
+  }
+
+  #readMethod(method: Span | undefined): string {
+    if (method === undefined) throw this.#invalid('"method" is missing')
+    const { start, end } = method
+    if (this.body[start] !== 0x22) throw this.#invalid('"method" must be a string')
+    if (end - start === 2) {
+      const error = new RelayError(errorKinds.methodNotFound, 'the name of the method is empty')
+      throw new RequestRefused(error, this)
+    }
+    const text = bufferOf(this.body).toString('latin1', start + 1, end - 1)
+    // Nearly always a plain word; escapes and letters beyond ASCII take the long way.
+    return /^[\x20-\x5b\x5d-\x7e]*$/.test(text)
+      ? text
+      : (parseSpan(this.body, start, end) as string)
+  }
+
+  #invalid(message: string): RequestRefused {
+    return new RequestRefused(invalid(message), this)
+  }
 }
 
-/** A request that is not one, and the id to say so under. */
+/** A request that is refused under its own id. */
 export class RequestRefused extends RelayError {
-  /** Null where there is no id, or none that could be one. */
-  readonly id: Span | null
+  readonly ownId: Uint8Array
 
-  constructor(error: RelayError, id: Span | null) {
-    super(error.kind, error.message)
-    this.id = id
+  constructor({ kind, message }: RelayError, { ownId }: Pick<JsonRpcRequest, 'ownId'>) {
+    super(kind, message)
+    this.ownId = ownId
   }
 }
 
-const members = ['jsonrpc', 'method', 'params', 'id'] as const
-
-/**
- * Reads one request.
- * @throws RelayError -32700 when it is not JSON
- * @throws RequestRefused -32600 or -32601
- */
-export function readRequest(body: Uint8Array, span: Span): JsonRpcRequest {
-  if (body[span.start] !== 0x7b) {
-    checkEnd(body, span, valueEnd(body, span.start))
-    throw refused('a request must be an object', null)
-  }
-  const { at, twice, end } = membersOf(body, span.start, members)
-  checkEnd(body, span, end)
-  const id = at.id ?? null
-  if (id && !isId(body[id.start])) throw refused('"id" must be a string, a number or null', null)
-  if (twice !== null) throw refused(`"${twice}" is given twice`, id)
-
-  const isVersion2 = readsVersion2(body, at.jsonrpc, id)
-  const method = readMethod(body, at.method, id)
-  const params = at.params ?? null
-  if (params && !isParams(body[params.start]))
-    throw refused('"params" must be an array or an object', id)
-  const hasVersion = at.jsonrpc !== undefined
-  return new JsonRpcRequest(body, span, id, isVersion2, hasVersion, method, params)
-}
-
-/** Version 1.0 says so or says nothing. */
-function readsVersion2(body: Uint8Array, version: Span | undefined, id: Span | null): boolean {
-  if (version === undefined) return false
-  if (spells(body, version.start, version.end, '"2.0"')) return true
-  if (spells(body, version.start, version.end, '"1.0"')) return false
-  throw refused('"jsonrpc" must be "2.0", or "1.0", or be left out', id)
-}
-
-function readMethod(body: Uint8Array, method: Span | undefined, id: Span | null): string {
-  if (method === undefined) throw refused('"method" is missing', id)
-  const { start, end } = method
-  if (body[start] !== 0x22) throw refused('"method" must be a string', id)
-  if (end - start === 2)
-    throw new RequestRefused(
-      new RelayError(errorKinds.methodNotFound, 'the name of the method is empty'),
-      id,
-    )
-  const text = bufferOf(body).toString('latin1', start + 1, end - 1)
-  // Nearly always a plain word; escapes and letters beyond ASCII take the long way.
-  return /^[\x20-\x5b\x5d-\x7e]*$/.test(text) ? text : (parseSpan(body, start, end) as string)
+/** An error of the router's own, as JSON-RPC under this id. */
+export function errorBytes(
+  error: RelayError,
+  guid: string,
+  ownId = error instanceof RequestRefused ? error.ownId : nullId,
+): Uint8Array {
+  const { kind, message } = error
+  const told = { code: kind.jsonRpcCode, message, data: { guid, reason: kind.reason } }
+  return Buffer.concat([
+    Buffer.from('{"jsonrpc":"2.0","id":'),
+    ownId,
+    Buffer.from(`,"error":${JSON.stringify(told)}}`),
+  ])
 }
 
 /** By its first byte: a string, a number or null. */
@@ -183,8 +190,4 @@ function parseError(message: string): RelayError {
 
 function invalid(message: string): RelayError {
   return new RelayError(errorKinds.invalidRequest, message)
-}
-
-function refused(message: string, id: Span | null): RequestRefused {
-  return new RequestRefused(invalid(message), id)
 }

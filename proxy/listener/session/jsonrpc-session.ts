@@ -2,14 +2,23 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { RelayError } from '../../relay/errors.ts'
 import type { Body } from '../../upstream/wire.ts'
-import { brokenOff, internal, type Calls } from '../calls.ts'
+import { Calls, brokenOff, internal } from '../calls.ts'
 import { readDirectives } from '../directives.ts'
 import { forwardHeaders } from '../http/forwarded-headers.ts'
-import { batchPieces, collectShort, waveItems } from '../jsonrpc/jsonrpc-batch.ts'
-import type { CallOrigin } from '../jsonrpc/jsonrpc-call.ts'
-import { errorBytes, idBytes } from '../jsonrpc/jsonrpc-error.ts'
-import { answerItem, type ItemContext } from '../jsonrpc/jsonrpc-item.ts'
-import { readBody, readRequest, type RequestBody } from '../jsonrpc/jsonrpc-request.ts'
+import { ownHeaders, type CallOrigin } from '../jsonrpc/jsonrpc-call.ts'
+import {
+  answerBatch,
+  answerItem,
+  waveItems,
+  type ItemContext,
+  type JsonRpcServing,
+} from '../jsonrpc/jsonrpc-items.ts'
+import {
+  JsonRpcRequest,
+  errorBytes,
+  readBody,
+  type RequestBody,
+} from '../jsonrpc/jsonrpc-request.ts'
 import type { ListenerOptions } from '../listener.ts'
 import {
   closeCodes,
@@ -20,13 +29,6 @@ import {
 import { SocketOutbox } from '../websocket/socket-outbox.ts'
 import { SessionSubscriptions, noSuchSubscription } from './session-subscriptions.ts'
 
-const requestHeaders = ['content-type', 'application/json']
-
-/** What the sessions of a listener share. Each costs little by itself, for there are thousands. */
-interface JsonRpcServing extends ListenerOptions {
-  readonly calls: Calls
-}
-
 /** What the upgrade request said; it goes for every call. */
 interface SessionOrigin extends Omit<CallOrigin, 'signal'> {
   /** Names the connection; its messages are numbered behind it. */
@@ -34,13 +36,10 @@ interface SessionOrigin extends Omit<CallOrigin, 'signal'> {
 }
 
 /** JSON-RPC on the WebSockets of a listener. Directives are read from the upgrade request. */
-export function jsonRpcSockets(
-  options: ListenerOptions,
-  calls: Calls,
-  paths: readonly string[],
-): SocketServing {
+export function jsonRpcSockets(options: ListenerOptions, paths: readonly string[]): SocketServing {
   const { iface, socketLimits: limits } = options
-  const serving = { ...options, calls }
+  // Sessions share it. Each costs little by itself, for there are thousands.
+  const serving = { ...options, calls: new Calls(options) }
   return {
     paths: [...paths, ...iface.internalPaths],
     limits,
@@ -49,7 +48,7 @@ export function jsonRpcSockets(
         guid,
         internalPath: iface.internalPaths.has(path) ? path : '',
         directives: readDirectives(headers),
-        requestHeaders: forwardHeaders(headers, iface.requestHeaders, requestHeaders),
+        requestHeaders: forwardHeaders(headers, iface.requestHeaders, ownHeaders),
       }),
   }
 }
@@ -178,27 +177,29 @@ class JsonRpcSession implements SocketHandler {
   ): Promise<void> {
     const begun: (() => void)[] = []
     try {
-      const answer =
-        body instanceof RelayError
-          ? this.#refusal(body, guid)
-          : await this.#relay(message, body, guid, signal, begun)
+      const answer = await this.#answerTo(message, body, guid, signal, begun)
       if (answer !== null) await this.#outbox.answer(answer)
     } catch (cause) {
       // Where a part of it has gone out, the connection is closed and this goes nowhere.
-      const { kind, message: text } = brokenOff(cause)
-      await this.#outbox.answer(errorBytes(kind, text, idOf(message, body), guid))
+      const isSingle = 'span' in body
+      const ownId = isSingle ? new JsonRpcRequest(message, body.span).ownId : undefined
+      await this.#outbox.answer(errorBytes(brokenOff(cause), guid, ownId))
     }
     // Also of a batch that broke off: what nobody lets begin would only fill up.
     for (const begin of begun) begin()
   }
 
-  async #relay(
+  async #answerTo(
     message: Uint8Array,
-    body: RequestBody,
+    body: RequestBody | RelayError,
     guid: string,
     signal: AbortSignal,
     begun: (() => void)[],
   ): Promise<Body | null> {
+    if (body instanceof RelayError) {
+      this.#serving.observer.requestRefused(body, guid)
+      return errorBytes(body, guid)
+    }
     const { directives, requestHeaders, internalPath } = this.#origin
     const context: ItemContext = {
       directives,
@@ -212,17 +213,9 @@ class JsonRpcSession implements SocketHandler {
         throw noSuchSubscription(request, call.asked)
       },
     }
-    if (body.kind === 'single') return answerItem(message, body.span, guid, context, this.#serving)
-    const pieces = batchPieces(body.items, (span, index, joined) =>
-      answerItem(message, span, `${guid}-${index}`, context, this.#serving, joined),
-    )
-    const answer = await collectShort(pieces)
-    return answer instanceof Uint8Array && answer.length === 0 ? null : answer
-  }
-
-  #refusal(error: RelayError, guid: string): Uint8Array {
-    this.#serving.observer.requestRefused(error, guid)
-    return errorBytes(error.kind, error.message, idBytes(new Uint8Array(), null), guid)
+    return body.kind === 'single'
+      ? answerItem(message, body.span, guid, context, this.#serving)
+      : answerBatch(message, body.items, guid, context, this.#serving)
   }
 }
 
@@ -232,9 +225,4 @@ function bodyOf(message: Uint8Array): RequestBody | RelayError {
   } catch (cause) {
     return cause instanceof RelayError ? cause : internal(cause)
   }
-}
-
-function idOf(message: Uint8Array, body: RequestBody | RelayError): Uint8Array {
-  const isSingle = !(body instanceof RelayError) && body.kind === 'single'
-  return idBytes(message, isSingle ? readRequest(message, body.span).id : null)
 }

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Classification } from '../../chain/types.ts'
-import type { SocketLimits } from '../../config/types.ts'
 import { CallAborted, RelayError, errorKinds } from '../../relay/errors.ts'
 import type { SubscribeWish, Wish } from '../../subscription/forms/form.ts'
 import { NodeRefused, type Subscription } from '../../subscription/subscriptions.ts'
-import { internal, type Calls } from '../calls.ts'
+import { internal } from '../calls.ts'
 import type { SubscriptionServing } from '../listener.ts'
-import type { ItemAnswer } from '../jsonrpc/jsonrpc-batch.ts'
 import type { JsonRpcCall } from '../jsonrpc/jsonrpc-call.ts'
-import { idBytes } from '../jsonrpc/jsonrpc-error.ts'
-import { errorAnswer } from '../jsonrpc/jsonrpc-item.ts'
-import { RequestRefused, type JsonRpcRequest } from '../jsonrpc/jsonrpc-request.ts'
+import type { ItemAnswer, JsonRpcServing } from '../jsonrpc/jsonrpc-items.ts'
+import { RequestRefused, errorBytes, type JsonRpcRequest } from '../jsonrpc/jsonrpc-request.ts'
 
 /**
  * Over HTTP nobody can be told of anything later.
@@ -26,22 +23,16 @@ export function refuseSubscription(
   if (asked.kind !== 'subscribe') return null
   if (!serving?.form.opens(asked.method)) throw noSuchSubscription(request, asked)
   const message = `${asked.method} needs a WebSocket: connect to the same address with ws:// instead of http://`
-  throw new RequestRefused(new RelayError(errorKinds.needsWebSocket, message), request.id)
+  throw new RequestRefused(new RelayError(errorKinds.needsWebSocket, message), request)
 }
 
 /** The chain has it, and the router cannot share it out. */
 export function noSuchSubscription(
-  { id }: JsonRpcRequest,
-  { method }: Pick<Classification, 'method'>,
+  request: JsonRpcRequest,
+  { method }: Classification,
 ): RequestRefused {
   const why = `${method}: the router has no such subscription`
-  return new RequestRefused(new RelayError(errorKinds.methodNotFound, why), id)
-}
-
-/** What the connections of a listener share. */
-interface SessionSubscriptionsServing {
-  readonly calls: Calls
-  readonly socketLimits: Pick<SocketLimits, 'maxSubscriptions'>
+  return new RequestRefused(new RelayError(errorKinds.methodNotFound, why), request)
 }
 
 /** The client of one connection. */
@@ -63,16 +54,12 @@ interface Entry {
 /** The subscriptions of one client's connection. */
 export class SessionSubscriptions {
   readonly #offer: SubscriptionServing
-  readonly #serving: SessionSubscriptionsServing
+  readonly #serving: JsonRpcServing
   readonly #audience: SubscriptionAudience
   readonly #open = new Map<string, Entry>()
   #isClosed = false
 
-  constructor(
-    offer: SubscriptionServing,
-    serving: SessionSubscriptionsServing,
-    audience: SubscriptionAudience,
-  ) {
+  constructor(offer: SubscriptionServing, serving: JsonRpcServing, audience: SubscriptionAudience) {
     this.#offer = offer
     this.#serving = serving
     this.#audience = audience
@@ -92,10 +79,9 @@ export class SessionSubscriptions {
     begun: (() => void)[],
   ): Promise<ItemAnswer> | null {
     const { form } = this.#offer
-    const { method, body, id } = request
     const question = {
-      method,
-      id: Buffer.from(idBytes(body, id)).toString(),
+      method: request.method,
+      id: textOf(request.ownId),
       get params() {
         return request.params
       },
@@ -212,16 +198,20 @@ export class SessionSubscriptions {
     }
     const error = cause instanceof RelayError ? cause : internal(cause)
     calls.ended(call, error)
-    return request.isNotification ? null : errorAnswer(request, error, call.guid)
+    return request.isNotification ? null : errorBytes(error, call.guid, request.ownId)
   }
 }
 
 function answerBytes(
-  { body, id, isNotification }: JsonRpcRequest,
+  { ownId, isNotification }: JsonRpcRequest,
   member: 'result' | 'error',
   value: Uint8Array,
 ): Uint8Array | null {
   if (isNotification) return null
-  const before = `{"jsonrpc":"2.0","id":${Buffer.from(idBytes(body, id)).toString()},"${member}":`
+  const before = `{"jsonrpc":"2.0","id":${textOf(ownId)},"${member}":`
   return Buffer.concat([Buffer.from(before), value, Buffer.from('}')])
+}
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString()
 }

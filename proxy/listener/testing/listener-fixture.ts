@@ -46,7 +46,7 @@ export interface FixtureOptions {
 }
 
 /** An interface that knows nothing: each call is a read. */
-function anyInterface(options: FixtureOptions): ChainInterface {
+export function anyInterface(options: FixtureOptions): ChainInterface {
   return {
     apiInterface: 'jsonrpc',
     addons: new Set(),

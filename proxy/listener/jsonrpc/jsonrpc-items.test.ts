@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
 import type { Relay } from '../../relay/relay.ts'
 import { echoRelay, reply, sentText, startListener } from '../testing/listener-fixture.ts'
-import { batchPieces, waveItems } from './jsonrpc-batch.ts'
+import { batchPieces, waveItems } from './jsonrpc-items.ts'
 
 async function post(url: string, body: string) {
   const response = await fetch(url, { method: 'POST', body })

@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
-import { sentForm } from './jsonrpc-outgoing.ts'
-import { readRequest } from './jsonrpc-request.ts'
+import { Cancellation } from '../../clock/cancellation.ts'
+import { systemClock } from '../../clock/system-clock.ts'
+import { noDirectives } from '../../relay/call.ts'
+import { anyInterface, sentText } from '../testing/listener-fixture.ts'
+import { makeJsonRpcCall } from './jsonrpc-call.ts'
+import { JsonRpcRequest } from './jsonrpc-request.ts'
 
 function sent(text: string, impliedVersion: '1.0' | null = null) {
   const body = Buffer.from(text)
-  const request = readRequest(body, { start: 0, end: body.length })
-  const { body: bytes, id } = sentForm(request, impliedVersion)
-  return [Buffer.from(bytes).toString(), Buffer.from(id).toString()]
+  const request = new JsonRpcRequest(body, { start: 0, end: body.length })
+  const iface = { ...anyInterface({}), impliedVersion }
+  const signal = new Cancellation()
+  const origin = { directives: noDirectives, requestHeaders: [], internalPath: '', signal }
+  const call = makeJsonRpcCall(request, origin, 'guid', { iface, clock: systemClock })
+  const [, id] = /"id":(.*?),("error":null,)?"result"/.exec(String(call.reader.write(1))) ?? []
+  return [sentText(call), id]
 }
 
 describe('the bytes for the upstream', () => {

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Call } from '../relay/call.ts'
+import { CallAborted, RelayError, errorKinds, type ErrorKind } from '../relay/errors.ts'
+import type { Reply } from '../relay/reply.ts'
+import { header, type Body, type HeaderList } from '../upstream/wire.ts'
+import { Calls, brokenOff } from './calls.ts'
+import { contentTypeOf, forwardHeaders } from './http/forwarded-headers.ts'
+import {
+  healthAnswer,
+  type HttpAnswer,
+  type HttpExchange,
+  type HttpHandler,
+} from './http/http-exchange.ts'
+import { ResponseMetadata } from './http/response-headers.ts'
+import type { ListenerOptions } from './listener.ts'
+
+/** Whatever the spec lists, a client that is told to wait is told how long (RFC 9110, 10.2.3). */
+const retryAfter: ReadonlySet<string> = new Set(['retry-after'])
+
+/** The calls of one interface over HTTP, and `GET /health`. */
+export abstract class HttpCalls<C extends Call = Call> implements HttpHandler {
+  protected readonly options: ListenerOptions
+  protected readonly calls: Calls
+  /** Of a refusal. */
+  protected readonly leastStatus: number = 200
+
+  constructor(options: ListenerOptions) {
+    this.options = options
+    this.calls = new Calls(options)
+  }
+
+  /** Serves what is not `GET /health`. Must not throw. */
+  protected abstract take(exchange: HttpExchange): void
+  /** The body for the client; null where there is none. */
+  protected abstract bodyOf(call: C, reply: Reply): Body | null
+  /** JSON; `call` is absent where there is none. */
+  protected abstract errorBytes(error: RelayError, guid: string, call?: C): Uint8Array
+
+  /** Null for an answer without one. */
+  protected contentTypeOf(headers: HeaderList): string | null {
+    return contentTypeOf(headers)
+  }
+
+  serve(exchange: HttpExchange): void {
+    const { verb, path } = exchange
+    if (path !== '/health' || (verb !== 'GET' && verb !== 'HEAD')) return this.take(exchange)
+    const { status, text } = healthAnswer(this.options.health())
+    const headers = ['Content-Type', 'text/plain', 'Router-Version', this.options.version]
+    exchange.answer({ status, headers, body: Buffer.from(text) })
+  }
+
+  refuse(kind: ErrorKind, message: string): HttpAnswer {
+    return this.refusal(new RelayError(kind, message), this.options.newGuid())
+  }
+
+  protected refuseVerb(exchange: HttpExchange, who: string, allowed: string): void {
+    const answer = this.refuse(errorKinds.verbNotAllowed, `this ${who} takes ${allowed} only`)
+    exchange.answer({ ...answer, headers: [...answer.headers, 'Allow', allowed] })
+  }
+
+  /** The answer to what never became a call. */
+  protected refusal(error: RelayError, guid: string): HttpAnswer {
+    this.options.observer.requestRefused(error, guid)
+    return {
+      status: Math.max(error.kind.httpStatus, this.leastStatus),
+      headers: this.metadataOf(guid).toHeaders('application/json'),
+      body: this.errorBytes(error, guid),
+    }
+  }
+
+  protected metadataOf(guid: string): ResponseMetadata {
+    return new ResponseMetadata(guid, this.options.version)
+  }
+
+  /**
+   * Runs the one call of an exchange and answers it: with the upstream's bytes as they are, or with an
+   * error of the router's own. Says nothing where the client has left. Never rejects.
+   */
+  protected async answer(exchange: HttpExchange, call: C): Promise<void> {
+    const outcome = await this.calls.run(call)
+    if (outcome instanceof CallAborted) return this.calls.ended(call, outcome)
+    if (outcome instanceof RelayError) return this.#fail(exchange, call, outcome)
+    try {
+      const metadata = this.metadataOf(call.guid)
+      metadata.add(call.journal, outcome)
+      const { status, headers } = outcome.incoming
+      const own = metadata.toHeaders(this.contentTypeOf(headers))
+      const { responseHeaders } = this.options.iface
+      const isToWait = status === 429 || status === 503
+      const allowed = isToWait ? responseHeaders.union(retryAfter) : responseHeaders
+      const all = forwardHeaders(headers, allowed, own)
+      const length = exchange.verb === 'HEAD' ? header(headers, 'content-length') : null
+      const told = length === null ? all : [...all, 'Content-Length', length]
+      const body = this.bodyOf(call, outcome)
+      const written = exchange.respond(statusFor(status, body), told, body)
+      if (written) await written
+    } catch (cause) {
+      return this.#fail(exchange, call, brokenOff(cause))
+    }
+    this.calls.ended(call, outcome)
+  }
+
+  /** Answers with an error of the router's own; does nothing where an answer has begun already. */
+  #fail(exchange: HttpExchange, call: C, error: RelayError): void {
+    const metadata = this.metadataOf(call.guid)
+    metadata.add(call.journal, null)
+    this.calls.ended(call, error)
+    const headers = metadata.toHeaders('application/json')
+    if (error.retryAfterMs !== null)
+      headers.push('Retry-After', String(Math.ceil(error.retryAfterMs / 1_000)))
+    const body = this.errorBytes(error, call.guid, call)
+    exchange.answer({ status: error.kind.httpStatus, headers, body })
+  }
+}
+
+/** An upstream's status, unless it is one that cannot be told. */
+function statusFor(status: number, body: Body | null): number {
+  const isOdd = status < 200 || status > 599 || (body !== null && isBodiless(status))
+  return isOdd ? 502 : status
+}
+
+/** Statuses that come without a body (RFC 9110, 6.4.1). */
+export function isBodiless(status: number): boolean {
+  return status === 204 || status === 205 || status === 304
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Span } from '../../json/cursor.ts'
+import { CallAborted, RelayError, errorKinds } from '../../relay/errors.ts'
+import type { Journal } from '../../relay/journal.ts'
+import type { Reply } from '../../relay/reply.ts'
+import { release, type Body } from '../../upstream/wire.ts'
+import { internal, type Calls } from '../calls.ts'
+import type { ListenerOptions } from '../listener.ts'
+import { JoinedRequests } from './joined-requests.ts'
+import { makeJsonRpcCall, type CallOrigin, type JsonRpcCall } from './jsonrpc-call.ts'
+import { JsonRpcRequest, errorBytes } from './jsonrpc-request.ts'
+
+/** Items of one batch that are asked for at the same time. */
+export const waveItems = 100
+
+/** A batch's answer up to this size is sent as a whole; a longer one as it comes. */
+const maxCollectedBytes = 1024 * 1024
+
+const open = Buffer.from('[')
+const comma = Buffer.from(',')
+const close = Buffer.from(']')
+
+/** The answer to one item: bytes, a stream that is too long to hold, or null for none. */
+export type ItemAnswer = Body | null
+
+/** What the requests of a listener share. */
+export interface JsonRpcServing extends ListenerOptions {
+  readonly calls: Calls
+}
+
+/** Where an item came from, and who hears what became of it. */
+export interface ItemContext extends CallOrigin {
+  /** Hears of the journal of each call that was made, and the upstream's reply where there is one. */
+  told(journal: Journal, reply: Reply | null): void
+  /**
+   * Answers what is about subscriptions; null for what is not.
+   * @throws RelayError
+   */
+  subscribe(request: JsonRpcRequest, call: JsonRpcCall): Promise<ItemAnswer> | null
+}
+
+/**
+ * Answers the items of a batch with one JSON array, in their order. Null when no item has an answer.
+ * @throws the error of an item's stream
+ */
+export async function answerBatch(
+  body: Uint8Array,
+  items: readonly Span[],
+  guid: string,
+  context: ItemContext,
+  serving: JsonRpcServing,
+): Promise<Body | null> {
+  const pieces = batchPieces(items, (span, index, joined) =>
+    answerItem(body, span, `${guid}-${index}`, context, serving, joined),
+  )
+  const collected: Uint8Array[] = []
+  let length = 0
+  while (length <= maxCollectedBytes) {
+    const next = await pieces.next()
+    if (next.done) return length === 0 ? null : Buffer.concat(collected, length)
+    collected.push(next.value)
+    length += next.value.length
+  }
+  return rest(Buffer.concat(collected, length), pieces)
+}
+
+/**
+ * The JSON array of the answers, in pieces; nothing at all when no item has an answer. A bounded number
+ * of items is asked for at once.
+ * @param answer may join what it asks of upstreams with what other items ask. Must not reject.
+ */
+export async function* batchPieces<Item>(
+  items: readonly Item[],
+  answer: (item: Item, index: number, joined: JoinedRequests) => Promise<ItemAnswer>,
+): AsyncGenerator<Uint8Array> {
+  let isFirst = true
+  for (let from = 0; from < items.length; from += waveItems) {
+    const wave = items.slice(from, from + waveItems)
+    const joined = new JoinedRequests(wave.length)
+    const answers = wave.map((item, at) => answer(item, from + at, joined))
+    joined.flush()
+    let next = 0
+    try {
+      while (next < answers.length) {
+        const bytes = (await answers[next++]) ?? null
+        if (bytes === null) continue
+        yield isFirst ? open : comma
+        isFirst = false
+        if (bytes instanceof Uint8Array) yield bytes
+        else yield* bytes
+      }
+    } finally {
+      // The client left: what nobody reads is released when it comes.
+      for (const left of answers.slice(next)) void left.then((body) => body && release(body))
+    }
+  }
+  if (!isFirst) yield close
+}
+
+async function* rest(
+  start: Uint8Array,
+  pieces: AsyncGenerator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  yield start
+  yield* pieces
+}
+
+/**
+ * Answers one request of a batch or of a WebSocket: with bytes that are JSON-RPC in any case, since
+ * anything else would spoil the answers to the others. Never rejects.
+ */
+export async function answerItem(
+  body: Uint8Array,
+  span: Span,
+  guid: string,
+  context: ItemContext,
+  serving: JsonRpcServing,
+  joined: JoinedRequests | null = null,
+): Promise<ItemAnswer> {
+  if (context.signal.aborted) return null
+  try {
+    const request = new JsonRpcRequest(body, span)
+    const call = makeJsonRpcCall(request, context, guid, serving, joined)
+    return await (context.subscribe(request, call) ?? relayItem(request, call, context, serving))
+  } catch (cause) {
+    const error = cause instanceof RelayError ? cause : internal(cause)
+    serving.observer.requestRefused(error, guid)
+    return errorBytes(error, guid)
+  }
+}
+
+async function relayItem(
+  request: JsonRpcRequest,
+  call: JsonRpcCall,
+  context: ItemContext,
+  { calls }: JsonRpcServing,
+): Promise<ItemAnswer> {
+  const outcome = settled(call, await calls.run(call))
+  const isAnswered = !(outcome instanceof RelayError || outcome instanceof CallAborted)
+  if (!(outcome instanceof CallAborted)) context.told(call.journal, isAnswered ? outcome : null)
+  if (isAnswered && !request.isNotification) {
+    const body = bodyOf(call, outcome)
+    // A call whose answer streams ends with its stream.
+    if (!(body instanceof Uint8Array)) return calls.endingWith(body, call, outcome)
+    calls.ended(call, outcome)
+    return body
+  }
+  if (isAnswered) release(outcome.incoming.body)
+  calls.ended(call, outcome)
+  const isTold = outcome instanceof RelayError && !request.isNotification
+  return isTold ? errorBytes(outcome, call.guid, request.ownId) : null
+}
+
+/** What is no JSON-RPC is an error of the router's own. */
+function settled(
+  call: JsonRpcCall,
+  outcome: Reply | RelayError | CallAborted,
+): Reply | RelayError | CallAborted {
+  if (outcome instanceof RelayError || outcome instanceof CallAborted) return outcome
+  // What streams was found to be an answer, or nobody could have passed it on.
+  if (!(outcome.incoming.body instanceof Uint8Array)) return outcome
+  const finding = call.reader.findingOf(outcome.incoming)
+  if (finding.kind !== 'malformed') return outcome
+  const { status } = outcome.incoming
+  return new RelayError(
+    errorKinds.upstreamFailed,
+    `the upstream answered with HTTP status ${status} and ${finding.why}`,
+  )
+}
+
+/** The upstream's bytes, in the terms of the client's request. */
+export function bodyOf(call: JsonRpcCall, { incoming }: Reply): Body {
+  const { body } = incoming
+  return body instanceof Uint8Array ? call.reader.bytesOf(incoming, body) : body
+}
