@@ -64,17 +64,6 @@ test('a reply that is never sent keeps no endless list', () => {
   expect(left()).toBe(1)
 })
 
-test('one whose topic is over counts no more, and still hears the last event behind its reply', () => {
-  const { client, heard, left } = create()
-  client.event(event('last'))
-  client.end(null)
-  expect(left()).toBe(1)
-  client.begin()
-  client.unsubscribe()
-  expect(heard).toEqual(['last'])
-  expect(left()).toBe(1)
-})
-
 test.each([
   ['10000 events', 10_000, 1],
   ['64 MiB of them', 64, 1024 * 1024],

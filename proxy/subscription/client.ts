@@ -9,16 +9,15 @@ const mostWaitingBytes = 64 * 1024 * 1024
 /** One client of a topic. */
 export class TopicClient implements Subscription {
   readonly #subscriber: Subscriber
-  readonly #left: (client: TopicClient) => void
+  readonly #left: () => void
   /** Null once the client has its reply. */
   #waiting: Uint8Array[] | null = []
   #waitingBytes = 0
   #reason: string | null = null
   #isGone = false
-  #hasLeft = false
 
   /** @param left is called once, when it gets no more events */
-  constructor(subscriber: Subscriber, left: (client: TopicClient) => void) {
+  constructor(subscriber: Subscriber, left: () => void) {
     this.#subscriber = subscriber
     this.#left = left
   }
@@ -33,8 +32,7 @@ export class TopicClient implements Subscription {
   unsubscribe(): void {
     if (this.#isGone) return
     this.#isGone = true
-    this.#waiting = null
-    this.#leave()
+    this.#left()
   }
 
   event(event: Uint8Array): void {
@@ -45,19 +43,10 @@ export class TopicClient implements Subscription {
       this.end('events were not taken')
   }
 
-  /** @param reason null: the node has sent the last event, which still comes where it waits for the reply */
-  end(reason: string | null): void {
+  end(reason: string): void {
     if (this.#isGone) return
-    this.#isGone = reason !== null
-    this.#leave()
-    if (reason === null) return
+    this.unsubscribe()
     if (this.#waiting === null) this.#subscriber.ended(reason)
     else this.#reason = reason
-  }
-
-  #leave(): void {
-    if (this.#hasLeft) return
-    this.#hasLeft = true
-    this.#left(this)
   }
 }

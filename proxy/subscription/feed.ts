@@ -4,21 +4,17 @@ import { Backoff } from '../clock/backoff.ts'
 import { sleep, type Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
-import type { SocketUrl } from '../upstream/node-url.ts'
-import { NoRoom, TransportError } from '../upstream/transport.ts'
+import { TransportError } from '../upstream/transport.ts'
 import { retryBackoff } from './ask.ts'
-import type { SocketWatches } from './socket-watch.ts'
-import type { SocketUrls } from './socket-urls.ts'
-import type { Source, Sources } from './source.ts'
+import type { Socket, Sockets } from './socket.ts'
+import type { Source } from './source.ts'
 import { NodeRefused, type SubscriptionObserver, type TopicRequest } from './subscriptions.ts'
 
 export interface FeedOptions {
   /** For the log and the metrics. */
   readonly name: string
   readonly request: TopicRequest
-  readonly sources: Sources
-  readonly urls: SocketUrls
-  readonly watches: SocketWatches
+  readonly sockets: Sockets
   readonly clock: Clock
   readonly random: Random
   readonly observer: SubscriptionObserver
@@ -35,8 +31,9 @@ export class Feed {
   readonly #options: FeedOptions
   readonly #listener: FeedListener
   readonly #closing = new AbortController()
+  /** The URL that events come from. */
+  #socket: Socket | null = null
   #source: Source | null = null
-  #unwatch = () => {}
 
   constructor(options: FeedOptions, listener: FeedListener) {
     this.#options = options
@@ -45,7 +42,7 @@ export class Feed {
 
   /** The upstream that events come from; null while there is none. */
   get upstream(): string | null {
-    return this.#source?.endpoint.upstream.name ?? null
+    return this.#socket?.upstream.name ?? null
   }
 
   /** Finds the first source. @throws NodeRefused @throws RelayError */
@@ -54,82 +51,71 @@ export class Feed {
     if (failure) throw failure
   }
 
-  /** The present source is not good enough: its URL cools down, and another one takes over. */
+  /** The present source is lost or not good enough: its URL cools down, and another one takes over. */
   leave(why: string): void {
-    const source = this.#source
-    if (source === null) return
-    source.close()
-    this.#lost(source, why)
+    const { observer, name } = this.#options
+    const socket = this.#socket
+    if (socket === null) return
+    this.#stop()
+    socket.failed()
+    observer.left(name, socket.upstream.name, why)
+    void this.#reopen()
   }
 
-  /** @param isOver the upstream has ended the subscription itself */
-  close(isOver = false): void {
+  close(): void {
     this.#closing.abort()
-    this.#unwatch()
-    this.#source?.close(isOver)
+    this.#stop()
+  }
+
+  #stop(): void {
+    this.#socket = null
+    this.#source?.close()
     this.#source = null
   }
 
   /**
-   * Subscribes at the first URL that accepts. URLs that fail cool down; a refusal says nothing of other topics.
+   * Subscribes at the first URL that accepts. A refusal says nothing of other topics.
    * @returns why there is no source, when there is none: a node's own error where one gave any
    */
   async #openSource(): Promise<NodeRefused | RelayError | null> {
-    const { request, sources, urls } = this.#options
+    const { request, sockets } = this.#options
     const { signal } = this.#closing
-    const tried = new Set<SocketUrl>()
+    const tried = new Set<Socket>()
     let refusal: NodeRefused | null = null
-    while (!signal.aborted) {
-      const endpoint = urls.next((url) => tried.has(url))
-      if (endpoint === null) break
-      tried.add(endpoint.url)
+    for (let socket = sockets.next(tried); socket; socket = sockets.next(tried)) {
+      tried.add(socket)
       try {
-        const source = await sources.open(request, endpoint, signal)
+        const source = await socket.open(request, signal)
         if (signal.aborted) source.close()
-        else this.#begin(source)
+        else this.#begin(socket, source)
         return null
       } catch (error) {
+        if (signal.aborted) return null
         if (error instanceof NodeRefused) {
           if (!error.isItsOwnTrouble) return error
           refusal = error
         } else if (!(error instanceof TransportError)) throw error
-        else if (error.fault === 'limited') endpoint.url.cooldown.begin(error.retryAfterMs)
-        else if (!(error instanceof NoRoom) && !signal.aborted) urls.failed(endpoint.url)
       }
     }
-    return refusal ?? notFound(tried.size > 0, urls.hasAny)
+    return refusal ?? notFound(tried.size > 0, sockets.hasAny)
   }
 
-  #begin(source: Source): void {
-    const { observer, name, urls, watches } = this.#options
-    const { url, upstream } = source.endpoint
+  #begin(socket: Socket, source: Source): void {
+    const { observer, name } = this.#options
+    this.#socket = socket
     this.#source = source
-    observer.joined(name, upstream.name)
-    this.#unwatch = watches.join(source.endpoint, (why) => {
-      if (this.#source === source) this.leave(why)
-    })
+    observer.joined(name, socket.upstream.name)
     let isProven = false
     source.listen({
       event: (result) => {
-        if (this.#source !== source) return
-        if (!isProven) urls.worked(url)
+        if (!isProven) socket.worked()
         isProven = true
         this.#listener.event(result)
       },
       lost: (why) => {
-        if (this.#source !== source) return
-        this.#lost(source, why)
+        this.leave(why)
       },
     })
-  }
-
-  #lost({ endpoint: { url, upstream } }: Source, why: string): void {
-    const { observer, name, urls } = this.#options
-    this.#source = null
-    this.#unwatch()
-    urls.failed(url)
-    observer.left(name, upstream.name, why)
-    void this.#reopen()
   }
 
   /** Asks the URLs until one accepts. Never rejects. */

@@ -11,12 +11,10 @@ import { CallAborted, RelayError, errorKinds } from '../relay/errors.ts'
 import type { Pool } from '../upstream/pool.ts'
 import { TopicClient } from './client.ts'
 import type { ChainReader, Family } from './family.ts'
-import { Feed, type FeedListener, type FeedOptions } from './feed.ts'
+import { Feed, type FeedListener } from './feed.ts'
 import { LogsTopic } from './logs.ts'
 import { Sequence, type SequenceListener } from './sequence.ts'
-import { SocketUrls } from './socket-urls.ts'
-import { SocketWatches } from './socket-watch.ts'
-import { Sources } from './source.ts'
+import { Sockets } from './socket.ts'
 import type {
   Subscriber,
   Subscription,
@@ -57,31 +55,22 @@ interface SharedTopic extends TopicRun {
   readonly clients: Set<TopicClient>
 }
 
-/** How a run reaches the clients of its topic. */
-interface TopicAudience {
-  event(event: Uint8Array): void
-  /** @param reason null: the node has sent the last event */
-  ended(reason: string | null): void
-}
-
 /** All topics of one chain and interface. Clients that ask the same share one. */
 export class Hub implements Subscriptions {
   readonly #options: HubOptions
-  readonly #feedParts: Omit<FeedOptions, 'name' | 'request'>
+  readonly #sockets: Sockets
   readonly #topics = new Map<string, SharedTopic>()
   readonly #sequences = new Map<string, { sequence: Sequence; opened: Promise<void> }>()
   readonly #clientCounts = new Map<string, number>()
   #filters = 0
 
   constructor(options: HubOptions) {
-    const { chain, pool, clock, random, observer, strategy, stallBlocks } = options
+    const { chain, family, stallBlocks } = options
     const { failures, allowedLagBlocks } = chain
     this.#options = options
     const stallMs = Math.max(stallBlocks * chain.blockTimeMs, leastStallMs)
-    const urls = new SocketUrls(pool, clock, random, strategy)
-    const sources = new Sources({ ...options, failures })
-    const watches = new SocketWatches({ ...options, sources, allowedLagBlocks, stallMs })
-    this.#feedParts = { urls, sources, watches, clock, random, observer }
+    const head = (family.head === null ? null : family.readers[family.head]) ?? null
+    this.#sockets = new Sockets({ ...options, failures, allowedLagBlocks, stallMs, head })
   }
 
   async subscribe(call: Call, topic: Topic, subscriber: Subscriber): Promise<Subscription> {
@@ -112,9 +101,11 @@ export class Hub implements Subscriptions {
 
   #begin(topic: Topic): SharedTopic {
     const clients = new Set<TopicClient>()
-    const audience: TopicAudience = {
-      event(event) {
+    const audience: Subscriber = {
+      event: (event) => {
         for (const client of clients) client.event(event)
+        // Whoever comes now gets the next one.
+        if (topic.isLast?.(event)) this.#forget(topic, shared)
       },
       ended: (reason) => {
         this.#forget(topic, shared)
@@ -132,13 +123,10 @@ export class Hub implements Subscriptions {
   }
 
   /** Events as they come: what an upstream sent before a failover and after it, not between. */
-  #live(topic: Topic, audience: TopicAudience): TopicRun {
+  #live(topic: Topic, audience: Subscriber): TopicRun {
     const feed = this.#createFeed(topic.name, topic, {
       event: (event) => {
         audience.event(topic.shared?.(event) ?? event)
-        if (topic.isLast?.(event) !== true) return
-        feed.close(true)
-        audience.ended(null)
       },
       moved() {},
     })
@@ -149,7 +137,7 @@ export class Hub implements Subscriptions {
   }
 
   /** The blocks of a sequence, or the logs in them. */
-  #sequenced(topic: Topic, reader: ChainReader, audience: TopicAudience): TopicRun {
+  #sequenced(topic: Topic, reader: ChainReader, audience: Subscriber): TopicRun {
     const key = topic.sequence as string
     const { sequence, opened } = this.#sequences.get(key) ?? this.#beginSequence(key, reader)
     const { name, logFilter: filter } = topic
@@ -190,7 +178,7 @@ export class Hub implements Subscriptions {
   }
 
   #createFeed(name: string, request: TopicRequest, listener: FeedListener): Feed {
-    return new Feed({ ...this.#feedParts, name, request }, listener)
+    return new Feed({ ...this.#options, sockets: this.#sockets, name, request }, listener)
   }
 
   #left(topic: Topic, shared: SharedTopic, client: TopicClient): void {

@@ -160,8 +160,8 @@ test('what the node ends with its last event is neither unsubscribed nor shared 
     'slotSubscribe []',
     'slotUnsubscribe ["0x2"]',
   ])
-  expect(fixture.clients).toEqual({ signature: 0 })
   first.leave()
+  second.leave()
   expect(fixture.clients).toEqual({ signature: 0 })
   const third = await fixture.join('signatureSubscribe', ['x'])
   expect([...one.topics, ...two.topics]).toHaveLength(1)
@@ -183,6 +183,7 @@ describe('a topic that is quiet', () => {
     const goOn = async (seconds: number, ...sockets: readonly TestSocket[]) => {
       for (let each = 0; each < seconds; each++) {
         slots.newest += 2
+        scene.fixture.report(slots.newest)
         for (const socket of sockets) socket.tell(event(), 'slot')
         await scene.fixture.clock.advance(1_000)
       }
@@ -236,12 +237,13 @@ describe('a topic that is quiet', () => {
     expect([one.topics.length, two.topics.length]).toEqual([0, 1])
   })
 
-  test('stays, and is not asked again, where its node has no heads to subscribe to', async () => {
+  test('stays where its node has no heads to subscribe to', async () => {
     const { fixture, one, two, goOn } = await setUpSlots()
     one.headAnswer = { code: -32601, message: 'Method not found' }
     await fixture.join('accountSubscribe', ['x'])
     await goOn(100, two)
-    expect([one.topics.length, askedForHeads(one)]).toEqual([1, 1])
+    expect(one.topics).toHaveLength(1)
+    expect(askedForHeads(one)).toBeLessThan(8)
   })
 
   test('stays while the whole chain stands still', async () => {

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { TransportError, type UpstreamSubscription } from '../upstream/transport.ts'
 import { ethereumFamily } from './families/ethereum.ts'
-import { Sources } from './source.ts'
+import { SharedSource } from './source.ts'
 import { SubscriptionFixture } from './testing/subscription-fixture.ts'
 import type { TestSocket } from './testing/test-socket.ts'
 
@@ -30,17 +30,22 @@ test('a subscription that is lost before anybody listens is lost for all who sha
   socket.subscribe = () => Promise.resolve(subscription)
   const changes: number[] = []
   const observer = { upstreamChanged: (_: string, change: number) => changes.push(change) }
-  const sources = new Sources({ failures: {} as never, clock, observer })
   const [upstream] = pool.upstreams
-  const endpoint = { upstream: upstream!, url: upstream!.sockets[0]! }
   const { request } = ethereumFamily(() => Promise.reject(new Error('nobody asks'))).readers[
     'newHeads'
   ]!
+  const source = new SharedSource(request, {
+    upstream: upstream!,
+    url: upstream!.sockets[0]!,
+    failures: {} as never,
+    observer,
+    ended() {},
+  })
   const { signal } = new AbortController()
-  const shared = [sources.open(request, endpoint, signal), sources.open(request, endpoint, signal)]
+  const shared = [source.join(signal), source.join(signal)]
   const lost: string[] = []
-  for (const source of await Promise.all(shared))
-    source.listen({ event() {}, lost: (why) => lost.push(why) })
+  for (const member of await Promise.all(shared))
+    member.listen({ event() {}, lost: (why) => lost.push(why) })
   expect(lost).toEqual(['reset: cut', 'reset: it was lost at once'])
   expect([changes, clock.pending]).toEqual([[1, -1], 0])
 })

@@ -2,19 +2,16 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureTable } from '../chain/failure-table.ts'
 import { Cancellation, unlessAborted } from '../clock/cancellation.ts'
-import type { Clock } from '../clock/clock.ts'
-import { TimeLimit } from '../clock/time-limit.ts'
-import type { Said } from '../upstream/dialect.ts'
 import { jsonRpcDialect } from '../upstream/dialects/json.ts'
 import type { SocketUrl } from '../upstream/node-url.ts'
 import { TransportError, type UpstreamSubscription } from '../upstream/transport.ts'
-import { release, type Incoming, type Outgoing } from '../upstream/wire.ts'
+import type { Upstream } from '../upstream/upstream.ts'
+import { release, type Outgoing } from '../upstream/wire.ts'
 import { memberBytes } from './ask.ts'
-import type { SocketEndpoint } from './socket-urls.ts'
 import { NodeRefused, type SubscriptionObserver, type TopicRequest } from './subscriptions.ts'
 
-/** How long an upstream may take to answer before another one is asked. */
-const openTimeoutMs = 5_000
+/** How long a URL that failed is not asked for topics. */
+export const urlBackoff = { firstMs: 1_000, maxMs: 60_000, jitter: 0.1 }
 
 export interface SourceListener {
   event(result: Uint8Array): void
@@ -23,98 +20,59 @@ export interface SourceListener {
 
 /** One subscription at one upstream. */
 export interface Source {
-  readonly endpoint: SocketEndpoint
   /** Begins to listen, once. What has come since the request comes first. */
   listen(listener: SourceListener): void
-  /** @param isOver the upstream has ended the subscription itself */
-  close(isOver?: boolean): void
+  /** Also of one that is lost. Harmless when repeated. */
+  close(): void
 }
 
-export interface SourcesOptions {
+export interface SourceOptions {
+  readonly upstream: Upstream
+  readonly url: SocketUrl
   readonly failures: FailureTable
-  readonly clock: Clock
   readonly observer: Pick<SubscriptionObserver, 'upstreamChanged'>
-}
-
-/** Opens subscriptions at upstreams: no two of the same at one URL, for some nodes refuse the second. */
-export class Sources {
-  readonly #options: SourcesOptions
-  readonly #shared = new Map<SocketUrl, Map<string, SharedSource>>()
-
-  constructor(options: SourcesOptions) {
-    this.#options = options
-  }
-
-  /** @throws TransportError @throws NodeRefused when the node refuses */
-  async open(
-    request: TopicRequest,
-    endpoint: SocketEndpoint,
-    signal: AbortSignal,
-  ): Promise<Source> {
-    const { url } = endpoint
-    const limit = new TimeLimit(this.#options.clock, signal, url.timeoutMs ?? openTimeoutMs)
-    try {
-      return await this.#sharedSource(request, endpoint).join(limit.signal)
-    } finally {
-      limit.end()
-    }
-  }
-
-  #sharedSource(request: TopicRequest, endpoint: SocketEndpoint): SharedSource {
-    const key = JSON.stringify([request.method, request.params])
-    const atUrl = this.#shared.get(endpoint.url) ?? new Map<string, SharedSource>()
-    this.#shared.set(endpoint.url, atUrl)
-    const known = atUrl.get(key)
-    if (known) return known
-    const shared = new SharedSource(this.#options, request, endpoint, () => atUrl.delete(key))
-    atUrl.set(key, shared)
-    return shared
-  }
+  /** Who comes now has to subscribe anew. */
+  ended(): void
 }
 
 interface OpenSubscription {
   readonly subscription: UpstreamSubscription
-  readonly answer: Said
+  /** How it is ended; null when it ends by itself. */
+  readonly unsubscribe: Outgoing | null
 }
 
 /** A subscription at an upstream that several listen to. It ends when the last one has left. */
-class SharedSource {
-  readonly #options: SourcesOptions
+export class SharedSource {
   readonly #request: TopicRequest
-  readonly #endpoint: SocketEndpoint
-  readonly #ended: () => void
+  readonly #options: SourceOptions
   readonly #members = new Map<Source, SourceListener | null>()
   readonly #opening: Promise<void>
   /** Null until the upstream has accepted, and once it is over. */
   #open: OpenSubscription | null = null
   #isListening = false
 
-  constructor(
-    options: SourcesOptions,
-    request: TopicRequest,
-    endpoint: SocketEndpoint,
-    ended: () => void,
-  ) {
-    this.#options = options
+  constructor(request: TopicRequest, options: SourceOptions) {
     this.#request = request
-    this.#endpoint = endpoint
-    this.#ended = ended
+    this.#options = options
     this.#opening = this.#subscribe()
   }
 
-  /** @throws TransportError @throws NodeRefused */
-  async join(signal: AbortSignal): Promise<Source> {
+  /**
+   * @param left is called once, when it is closed or does not come about
+   * @throws TransportError @throws NodeRefused
+   */
+  async join(signal: AbortSignal, left = () => {}): Promise<Source> {
     const member: Source = {
-      endpoint: this.#endpoint,
       listen: (listener) => {
         // Another member may have found it lost already.
         if (this.#open === null) return listener.lost('reset: it was lost at once')
         this.#members.set(member, listener)
-        if (!this.#isListening) this.#listen()
+        if (!this.#isListening) this.#listen(this.#open.subscription)
       },
-      close: (isOver = false) => {
-        if (this.#members.delete(member) && (this.#members.size === 0 || isOver))
-          this.#close(isOver)
+      close: () => {
+        if (!this.#members.delete(member)) return
+        if (this.#members.size === 0) this.#close()
+        left()
       },
     }
     this.#members.set(member, null)
@@ -127,41 +85,71 @@ class SharedSource {
     }
   }
 
+  /** Ends it for all. */
+  leave(why: string): void {
+    this.#close()
+    this.#lost(why)
+  }
+
   /** What was sent is answered some time: when nobody waits for it any more, it is ended then. */
   async #subscribe(): Promise<void> {
-    const { failures, observer } = this.#options
-    const { url, upstream } = this.#endpoint
+    const { upstream, url, observer, ended } = this.#options
     try {
       const request = outgoingOf(this.#request)
       const subscription = await url.transport.subscribe(request, new Cancellation())
-      this.#open = { subscription, answer: readAnswer(subscription, failures, url) }
+      this.#open = { subscription, unsubscribe: this.#readReply(subscription) }
     } catch (error) {
-      this.#ended()
+      ended()
       throw error
     }
     observer.upstreamChanged(upstream.name, 1)
-    if (this.#members.size === 0) this.#close(false)
+    if (this.#members.size === 0) this.#close()
   }
 
-  #listen(): void {
+  /** @returns how what it opened is ended @throws NodeRefused */
+  #readReply(subscription: UpstreamSubscription): Outgoing | null {
+    const { failures, url } = this.#options
+    const { reply } = subscription
+    const { body } = reply
+    const isWhole = body instanceof Uint8Array
+    const said = isWhole ? jsonRpcDialect.read({ ...reply, body }) : null
+    if (said?.kind === 'answer') {
+      const how = this.#request.unsubscribe(said.at({ path: [], encoding: 'text' }))
+      return how && outgoingOf(how)
+    }
+    if (!isWhole) release(body)
+    subscription.close(null)
+    if (!isWhole || said?.kind !== 'error') throw new NodeRefused(notAnAnswer, true)
+    const { retry, holdOff } = failures.ofNodeError(said.error)
+    if (holdOff) url.cooldown.begin(null)
+    const error = memberBytes(body, 'error') ?? notAnAnswer
+    throw new NodeRefused(url.mask.bytes(error), retry || holdOff)
+  }
+
+  #listen(subscription: UpstreamSubscription): void {
     this.#isListening = true
-    const { url } = this.#endpoint
-    const isNamed = this.#request.isNamed
-    this.#open?.subscription.listen({
+    const { mask } = this.#options.url
+    const { isNamed, isLast } = this.#request
+    subscription.listen({
       event: (result) => {
-        const event = isNamed ? result : url.mask.bytes(result)
-        for (const listener of [...this.#members.values()]) listener?.event(event)
+        const event = isNamed ? result : mask.bytes(result)
+        // The node itself has ended it.
+        if (isLast?.(event)) this.#end()?.subscription.close(null)
+        for (const listener of this.#members.values()) listener?.event(event)
       },
       lost: ({ fault, message }) => {
-        if (this.#end() === null) return
-        for (const listener of [...this.#members.values()]) listener?.lost(`${fault}: ${message}`)
+        if (this.#end()) this.#lost(`${fault}: ${message}`)
       },
     })
   }
 
-  #close(isOver: boolean): void {
+  #lost(why: string): void {
+    for (const listener of this.#members.values()) listener?.lost(why)
+  }
+
+  #close(): void {
     const open = this.#end()
-    open?.subscription.close(isOver ? null : unsubscribing(this.#request, open.answer))
+    open?.subscription.close(open.unsubscribe)
   }
 
   /** @returns what it was; null when it was not open */
@@ -169,8 +157,9 @@ class SharedSource {
     const open = this.#open
     if (open === null) return null
     this.#open = null
-    this.#ended()
-    this.#options.observer.upstreamChanged(this.#endpoint.upstream.name, -1)
+    const { upstream, observer, ended } = this.#options
+    ended()
+    observer.upstreamChanged(upstream.name, -1)
     return open
   }
 }
@@ -180,41 +169,4 @@ function outgoingOf({ method, params }: Pick<TopicRequest, 'method' | 'params'>)
   return { verb: 'POST', path: '', headers: [], body }
 }
 
-/** How the subscription that an answer opened is ended; null where it opened none. */
-function unsubscribing(request: TopicRequest, said: Said): Outgoing | null {
-  if (said.kind !== 'answer') return null
-  const how = request.unsubscribe(said.at({ path: [], encoding: 'text' }))
-  return how && outgoingOf(how)
-}
-
-/** @throws NodeRefused */
-function readAnswer(
-  subscription: UpstreamSubscription,
-  failures: FailureTable,
-  url: SocketUrl,
-): Said {
-  const { reply } = subscription
-  const said = readSaid(reply)
-  if (said?.kind === 'answer') return said
-  subscription.close(null)
-  if (said?.kind !== 'error') throw new NodeRefused(notAnAnswer, true)
-  const { name, retry, holdOff } = failures.ofNodeError(said.error)
-  if (holdOff) url.cooldown.begin(null)
-  const error = memberBytes(reply.body as Uint8Array, 'error') ?? notAnAnswer
-  throw new NodeRefused(url.mask.bytes(error), retry || holdOff, notOffered.has(name))
-}
-
-/** By the names of `specs/failures`: the node has no such method or subscription. */
-const notOffered: ReadonlySet<string> = new Set([
-  'method-not-found',
-  'method-unavailable',
-  'filter-not-found',
-])
 const notAnAnswer = Buffer.from('{"code":-32603,"message":"not an answer"}')
-
-function readSaid(reply: Incoming): Said | null {
-  const { body } = reply
-  if (body instanceof Uint8Array) return jsonRpcDialect.read({ ...reply, body })
-  release(body)
-  return null
-}

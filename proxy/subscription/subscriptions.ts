@@ -10,6 +10,8 @@ export interface TopicRequest {
   unsubscribe(result: unknown): { readonly method: string; readonly params: unknown } | null
   /** Its events are results. Others are searched for keys, as answers to unknown methods are. */
   readonly isNamed: boolean
+  /** An event after which the node ends the subscription itself. */
+  readonly isLast?: ((result: Uint8Array) => boolean) | undefined
 }
 
 /** What a client subscribes to, in one form for all clients that ask the same. */
@@ -24,8 +26,6 @@ export interface Topic extends TopicRequest {
   readonly logFilter?: object | undefined
   /** What of an event all clients share; absent: the whole of it. */
   readonly shared?: (result: Uint8Array) => Uint8Array
-  /** An event after which the node ends the subscription itself. */
-  readonly isLast?: ((result: Uint8Array) => boolean) | undefined
 }
 
 /** One client that gets the events of a topic. */
@@ -64,14 +64,11 @@ export class NodeRefused extends Error {
   readonly error: Uint8Array
   /** Another node may accept it. */
   readonly isItsOwnTrouble: boolean
-  /** The node has no such method or subscription: it will refuse the next request too. */
-  readonly isNotOffered: boolean
 
-  constructor(error: Uint8Array, isItsOwnTrouble: boolean, isNotOffered = false) {
+  constructor(error: Uint8Array, isItsOwnTrouble: boolean) {
     super('the node refused the subscription')
     this.error = error
     this.isItsOwnTrouble = isItsOwnTrouble
-    this.isNotOffered = isNotOffered
   }
 }
 

@@ -144,7 +144,9 @@ export class SessionSubscriptions {
       const subscription = await hub.subscribe(call, topic, {
         event: (result) => {
           audience.notify(Buffer.concat([head, result, tail]))
-          if (topic.isLast?.(result)) this.#open.delete(id.handle)
+          if (!topic.isLast?.(result)) return
+          this.#open.delete(id.handle)
+          entry.subscription?.unsubscribe()
         },
         ended(reason) {
           audience.end(reason)

@@ -147,6 +147,12 @@ export class SubscriptionFixture {
     })
   }
 
+  /** All nodes answer calls with this latest block. */
+  report(block: number): void {
+    for (const upstream of this.pool.upstreams)
+      this.pool.observeHead(upstream, block, this.clock.nowMs())
+  }
+
   /** A client subscribes, and begins to listen as soon as it has its reply. */
   ask(method: string, params: unknown): Hearing {
     const wish = this.#form.read({ method, params, id: '1' })

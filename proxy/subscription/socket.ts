@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { FailureTable } from '../chain/failure-table.ts'
+import type { Clock } from '../clock/clock.ts'
+import type { Random } from '../clock/random.ts'
+import { TimeLimit } from '../clock/time-limit.ts'
+import type { Strategy } from '../config/types.ts'
+import { Cooldown } from '../upstream/cooldown.ts'
+import type { SocketUrl } from '../upstream/node-url.ts'
+import type { Pool } from '../upstream/pool.ts'
+import { NoRoom, TransportError } from '../upstream/transport.ts'
+import type { Upstream } from '../upstream/upstream.ts'
+import type { ChainReader } from './family.ts'
+import { HeadWatch } from './head-watch.ts'
+import { SharedSource, urlBackoff, type Source } from './source.ts'
+import type { SubscriptionObserver, TopicRequest } from './subscriptions.ts'
+
+/** How long an upstream may take to answer before another one is asked. */
+const openTimeoutMs = 5_000
+
+export interface SocketsOptions {
+  readonly pool: Pool
+  readonly strategy: Strategy
+  readonly failures: FailureTable
+  readonly clock: Clock
+  readonly random: Random
+  readonly observer: SubscriptionObserver
+  readonly allowedLagBlocks: number
+  /** No news on a socket for so long, while the chain goes on: it has stalled. */
+  readonly stallMs: number
+  /** The sequence by which it is seen whether a socket is alive; null: none. */
+  readonly head: ChainReader | null
+}
+
+/** The WebSocket URLs of a pool. */
+export class Sockets {
+  readonly #options: SocketsOptions
+  readonly #all: readonly Socket[]
+
+  constructor(options: SocketsOptions) {
+    this.#options = options
+    this.#all = options.pool.upstreams.flatMap((upstream) =>
+      upstream.sockets.map((url) => new Socket(upstream, url, options)),
+    )
+  }
+
+  get hasAny(): boolean {
+    return this.#all.length > 0
+  }
+
+  /** The next one to ask, by the pool's choice among the upstreams; null when none may be asked now. */
+  next(tried: ReadonlySet<Socket>): Socket | null {
+    const { pool, strategy } = this.#options
+    const open = this.#all.filter((each) => each.isOpen && !tried.has(each))
+    const wanted = {
+      addons: [],
+      block: { kind: 'tag', tag: 'latest' },
+      byHash: false,
+      prefer: null,
+      excluded: pool.upstreams
+        .filter((each) => !open.some(({ upstream }) => upstream === each))
+        .map(({ name }) => name),
+      tried: () => false,
+      untriedOnly: false,
+    } as const
+    const upstream = pool.pick.next(wanted, strategy)
+    return open.find((each) => each.upstream === upstream) ?? null
+  }
+}
+
+/** A WebSocket URL that may carry topics. A failure here does not count against the upstream's calls. */
+export class Socket {
+  readonly upstream: Upstream
+  readonly url: SocketUrl
+  readonly #options: SocketsOptions
+  readonly #cooldown: Cooldown
+  /** No two of the same, for some nodes refuse the second. */
+  readonly #shared = new Map<string, SharedSource>()
+  #topics = 0
+  #watch: HeadWatch | null = null
+
+  constructor(upstream: Upstream, url: SocketUrl, options: SocketsOptions) {
+    this.upstream = upstream
+    this.url = url
+    this.#options = options
+    this.#cooldown = new Cooldown(options.clock, options.random, () => {}, urlBackoff)
+  }
+
+  /** It may be asked now. */
+  get isOpen(): boolean {
+    return !this.url.cooldown.active && !this.#cooldown.active && this.url.verified !== false
+  }
+
+  /** A failure while it cools down is the same trouble: one cut connection is one failure. */
+  failed(): void {
+    this.#cooldown.begin(null)
+  }
+
+  /** It does what it should. */
+  worked(): void {
+    this.#cooldown.end()
+  }
+
+  /** Subscribes for a topic. @throws TransportError and cools down @throws NodeRefused */
+  async open(request: TopicRequest, signal: AbortSignal): Promise<Source> {
+    this.#topics += 1
+    try {
+      const source = await this.#join(request, signal, () => {
+        this.#left()
+      })
+      this.#watch ??= this.#watchHead()
+      return source
+    } catch (error) {
+      if (!(error instanceof TransportError)) throw error
+      if (error.fault === 'limited') this.url.cooldown.begin(error.retryAfterMs)
+      else if (!(error instanceof NoRoom) && !signal.aborted) this.failed()
+      throw error
+    }
+  }
+
+  async #join(request: TopicRequest, signal: AbortSignal, left?: () => void): Promise<Source> {
+    const { clock } = this.#options
+    const key = JSON.stringify([request.method, request.params])
+    let shared = this.#shared.get(key)
+    if (!shared) {
+      const { upstream, url } = this
+      const ended = () => this.#shared.delete(key)
+      shared = new SharedSource(request, { ...this.#options, upstream, url, ended })
+      this.#shared.set(key, shared)
+    }
+    const limit = new TimeLimit(clock, signal, this.url.timeoutMs ?? openTimeoutMs)
+    try {
+      return await shared.join(limit.signal, left)
+    } finally {
+      limit.end()
+    }
+  }
+
+  #watchHead(): HeadWatch | null {
+    const { head } = this.#options
+    if (!head) return null
+    return new HeadWatch(head, {
+      ...this.#options,
+      url: this.url,
+      open: (signal) => this.#join(head.request, signal),
+      leave: (why) => {
+        for (const shared of [...this.#shared.values()]) shared.leave(why)
+      },
+    })
+  }
+
+  #left(): void {
+    this.#topics -= 1
+    if (this.#topics > 0) return
+    this.#watch?.close()
+    this.#watch = null
+  }
+}
