@@ -6,10 +6,9 @@ import type { Clock } from '../../proxy/clock/clock.ts'
 import type { NodeUrlConfig, UpstreamConfig } from '../../proxy/config/types.ts'
 import type { RelayObserver } from '../../proxy/relay/call.ts'
 import { createRelay, type Relay } from '../../proxy/relay/relay.ts'
-import { createPool } from '../../proxy/upstream/create-pool.ts'
 import { dialects } from '../../proxy/upstream/dialect.ts'
 import type { PoolObserver } from '../../proxy/upstream/observer.ts'
-import type { Pool } from '../../proxy/upstream/pool.ts'
+import { createPool, type Pool } from '../../proxy/upstream/pool.ts'
 import { nodeUrlConfig } from '../../proxy/upstream/testing/node-url-config.ts'
 import type { SocketTransport } from '../../proxy/upstream/transport.ts'
 import { Watch } from '../../proxy/upstream/watch.ts'
@@ -96,7 +95,7 @@ export function createEngine(options: EngineOptions): {
     pool,
     iface,
     dialect,
-    failures: chain.failures,
+    chain,
     clock,
     random,
     observer: poolObserver,

@@ -13,8 +13,7 @@ import { createTendermintListener } from '../listener/tendermint.ts'
 import { createRelay } from '../relay/relay.ts'
 import type { Observers } from '../telemetry/observers.ts'
 import { dialects } from '../upstream/dialect.ts'
-import { createPool } from '../upstream/create-pool.ts'
-import type { Pool } from '../upstream/pool.ts'
+import { createPool, type Pool } from '../upstream/pool.ts'
 import { Watch } from '../upstream/watch.ts'
 import { createGrpcTransport } from '../upstream/wire/grpc/grpc-transport.ts'
 import { createHttpTransport } from '../upstream/wire/http/http-transport.ts'
@@ -114,7 +113,7 @@ function serveChain(
     pool,
     iface,
     dialect: dialects[apiInterface],
-    failures: chain.failures,
+    chain,
     clock,
     random,
     observer: poolObserver,

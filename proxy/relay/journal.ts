@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureClass } from '../chain/failure-table.ts'
-import type { Candidate } from '../upstream/pick.ts'
+import type { Candidate } from '../upstream/weights.ts'
 import type { Violation } from '../integrity/violation.ts'
 
 /** `failover`: the same upstream by another of its URLs. */

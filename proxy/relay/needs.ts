@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Pool } from '../upstream/pool.ts'
-import { isServing } from '../upstream/snapshot.ts'
+import { isServing } from '../upstream/observer.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import type { Wanted } from '../upstream/pick.ts'
 import type { Call } from './call.ts'

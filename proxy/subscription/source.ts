@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureTable } from '../chain/failure-table.ts'
 import { Cancellation, unlessAborted } from '../clock/cancellation.ts'
-import { jsonRpcDialect } from '../upstream/dialects/json.ts'
+import { jsonRpcDialect } from '../upstream/dialect.ts'
 import type { SocketUrl } from '../upstream/node-url.ts'
 import { TransportError, type UpstreamSubscription } from '../upstream/transport.ts'
 import type { Upstream } from '../upstream/upstream.ts'

@@ -7,7 +7,7 @@ import { noDirectives } from '../relay/call.ts'
 import type { Violation } from '../integrity/violation.ts'
 import { Journal } from '../relay/journal.ts'
 import type { AttemptKind, AttemptRecord } from '../relay/journal.ts'
-import type { UpstreamSnapshot } from '../upstream/snapshot.ts'
+import type { UpstreamSnapshot } from '../upstream/observer.ts'
 
 interface CallFixture {
   readonly method?: string

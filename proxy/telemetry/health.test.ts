@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { VirtualClock } from '../clock/testing/virtual-clock.ts'
 import type { UpstreamState } from '../upstream/observer.ts'
-import type { PoolSnapshot } from '../upstream/snapshot.ts'
+import type { PoolSnapshot } from '../upstream/observer.ts'
 import { anUpstream } from './call.fixture.ts'
 import { createHealth, overallHealth, readiness } from './health.ts'
 import type { ListenerHealth } from './health.ts'

@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from '../clock/clock.ts'
 import type { ApiInterface } from '../config/types.ts'
-import { isServing } from '../upstream/snapshot.ts'
-import type { PoolSnapshot } from '../upstream/snapshot.ts'
+import { isServing } from '../upstream/observer.ts'
+import type { PoolSnapshot } from '../upstream/observer.ts'
 
 /** What is known of one chain and interface at one instant. */
 export interface ListenerHealth {

@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { Gauge } from 'prom-client'
 import type { Registry } from 'prom-client'
-import { upstreamStates } from '../upstream/observer.ts'
-import { isServing, type PoolSnapshot, type UpstreamSnapshot } from '../upstream/snapshot.ts'
+import { isServing, upstreamStates } from '../upstream/observer.ts'
+import type { PoolSnapshot, UpstreamSnapshot } from '../upstream/observer.ts'
 import type { Labels } from './cells.ts'
 import { series } from './series.ts'
 import type { Series } from './series.ts'

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { NodeError } from '../chain/failure-table.ts'
+import { fieldAt } from '../chain/proto-field.ts'
 import type { ProbeCall, ResultPath } from '../chain/types.ts'
 import type { ApiInterface } from '../config/types.ts'
-import { grpcDialect } from './dialects/grpc.ts'
-import { jsonRpcDialect, restDialect } from './dialects/json.ts'
-import type { Incoming, Outgoing } from './wire.ts'
+import { parseJson } from '../json/text.ts'
+import { header, isPartial, mayBeWhole } from './wire.ts'
+import type { HeaderList, Incoming, Outgoing } from './wire.ts'
 
 /** An answer that was collected whole. */
 export interface WholeAnswer extends Incoming {
@@ -29,6 +30,155 @@ export interface Dialect {
   ask(call: ProbeCall): Outgoing
   /** Understands an answer as far as it must. Never throws. */
   read(answer: WholeAnswer): Said
+}
+
+const accept: HeaderList = ['accept', 'application/json']
+const headers: HeaderList = ['content-type', 'application/json', ...accept]
+const internalError = -32603
+
+function ask({ verb, path, body }: ProbeCall): Outgoing {
+  if (body === null) return { verb, path, headers: accept, body }
+  return { verb, path, headers, body: Buffer.from(body) }
+}
+
+/** JSON-RPC 1.0 and 2.0, and Tendermint RPC, which answers in the same form. */
+export const jsonRpcDialect: Dialect = {
+  ask,
+  read({ status, body }: WholeAnswer): Said {
+    if (status < 400 && !mayBeWhole(status)) return malformed(status)
+    const document = parseJson(body) as { result?: unknown; error?: ErrorBody | null } | null
+    if (document === undefined) return malformed(status, ' without a JSON answer')
+    if (document?.error) {
+      const { code: given, message, data } = document.error
+      const code = Number(given)
+      const error = {
+        status,
+        code: Number.isSafeInteger(code) ? code : null,
+        message: errorWords(code, String(message), data),
+      }
+      return { kind: 'error', error }
+    }
+    if (status >= 400) return malformed(status)
+    return { kind: 'answer', at: ({ path }) => valueBelow(document?.result, path) }
+  },
+}
+
+/** JSON over HTTP, where the status says whether it is an error. */
+const restDialect: Dialect = {
+  ask,
+  read(answer: WholeAnswer): Said {
+    const { status, headers: given, body } = answer
+    const error = restError(status, body)
+    if (error) return { kind: 'error', error }
+    if (status >= 400) return malformed(status, ' without a JSON answer')
+    // Nobody asked for a part.
+    if (isPartial(answer)) return malformed(status)
+    return {
+      kind: 'answer',
+      at: ({ header: name, path }) =>
+        name === undefined ? valueBelow(parseJson(body), path) : (header(given, name) ?? undefined),
+    }
+  },
+}
+
+/** What an error may say; nodes of different families use different members. */
+interface ErrorBody {
+  readonly code?: unknown
+  readonly message?: unknown
+  readonly data?: unknown
+  readonly error?: unknown
+  readonly error_code?: unknown
+}
+
+/**
+ * What a JSON-RPC error says. Nodes of the Cosmos family call all of their errors `Internal error`,
+ * and tell in `data` which it is.
+ */
+export function errorWords(code: number, message: string, data: unknown): string {
+  const isInData = code === internalError && typeof data === 'string' && data !== ''
+  return isInData ? `${message}: ${data}` : message
+}
+
+/** A node's error in its own words; null when the answer is none, or says nothing in JSON. */
+export function restError(status: number, body: Uint8Array): NodeError | null {
+  if (status < 400) return null
+  const { code, message, error, error_code } = (parseJson(body) ?? {}) as ErrorBody
+  const words = [message, error, error_code].filter((each) => typeof each === 'string')
+  if (words.length === 0) return null
+  return { status, code: typeof code === 'number' ? code : null, message: words.join(': ') }
+}
+
+function malformed(status: number, how = ''): Said {
+  return { kind: 'malformed', why: `HTTP ${status}${how}` }
+}
+
+/** Follows keys and indexes. @returns undefined when there is nothing at their end */
+function valueBelow(root: unknown, path: readonly (string | number)[]): unknown {
+  let value = root
+  for (const key of path)
+    value = (value as Record<string | number, unknown> | null | undefined)?.[key]
+  return value
+}
+
+/** An empty message, not compressed. */
+const emptyMessage = Buffer.alloc(5)
+
+/** Unary gRPC: one message each way, the outcome among the trailers. */
+const grpcDialect: Dialect = {
+  ask: ({ path }: ProbeCall) => ({
+    verb: 'POST',
+    path,
+    headers: ['content-type', 'application/grpc'],
+    body: emptyMessage,
+  }),
+  read(answer: WholeAnswer): Said {
+    const status = readStatus(answer)
+    if (status === null)
+      return { kind: 'malformed', why: `HTTP ${answer.status} without grpc-status` }
+    if (status.code !== 0) return { kind: 'error', error: { status: answer.status, ...status } }
+    const message = soleMessage(answer.body)
+    if (message === null) return { kind: 'malformed', why: 'not exactly one whole plain message' }
+    return {
+      kind: 'answer',
+      at: ({ path, header: name }) =>
+        name === undefined ? fieldAt(message, path) : (header(answer.headers, name) ?? undefined),
+    }
+  },
+}
+
+/** Before each message: a byte that tells whether it is compressed, and its length. */
+const prefixBytes = 5
+
+/** The one message of a body; null when there is another number of them, or it is compressed. */
+export function soleMessage(body: Uint8Array): Uint8Array | null {
+  if (body.length < prefixBytes || body[0] !== 0) return null
+  const length = new DataView(body.buffer, body.byteOffset, body.length).getUint32(1)
+  return body.length === prefixBytes + length ? body.subarray(prefixBytes) : null
+}
+
+/**
+ * The outcome of a gRPC call whose body has been read: from the trailers, or from the headers when
+ * there is nothing else ("trailers only"). `code` is 0 to 16, `message` may be empty. Null when the answer
+ * tells none.
+ */
+export function readStatus(
+  answer: Pick<Incoming, 'headers' | 'trailers'>,
+): { readonly code: number; readonly message: string } | null {
+  const trailers = answer.trailers()
+  const from = header(trailers, 'grpc-status') === null ? answer.headers : trailers
+  const code = header(from, 'grpc-status')
+  if (code === null || !/^\d{1,2}$/.test(code)) return null
+  return { code: Number(code), message: percentDecoded(header(from, 'grpc-message') ?? '') }
+}
+
+/** What cannot be decoded stays as it was sent. */
+function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch (error) {
+    if (error instanceof URIError) return text
+    throw error
+  }
 }
 
 export const dialects: Readonly<Record<ApiInterface, Dialect>> = {

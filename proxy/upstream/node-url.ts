@@ -3,8 +3,7 @@
 import type { NodeUrlConfig } from '../config/types.ts'
 import type { Cooldown } from './cooldown.ts'
 import { SecretMask } from './secrets/mask.ts'
-import type { SocketTransport } from './transport.ts'
-import type { Transport } from './transport.ts'
+import type { SocketTransport, Transport } from './transport.ts'
 
 /** One URL of an upstream, with what is known of it. The URLs of an upstream fail over among themselves. */
 export class NodeUrl<Wire extends Transport = Transport> {

@@ -6,7 +6,7 @@ import type { Random } from '../clock/random.ts'
 import type { Strategy } from '../config/types.ts'
 import type { Tip } from './tip.ts'
 import type { Upstream } from './upstream.ts'
-import { draw, floorOf, weigh, type Weighed } from './weights.ts'
+import { draw, floorOf, weigh, type Candidate } from './weights.ts'
 
 /** What an attempt needs of an upstream. */
 export interface Wanted {
@@ -24,11 +24,6 @@ export interface Wanted {
   readonly untriedOnly: boolean
 }
 
-/** A candidate as the draw saw it. */
-export interface Candidate extends Weighed {
-  readonly name: string
-}
-
 /** Reports among which upstreams the draw was made; not called when there was nothing to draw. */
 export type Explain = (candidates: readonly Candidate[]) => void
 
@@ -42,11 +37,6 @@ export interface PickOptions {
 /** Weights are worked out anew after this, or when an upstream changes its state. */
 const weightLifeMs = 100
 
-interface WeightTable {
-  readonly untilMs: number
-  readonly weights: ReadonlyMap<Upstream, Weighed>
-}
-
 // Of these an upstream's rank is the sum: the lowest rank is asked first.
 const ranks = { tried: 4, onTrial: 2, backup: 1 } as const
 
@@ -58,7 +48,10 @@ export class Picker {
   readonly #tip: Tip
   readonly #options: PickOptions
   readonly #hasArchive: boolean
-  readonly #tables = new Map<Strategy, WeightTable>()
+  readonly #tables = new Map<
+    Strategy,
+    { readonly untilMs: number; readonly weights: ReadonlyMap<Upstream, Candidate> }
+  >()
   /** When each had its last turn, counted in turns. */
   readonly #lastTurn = new Map<Upstream, number>()
   #turn = 0
@@ -88,8 +81,8 @@ export class Picker {
       const floor = floorOf(weights)
       explain(
         candidates.map((each) => {
-          const weighed = table.get(each) as Weighed
-          return { ...weighed, name: each.name, weight: Math.max(weighed.weight, floor) }
+          const candidate = table.get(each) as Candidate
+          return { ...candidate, weight: Math.max(candidate.weight, floor) }
         }),
       )
     }
@@ -131,7 +124,7 @@ export class Picker {
   }
 
   /** What each upstream weighs among all of the pool, as of less than 100 ms ago. */
-  weights(strategy: Strategy): ReadonlyMap<Upstream, Weighed> {
+  weights(strategy: Strategy): ReadonlyMap<Upstream, Candidate> {
     const nowMs = this.#options.clock.nowMs()
     let table = this.#tables.get(strategy)
     if (!table || nowMs >= table.untilMs) {

@@ -3,13 +3,15 @@
 import type { Chain, ChainInterface } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
-import type { Strategy } from '../config/types.ts'
-import type { NodeUrl } from './node-url.ts'
-import type { PoolObserver, UpstreamState } from './observer.ts'
+import type { NodeUrlConfig, Strategy, UpstreamConfig } from '../config/types.ts'
+import { Availability } from './availability.ts'
+import { Cooldown } from './cooldown.ts'
+import { NodeUrl, type SocketUrl } from './node-url.ts'
+import { isServing, type PoolObserver, type PoolSnapshot, type UpstreamState } from './observer.ts'
 import { Picker, type Wanted } from './pick.ts'
-import { isServing, type PoolSnapshot } from './snapshot.ts'
-import { hasJumped, Tip, type Pace } from './tip.ts'
-import type { Upstream } from './upstream.ts'
+import { hasJumped, Tip } from './tip.ts'
+import type { SocketTransport, Transport } from './transport.ts'
+import { Upstream } from './upstream.ts'
 import { floorOf } from './weights.ts'
 
 export interface PoolOptions {
@@ -18,6 +20,10 @@ export interface PoolOptions {
   /** By which `snapshot` tells scores. */
   readonly strategy: Strategy
   readonly maxSessions: number
+  readonly failureThreshold: number
+  readonly createTransport: (url: NodeUrlConfig) => Transport
+  /** For ws and wss URLs. */
+  readonly createSocketTransport: (url: NodeUrlConfig) => SocketTransport
   readonly clock: Clock
   readonly random: Random
   readonly observer: PoolObserver
@@ -41,11 +47,6 @@ export class Pool {
   /** The chain's latest block; null while no upstream in service has reported one lately. */
   get tip(): number | null {
     return this.#tip.block
-  }
-
-  /** How the chain grows, as its spec says. */
-  get pace(): Pace {
-    return this.#options.chain
   }
 
   /** Some upstream is in service, whatever a single call needs. */
@@ -142,6 +143,33 @@ export class Pool {
     const best = Math.max(floor, ...raw)
     return new Map(known.map((each, at) => [each, Math.max(raw[at] ?? 0, floor) / best]))
   }
+}
+
+/** Makes the upstreams of one chain and interface from its part of the config. Nothing is sent yet. */
+export function createPool(configs: readonly UpstreamConfig[], options: PoolOptions): Pool {
+  const { clock, random, observer, failureThreshold } = options
+  const upstreams = configs.map((config) => {
+    const availability = new Availability(failureThreshold, (from, to, why) => {
+      if (to === 'eligible' && from !== 'unverified') upstream.rejoined()
+      observer.stateChanged(config.name, from, to, why)
+      pool.changed()
+    })
+    const sockets: SocketUrl[] = []
+    const others: NodeUrl[] = []
+    for (const url of config.nodeUrls) {
+      const cooldown = new Cooldown(clock, random, (forMs) => {
+        observer.cooldownBegan(config.name, url.url.toString(), forMs)
+      })
+      if (url.scheme === 'ws' || url.scheme === 'wss')
+        sockets.push(new NodeUrl(url, options.createSocketTransport(url), cooldown))
+      else others.push(new NodeUrl(url, options.createTransport(url), cooldown))
+    }
+    const urls = others.length > 0 ? others : sockets
+    const upstream = new Upstream(config, { urls, sockets }, availability, clock)
+    return upstream
+  })
+  const pool = new Pool(upstreams, options)
+  return pool
 }
 
 /** Null where an upstream has several: which one an answer came from is not known. */

@@ -6,7 +6,7 @@ import type { Chain, ChainInterface } from '../chain/types.ts'
 import { seededRandom } from '../clock/testing/seeded-random.ts'
 import { VirtualClock } from '../clock/testing/virtual-clock.ts'
 import { Secret } from '../config/secret.ts'
-import { createPool } from './create-pool.ts'
+import { createPool } from './pool.ts'
 import { dialects } from './dialect.ts'
 import type { SocketTransport } from './transport.ts'
 import { nodeUrlConfig } from './testing/node-url-config.ts'
@@ -88,7 +88,7 @@ function watched(urls: readonly string[], script: Script) {
   const watch = new Watch({
     ...{ pool, iface, clock, observer, random: seededRandom(2) },
     dialect: dialects.jsonrpc,
-    failures: chain.failures,
+    chain,
     healthCheckIntervalMs: 300_000,
     livenessProbeIntervalMs: null,
     epochDurationMs: 900_000,

@@ -16,7 +16,7 @@ export interface Head {
 }
 
 /** The part of a chain's spec that tells how it grows. */
-export type Pace = Pick<Chain, 'allowedLagBlocks' | 'blockTimeMs'>
+type Pace = Pick<Chain, 'allowedLagBlocks' | 'blockTimeMs'>
 
 /** A head that was reported longer ago than this tells nothing of the tip any more. */
 const headLifeMs = 60_000
@@ -134,21 +134,18 @@ export class Tip {
 
   #update(tip: number | null, nowMs: number): void {
     if (tip !== null) this.#last = { block: tip, atMs: nowMs }
-    for (const each of this.#upstreams) this.#updateLag(each, tip, nowMs)
-  }
-
-  #updateLag(upstream: Upstream, tip: number | null, nowMs: number): void {
     const { chain, observer } = this.#options
-    const { latest, tipThen } = upstream
-    upstream.lagBlocks = lagOf(latest, tipThen, tip, nowMs, chain.blockTimeMs)
-    const lags = upstream.lagBlocks > chain.allowedLagBlocks
-    if (lags === upstream.lags) return
-    upstream.lags = lags
-    if (upstream.availability.standing !== 'eligible') return
-    if (lags) {
-      const why = `${upstream.lagBlocks} blocks behind the tip`
-      observer.stateChanged(upstream.name, 'eligible', 'lagging', why)
-    } else observer.stateChanged(upstream.name, 'lagging', 'eligible', 'caught up')
+    for (const each of this.#upstreams) {
+      const { name, latest, tipThen, availability } = each
+      each.lagBlocks = lagOf(latest, tipThen, tip, nowMs, chain.blockTimeMs)
+      const lags = each.lagBlocks > chain.allowedLagBlocks
+      if (lags === each.lags) continue
+      each.lags = lags
+      if (availability.standing !== 'eligible') continue
+      const why = `${each.lagBlocks} blocks behind the tip`
+      if (lags) observer.stateChanged(name, 'eligible', 'lagging', why)
+      else observer.stateChanged(name, 'lagging', 'eligible', 'caught up')
+    }
   }
 
   #heads(nowMs: number): readonly Head[] {

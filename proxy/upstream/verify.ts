@@ -3,16 +3,8 @@
 import type { ChainInterface, Verification } from '../chain/types.ts'
 import type { NodeUrl } from './node-url.ts'
 import type { PoolObserver } from './observer.ts'
-import { applyProbe, isTrouble, type Probe, type ProbeAnswer, type ProbeTrouble } from './probe.ts'
+import { applyProbe, isTrouble, type Probe, type ProbeTrouble } from './probe.ts'
 import type { Upstream } from './upstream.ts'
-
-/** A verification that a URL did not pass, or could not be asked about. */
-interface Shortcoming {
-  readonly verification: Verification
-  /** For the log: what was wanted and what came. */
-  readonly why: string
-  readonly isUnknown: boolean
-}
 
 export interface VerifyOptions {
   readonly iface: ChainInterface
@@ -44,8 +36,10 @@ export async function verifyUrl(
     if (trouble.kind === 'failed' && url.verified !== true) report('reach', trouble.why)
     else applyProbe(upstream, url, trouble, 'health check')
   }
-  const found: Shortcoming[] = []
   const wanted = iface.verifications.filter((each) => isWantedOf(url, each))
+  // Add-ons that its node turns out not to have, and those that it cannot be asked about now.
+  const lacking = new Set<string>()
+  const unknown = new Set<string>()
   for (const verification of wanted) {
     const { name, severity, addon } = verification
     if (url.cooldown.active) return
@@ -54,15 +48,17 @@ export async function verifyUrl(
       continue
     // Without an add-on an upstream still serves everything else.
     const isNeeded = severity === 'fail' && addon === null
-    const isUnknown = answer.kind === 'failed'
-    if (answer.kind === 'limited' || (isUnknown && isNeeded)) return beInTrouble(answer)
-    const why = shortcomingOf(verification, answer)
+    if (answer.kind === 'limited' || (answer.kind === 'failed' && isNeeded))
+      return beInTrouble(answer)
+    const why = answer.kind === 'value' ? mismatch(verification, answer.value) : answer.why
     if (why === null) continue
+    report(name, why)
     if (isNeeded) {
       url.verified = false
-      return report(name, why)
+      return
     }
-    found.push({ verification, why, isUnknown })
+    if (addon !== null && severity === 'fail')
+      (answer.kind === 'failed' ? unknown : lacking).add(addon)
   }
   if (wanted.length === 0 && iface.latestBlock) {
     if (url.cooldown.active) return
@@ -70,36 +66,16 @@ export async function verifyUrl(
     const answer = await probe(url, iface.latestBlock)
     if (isTrouble(answer)) return beInTrouble(answer)
   }
-  noteAddons(url, found)
+  // What cannot be asked now stands as it stood.
+  const shown: ReadonlySet<string> = url.verified === true ? url.addons : new Set()
+  url.openAddons = unknown.difference(lacking).difference(shown)
+  url.addons = new Set(url.declaredAddons).difference(lacking).difference(url.openAddons)
   url.verified = true
-  for (const { verification, why } of found) report(verification.name, why)
 }
 
 function isWantedOf(url: NodeUrl, { name, addon }: Verification): boolean {
   const isSkipped = url.skipVerifications.includes('*') || url.skipVerifications.includes(name)
   return !isSkipped && (addon === null || url.declaredAddons.includes(addon))
-}
-
-/** It has those that it declares, but for what was found; what cannot be asked now stands as it stood. */
-function noteAddons(url: NodeUrl, found: readonly Shortcoming[]): void {
-  const shown = url.verified === true ? url.addons : new Set<string>()
-  const addonsWhere = (isUnknown: boolean) =>
-    new Set(
-      found.flatMap(({ verification: { addon, severity }, isUnknown: unknown }) =>
-        addon !== null && severity === 'fail' && unknown === isUnknown ? [addon] : [],
-      ),
-    )
-  const lacking = addonsWhere(false)
-  const open = addonsWhere(true).difference(lacking).difference(shown)
-  url.addons = new Set(url.declaredAddons).difference(lacking).difference(open)
-  url.openAddons = open
-}
-
-function shortcomingOf(
-  verification: Verification,
-  answer: Exclude<ProbeAnswer, { kind: 'limited' }>,
-): string | null {
-  return answer.kind === 'value' ? mismatch(verification, answer.value) : answer.why
 }
 
 /** Values are compared as text; numbers in hex or decimal by their value. */

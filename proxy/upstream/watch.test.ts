@@ -6,9 +6,8 @@ import type { Chain, ChainInterface } from '../chain/types.ts'
 import { seededRandom } from '../clock/testing/seeded-random.ts'
 import { VirtualClock } from '../clock/testing/virtual-clock.ts'
 import type { NodeUrlConfig } from '../config/types.ts'
-import { createPool } from './create-pool.ts'
 import type { NodeUrl } from './node-url.ts'
-import type { Pool } from './pool.ts'
+import { createPool, type Pool } from './pool.ts'
 import { createNoSocket } from './testing/no-sockets.ts'
 import { nodeUrlConfig } from './testing/node-url-config.ts'
 import { ScriptedTransport, type ScriptedAnswer } from './testing/scripted-transport.ts'
@@ -106,7 +105,7 @@ class WatchFixture {
       pool: this.pool,
       iface,
       dialect: dialects.jsonrpc,
-      failures: chain.failures,
+      chain,
       healthCheckIntervalMs: 300_000,
       livenessProbeIntervalMs: null,
       epochDurationMs: 900_000,

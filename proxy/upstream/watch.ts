@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { FailureTable } from '../chain/failure-table.ts'
-import type { ChainInterface } from '../chain/types.ts'
+import type { Chain, ChainInterface } from '../chain/types.ts'
 import { Backoff } from '../clock/backoff.ts'
 import { sleep, type Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
@@ -19,9 +18,9 @@ const tipIntervalMs = { least: 1_000, most: 15_000 }
 
 export interface WatchOptions {
   readonly pool: Pool
+  readonly chain: Chain
   readonly iface: ChainInterface
   readonly dialect: Dialect
-  readonly failures: FailureTable
   readonly healthCheckIntervalMs: number
   readonly livenessProbeIntervalMs: number | null
   readonly epochDurationMs: number
@@ -38,13 +37,16 @@ export interface WatchOptions {
 export class Watch {
   readonly #options: WatchOptions
   readonly #stop = new AbortController()
-  readonly #probeUrl: Probe = (url, call) =>
-    probe(url, call, { ...this.#options, signal: this.#stop.signal })
+  readonly #probeUrl: Probe
   #failed: (error: unknown) => void = () => {}
-  #firstRound: Promise<unknown> = Promise.resolve()
+  /** Settles when every URL for calls has been verified once, whatever came of it. */
+  firstRound: Promise<unknown> = Promise.resolve()
 
   constructor(options: WatchOptions) {
     this.#options = options
+    const { failures } = options.chain
+    const { signal } = this.#stop
+    this.#probeUrl = (url, call) => probe(url, call, { ...options, failures, signal })
   }
 
   /** Starts watching. @param failed is called with defects of the watch itself */
@@ -66,13 +68,8 @@ export class Watch {
       if (livenessProbeIntervalMs !== null)
         this.#run(this.#every(livenessProbeIntervalMs, () => this.#probe(upstream)))
     }
-    this.#firstRound = Promise.allSettled(first)
+    this.firstRound = Promise.allSettled(first)
     this.#run(this.#epochs())
-  }
-
-  /** Settles when every URL for calls has been verified once, whatever came of it. */
-  get firstRound(): Promise<unknown> {
-    return this.#firstRound
   }
 
   stop(): void {
@@ -153,9 +150,9 @@ export class Watch {
 
   /** Asks for the latest block where no traffic has shown it. */
   async #followTip(upstream: Upstream): Promise<void> {
-    const { pool, clock } = this.#options
+    const { chain, clock } = this.#options
     const { least, most } = tipIntervalMs
-    const intervalMs = Math.min(Math.max(pool.pace.blockTimeMs, least), most)
+    const intervalMs = Math.min(Math.max(chain.blockTimeMs, least), most)
     await this.#every(intervalMs, async () => {
       const { latest, availability } = upstream
       const isKnown = latest !== null && clock.nowMs() - latest.atMs < intervalMs / 2

@@ -30,8 +30,9 @@ const exponents: Readonly<Record<Exclude<Strategy, 'round-robin'>, Exponents>> =
   availability: [4, 1, 1],
 }
 
-/** An upstream among those of its pool. */
-export interface Weighed extends Qualities {
+/** An upstream among those of its pool, as the draw sees it. */
+export interface Candidate extends Qualities {
+  readonly name: string
   /** By which it is drawn, in [0, 1], before the floor. */
   readonly weight: number
 }
@@ -41,7 +42,7 @@ export function weigh(
   upstreams: readonly Upstream[],
   strategy: Strategy,
   nowMs: number,
-): ReadonlyMap<Upstream, Weighed> {
+): ReadonlyMap<Upstream, Candidate> {
   const latencies = upstreams.map((each) => each.score.latencyMs(nowMs))
   const best = Math.min(...latencies.map((latency) => latency ?? Infinity))
   return new Map(
@@ -54,7 +55,7 @@ export function weigh(
         sync: 1 / (1 + each.lagBlocks),
         earned: each.earned(nowMs),
       }
-      return [each, { ...qualities, weight: weightOf(strategy, qualities) }]
+      return [each, { name: each.name, ...qualities, weight: weightOf(strategy, qualities) }]
     }),
   )
 }

@@ -6,7 +6,7 @@ import {
   type ReplyReader,
   type StreamJudge,
 } from '../../relay/reply.ts'
-import { readStatus } from '../../upstream/dialects/grpc.ts'
+import { readStatus } from '../../upstream/dialect.ts'
 import { header, type Incoming } from '../../upstream/wire.ts'
 import { wordlessRefusal } from '../rest/rest-reply-reader.ts'
 

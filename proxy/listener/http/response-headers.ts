@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Journal } from '../../relay/journal.ts'
 import type { Reply } from '../../relay/reply.ts'
-import type { Candidate } from '../../upstream/pick.ts'
+import type { Candidate } from '../../upstream/weights.ts'
 
 /** The headers by which an answer tells how it came about, for `docs/reference/headers.md`. */
 export const metadataHeaders = {

@@ -6,7 +6,7 @@ import { membersOf, type Span } from '../../json/cursor.ts'
 import { bufferOf, parseJson, parseSpan, spells } from '../../json/text.ts'
 import { spaceEnd } from '../../json/value.ts'
 import type { Finding, ReplyReader } from '../../relay/reply.ts'
-import { errorWords } from '../../upstream/dialects/json.ts'
+import { errorWords } from '../../upstream/dialect.ts'
 import { mayBeWhole, type BodyStream, type Incoming } from '../../upstream/wire.ts'
 import { JsonRpcReplyStream, isIdOf } from './jsonrpc-reply-stream.ts'
 

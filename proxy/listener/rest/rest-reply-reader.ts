@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { parseJson } from '../../json/text.ts'
 import type { Finding, ReplyReader } from '../../relay/reply.ts'
-import { restError } from '../../upstream/dialects/json.ts'
+import { restError } from '../../upstream/dialect.ts'
 import {
   header,
   isPartial,

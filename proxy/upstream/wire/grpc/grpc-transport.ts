@@ -45,7 +45,6 @@ export function createGrpcTransport(config: NodeUrlConfig, options: WireOptions)
 class GrpcExchange extends Exchange {
   /** A stream may rest as long as it likes; pings tell whether the node is there. */
   protected readonly stallMs = null
-  #metadata: HeaderList = []
   #stream: ClientHttp2Stream | null = null
   #cancelLinger: Cancel = () => {}
   #lingers = false
@@ -56,7 +55,6 @@ class GrpcExchange extends Exchange {
     const session = sessions.take()
     const { http2 } = session
     const { verb, path, headers, body, awaitsMessage = false } = request
-    this.#metadata = headers
     let stream: ClientHttp2Stream
     try {
       stream = http2.request(
@@ -76,10 +74,15 @@ class GrpcExchange extends Exchange {
     }
     this.#stream = stream
     let cause: Error | null = null
+    const lost = () => {
+      this.fail(http2Fault(stream.rstCode, cause, isLargeMetadata(headers)))
+    }
     stream
       .on('response', (_, flags: number, raw: string[]) => {
         if (this.isOver) return
-        ;({ headers: this.headers, status: this.status } = split(raw))
+        const { headers: given, status } = split(raw)
+        this.headers = given
+        this.status = status
         this.flow = stream
         const isAll = (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0
         if (!isAll && !awaitsMessage) this.#linger()
@@ -92,14 +95,20 @@ class GrpcExchange extends Exchange {
         this.trailers = raw ?? []
       })
       .on('end', () => {
-        this.#ended()
+        if (this.isOver) return
+        // Node tells of an end also behind a reset.
+        const isCut = stream.rstCode !== 0 && this.trailers.length === 0
+        if (this.status === 0 || isCut) return lost()
+        this.complete()
+        // Nobody wants the rest of the request.
+        if (!stream.writableEnded) this.#reset.abort()
       })
       .on('error', (error) => {
         cause = error
       })
       .on('close', () => {
         sessions.leave(session)
-        this.fail(this.#faultOf(stream.rstCode, cause))
+        lost()
       })
     void this.#sendBody(stream, body)
   }
@@ -132,21 +141,6 @@ class GrpcExchange extends Exchange {
     } catch (cause) {
       this.fail(new TransportError('aborted', 'the request broke off', true, { cause }))
     }
-  }
-
-  #faultOf(resetCode: number, cause: Error | null): TransportError {
-    return http2Fault(resetCode, cause, isLargeMetadata(this.#metadata))
-  }
-
-  #ended(): void {
-    if (this.isOver) return
-    const { rstCode = 0 } = this.#stream ?? {}
-    // Node tells of an end also behind a reset.
-    const isCut = rstCode !== 0 && this.trailers.length === 0
-    if (this.status === 0 || isCut) return this.fail(this.#faultOf(rstCode, null))
-    this.complete()
-    // Nobody wants the rest of the request.
-    if (this.#stream?.writableEnded === false) this.#reset.abort()
   }
 
   protected reset(): void {

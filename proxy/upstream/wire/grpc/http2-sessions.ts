@@ -99,7 +99,20 @@ export class Http2Sessions {
       http2.destroy(new TransportError('refused', 'no connection in time', false))
     })
     const session: Session = { http2, streams: 0, isOpen: true, cancelIdle: () => {} }
-    const pulse = this.#feel(http2)
+    // Ends a connection that gives no sign of life, whether its calls come one by one or rest. Asks by
+    // SETTINGS, which have to be acknowledged (RFC 9113, 6.5.3), and not by PING: servers of grpc-go and
+    // gRPC's C core end a connection that pings while its streams rest more often than every 5 minutes.
+    const pulse = new Pulse({
+      clock: this.#clock,
+      everyMs: pulseMs,
+      received: () => http2.socket?.bytesRead ?? 0,
+      ask: () => {
+        if (!http2.destroyed) http2.settings({})
+      },
+      lost: () => {
+        http2.destroy(new TransportError('reset', 'no sign of life'))
+      },
+    })
     const leave = () => {
       session.isOpen = false
     }
@@ -121,25 +134,6 @@ export class Http2Sessions {
     http2.unref()
     this.#sessions.add(session)
     return session
-  }
-
-  /**
-   * Ends a connection that gives no sign of life, whether its calls come one by one or rest. Asks by
-   * SETTINGS, which have to be acknowledged (RFC 9113, 6.5.3), and not by PING: servers of grpc-go and
-   * gRPC's C core end a connection that pings while its streams rest more often than every 5 minutes.
-   */
-  #feel(http2: ClientHttp2Session): Pulse {
-    return new Pulse({
-      clock: this.#clock,
-      everyMs: pulseMs,
-      received: () => http2.socket?.bytesRead ?? 0,
-      ask: () => {
-        if (!http2.destroyed) http2.settings({})
-      },
-      lost: () => {
-        http2.destroy(new TransportError('reset', 'no sign of life'))
-      },
-    })
   }
 }
 

@@ -13,7 +13,7 @@ import { Exchange, exchange, type WireOptions } from '../exchange.ts'
 import { faultOf } from '../wire-fault.ts'
 import { TransportError, type Transport } from '../../transport.ts'
 import { UpstreamTarget } from '../upstream-target.ts'
-import { header, type HeaderList } from '../../wire.ts'
+import { header } from '../../wire.ts'
 
 /** How long an idle connection is kept: below what common load balancers close at (60 s). */
 const keepAliveMs = 30_000
@@ -85,7 +85,10 @@ class HttpExchange extends Exchange implements Dispatcher.DispatchHandler {
   onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
     if (status < 200 || this.isOver) return
     this.status = status
-    this.headers = toHeaderList(controller.rawHeaders)
+    const { rawHeaders } = controller
+    this.headers = Array.isArray(rawHeaders)
+      ? rawHeaders.map((part) => part.toString('latin1'))
+      : []
     this.flow = controller
     const coding = header(this.headers, 'content-encoding')?.trim().toLowerCase() ?? ''
     if (plainCodings.has(coding)) return
@@ -148,8 +151,4 @@ class HttpExchange extends Exchange implements Dispatcher.DispatchHandler {
     this.#controller?.abort(error)
     this.#decoder?.destroy()
   }
-}
-
-function toHeaderList(raw: Dispatcher.DispatchController['rawHeaders']): HeaderList {
-  return Array.isArray(raw) ? raw.map((part) => part.toString('latin1')) : []
 }

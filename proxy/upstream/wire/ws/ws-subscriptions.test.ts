@@ -377,21 +377,6 @@ it('what was reported before the answer comes first, and is bounded', async () =
   expect([heard[0], heard[63], heard[64]]).toEqual(['936', '999', '"next"'])
 })
 
-it('a short notification does not keep a long message', async () => {
-  const { transport } = await setUp({
-    answer: ({ id }, socket) => {
-      socket.send(`{"id":${id},"result":"0xa1"}`)
-      const params = '"params":{"subscription":"0xa1","result":"x"}'
-      socket.send(`{"method":"m",${params},"padding":"${'x'.repeat(1024 * 1024)}"}`)
-    },
-  })
-  const subscription = await transport.subscribe(request('subscribe'), signal)
-  const event = await new Promise<Uint8Array>((resolve) => {
-    subscription.listen({ event: resolve, lost() {} })
-  })
-  expect(event.buffer.byteLength).toBeLessThan(1024 * 1024)
-})
-
 it('what no listener is left for is no reason to end a connection', async () => {
   const stray = '{"method":"eth_subscription","params":{"subscription":"0xold","result":1}}'
   const { upstream, transport } = await setUp({

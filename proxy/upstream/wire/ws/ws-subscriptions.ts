@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Span } from '../../../json/cursor.ts'
 import { bufferOf } from '../../../json/text.ts'
 import {
   TransportError,
@@ -12,23 +11,20 @@ import { resultSpan, type SocketMessage } from './ws-message.ts'
 
 /** Notifications that are kept until the answer comes which says whose they are: the newest. */
 const mostEarly = 64
-/** What a notification may keep alive of its message beside itself. */
-const maxSpareBytes = 1024
+
+type Closed = (subscription: SocketSubscription, unsubscribe: Outgoing | null) => void
 
 /** One subscription on one connection. */
 export class SocketSubscription implements UpstreamSubscription {
   readonly reply: Incoming
-  readonly #closed: (subscription: SocketSubscription, unsubscribe: Outgoing | null) => void
+  readonly #closed: Closed
   #listener: SubscriptionListener | null = null
   /** Events that come before somebody listens. */
   #waiting: Uint8Array[] = []
   #isOpen = true
   #error: TransportError | null = null
 
-  constructor(
-    reply: Incoming,
-    closed: (subscription: SocketSubscription, unsubscribe: Outgoing | null) => void,
-  ) {
+  constructor(reply: Incoming, closed: Closed) {
     this.reply = reply
     this.#closed = closed
   }
@@ -100,7 +96,7 @@ export class SocketSubscriptions {
     mayBeEarly: boolean,
   ): void {
     if (key === null) return
-    const event = result && cut(bytes, result)
+    const event = result && bytes.subarray(result.start, result.end)
     if (this.#byKey.has(key)) return this.#report(key, event)
     if (!mayBeEarly) return
     this.#early.push({ key, event })
@@ -111,7 +107,7 @@ export class SocketSubscriptions {
   answered(request: number, answer: Uint8Array): void {
     if (!this.#byKey.has(request)) return
     const result = resultSpan(answer)
-    this.#report(request, result && cut(answer, result))
+    this.#report(request, result && answer.subarray(result.start, result.end))
   }
 
   /** @returns the key by which the node has it, when no other subscription has the same; else null */
@@ -150,10 +146,4 @@ export class SocketSubscriptions {
       for (const each of twins) each.fail(error)
     }
   }
-}
-
-/** Part of a message, which does not keep all of a much longer one alive. */
-function cut(bytes: Uint8Array, { start, end }: Span): Uint8Array {
-  const part = bytes.subarray(start, end)
-  return bytes.length - part.length > maxSpareBytes ? Buffer.from(part) : part
 }

@@ -7,15 +7,8 @@ import { NoRoom, TransportError, type SocketTransport } from '../../transport.ts
 import { UpstreamTarget } from '../upstream-target.ts'
 import { WebSocketConnection } from './ws-connection.ts'
 
-interface LaneLimits {
-  readonly maxConnections: number
-  /** The load from which another connection is opened. */
-  readonly fullAt: number
-}
-
-/** Of calls one connection takes any number; others are for when it closes. */
-const callLimits: LaneLimits = { maxConnections: 4, fullAt: Infinity }
-const mostSubscriptionConnections = 100
+/** Of one URL for calls, and as many for subscriptions. */
+const mostConnections = 100
 
 export interface WebSocketTransportOptions {
   /** `rpc-router/1.2.3`. */
@@ -38,11 +31,9 @@ export function createWebSocketTransport(
 ): SocketTransport {
   const target = new UpstreamTarget(config, { 'user-agent': options.userAgent })
   const { clock } = options
-  const calls = new SocketLane(target, clock, callLimits)
-  const subscriptions = new SocketLane(target, clock, {
-    maxConnections: mostSubscriptionConnections,
-    fullAt: options.subscriptionsPerConnection,
-  })
+  // Of calls one connection takes any number; others are for when it closes.
+  const calls = new SocketLane(target, clock, Infinity)
+  const subscriptions = new SocketLane(target, clock, options.subscriptionsPerConnection)
   return {
     send: (request, signal) => calls.run(signal, (connection) => connection.send(request, signal)),
     subscribe: (request, signal) =>
@@ -59,15 +50,16 @@ export function createWebSocketTransport(
 class SocketLane {
   readonly #target: UpstreamTarget
   readonly #clock: Clock
-  readonly #limits: LaneLimits
+  readonly #fullAt: number
   readonly #connections = new Set<WebSocketConnection>()
   #opening: Promise<WebSocketConnection> | null = null
   #isClosed = false
 
-  constructor(target: UpstreamTarget, clock: Clock, limits: LaneLimits) {
+  /** @param fullAt the load from which another connection is opened */
+  constructor(target: UpstreamTarget, clock: Clock, fullAt: number) {
     this.#target = target
     this.#clock = clock
-    this.#limits = limits
+    this.#fullAt = fullAt
   }
 
   /**
@@ -79,12 +71,11 @@ class SocketLane {
     signal: CancelSignal,
     use: (connection: WebSocketConnection) => Promise<T>,
   ): Promise<T> {
-    const { fullAt, maxConnections } = this.#limits
     for (;;) {
       if (signal.aborted) throw takenBack()
       const best = this.#leastLoaded()
-      if (best && best.load < fullAt) return use(best)
-      if (this.#connections.size >= maxConnections && this.#opening === null) throw new NoRoom()
+      if (best && best.load < this.#fullAt) return use(best)
+      if (this.#connections.size >= mostConnections && this.#opening === null) throw new NoRoom()
       this.#opening ??= this.#open()
       await unlessAborted(this.#opening, signal, takenBack)
     }
