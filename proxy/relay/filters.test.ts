@@ -121,7 +121,9 @@ class GrowingChain {
   grow(blocks: number, heard = true): void {
     this.head += blocks
     const { pool, clock } = this.relay
-    if (heard) for (const each of pool.upstreams) pool.observeHead(each, this.head, clock.nowMs())
+    if (heard)
+      for (const each of pool.upstreams)
+        pool.observeHead(each, this.head, clock.nowMs(), each.urls[0]!)
   }
 
   async ask(method: string, ...params: unknown[]): Promise<unknown> {

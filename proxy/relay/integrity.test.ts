@@ -150,7 +150,8 @@ describe('a block with another parent than before', () => {
 
 describe('null for a block', () => {
   const ahead = (relay: RelayFixture) => {
-    for (const upstream of relay.pool.upstreams) relay.pool.observeHead(upstream, 0x20, 0)
+    for (const upstream of relay.pool.upstreams)
+      relay.pool.observeHead(upstream, 0x20, 0, upstream.urls[0]!)
   }
   const missing = result(null)
 
@@ -169,7 +170,8 @@ describe('null for a block', () => {
     ['is noted when it is the tip itself', 0x10, '0x10', true],
   ])('%s', async (_case, tip, number, missedBlock) => {
     const relay = fixture({ a: missing })
-    if (tip !== null) relay.pool.observeHead(relay.pool.upstreams[0]!, tip, 0)
+    const [upstream] = relay.pool.upstreams
+    if (tip !== null) relay.pool.observeHead(upstream!, tip, 0, upstream!.urls[0]!)
     const seen = await relay.ask({ ...asked, params: [number, false] })
     expect(seen.call.journal.attempts[0]?.missedBlock).toBe(missedBlock)
   })
@@ -201,8 +203,8 @@ describe('null for a block', () => {
   it('is not asked of a node whose own head is below it while another has it', async () => {
     const relay = fixture({ a: missing, b: truth })
     const [a, b] = relay.pool.upstreams
-    relay.pool.observeHead(a!, 0xf, 0)
-    relay.pool.observeHead(b!, 0x10, 0)
+    relay.pool.observeHead(a!, 0xf, 0, a!.urls[0]!)
+    relay.pool.observeHead(b!, 0x10, 0, b!.urls[0]!)
     for (let each = 0; each < 10; each++) await relay.ask(asked)
     expect(relay.sent).toEqual({ a: 0, b: 10 })
   })

@@ -3,6 +3,7 @@
 import type { NodeError } from '../chain/failure-table.ts'
 import { fieldAt } from '../chain/proto-field.ts'
 import type { ProbeCall, ResultPath } from '../chain/types.ts'
+import { decoded } from '../config/secret.ts'
 import type { ApiInterface } from '../config/types.ts'
 import { parseJson } from '../json/text.ts'
 import { header, isPartial, mayBeWhole } from './wire.ts'
@@ -168,17 +169,7 @@ export function readStatus(
   const from = header(trailers, 'grpc-status') === null ? answer.headers : trailers
   const code = header(from, 'grpc-status')
   if (code === null || !/^\d{1,2}$/.test(code)) return null
-  return { code: Number(code), message: percentDecoded(header(from, 'grpc-message') ?? '') }
-}
-
-/** What cannot be decoded stays as it was sent. */
-function percentDecoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch (error) {
-    if (error instanceof URIError) return text
-    throw error
-  }
+  return { code: Number(code), message: decoded(header(from, 'grpc-message') ?? '') }
 }
 
 export const dialects: Readonly<Record<ApiInterface, Dialect>> = {

@@ -80,18 +80,18 @@ export class Pool {
    * An upstream reported its latest block: to a probe, or in an answer to a client.
    * @param askedMs when it was asked
    */
-  observeHead(upstream: Upstream, block: number, askedMs: number, url = soleUrlOf(upstream)): void {
+  observeHead(upstream: Upstream, block: number, askedMs: number, url: NodeUrl): void {
     const { chain, clock } = this.#options
     const nowMs = clock.nowMs()
     // An answer that a newer one has overtaken is no jump backwards.
-    if (url?.head && block < url.head.block && askedMs < url.head.atMs) return
-    if (url && hasJumped(url, block, nowMs, chain)) {
+    if (url.head && block < url.head.block && askedMs < url.head.atMs) return
+    if (hasJumped(url, block, nowMs, chain)) {
       url.head = null
       url.verified = null
       this.onJump?.(upstream, url)
       return
     }
-    if (url) url.head = { block, atMs: nowMs }
+    url.head = { block, atMs: nowMs }
     this.#tip.observe(upstream, block, askedMs)
   }
 
@@ -170,9 +170,4 @@ export function createPool(configs: readonly UpstreamConfig[], options: PoolOpti
   })
   const pool = new Pool(upstreams, options)
   return pool
-}
-
-/** Null where an upstream has several: which one an answer came from is not known. */
-function soleUrlOf({ urls }: Upstream): NodeUrl | null {
-  return urls.length === 1 ? (urls[0] ?? null) : null
 }

@@ -487,7 +487,8 @@ describe('beside the traffic', () => {
     const asked = fixture.asked(0)
     for (let second = 0; second < 60; second++) {
       await fixture.clock.advance(1_000)
-      fixture.pool.observeHead(fixture.pool.upstreams[0]!, 100 + Math.floor(second / 12), 0)
+      const [upstream] = fixture.pool.upstreams
+      fixture.pool.observeHead(upstream!, 100 + Math.floor(second / 12), 0, upstream!.urls[0]!)
     }
     expect(fixture.asked(0)).toBe(asked)
   })
@@ -591,7 +592,8 @@ describe('a head that jumps by more than the chain can have grown', () => {
   it('is none where an old answer comes late', async () => {
     const fixture = new WatchFixture([[{}], [{}]])
     await fixture.clock.advance(1_000)
-    fixture.pool.observeHead(fixture.pool.upstreams[0]!, 3, 0)
+    const [upstream] = fixture.pool.upstreams
+    fixture.pool.observeHead(upstream!, 3, 0, upstream!.urls[0]!)
     expect(fixture.states).toEqual(['eligible', 'eligible'])
     expect(fixture.pool.upstreams[0]!.latest?.block).toBe(100)
   })

@@ -150,7 +150,7 @@ export class SubscriptionFixture {
   /** All nodes answer calls with this latest block. */
   report(block: number): void {
     for (const upstream of this.pool.upstreams)
-      this.pool.observeHead(upstream, block, this.clock.nowMs())
+      this.pool.observeHead(upstream, block, this.clock.nowMs(), upstream.urls[0]!)
   }
 
   /** A client subscribes, and begins to listen as soon as it has its reply. */

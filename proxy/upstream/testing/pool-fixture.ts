@@ -66,7 +66,9 @@ export class PoolFixture {
 
   /** An upstream tells its head; it was asked so long before. */
   sees(name: string, block: number, askedBeforeMs = 0): void {
-    this.pool.observeHead(this.upstream(name), block, this.clock.nowMs() - askedBeforeMs)
+    const upstream = this.upstream(name)
+    const askedMs = this.clock.nowMs() - askedBeforeMs
+    this.pool.observeHead(upstream, block, askedMs, upstream.urls[0]!)
   }
 
   wanted(different: Partial<Wanted> = {}): Wanted {
