@@ -2,14 +2,14 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Pulse } from './pulse.ts'
+import { feelPulse } from './pulse.ts'
 import { VirtualClock } from './testing/virtual-clock.ts'
 
 /** A connection with somebody at its other end, who answers when told to. */
 function connected({ answers = true }: { readonly answers?: boolean } = {}) {
   const clock = new VirtualClock()
   const seen = { received: 0, asked: 0, lostAtMs: null as number | null, answers }
-  const pulse = new Pulse({
+  const stop = feelPulse({
     clock,
     everyMs: 10_000,
     received: () => seen.received,
@@ -22,7 +22,7 @@ function connected({ answers = true }: { readonly answers?: boolean } = {}) {
       seen.lostAtMs = clock.nowMs()
     },
   })
-  return { clock, pulse, seen }
+  return { clock, stop, seen }
 }
 
 test('who answers when asked may be silent for ever', async () => {
@@ -53,19 +53,19 @@ test('who does not answer is lost at the next look, once', async () => {
 })
 
 test('an answer that is read behind the look counts: this process may have stood still', async () => {
-  const { clock, pulse, seen } = connected({ answers: false })
+  const { clock, stop, seen } = connected({ answers: false })
   await clock.advance(15_000)
   // It lies there when the process goes on, and the timer is run first.
   clock.after(5_000, () => queueMicrotask(() => (seen.received += 1)))
   await clock.advance(5_000)
   expect(seen.lostAtMs).toBeNull()
-  pulse.stop()
+  stop()
 })
 
 test('nothing is left of one that was stopped', async () => {
-  const { clock, pulse, seen } = connected({ answers: false })
+  const { clock, stop, seen } = connected({ answers: false })
   await clock.advance(15_000)
-  pulse.stop()
+  stop()
   expect(clock.pending).toBe(0)
   await clock.advance(100_000)
   expect(seen.lostAtMs).toBeNull()

@@ -18,42 +18,29 @@ export interface PulseOptions {
  * Notices when nobody is at the other end of a connection any more, though it was never closed: a host
  * without power, an address translation that forgot it. One that falls silent is asked within two looks,
  * and counts as lost at the next one.
+ * @returns stops it
  */
-export class Pulse {
-  readonly #options: PulseOptions
-  #received: number
-  #isAsked = false
-  #cancel: Cancel = () => {}
-
-  constructor(options: PulseOptions) {
-    this.#options = options
-    this.#received = options.received()
-    this.#lookLater()
+export function feelPulse({ clock, everyMs, received, ask, lost }: PulseOptions): Cancel {
+  let seen = received()
+  let isAsked = false
+  let cancel: Cancel = () => {}
+  const look = () => {
+    const isSilent = received() === seen
+    if (isSilent && isAsked) return lost()
+    seen = received()
+    isAsked = isSilent
+    if (isSilent) ask()
+    lookLater()
   }
-
-  stop(): void {
-    this.#cancel()
-  }
-
-  #lookLater(): void {
-    const { clock, everyMs } = this.#options
-    this.#cancel = clock.after(everyMs, () => {
+  const lookLater = () => {
+    cancel = clock.after(everyMs, () => {
       // What came while this process stood still is read before the second timer.
-      if (this.#isAsked && !this.#hasCome) this.#cancel = clock.after(0, () => this.#look())
-      else this.#look()
+      if (isAsked && received() === seen) cancel = clock.after(0, look)
+      else look()
     })
   }
-
-  #look(): void {
-    const isSilent = !this.#hasCome
-    if (isSilent && this.#isAsked) return this.#options.lost()
-    this.#received = this.#options.received()
-    this.#isAsked = isSilent
-    if (isSilent) this.#options.ask()
-    this.#lookLater()
-  }
-
-  get #hasCome(): boolean {
-    return this.#options.received() !== this.#received
+  lookLater()
+  return () => {
+    cancel()
   }
 }

@@ -70,21 +70,15 @@ export class Cursor {
   }
 }
 
-/** Where members of an object stand; of those that are there twice the first. */
-export interface Members<Name extends string> {
-  readonly at: Readonly<Partial<Record<Name, Span>>>
-  /** The first name that was there twice. */
-  readonly twice: Name | null
-  /** The offset behind the object, or `~offset` of what is wrong with it. */
-  readonly end: number
-}
-
-/** Finds members of the object whose opening brace is at `start`. */
+/**
+ * Finds members of the object whose opening brace is at `start`: where they stand, of those that are there twice
+ * the first; the first name that was there twice; and the offset behind the object, or `~offset` of what is wrong.
+ */
 export function membersOf<Name extends string>(
   bytes: Uint8Array,
   start: number,
   names: readonly Name[],
-): Members<Name> {
+): { at: Readonly<Partial<Record<Name, Span>>>; twice: Name | null; end: number } {
   const at: Partial<Record<Name, Span>> = {}
   let twice: Name | null = null
   const cursor = new Cursor(bytes, start)

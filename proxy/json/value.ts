@@ -39,26 +39,19 @@ export function stringEnd(bytes: Uint8Array, start: number): number {
   return ~length
 }
 
+/** By its byte, whether a backslash and it are a whole escape. */
+const shortEscapes = new Uint8Array(0x80)
+for (const byte of Buffer.from('"\\/bfnrt')) shortEscapes[byte] = 1
+
 /** The last byte of the escape whose backslash is at `start`. */
 function escapeEnd(bytes: Uint8Array, start: number): number {
   const at = start + 1
-  switch (bytes[at]) {
-    case 0x22: // "
-    case 0x5c: // \
-    case 0x2f: // /
-    case 0x62: // b
-    case 0x66: // f
-    case 0x6e: // n
-    case 0x72: // r
-    case 0x74: // t
-      return at
-    case 0x75: // u
-      for (let digit = at + 1; digit <= at + 4; digit++)
-        if (!isHexDigit(bytes[digit])) return ~digit
-      return at + 4
-    default:
-      return ~at
-  }
+  const byte = bytes[at] as number
+  if (shortEscapes[byte] === 1) return at
+  // u
+  if (byte !== 0x75) return ~at
+  for (let digit = at + 1; digit <= at + 4; digit++) if (!isHexDigit(bytes[digit])) return ~digit
+  return at + 4
 }
 
 /** The end of the value that starts at `start`, white space before it skipped. */
@@ -120,16 +113,10 @@ function nameEnd(bytes: Uint8Array, start: number): number {
 }
 
 function scalarEnd(bytes: Uint8Array, at: number, first: number | undefined): number {
-  switch (first) {
-    case 0x74:
-      return wordEnd(bytes, at, 'true')
-    case 0x66:
-      return wordEnd(bytes, at, 'false')
-    case 0x6e:
-      return wordEnd(bytes, at, 'null')
-    default:
-      return numberEnd(bytes, at)
-  }
+  if (first === 0x74) return wordEnd(bytes, at, 'true')
+  if (first === 0x66) return wordEnd(bytes, at, 'false')
+  if (first === 0x6e) return wordEnd(bytes, at, 'null')
+  return numberEnd(bytes, at)
 }
 
 function wordEnd(bytes: Uint8Array, start: number, word: string): number {

@@ -7,7 +7,7 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2'
 import type { Clock } from '../../clock/clock.ts'
-import { Pulse } from '../../clock/pulse.ts'
+import { feelPulse } from '../../clock/pulse.ts'
 import type { Address } from '../../config/types.ts'
 import { metadataOptions } from '../../upstream/wire/grpc/http2-sessions.ts'
 import { Http2Exchange } from './http2-exchange.ts'
@@ -103,7 +103,7 @@ export class Http2Server implements Listener {
     this.#options.observer.connectionsChanged(this.#sessions.size)
     session.setLocalWindowSize(connectionWindowBytes)
     // A client that vanished without a word holds no stream and no connection for ever.
-    const pulse = new Pulse({
+    const stopPulse = feelPulse({
       clock: this.#options.clock,
       everyMs: pulseMs,
       received: () => session.socket?.bytesRead ?? 0,
@@ -118,7 +118,7 @@ export class Http2Server implements Listener {
       },
     })
     session.on('close', () => {
-      pulse.stop()
+      stopPulse()
       this.#sessions.delete(session)
       this.#options.observer.connectionsChanged(this.#sessions.size)
     })

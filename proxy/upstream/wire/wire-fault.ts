@@ -58,7 +58,8 @@ export function faultOf(cause: Error): TransportError {
   const fault = connecting
     ? 'refused'
     : (faultsByCode[code] ?? (tlsCode.test(code) ? 'tls' : 'protocol'))
-  const words = fault === 'tls' ? wordsOf(code) : code
+  const told = fault === 'too-large' ? 'a message over the limit' : code
+  const words = fault === 'tls' ? wordsOf(code) : told
   return new TransportError(fault, words || 'unknown error', !neverSent.includes(fault), { cause })
 }
 

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { connect, type ClientHttp2Session } from 'node:http2'
 import type { Cancel, Clock } from '../../../clock/clock.ts'
-import { Pulse } from '../../../clock/pulse.ts'
+import { feelPulse } from '../../../clock/pulse.ts'
 import type { TlsOptions } from '../upstream-target.ts'
 import { TransportError } from '../../transport.ts'
 
@@ -102,7 +102,7 @@ export class Http2Sessions {
     // Ends a connection that gives no sign of life, whether its calls come one by one or rest. Asks by
     // SETTINGS, which have to be acknowledged (RFC 9113, 6.5.3), and not by PING: servers of grpc-go and
     // gRPC's C core end a connection that pings while its streams rest more often than every 5 minutes.
-    const pulse = new Pulse({
+    const stopPulse = feelPulse({
       clock: this.#clock,
       everyMs: pulseMs,
       received: () => http2.socket?.bytesRead ?? 0,
@@ -119,7 +119,7 @@ export class Http2Sessions {
     const gone = () => {
       leave()
       cancelConnecting()
-      pulse.stop()
+      stopPulse()
       session.cancelIdle()
       this.#sessions.delete(session)
     }
