@@ -54,22 +54,20 @@ const json: MirrorNode['answer'] = (_, response) => {
 }
 
 describe('no node hears of', () => {
-  const refused: [string, string, number, string][] = [
-    ['OPTIONS *', '', 400, 'unsendable'],
-    ['GET *', '', 400, 'unsendable'],
-    ['GET ftp://evil/x', '', 400, 'unsendable'],
-    ['TRACE /things/1', '', 405, 'verb-not-allowed'],
-    ['TRACE *', '', 400, 'unsendable'],
-    ['GET /things/1#a', '', 400, 'unsendable'],
-    ['POST /things?a#b', '', 400, 'unsendable'],
-    ['PURGE /things/1', '', 405, 'verb-not-allowed'],
-    ['POST /odd', 'Transfer-Encoding: gzip, chunked\r\n', 501, 'unknown-transfer-coding'],
+  const refused: [string, number, string][] = [
+    ['OPTIONS *', 400, 'unsendable'],
+    ['GET *', 400, 'unsendable'],
+    ['GET ftp://evil/x', 400, 'unsendable'],
+    ['TRACE /things/1', 405, 'verb-not-allowed'],
+    ['TRACE *', 400, 'unsendable'],
+    ['GET /things/1#a', 400, 'unsendable'],
+    ['POST /things?a#b', 400, 'unsendable'],
+    ['PURGE /things/1', 405, 'verb-not-allowed'],
   ]
-  test.each(refused)('%s %s', async (line, headers, status, reason) => {
+  test.each(refused)('%s %s', async (line, status, reason) => {
     await using pair = await pairOf(json)
     for (let at = 0; at < times; at++) {
-      const head = `${line} HTTP/1.1\r\nHost: x\r\n${headers}Connection: close\r\n\r\n`
-      const bytes = headers.includes('chunked') ? `${head}0\r\n\r\n` : head
+      const bytes = `${line} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`
       const answer = await send(pair.router.port, bytes)
       expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
       expect(answer).toContain(`"reason":"${reason}"`)

@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Clock } from '../clock/clock.ts'
 import type { Call } from '../relay/call.ts'
 import { CallAborted, RelayError, errorKinds } from '../relay/errors.ts'
 import type { Reply } from '../relay/reply.ts'
-import type { Relay } from '../relay/relay.ts'
 import { isUpstreamsDoing } from '../relay/streamed-answer.ts'
 import type { ByteStream } from '../upstream/wire.ts'
-import type { CallEnd, ListenerObserver } from './listener.ts'
+import type { CallEnd, ListenerOptions } from './listener.ts'
 
-export interface CallsOptions {
-  readonly relay: Relay
-  readonly clock: Clock
-  readonly observer: ListenerObserver
-}
+type CallsOptions = Pick<ListenerOptions, 'relay' | 'clock' | 'observer'>
 
 /** Runs the calls of one listener, whatever its interface, and tells how they ended. */
 export class Calls {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Span } from '../json/cursor.ts'
-import { CallAborted, RelayError, errorKinds } from '../relay/errors.ts'
+import { RelayError, errorKinds } from '../relay/errors.ts'
 import type { Reply } from '../relay/reply.ts'
-import { release, type Body } from '../upstream/wire.ts'
+import type { Body } from '../upstream/wire.ts'
 import { brokenOff, internal } from './calls.ts'
 import { readDirectives } from './directives.ts'
 import { HttpCalls } from './http-calls.ts'
@@ -16,7 +16,14 @@ import {
   type CallOrigin,
   type JsonRpcCall,
 } from './jsonrpc/jsonrpc-call.ts'
-import { answerBatch, bodyOf, type ItemContext } from './jsonrpc/jsonrpc-items.ts'
+import {
+  answerBatch,
+  answerItem,
+  bodyOf,
+  type ItemAnswer,
+  type ItemContext,
+  type JsonRpcServing,
+} from './jsonrpc/jsonrpc-items.ts'
 import { JsonRpcRequest, errorBytes, readBody } from './jsonrpc/jsonrpc-request.ts'
 import type { Listener, ListenerOptions } from './listener.ts'
 import { jsonRpcSockets } from './session/jsonrpc-session.ts'
@@ -65,16 +72,16 @@ export class JsonRpcHandler extends HttpCalls<JsonRpcCall> {
 
   #post(exchange: HttpExchange): void {
     const guid = this.options.newGuid()
-    const failed = (cause: unknown) => {
+    try {
+      const { body } = exchange
+      const read = readBody(body)
+      if (read.kind === 'single') return this.#single(exchange, read.span, guid)
+      void this.#items(exchange, guid, (context, serving) =>
+        answerBatch(body, read.items, guid, context, serving),
+      )
+    } catch (cause) {
       const error = cause instanceof RelayError ? cause : internal(cause)
       exchange.answer(this.refusal(error, guid))
-    }
-    try {
-      const body = readBody(exchange.body)
-      if (body.kind === 'single') this.#single(exchange, body.span, guid)
-      else this.#batch(exchange, body.items, guid).catch(failed)
-    } catch (cause) {
-      failed(cause)
     }
   }
 
@@ -89,26 +96,22 @@ export class JsonRpcHandler extends HttpCalls<JsonRpcCall> {
   }
 
   #single(exchange: HttpExchange, span: Span, guid: string): void {
-    const request = new JsonRpcRequest(exchange.body, span)
+    const { body } = exchange
+    const request = new JsonRpcRequest(body, span)
     const call = makeJsonRpcCall(request, this.#originOf(exchange), guid, this.options)
     refuseSubscription(request, call, this.options.subscriptions)
-    if (request.isNotification) void this.#notify(exchange, call)
-    else void this.answer(exchange, call)
+    if (!request.isNotification) return void this.answer(exchange, call)
+    void this.#items(exchange, guid, (context, serving) =>
+      answerItem(body, span, guid, context, serving),
+    )
   }
 
-  /** Whatever comes of it, its client wants no answer. */
-  async #notify(exchange: HttpExchange, call: JsonRpcCall): Promise<void> {
-    const outcome = await this.calls.run(call)
-    this.calls.ended(call, outcome)
-    if (outcome instanceof CallAborted) return
-    const reply = outcome instanceof RelayError ? null : outcome
-    if (reply) release(reply.incoming.body)
-    const metadata = this.metadataOf(call.guid)
-    metadata.add(call.journal, reply)
-    void exchange.respond(204, metadata.toHeaders(null), null)
-  }
-
-  async #batch(exchange: HttpExchange, items: readonly Span[], guid: string): Promise<void> {
+  /** Answers what has no status and no headers of its own: a batch, or a notification. */
+  async #items(
+    exchange: HttpExchange,
+    guid: string,
+    answer: (context: ItemContext, serving: JsonRpcServing) => Promise<ItemAnswer>,
+  ): Promise<void> {
     const metadata = this.metadataOf(guid)
     const context: ItemContext = {
       ...this.#originOf(exchange),
@@ -117,15 +120,14 @@ export class JsonRpcHandler extends HttpCalls<JsonRpcCall> {
       },
       subscribe: (request, call) => refuseSubscription(request, call, this.options.subscriptions),
     }
-    const serving = { ...this.options, calls: this.calls }
     try {
-      const body = await answerBatch(exchange.body, items, guid, context, serving)
+      const body = await answer(context, { ...this.options, calls: this.calls })
       if (exchange.gone) return
       if (body === null) void exchange.respond(204, metadata.toHeaders(null), null)
       else await exchange.respond(200, metadata.toHeaders('application/json'), body)
     } catch (cause) {
       // Nothing but the stream of an item fails here.
-      throw brokenOff(cause)
+      exchange.answer(this.refusal(brokenOff(cause), guid))
     }
   }
 }

@@ -48,13 +48,6 @@ export const errorKinds = {
   badGrpc: kind('RPC_BAD_GRPC', 'bad-grpc', -32600, 400, 13),
   slowRequest: kind('RPC_SLOW_REQUEST', 'slow-request', -32600, 408, 4),
   unsupportedEncoding: kind('RPC_UNSUPPORTED_ENCODING', 'unsupported-encoding', -32600, 415, 12),
-  unknownTransferCoding: kind(
-    'RPC_UNKNOWN_TRANSFER_CODING',
-    'unknown-transfer-coding',
-    -32600,
-    501,
-    12,
-  ),
   headersTooLarge: kind('RPC_HEADERS_TOO_LARGE', 'headers-too-large', -32600, 431, 8),
   noUpstream: kind('RPC_NO_UPSTREAM', 'no-upstream', -32050, 503, 14),
   rateLimited: kind('RPC_RATE_LIMITED', 'rate-limited', -32005, 429, 8),

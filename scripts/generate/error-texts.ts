@@ -18,7 +18,7 @@ export const errorTexts: Readonly<Record<keyof typeof errorKinds, string>> = {
   tooManySubscriptions:
     'The connection has as many subscriptions as `--websocket-max-subscriptions` allows. End one, or open another connection.',
   badHttp:
-    'What came on the connection is no HTTP request, one whose target has bytes that must be percent-encoded, or one in HTTP/1.1 without a `Host`. The connection is closed.',
+    'What came on the connection is no HTTP request, or one whose target has bytes that must be percent-encoded. The connection is closed.',
   noSuchPath: 'The listener serves other paths than this; the message names them.',
   verbNotAllowed:
     'The path exists, but not for this HTTP method; `Allow` names those that it takes.',
@@ -30,7 +30,6 @@ export const errorTexts: Readonly<Record<keyof typeof errorKinds, string>> = {
     'The request breaks the rules of gRPC: it ends in the middle of a message, or has a `grpc-timeout` twice or one that is none.',
   slowRequest: 'The client took too long to send its request. The connection is closed.',
   unsupportedEncoding: 'The request has a `Content-Encoding` other than gzip.',
-  unknownTransferCoding: 'The request has a `Transfer-Encoding` other than `chunked`.',
   headersTooLarge:
     'The request line and headers are longer than 16 KiB, or the metadata of a gRPC call is. An HTTP/1.1 connection is closed.',
   noUpstream:

@@ -6,7 +6,6 @@ import {
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from 'node:http2'
-import type { Clock } from '../../clock/clock.ts'
 import { feelPulse } from '../../clock/pulse.ts'
 import type { Address } from '../../config/types.ts'
 import { metadataOptions } from '../../upstream/wire/grpc/http2-sessions.ts'
@@ -19,6 +18,7 @@ import {
   until,
   type Listener,
   type ListenerObserver,
+  type ListenerOptions,
 } from '../listener.ts'
 
 /** Streams that one connection may have at once. */
@@ -31,11 +31,11 @@ const maxSessionMiB = 64
 /** A client that is silent for one to two times as long is pinged, and is gone when it is for as long again. */
 const pulseMs = 30_000
 
-export interface Http2ServerOptions {
-  readonly address: Address
-  /** Of one message of a client. */
-  readonly maxRequestBytes: number
-  readonly clock: Clock
+/** `maxRequestBytes` is of one message of a client. */
+export interface Http2ServerOptions extends Pick<
+  ListenerOptions,
+  'address' | 'maxRequestBytes' | 'clock'
+> {
   readonly serve: (exchange: Http2Exchange) => void
   readonly observer: Pick<ListenerObserver, 'connectionsChanged'>
 }

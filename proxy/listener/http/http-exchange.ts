@@ -49,8 +49,6 @@ export class HttpExchange {
   /** 0 where none is named. */
   contentLength = 0
   contentEncoding: string | null = null
-  transferEncoding: string | null = null
-  hasHost = false
   #acceptEncoding: string | null = null
   readonly #response: ServerResponse
   readonly #settings: ExchangeSettings
@@ -77,8 +75,7 @@ export class HttpExchange {
     for (let at = 0; at < headers.length; at += 2) {
       const name = headers[at] as string
       const value = headers[at + 1] as string
-      if (name.length === 4) this.hasHost ||= name.toLowerCase() === 'host'
-      if (name.length < 14 || name.length > 17) continue
+      if (name.length < 14 || name.length > 16) continue
       switch (name.toLowerCase()) {
         case 'content-length':
           this.contentLength = Number(value)
@@ -88,9 +85,6 @@ export class HttpExchange {
           break
         case 'accept-encoding':
           this.#acceptEncoding = joined(this.#acceptEncoding, value)
-          break
-        case 'transfer-encoding':
-          this.transferEncoding = joined(this.transferEncoding, value)
           break
       }
     }

@@ -8,7 +8,6 @@ import {
   type ServerResponse,
 } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Clock } from '../../clock/clock.ts'
 import type { Address } from '../../config/types.ts'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
 import {
@@ -29,32 +28,19 @@ import {
   type HttpAnswer,
   type HttpHandler,
 } from './http-exchange.ts'
-import {
-  readTarget,
-  unparsedMessage,
-  type ParseError,
-  type RequestTarget,
-} from './request-target.ts'
+import { readTarget, unparsedMessage } from './request-target.ts'
 
 /** How long a client may take for what. */
-export interface HttpTimeouts {
+const defaultTimeouts = {
   /** Until the head of a request is there. */
-  readonly headersMs: number
-  /** From the first byte of a request to the last of its body. */
-  readonly requestMs: number
-  /** How often both are looked at. */
-  readonly checkMs: number
-  /** Between requests. Longer than with common load balancers (60 s), so that they close first. */
-  readonly keepAliveMs: number
-  /** Without taking any of its answer. */
-  readonly stalledMs: number
-}
-
-const defaultTimeouts: HttpTimeouts = {
   headersMs: 30_000,
+  /** From the first byte of a request to the last of its body. */
   requestMs: 60_000,
+  /** How often both are looked at. */
   checkMs: 1_000,
+  /** Between requests. Longer than with common load balancers (60 s), so that they close first. */
   keepAliveMs: 75_000,
+  /** Without taking any of its answer. */
   stalledMs: 60_000,
 }
 
@@ -62,15 +48,15 @@ const maxHeaderBytes = 16 * 1024
 /** How long a refused client may go on sending before its connection is cut. */
 const lingerMs = 2_000
 
-export interface HttpServerOptions {
-  readonly address: Address
-  /** Of a request body, before and after its content coding is undone. */
-  readonly maxRequestBytes: number
-  readonly clock: Clock
+export interface HttpServerOptions extends Pick<
+  ListenerOptions,
+  'address' | 'maxRequestBytes' | 'clock'
+> {
   readonly handler: HttpHandler
   readonly observer: Pick<ListenerObserver, 'connectionsChanged'>
+  /** Null where there are no WebSockets. */
   readonly sockets?: WebSocketServer | null
-  readonly timeouts?: HttpTimeouts
+  readonly timeouts?: typeof defaultTimeouts
 }
 
 /** A listener on HTTP/1.1, which may have WebSockets. */
@@ -79,10 +65,7 @@ export function createHttpListener(
   handler: HttpHandler,
   serving: SocketServing | null = null,
 ): Listener {
-  const changed = (open: number) => {
-    options.observer.socketsChanged(open)
-  }
-  const sockets = serving && new WebSocketServer({ ...options, ...serving, changed })
+  const sockets = serving && new WebSocketServer({ ...options, ...serving })
   return new HttpServer({ ...options, handler, sockets })
 }
 
@@ -118,8 +101,6 @@ export class HttpServer implements Listener {
       requestTimeout: requestMs,
       connectionsCheckingInterval: checkMs,
       maxHeaderSize: maxHeaderBytes,
-      // Node would refuse those without one in no words.
-      requireHostHeader: false,
       // What asks for another protocol than this is served as if it had not.
       shouldUpgradeCallback: (request) => options.sockets?.takes(request) ?? false,
     })
@@ -141,7 +122,7 @@ export class HttpServer implements Listener {
         this.#connections.delete(request.socket)
         options.sockets?.upgrade(request, wire, head)
       })
-      .on('clientError', (error: ParseError, socket) => {
+      .on('clientError', (error: NodeJS.ErrnoException, socket) => {
         this.#refuseBytes(error, socket as Socket)
       })
   }
@@ -213,8 +194,7 @@ export class HttpServer implements Listener {
       this.#count(connection, -1)
       exchange.closed()
     })
-    const fault = faultOf(request, exchange, target)
-    if (fault) return this.#refuse(request, exchange, fault)
+    if (target.fault) return this.#refuse(request, exchange, target.fault)
     const overflow = () => {
       this.#refuse(request, exchange, tooLarge(maxRequestBytes))
     }
@@ -261,7 +241,7 @@ export class HttpServer implements Listener {
   }
 
   /** Answers bytes that are not an HTTP request, or that came too slowly. */
-  #refuseBytes(error: ParseError, socket: Socket): void {
+  #refuseBytes(error: NodeJS.ErrnoException, socket: Socket): void {
     const connection = this.#connections.get(socket)
     if (connection?.refused) return
     // An answer now would be taken for the one to an earlier request of the same connection.
@@ -274,7 +254,7 @@ export class HttpServer implements Listener {
     this.#options.clock.after(lingerMs, () => socket.destroy())
   }
 
-  #refusalOf(error: ParseError): HttpAnswer {
+  #refusalOf(error: NodeJS.ErrnoException): HttpAnswer {
     const { handler } = this.#options
     switch (error.code) {
       case 'HPE_HEADER_OVERFLOW':
@@ -285,26 +265,9 @@ export class HttpServer implements Listener {
       case 'ERR_HTTP_REQUEST_TIMEOUT':
         return handler.refuse(errorKinds.slowRequest, 'the request took too long to arrive')
       default:
-        return handler.refuse(errorKinds.badHttp, unparsedMessage(error))
+        return handler.refuse(errorKinds.badHttp, unparsedMessage(error.code))
     }
   }
-}
-
-/** What is wrong with the head of a request, whatever it asks for. */
-function faultOf(
-  { httpVersion }: IncomingMessage,
-  { hasHost, transferEncoding }: HttpExchange,
-  { fault }: RequestTarget,
-): RelayError | null {
-  if (!hasHost && httpVersion === '1.1')
-    return new RelayError(errorKinds.badHttp, 'a request in HTTP/1.1 must have a Host header')
-  if (fault) return fault
-  // Only the chunks are undone, and what is left would pass for the body.
-  if (transferEncoding !== null && /,[ \t]*chunked[ \t]*$/i.test(transferEncoding)) {
-    const message = 'the only Transfer-Encoding that this router knows is chunked'
-    return new RelayError(errorKinds.unknownTransferCoding, message)
-  }
-  return null
 }
 
 /** A call that came in whole is not answered yet: the newest may still be coming in. */
@@ -319,8 +282,6 @@ function rawAnswer({ status, headers, body }: HttpAnswer): Buffer {
   return Buffer.concat([Buffer.from(lines.join('\r\n'), 'latin1'), body])
 }
 
-const nothing = Buffer.alloc(0)
-
 /**
  * Reads a stream to its end. Calls `done` with all bytes, or `overflow` as soon as there are more
  * than `maxBytes`; never both, and neither when the stream breaks. The rest of a body that is too
@@ -332,23 +293,18 @@ function collectBody(
   done: (body: Buffer) => void,
   overflow: () => void,
 ): void {
-  // Most bodies come in one piece, so there is no list until a second one comes.
-  let first: Buffer | null = null
-  let pieces: Buffer[] | null = null
+  let pieces: Buffer[] = []
   let length = 0
-  let over = false
-  stream.on('data', (piece: Buffer) => {
-    if (over) return
-    length += piece.length
-    if (length > maxBytes) {
-      over = true
-      first = pieces = null
-      return overflow()
-    }
-    if (first === null) first = piece
-    else (pieces ??= [first]).push(piece)
-  })
-  stream.on('end', () => {
-    if (!over) done(pieces ? Buffer.concat(pieces, length) : (first ?? nothing))
-  })
+  stream
+    .on('data', (piece: Buffer) => {
+      if (length > maxBytes) return
+      length += piece.length
+      if (length <= maxBytes) return void pieces.push(piece)
+      pieces = []
+      overflow()
+    })
+    .on('end', () => {
+      const [first] = pieces
+      if (length <= maxBytes) done(pieces.length === 1 && first ? first : Buffer.concat(pieces))
+    })
 }

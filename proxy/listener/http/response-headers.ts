@@ -109,13 +109,13 @@ export class ResponseMetadata {
     headers.push(names.version.name, this.#version, names.guid.name, this.#guid)
     headers.push(names.retries.name, String(this.#retries))
     if (this.#providers) {
-      const providers = listOf(this.#providers)
+      const providers = this.#providers.join(',')
       headers.push(names.provider.name, providers, names.upstream.name, providers)
     }
     if (this.#latestBlock !== null) headers.push(names.latestBlock.name, String(this.#latestBlock))
-    if (this.#errored) headers.push(names.errored.name, listOf(this.#errored))
-    if (this.#nodeErrors) headers.push(names.nodeErrors.name, listOf(this.#nodeErrors))
-    if (this.#reported) headers.push(names.reported.name, listOf(this.#reported))
+    if (this.#errored) headers.push(names.errored.name, this.#errored.join(','))
+    if (this.#nodeErrors) headers.push(names.nodeErrors.name, this.#nodeErrors.join(','))
+    if (this.#reported) headers.push(names.reported.name, this.#reported.join(','))
     if (this.#candidates) headers.push(names.selection.name, statsOf(this.#candidates))
     return headers
   }
@@ -126,7 +126,7 @@ function statsOf(candidates: readonly Candidate[]): string {
   const each = candidates.map(({ name, weight, availability, latency, sync, earned }) => {
     const told = Object.entries({ availability, latency, sync, earned })
     const qualities = told.map(([quality, value]) => `${quality} ${value.toFixed(2)}`)
-    return `${listOf([name])} ${weight.toFixed(2)} (${qualities.join(', ')})`
+    return `${name} ${weight.toFixed(2)} (${qualities.join(', ')})`
   })
   return each.join('; ')
 }
@@ -136,11 +136,4 @@ function joined(names: string[] | null, name: string): string[] {
   if (names === null) return [name]
   if (!names.includes(name)) names.push(name)
   return names
-}
-
-/** Names are the operator's own and nearly always plain; what a list or a header cannot carry is escaped. */
-function listOf(names: readonly string[]): string {
-  const list = names.length === 1 ? (names[0] as string) : names.join('')
-  if (/^[\x20-\x2b\x2d-\x7e]*$/.test(list)) return names.join(',')
-  return names.map((name) => name.replace(/[^\x20-\x2b\x2d-\x7e]/gu, encodeURIComponent)).join(',')
 }

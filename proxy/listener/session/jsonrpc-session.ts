@@ -37,12 +37,11 @@ interface SessionOrigin extends Omit<CallOrigin, 'signal'> {
 
 /** JSON-RPC on the WebSockets of a listener. Directives are read from the upgrade request. */
 export function jsonRpcSockets(options: ListenerOptions, paths: readonly string[]): SocketServing {
-  const { iface, socketLimits: limits } = options
+  const { iface } = options
   // Sessions share it. Each costs little by itself, for there are thousands.
   const serving = { ...options, calls: new Calls(options) }
   return {
     paths: [...paths, ...iface.internalPaths],
-    limits,
     open: (socket, path, headers, guid) =>
       new JsonRpcSession(socket, serving, {
         guid,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Cancel, Clock } from '../../clock/clock.ts'
+import type { Cancel } from '../../clock/clock.ts'
 import type { SocketLimits } from '../../config/types.ts'
 import type { Body, ByteStream } from '../../upstream/wire.ts'
 import { brokenOff } from '../calls.ts'
+import type { ListenerOptions } from '../listener.ts'
 import { closeCodes, type ClientSocket } from './websocket-server.ts'
 
 /** A client that takes nothing of its answers for this long is cut off ... */
@@ -18,9 +19,7 @@ const memory = 7 / 8
 const firstShare = 1 / 16
 const nothing = new Uint8Array()
 
-/** What the connections of a listener share. */
-export interface SocketOutboxServing {
-  readonly clock: Clock
+type Serving = Pick<ListenerOptions, 'clock'> & {
   readonly socketLimits: Pick<SocketLimits, 'maxBufferedBytes'>
 }
 
@@ -32,7 +31,7 @@ export interface SocketOutboxServing {
  */
 export class SocketOutbox {
   readonly #socket: ClientSocket
-  readonly #serving: SocketOutboxServing
+  readonly #serving: Serving
   /** Settles when the long answer has gone out. */
   #streaming: Promise<void> | null = null
   #drained: Promise<void> | null = null
@@ -47,7 +46,7 @@ export class SocketOutbox {
   #likelyBytes: number
   #isClosed = false
 
-  constructor(socket: ClientSocket, serving: SocketOutboxServing) {
+  constructor(socket: ClientSocket, serving: Serving) {
     this.#socket = socket
     this.#serving = serving
     this.#likelyBytes = serving.socketLimits.maxBufferedBytes * firstShare

@@ -4,8 +4,8 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocket, WebSocketServer as Upgrader } from 'ws'
 import type { Cancel, Clock } from '../../clock/clock.ts'
-import type { SocketLimits } from '../../config/types.ts'
 import type { HeaderList } from '../../upstream/wire.ts'
+import type { ListenerOptions } from '../listener.ts'
 
 /** How often the sockets are looked at. */
 const checkMs = 15_000
@@ -49,7 +49,6 @@ export interface SocketHandler {
 export interface SocketServing {
   /** Paths that can be upgraded. */
   readonly paths: readonly string[]
-  readonly limits: SocketLimits
   /** A client came to one of the paths, with these headers. `guid` names the connection. */
   open(socket: ClientSocket, path: string, headers: HeaderList, guid: string): SocketHandler
 }
@@ -60,12 +59,7 @@ export type ClientSocket = Pick<
   'bufferedBytes' | 'send' | 'onceDrained' | 'pause' | 'resume' | 'close'
 >
 
-export interface WebSocketServerOptions extends SocketServing {
-  readonly clock: Clock
-  readonly version: string
-  readonly newGuid: () => string
-  readonly changed: (open: number) => void
-}
+type WebSocketServerOptions = SocketServing & ListenerOptions
 
 /** The WebSockets of one HTTP server: how they come to be, stay alive, and end. */
 export class WebSocketServer {
@@ -73,7 +67,7 @@ export class WebSocketServer {
   readonly #upgrader: Upgrader
   readonly #clients = new Map<WebSocketClient, SocketHandler>()
   #cancelCheck: Cancel | null = null
-  #stage: 'open' | 'leaving' | 'settling' = 'open'
+  #isLeaving = false
 
   constructor(options: WebSocketServerOptions) {
     this.#options = options
@@ -81,7 +75,7 @@ export class WebSocketServer {
       noServer: true,
       clientTracking: false,
       perMessageDeflate: false,
-      maxPayload: options.limits.maxMessageBytes,
+      maxPayload: options.socketLimits.maxMessageBytes,
     })
   }
 
@@ -101,7 +95,7 @@ export class WebSocketServer {
   }
 
   upgrade(request: IncomingMessage, wire: Duplex, head: Buffer): void {
-    if (this.#stage !== 'open') {
+    if (this.#isLeaving) {
       const refusal = 'HTTP/1.1 503 Service Unavailable'
       wire.end(`${refusal}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`, () => wire.destroy())
       return
@@ -120,12 +114,12 @@ export class WebSocketServer {
 
   /** Says goodbye to every client once it has its answers. Resolves as `isServing` tells. */
   leave(): void {
-    this.#stage = 'leaving'
+    this.#isLeaving = true
     for (const handler of this.#clients.values()) handler.leave()
   }
 
   settle(): void {
-    this.#stage = 'settling'
+    this.#isLeaving = true
     for (const handler of this.#clients.values()) handler.settle()
   }
 
@@ -136,13 +130,13 @@ export class WebSocketServer {
   }
 
   #open(client: WebSocketClient, { url = '', rawHeaders }: IncomingMessage, guid: string): void {
-    const { open, changed } = this.#options
+    const { open, observer } = this.#options
     const handler = open(client, pathOf(url), rawHeaders, guid)
     this.#clients.set(client, handler)
-    changed(this.#clients.size)
+    observer.socketsChanged(this.#clients.size)
     client.serve(handler, () => {
       this.#clients.delete(client)
-      changed(this.#clients.size)
+      observer.socketsChanged(this.#clients.size)
     })
     this.#checkLater()
   }
@@ -157,8 +151,8 @@ export class WebSocketServer {
   }
 
   #check(): void {
-    const { clock, limits } = this.#options
-    const { idleTimeoutMs } = limits
+    const { clock, socketLimits } = this.#options
+    const { idleTimeoutMs } = socketLimits
     const nowMs = clock.nowMs()
     for (const [client, { isIdle }] of this.#clients) {
       const silentForMs = nowMs - client.heardMs
