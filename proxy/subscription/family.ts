@@ -56,6 +56,8 @@ export interface ChainReader {
    * @throws BackfillError @throws GapTooLarge, and what asking throws
    */
   pathTo(block: Block, backfill: Backfill): Promise<Path>
+  /** Absent where there are no logs. */
+  readonly fetchLogs?: FetchLogs
 }
 
 /** All logs of a block that fit a filter, in their order. @throws what asking throws */
@@ -72,5 +74,4 @@ export interface Family {
   readonly readers: Readonly<Record<string, ChainReader>>
   /** The sequence by which it is seen whether a socket is alive; null: none. */
   readonly head: string | null
-  readonly fetchLogs: FetchLogs | null
 }

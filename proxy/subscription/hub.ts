@@ -11,7 +11,7 @@ import { CallAborted, RelayError, errorKinds } from '../relay/errors.ts'
 import type { Pool } from '../upstream/pool.ts'
 import { TopicClient } from './client.ts'
 import type { ChainReader, Family } from './family.ts'
-import { Feed, type FeedListener } from './feed.ts'
+import { Feed } from './feed.ts'
 import { LogsTopic } from './logs.ts'
 import { Sequence, type SequenceListener } from './sequence.ts'
 import { Sockets } from './socket.ts'
@@ -21,7 +21,6 @@ import type {
   SubscriptionObserver,
   Subscriptions,
   Topic,
-  TopicRequest,
 } from './subscriptions.ts'
 
 export interface HubOptions {
@@ -60,7 +59,7 @@ export class Hub implements Subscriptions {
   readonly #options: HubOptions
   readonly #sockets: Sockets
   readonly #topics = new Map<string, SharedTopic>()
-  readonly #sequences = new Map<string, { sequence: Sequence; opened: Promise<void> }>()
+  readonly #sequences = new Map<string, Sequence>()
   readonly #clientCounts = new Map<string, number>()
   #filters = 0
 
@@ -112,8 +111,12 @@ export class Hub implements Subscriptions {
         for (const client of [...clients]) client.end(reason)
       },
     }
-    const reader = topic.sequence === null ? null : this.#options.family.readers[topic.sequence]
-    const run = reader ? this.#sequenced(topic, reader, audience) : this.#live(topic, audience)
+    const { sequence: key } = topic
+    const reader = key === null ? null : this.#options.family.readers[key]
+    const run =
+      key !== null && reader
+        ? this.#sequenced(topic, key, reader, audience)
+        : this.#live(topic, audience)
     const shared: SharedTopic = { clients, ...run }
     this.#topics.set(topic.key, shared)
     shared.opened.catch(() => {
@@ -124,12 +127,16 @@ export class Hub implements Subscriptions {
 
   /** Events as they come: what an upstream sent before a failover and after it, not between. */
   #live(topic: Topic, audience: Subscriber): TopicRun {
-    const feed = this.#createFeed(topic.name, topic, {
-      event: (event) => {
-        audience.event(topic.shared?.(event) ?? event)
+    const { name } = topic
+    const feed = new Feed(
+      { ...this.#options, sockets: this.#sockets, name, request: topic },
+      {
+        event: (event) => {
+          audience.event(topic.shared?.(event) ?? event)
+        },
+        moved() {},
       },
-      moved() {},
-    })
+    )
     const close = () => {
       feed.close()
     }
@@ -137,11 +144,13 @@ export class Hub implements Subscriptions {
   }
 
   /** The blocks of a sequence, or the logs in them. */
-  #sequenced(topic: Topic, reader: ChainReader, audience: Subscriber): TopicRun {
-    const key = topic.sequence as string
-    const { sequence, opened } = this.#sequences.get(key) ?? this.#beginSequence(key, reader)
+  #sequenced(topic: Topic, key: string, reader: ChainReader, audience: Subscriber): TopicRun {
+    const sequence =
+      this.#sequences.get(key) ??
+      new Sequence({ ...this.#options, sockets: this.#sockets, name: key, reader })
+    this.#sequences.set(key, sequence)
     const { name, logFilter: filter } = topic
-    const { fetchLogs } = this.#options.family
+    const { fetchLogs } = reader
     const mostKeptBytes = () => Math.min(mostKept.each, mostKept.all / Math.max(this.#filters, 1))
     const logs =
       filter && fetchLogs
@@ -163,22 +172,10 @@ export class Hub implements Subscriptions {
       logs?.close()
       if (logs) this.#filters -= 1
       if (sequence.detach(listener)) return
-      if (this.#sequences.get(key)?.sequence === sequence) this.#sequences.delete(key)
+      this.#sequences.delete(key)
       sequence.close()
     }
-    return { opened, close }
-  }
-
-  #beginSequence(name: string, reader: ChainReader): { sequence: Sequence; opened: Promise<void> } {
-    const createFeed = (listener: FeedListener) => this.#createFeed(name, reader.request, listener)
-    const sequence = new Sequence({ ...this.#options, name, reader, createFeed })
-    const shared = { sequence, opened: sequence.open() }
-    this.#sequences.set(name, shared)
-    return shared
-  }
-
-  #createFeed(name: string, request: TopicRequest, listener: FeedListener): Feed {
-    return new Feed({ ...this.#options, sockets: this.#sockets, name, request }, listener)
+    return { opened: sequence.opened, close }
   }
 
   #left(topic: Topic, shared: SharedTopic, client: TopicClient): void {

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { Backoff } from '../clock/backoff.ts'
-import type { Cancel, Clock } from '../clock/clock.ts'
-import type { Random } from '../clock/random.ts'
+import type { Cancel } from '../clock/clock.ts'
 import { TimeLimit } from '../clock/time-limit.ts'
 import type { Pool } from '../upstream/pool.ts'
 import { BackfillError, FetchFailures, GapTooLarge, isTemporary, retryBackoff } from './ask.ts'
 import type { Block, ChainReader, Path } from './family.ts'
-import type { Feed, FeedListener } from './feed.ts'
+import { Feed, type FeedListener, type FeedOptions } from './feed.ts'
 import { History, type Position } from './history.ts'
-import type { SubscriptionObserver } from './subscriptions.ts'
 
 /** One event that cannot be connected may be due to upstreams that are behind; so many in a row are not. */
 const mostUnusable = 3
@@ -19,15 +17,10 @@ const beginMs = 3_000
 const mostWaiting = 64
 const mostWaitingBytes = 64 * 1024 * 1024
 
-export interface SequenceOptions {
-  readonly name: string
+export interface SequenceOptions extends Omit<FeedOptions, 'request'> {
   readonly reader: ChainReader
-  readonly clock: Clock
-  readonly random: Random
   readonly pool: Pick<Pool, 'tip'>
-  readonly observer: SubscriptionObserver
   readonly maxGapBlocks: number
-  createFeed(listener: FeedListener): Feed
 }
 
 /** Gets a chain block by block, each once and in order. */
@@ -50,6 +43,8 @@ interface Observed {
  * fetched first, and another branch begins where the branches part.
  */
 export class Sequence {
+  /** Done once it is known behind which block clients begin. Rejects with a NodeRefused or a RelayError. */
+  readonly opened: Promise<void>
   readonly #options: SequenceOptions
   readonly #feed: Feed
   readonly #history: History
@@ -68,18 +63,19 @@ export class Sequence {
     this.#options = options
     this.#history = new History(options.maxGapBlocks + 1)
     this.#backoff = new Backoff(retryBackoff, options.random)
-    this.#feed = options.createFeed({
+    const listener: FeedListener = {
       event: (event) => {
         this.#received(event)
       },
       moved: () => {
         void this.#catchUp()
       },
-    })
+    }
+    this.#feed = new Feed({ ...options, request: options.reader.request }, listener)
+    this.opened = this.#open()
   }
 
-  /** Done once it is known behind which block clients begin. @throws NodeRefused @throws RelayError */
-  async open(): Promise<void> {
+  async #open(): Promise<void> {
     await this.#feed.open()
     await this.#begin()
     this.#hasBegun = true

@@ -129,10 +129,10 @@ export class SharedSource {
   #listen(subscription: UpstreamSubscription): void {
     this.#isListening = true
     const { mask } = this.#options.url
-    const { isNamed, isLast } = this.#request
+    const { mayHoldKeys, isLast } = this.#request
     subscription.listen({
       event: (result) => {
-        const event = isNamed ? result : mask.bytes(result)
+        const event = mayHoldKeys ? mask.bytes(result) : result
         // The node itself has ended it.
         if (isLast?.(event)) this.#end()?.subscription.close(null)
         for (const listener of this.#members.values()) listener?.event(event)

@@ -8,8 +8,8 @@ export interface TopicRequest {
   readonly params: unknown
   /** How the upstream is told to stop, by the result of its answer. */
   unsubscribe(result: unknown): { readonly method: string; readonly params: unknown } | null
-  /** Its events are results. Others are searched for keys, as answers to unknown methods are. */
-  readonly isNamed: boolean
+  /** Its events are searched for keys, as answers to unknown methods are. */
+  readonly mayHoldKeys?: boolean
   /** An event after which the node ends the subscription itself. */
   readonly isLast?: ((result: Uint8Array) => boolean) | undefined
 }

@@ -114,7 +114,7 @@ export class SessionSubscriptions {
     let result = form.unsubscribed
     try {
       if (wish.kind === 'subscribe') result = await this.#subscribe(wish, call, begun)
-      else await this.#unsubscribe(wish.kind === 'unsubscribe' ? wish.handle : null)
+      else await this.#unsubscribe(wish.handle)
     } catch (cause) {
       return this.#failed(request, call, cause)
     }

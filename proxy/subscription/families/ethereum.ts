@@ -4,7 +4,8 @@ import { Cursor } from '../../json/cursor.ts'
 import { bufferOf } from '../../json/text.ts'
 import { toBlockNumber } from '../../upstream/dialect.ts'
 import { askFor, BackfillError, GapTooLarge, type Ask } from '../ask.ts'
-import type { Backfill, Block, ChainReader, Family, Path } from '../family.ts'
+import type { Backfill, Block, ChainReader, Family, FetchLogs, Path } from '../family.ts'
+import { subscribeRequest } from '../forms/ethereum.ts'
 import type { Position } from '../history.ts'
 import { fetchLogsBy } from './ethereum-logs.ts'
 
@@ -13,27 +14,20 @@ const atOnce = 8
 
 /** New heads, and the logs of their blocks. */
 export function ethereumFamily(ask: Ask): Family {
-  return {
-    readers: { newHeads: new EthereumHeads(ask) },
-    head: 'newHeads',
-    fetchLogs: fetchLogsBy(ask),
-  }
+  return { readers: { newHeads: new EthereumHeads(ask) }, head: 'newHeads' }
 }
 
 /** Heads are linked by the hash of the parent, and replaced by reorganisations. */
 class EthereumHeads implements ChainReader {
-  readonly request = {
-    isNamed: true,
-    method: 'eth_subscribe',
-    params: ['newHeads'],
-    unsubscribe: (id: unknown) => ({ method: 'eth_unsubscribe', params: [id] }),
-  }
+  readonly request = subscribeRequest(['newHeads'])
   readonly forks = true
   readonly unit = 'blocks'
+  readonly fetchLogs: FetchLogs
   readonly #ask: Ask
 
   constructor(ask: Ask) {
     this.#ask = ask
+    this.fetchLogs = fetchLogsBy(ask)
   }
 
   /** An event passes as it came, whatever members it has; only what is too long is cut down. */

@@ -19,5 +19,5 @@ export function familyOf(
   if (apiInterface === 'tendermintrpc') return tendermintFamily(ask)
   if (has('eth_subscribe', 'eth_getBlockByHash', 'eth_getBlockByNumber')) return ethereumFamily(ask)
   if (has('slotSubscribe', 'getSlot', 'getBlocks')) return solanaFamily({ ask, clock, blockTimeMs })
-  return { readers: {}, head: null, fetchLogs: null }
+  return { readers: {}, head: null }
 }

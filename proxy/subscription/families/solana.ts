@@ -5,6 +5,7 @@ import { parseJson } from '../../json/text.ts'
 import { askFor, BackfillError, jsonOf, type Ask } from '../ask.ts'
 import { numberedBlock } from '../family.ts'
 import type { Backfill, Block, ChainReader, Family, Path } from '../family.ts'
+import { subscribeRequest } from '../forms/solana.ts'
 
 /** How many slot times are waited for a slot to be confirmed. */
 const mostWaits = 64
@@ -18,7 +19,7 @@ export interface SolanaAsking {
 }
 
 export function solanaFamily(asking: SolanaAsking): Family {
-  return { readers: { slot: new Slots(asking) }, head: 'slot', fetchLogs: null }
+  return { readers: { slot: new Slots(asking) }, head: 'slot' }
 }
 
 /**
@@ -26,12 +27,7 @@ export function solanaFamily(asking: SolanaAsking): Family {
  * older one. Those that were missed are fetched once they are confirmed.
  */
 class Slots implements ChainReader {
-  readonly request = {
-    isNamed: true,
-    method: 'slotSubscribe',
-    params: [],
-    unsubscribe: (id: unknown) => ({ method: 'slotUnsubscribe', params: [id] }),
-  }
+  readonly request = subscribeRequest('slot', [])
   readonly forks = false
   readonly unit = 'slots'
   readonly #asking: SolanaAsking

@@ -4,6 +4,7 @@ import { parseJson } from '../../json/text.ts'
 import { askFor, jsonOf, type Ask } from '../ask.ts'
 import { numberedBlock } from '../family.ts'
 import type { Backfill, Block, ChainReader, Family, Path } from '../family.ts'
+import { subscribeRequest } from '../forms/tendermint.ts'
 import {
   behindQuery,
   fetchBlock,
@@ -21,7 +22,7 @@ export function tendermintFamily(ask: Ask): Family {
     NewBlock: new Heights('NewBlock', ask, newBlock),
     NewBlockHeader: new Heights('NewBlockHeader', ask, newBlockHeader),
   }
-  return { readers, head: 'NewBlockHeader', fetchLogs: null }
+  return { readers, head: 'NewBlockHeader' }
 }
 
 interface PushedEvent {
@@ -47,9 +48,7 @@ class Heights implements ChainReader {
   readonly #eventOf: (block: TendermintBlock) => Uint8Array
 
   constructor(event: string, ask: Ask, eventOf: (block: TendermintBlock) => Uint8Array) {
-    const params = { query: `tm.event='${event}'` }
-    const unsubscribe = () => ({ method: 'unsubscribe', params })
-    this.request = { isNamed: true, method: 'subscribe', params, unsubscribe }
+    this.request = subscribeRequest(`tm.event='${event}'`)
     this.#ask = ask
     this.#eventOf = eventOf
   }

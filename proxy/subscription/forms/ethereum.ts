@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { RelayError, errorKinds } from '../../relay/errors.ts'
-import type { Topic } from '../subscriptions.ts'
+import type { Topic, TopicRequest } from '../subscriptions.ts'
 import {
   canonicalJson,
   drawBytes,
@@ -75,11 +75,13 @@ function topicOf(
     logFilter,
     key: canonicalJson(params),
     name: isNamed ? name : 'other',
-    isNamed,
-    method: subscribe,
-    params,
-    unsubscribe: (id) => ({ method: unsubscribe, params: [id] }),
+    mayHoldKeys: !isNamed,
+    ...subscribeRequest(params),
   }
+}
+
+export function subscribeRequest(params: readonly unknown[]): TopicRequest {
+  return { method: subscribe, params, unsubscribe: (id) => ({ method: unsubscribe, params: [id] }) }
 }
 
 function idOf(params: unknown): string {

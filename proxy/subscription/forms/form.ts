@@ -14,8 +14,8 @@ export interface FormQuestion {
 /** What a client wants with a request that is about subscriptions. */
 export type Wish =
   | SubscribeWish
-  | UnsubscribeWish
-  | { readonly kind: 'unsubscribe-all' }
+  /** Which of the connection's own subscriptions; null: all of them. */
+  | { readonly kind: 'unsubscribe'; readonly handle: string | null }
   /** Nothing: it only shows that the connection is alive. As a call it is a method like any other. */
   | { readonly kind: 'keep-alive' }
 
@@ -23,12 +23,6 @@ export interface SubscribeWish {
   readonly kind: 'subscribe'
   readonly topic: Topic
   readonly question: FormQuestion
-}
-
-export interface UnsubscribeWish {
-  readonly kind: 'unsubscribe'
-  /** Which of the connection's own subscriptions. */
-  readonly handle: string
 }
 
 /** The name that one connection has for one subscription. */

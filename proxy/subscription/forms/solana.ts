@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { RelayError, errorKinds } from '../../relay/errors.ts'
-import type { Topic } from '../subscriptions.ts'
+import type { Topic, TopicRequest } from '../subscriptions.ts'
 import { canonicalJson, drawBytes, type SubscriptionForm } from './form.ts'
 
 /** What can be subscribed to. */
@@ -57,12 +57,14 @@ function topicOf(name: string, given: unknown): Topic {
     sequence: name === 'slot' && params.length === 0 ? 'slot' : null,
     key: canonicalJson([name, ...params]),
     name,
-    isNamed: true,
-    method: `${name}Subscribe`,
-    params,
-    unsubscribe: (id) => ({ method: `${name}Unsubscribe`, params: [id] }),
     isLast: name === 'signature' ? endsSignature : undefined,
+    ...subscribeRequest(name, params),
   }
+}
+
+export function subscribeRequest(name: string, params: readonly unknown[]): TopicRequest {
+  const unsubscribe = (id: unknown) => ({ method: `${name}Unsubscribe`, params: [id] })
+  return { method: `${name}Subscribe`, params, unsubscribe }
 }
 
 /** The signature is settled; that it was received is only the first of two events. */

@@ -2,14 +2,11 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { RelayError, errorKinds } from '../../relay/errors.ts'
 import { behindQuery } from '../families/tendermint-block.ts'
-import type { Topic } from '../subscriptions.ts'
+import type { Topic, TopicRequest } from '../subscriptions.ts'
 import type { SubscriptionForm } from './form.ts'
 
 /** Queries for exactly one of these events can be backfilled from the chain itself. */
-const sequences: ReadonlyMap<string, string> = new Map([
-  ["tm.event='NewBlock'", 'NewBlock'],
-  ["tm.event='NewBlockHeader'", 'NewBlockHeader'],
-])
+const sequence = /^tm\.event='(NewBlock|NewBlockHeader)'$/
 
 /** Events that metrics name; a client's own words name none. */
 const namedEvents: ReadonlySet<string> = new Set([
@@ -41,7 +38,7 @@ export const tendermintForm: SubscriptionForm = {
       case 'unsubscribe':
         return { kind: 'unsubscribe', handle: keyOf(queryOf(question)) }
       case 'unsubscribe_all':
-        return { kind: 'unsubscribe-all' }
+        return { kind: 'unsubscribe', handle: null }
       default:
         return null
     }
@@ -62,16 +59,17 @@ function topicOf(query: string): Topic {
   const key = keyOf(query)
   const [, event = ''] = /(?:^| )tm\.event='(\w+)'/.exec(key) ?? []
   return {
-    sequence: sequences.get(key) ?? null,
+    sequence: sequence.exec(key)?.[1] ?? null,
     key,
     name: namedEvents.has(event) ? event : 'other',
-    // Whatever the query asks for, all events have one form.
-    isNamed: true,
-    method: 'subscribe',
-    params: { query },
-    unsubscribe: () => ({ method: 'unsubscribe', params: { query } }),
     shared: behindQuery,
+    ...subscribeRequest(query),
   }
+}
+
+export function subscribeRequest(query: string): TopicRequest {
+  const params = { query }
+  return { method: 'subscribe', params, unsubscribe: () => ({ method: 'unsubscribe', params }) }
 }
 
 /** Without the white space that means nothing: outside of quotes, where one space is as good as ten. */
