@@ -8,7 +8,7 @@ import type { ParsedConfig } from '../config/parse.ts'
 import { gather, type Problem, problemAt } from '../config/problem.ts'
 import { readTls, TlsFileError } from '../upstream/wire/upstream-target.ts'
 import { checkSockets, type SocketFacts } from '../config/socket-check.ts'
-import { subscriptionFormOf } from '../subscription/forms/form-of.ts'
+import { subscriptionFormOf } from '../subscription/families/family-of.ts'
 import type { CheckReferences } from './judged-config.ts'
 
 /**

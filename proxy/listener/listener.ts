@@ -10,7 +10,7 @@ import type { RelayError } from '../relay/errors.ts'
 import type { Relay } from '../relay/relay.ts'
 import type { Reply } from '../relay/reply.ts'
 import type { SubscriptionForm } from '../subscription/forms/form.ts'
-import type { Subscriptions } from '../subscription/subscriptions.ts'
+import type { Hub } from '../subscription/hub.ts'
 
 /** A bound address that serves one chain through one interface. */
 export interface Listener {
@@ -32,7 +32,7 @@ export interface Listener {
 /** Where the clients of a listener subscribe, and in which form. */
 export interface SubscriptionServing {
   readonly form: SubscriptionForm
-  readonly hub: Subscriptions
+  readonly hub: Pick<Hub, 'subscribe'>
   /** Draws the ids that clients get. */
   readonly random: Random
 }

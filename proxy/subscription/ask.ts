@@ -18,9 +18,6 @@ export interface OwnQuestion {
   readonly signal: AbortSignal
 }
 
-/** Makes the call of a question, as the listener would for a client. */
-export type NewOwnCall = (question: OwnQuestion) => Call
-
 export interface Answer {
   /** The `result`, JSON. */
   readonly result: Uint8Array
@@ -33,15 +30,6 @@ export type Ask = (question: OwnQuestion) => Promise<Answer>
 /** An upstream answered, and not with what is needed. Asked again later, it may be otherwise. */
 export class BackfillError extends Error {
   override readonly name = 'BackfillError'
-}
-
-/** More blocks were missed than are fetched. */
-export class GapTooLarge extends Error {
-  override readonly name = 'GapTooLarge'
-
-  constructor(most: number, what: string) {
-    super(`more than ${most} ${what} were missed`)
-  }
 }
 
 /** Whether the same may well succeed when it is tried again. */
@@ -83,7 +71,8 @@ const mostShownBytes = 200
 /** Upstreams that are asked for what the one before does not have. */
 const mostAsked = 3
 
-export function createAsk(relay: Relay, newCall: NewOwnCall): Ask {
+/** @param newCall makes the call of a question, as the listener would for a client */
+export function createAsk(relay: Relay, newCall: (question: OwnQuestion) => Call): Ask {
   let free = mostAtOnce
   const waiting: (() => void)[] = []
   return async (question) => {

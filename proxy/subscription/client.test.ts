@@ -58,18 +58,9 @@ test('one that was ended before its reply is told so after it, and nothing else'
   expect(left()).toBe(1)
 })
 
-test('a reply that is never sent keeps no endless list', () => {
-  const { client, left } = create()
-  for (let each = 0; each <= 10_000; each++) client.event(event('x'))
-  expect(left()).toBe(1)
-})
-
-test.each([
-  ['10000 events', 10_000, 1],
-  ['64 MiB of them', 64, 1024 * 1024],
-])('one that takes no more than %s while its reply is on the way is ended', (_, count, bytes) => {
+test('one that takes no more than 64 MiB while its reply is on the way is ended', () => {
   const { client, heard, left } = create({ event() {} })
-  for (let each = 0; each < count; each++) client.event(Buffer.alloc(bytes))
+  for (let each = 0; each < 64; each++) client.event(Buffer.alloc(1024 * 1024))
   expect(left()).toBe(0)
   client.event(event('1'))
   expect(left()).toBe(1)

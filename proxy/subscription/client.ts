@@ -2,8 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Subscriber, Subscription } from './subscriptions.ts'
 
-/** Events that wait for a client's reply to be sent. Far more than can come in that time. */
-const mostWaiting = 10_000
+/** Of events that wait for a client's reply to be sent. Far more than can come in that time. */
 const mostWaitingBytes = 64 * 1024 * 1024
 
 /** One client of a topic. */
@@ -38,9 +37,9 @@ export class TopicClient implements Subscription {
   event(event: Uint8Array): void {
     if (this.#isGone) return
     if (this.#waiting === null) return this.#subscriber.event(event)
+    this.#waiting.push(event)
     this.#waitingBytes += event.length
-    if (this.#waiting.push(event) > mostWaiting || this.#waitingBytes > mostWaitingBytes)
-      this.end('events were not taken')
+    if (this.#waitingBytes > mostWaitingBytes) this.end('events were not taken')
   }
 
   end(reason: string): void {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
-import type { ChainReader } from './family.ts'
 import { ethereumFamily } from './families/ethereum.ts'
 import { BlockChain, headOf, logsOf } from './testing/block-chain.ts'
 import { faults, faulty, pathsOf, type Fault, type MemberPath } from './testing/faults.ts'
@@ -60,14 +59,4 @@ describe('where the first upstream says something else in any place of its answe
       expect(hearing.texts, path.join('.')).toEqual(logs)
     }
   })
-})
-
-test('a head that is longer than any is none', async () => {
-  const { hearing } = await told('newHeads', { method: '', path: [], fault: 'null' })
-  const { readers } = ethereumFamily(() => Promise.reject(new Error('nobody asks')))
-  const reader = readers['newHeads'] as ChainReader
-  const [text = ''] = hearing.texts
-  const long = (bytes: number) => Buffer.from(text.replace('{', `{"extra":"${'0'.repeat(bytes)}",`))
-  expect(reader.read(long(1_000))).not.toBeNull()
-  expect(reader.read(long(64 * 1024))).toBeNull()
 })

@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { History, Position } from './history.ts'
 import type { TopicRequest } from './subscriptions.ts'
+
+/** Where a block, a height or a slot stands on its chain. */
+export interface Position {
+  /** Height or slot: rises along the chain. */
+  readonly number: number
+  /** A block's hash; where no two blocks can be at one height, the height. */
+  readonly id: string
+  /** The id of the one before it; null where that is not known. */
+  readonly parent: string | null
+}
 
 /** One step of a chain, and the event that subscribers get for it. */
 export interface Block extends Position {
@@ -14,6 +23,44 @@ export function numberedBlock(number: number, parent: number | null, event = noE
 }
 
 const noEvent: Uint8Array = new Uint8Array()
+
+/** The newest part of the chain as it was sent: one branch, oldest first. */
+export class History {
+  readonly #most: number
+  readonly #positions: Position[] = []
+  #isCut = false
+
+  /** @param most how many positions are remembered */
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  get tip(): Position | null {
+    return this.#positions.at(-1) ?? null
+  }
+
+  /** Behind which everything was sent; null once that is forgotten. */
+  get lowest(): Position | null {
+    return (this.#isCut ? null : this.#positions[0]) ?? null
+  }
+
+  find(id: string): Position | null {
+    return this.#positions.findLast((each) => each.id === id) ?? null
+  }
+
+  append({ number, id, parent }: Position): void {
+    this.#positions.push({ number, id, parent })
+    if (this.#positions.length <= this.#most) return
+    this.#positions.shift()
+    this.#isCut = true
+  }
+
+  /** Forgets what was sent behind a position, or all for null. @returns what it was, newest first */
+  goBackTo(fork: Position | null): readonly Position[] {
+    const kept = fork ? this.#positions.findIndex(({ id }) => id === fork.id) + 1 : 0
+    return this.#positions.splice(kept).toReversed()
+  }
+}
 
 export interface Backfill {
   /** The last block sent. */
@@ -53,9 +100,10 @@ export interface ChainReader {
   latest(prefer: string | null, signal: AbortSignal, isStart?: boolean): Promise<Block>
   /**
    * @param block at most `mostBlocks` above the tip
-   * @throws BackfillError @throws GapTooLarge, and what asking throws
+   * @returns null where more blocks were missed than are fetched
+   * @throws BackfillError and what asking throws
    */
-  pathTo(block: Block, backfill: Backfill): Promise<Path>
+  pathTo(block: Block, backfill: Backfill): Promise<Path | null>
   /** Absent where there are no logs. */
   readonly fetchLogs?: FetchLogs
 }

@@ -15,13 +15,7 @@ import { Feed } from './feed.ts'
 import { LogsTopic } from './logs.ts'
 import { Sequence, type SequenceListener } from './sequence.ts'
 import { Sockets } from './socket.ts'
-import type {
-  Subscriber,
-  Subscription,
-  SubscriptionObserver,
-  Subscriptions,
-  Topic,
-} from './subscriptions.ts'
+import type { Subscriber, Subscription, SubscriptionObserver, Topic } from './subscriptions.ts'
 
 export interface HubOptions {
   readonly chain: Pick<Chain, 'blockTimeMs' | 'failures' | 'allowedLagBlocks'>
@@ -43,24 +37,22 @@ const leastStallMs = 3_000
 /** Sent logs that are kept for reorganisations: for each filter, and for all of them. */
 const mostKept = { each: 16 * 1024 * 1024, all: 64 * 1024 * 1024 }
 
-/** What makes the events of a topic. */
-interface TopicRun {
+interface SharedTopic {
+  readonly clients: Set<TopicClient>
   /** Rejects with a NodeRefused or a RelayError. */
   readonly opened: Promise<void>
+  /** Makes no more events. */
   close(): void
 }
 
-interface SharedTopic extends TopicRun {
-  readonly clients: Set<TopicClient>
-}
+type TopicRun = Omit<SharedTopic, 'clients'>
 
 /** All topics of one chain and interface. Clients that ask the same share one. */
-export class Hub implements Subscriptions {
+export class Hub {
   readonly #options: HubOptions
   readonly #sockets: Sockets
   readonly #topics = new Map<string, SharedTopic>()
   readonly #sequences = new Map<string, Sequence>()
-  readonly #clientCounts = new Map<string, number>()
   #filters = 0
 
   constructor(options: HubOptions) {
@@ -72,14 +64,19 @@ export class Hub implements Subscriptions {
     this.#sockets = new Sockets({ ...options, failures, allowedLagBlocks, stallMs, head })
   }
 
+  /**
+   * @param call the client's request; its signal takes the request back as long as there is no reply
+   * @throws RelayError when no upstream could be subscribed to
+   * @throws NodeRefused when a node refuses
+   */
   async subscribe(call: Call, topic: Topic, subscriber: Subscriber): Promise<Subscription> {
     const shared = this.#topics.get(topic.key) ?? this.#begin(topic)
     const client = new TopicClient(subscriber, () => {
       this.#left(topic, shared, client)
     })
     shared.clients.add(client)
-    this.#count(topic.name, 1)
-    const { clock, processingTimeoutMs } = this.#options
+    const { clock, observer, processingTimeoutMs } = this.#options
+    observer.clientsChanged(topic.name, 1)
     const limit = new TimeLimit(clock, call.signal, processingTimeoutMs)
     try {
       await unlessAborted(shared.opened, limit.signal, () => new CallAborted())
@@ -180,7 +177,7 @@ export class Hub implements Subscriptions {
 
   #left(topic: Topic, shared: SharedTopic, client: TopicClient): void {
     shared.clients.delete(client)
-    this.#count(topic.name, -1)
+    this.#options.observer.clientsChanged(topic.name, -1)
     if (shared.clients.size === 0) this.#forget(topic, shared)
   }
 
@@ -189,12 +186,6 @@ export class Hub implements Subscriptions {
     if (this.#topics.get(topic.key) !== shared) return
     this.#topics.delete(topic.key)
     shared.close()
-  }
-
-  #count(topic: string, change: 1 | -1): void {
-    const clients = (this.#clientCounts.get(topic) ?? 0) + change
-    this.#clientCounts.set(topic, clients)
-    this.#options.observer.clientsChanged(topic, clients)
   }
 }
 

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import { ethereumFamily } from './families/ethereum.ts'
-import { markRemoved } from './families/ethereum-logs.ts'
+import { markRemoved } from './families/ethereum.ts'
 import { BlockChain, headOf, logsOf, type TestBlock } from './testing/block-chain.ts'
 import { SubscriptionFixture, type FixtureOptions } from './testing/subscription-fixture.ts'
 import type { TestSocket } from './testing/test-socket.ts'
@@ -148,7 +148,7 @@ test('it ends in words when the logs of too many blocks are not to be had', asyn
 
 const marks: [string, string, string][] = [
   ['false', '{"a":1,"removed":false,"b":2}', '{"a":1,"removed":true,"b":2}'],
-  ['with white space', '{ "removed" : false }', '{ "removed" : true }'],
+  ['with white space', '{ "removed" : false }', '{"removed":true}'],
   ['missing', '{"a":1}', '{"a":1,"removed":true}'],
   ['missing in nothing', '{}', '{"removed":true}'],
 ]

@@ -1,29 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { Backoff } from '../clock/backoff.ts'
-import { sleep, type Clock } from '../clock/clock.ts'
-import type { Random } from '../clock/random.ts'
+import { sleep } from '../clock/clock.ts'
 import { FetchFailures, isTemporary, retryBackoff } from './ask.ts'
-import type { Block, FetchLogs } from './family.ts'
-import type { Position } from './history.ts'
-import { markRemoved } from './families/ethereum-logs.ts'
-import type { Sequence, SequenceListener } from './sequence.ts'
-import type { Subscriber, SubscriptionObserver } from './subscriptions.ts'
+import type { Block, FetchLogs, Position } from './family.ts'
+import { markRemoved } from './families/ethereum.ts'
+import type { Sequence, SequenceListener, SequenceOptions } from './sequence.ts'
+import type { Subscriber } from './subscriptions.ts'
 
 /** Blocks that are asked about at the same time. */
 const atOnce = 8
 /** What an event takes beside its bytes. */
 const bytesPerEvent = 200
 
-export interface LogsOptions {
-  readonly name: string
+export interface LogsOptions extends Pick<
+  SequenceOptions,
+  'name' | 'clock' | 'random' | 'observer' | 'maxGapBlocks'
+> {
   readonly filter: object
   readonly fetchLogs: FetchLogs
-  readonly clock: Clock
-  readonly random: Random
-  readonly observer: Pick<SubscriptionObserver, 'fetchFailed' | 'ended' | 'failed'>
   readonly sequence: Pick<Sequence, 'upstream'>
-  readonly maxGapBlocks: number
   /** Bytes of sent logs that are kept, for the case that a reorganisation removes them. */
   mostKeptBytes(): number
 }
@@ -61,10 +57,6 @@ export class LogsTopic implements SequenceListener {
   constructor(options: LogsOptions, listener: Subscriber) {
     this.#options = options
     this.#listener = listener
-  }
-
-  get keptBytes(): number {
-    return this.#keptBytes
   }
 
   appended({ number, id, parent }: Block): void {

@@ -4,18 +4,16 @@ import { Backoff } from '../clock/backoff.ts'
 import type { Cancel } from '../clock/clock.ts'
 import { TimeLimit } from '../clock/time-limit.ts'
 import type { Pool } from '../upstream/pool.ts'
-import { BackfillError, FetchFailures, GapTooLarge, isTemporary, retryBackoff } from './ask.ts'
-import type { Block, ChainReader, Path } from './family.ts'
+import { BackfillError, FetchFailures, isTemporary, retryBackoff } from './ask.ts'
+import { History, type Block, type ChainReader, type Path, type Position } from './family.ts'
 import { Feed, type FeedListener, type FeedOptions } from './feed.ts'
-import { History, type Position } from './history.ts'
 
 /** One event that cannot be connected may be due to upstreams that are behind; so many in a row are not. */
 const mostUnusable = 3
 /** How long the block to begin behind is waited for. */
 const beginMs = 3_000
 /** Events that wait while blocks are fetched; those that are dropped are fetched later. */
-const mostWaiting = 64
-const mostWaitingBytes = 64 * 1024 * 1024
+const mostWaiting = 16
 
 export interface SequenceOptions extends Omit<FeedOptions, 'request'> {
   readonly reader: ChainReader
@@ -133,13 +131,8 @@ export class Sequence {
 
   #observe(observed: Observed): void {
     this.#waiting.push(observed)
-    while (this.#waiting.length > 1 && this.#isTooMuchWaiting) this.#waiting.shift()
+    if (this.#waiting.length > mostWaiting) this.#waiting.shift()
     void this.#run()
-  }
-
-  get #isTooMuchWaiting(): boolean {
-    const bytes = this.#waiting.reduce((sum, { block }) => sum + block.event.length, 0)
-    return this.#waiting.length > mostWaiting || bytes > mostWaitingBytes
   }
 
   /** Takes what was observed, one after another. */
@@ -187,10 +180,10 @@ export class Sequence {
       const path = await reader.pathTo(block, about)
       signal.throwIfAborted()
       if (!isLatest) this.#unusable = 0
-      this.#take(path)
+      if (path) this.#take(path)
+      else this.#endTooFar()
     } catch (error) {
       if (signal.aborted) return
-      if (error instanceof GapTooLarge) return this.#end(error.message)
       if (!isTemporary(error)) throw error
       if (error instanceof BackfillError && !isLatest) this.#unusableEvent(error.message)
       this.#failed(error)
@@ -237,10 +230,10 @@ export class Sequence {
 
   /** A gap that would end the sequence is not believed of one upstream alone. */
   #tooFarAhead({ isLatest }: Observed, tip: Position): void {
-    const { pool, maxGapBlocks, reader } = this.#options
+    const { pool } = this.#options
     // What comes by an event is asked for over the relay.
     if (isLatest && (pool.tip === null || this.#isTooFar({ number: pool.tip }, tip)))
-      return this.#end(new GapTooLarge(maxGapBlocks, reader.unit).message)
+      return this.#endTooFar()
     this.#unusableEvent('it is far ahead of all others')
     this.#retryLater()
   }
@@ -271,6 +264,11 @@ export class Sequence {
     this.#cancelRetry = this.#options.clock.after(this.#backoff.next(), () => {
       void this.#catchUp()
     })
+  }
+
+  #endTooFar(): void {
+    const { maxGapBlocks, reader } = this.#options
+    this.#end(`more than ${maxGapBlocks} ${reader.unit} were missed`)
   }
 
   #end(reason: string): void {

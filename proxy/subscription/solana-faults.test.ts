@@ -2,8 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
 import { VirtualClock } from '../clock/testing/virtual-clock.ts'
-import type { ChainReader } from './family.ts'
-import { History } from './history.ts'
+import { History, type ChainReader } from './family.ts'
 import { solanaFamily } from './families/solana.ts'
 import { faults, faulty, pathsOf, type Fault, type MemberPath } from './testing/faults.ts'
 import { SubscriptionFixture } from './testing/subscription-fixture.ts'
@@ -74,11 +73,9 @@ describe('where the first upstream says something else in any place of its answe
 })
 
 test.each([
-  ['another order', [102, 101, 103]],
-  ['one twice', [101, 101, 102, 103]],
   ['one before those that were asked for', [100, 101, 102, 103]],
   ['one behind them', [101, 102, 103, 104]],
-])('missed slots in %s are asked of another one', async (_, wrong) => {
+])('missed slots with %s are asked of another one', async (_, wrong) => {
   const asked: string[] = []
   const family = solanaFamily({
     ask: ({ method, avoid }) => {
@@ -94,13 +91,13 @@ test.each([
   const block = reader.read(Buffer.from(JSON.stringify(slotEvent(104))))
   const sent = new History(10)
   sent.append({ number: 100, id: '100', parent: '99' })
-  const { blocks } = await reader.pathTo(block as never, {
+  const path = await reader.pathTo(block as never, {
     sent,
     tip: sent.tip as never,
     mostBlocks: 100,
     prefer: null,
     signal: new AbortController().signal,
   })
-  expect(blocks.map(({ number }) => number)).toEqual([101, 102, 103, 104])
+  expect(path?.blocks.map(({ number }) => number)).toEqual([101, 102, 103, 104])
   expect(asked).toEqual(['getSlot without ', 'getBlocks without ', 'getBlocks without one'])
 })

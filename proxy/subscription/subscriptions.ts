@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Call } from '../relay/call.ts'
 
 /** How an upstream is asked for the events of a topic. */
 export interface TopicRequest {
@@ -47,16 +46,6 @@ export interface Subscription {
   unsubscribe(): void
 }
 
-/** The subscriptions of all clients of one chain and interface. */
-export interface Subscriptions {
-  /**
-   * @param call the client's request; its signal takes the request back as long as there is no reply
-   * @throws RelayError when no upstream could be subscribed to
-   * @throws NodeRefused when a node refuses
-   */
-  subscribe(call: Call, topic: Topic, subscriber: Subscriber): Promise<Subscription>
-}
-
 /** The node's own error to a subscription, which is the client's answer. */
 export class NodeRefused extends Error {
   override readonly name = 'NodeRefused'
@@ -74,8 +63,8 @@ export class NodeRefused extends Error {
 
 /** Observes the subscriptions of one chain and interface. Must not throw. */
 export interface SubscriptionObserver {
-  /** How many clients are subscribed to topics of this name. */
-  clientsChanged(topic: string, clients: number): void
+  /** A client has subscribed to a topic of this name (1) or left it (-1). */
+  clientsChanged(topic: string, change: 1 | -1): void
   /** A subscription at an upstream was opened (1) or is gone (-1). */
   upstreamChanged(upstream: string, change: 1 | -1): void
   /** A topic has left an upstream. */

@@ -111,7 +111,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     subscriptionObserver(chain, apiInterface) {
       const listener = { chain, interface: apiInterface }
       return {
-        clientsChanged: (topic, clients) => subscriptions.set({ ...listener, topic }, clients),
+        clientsChanged: (topic, change) => subscriptions.inc({ ...listener, topic }, change),
         upstreamChanged: (upstream, change) =>
           upstreamSubscriptions.inc({ ...listener, upstream }, change),
         left: (topic) => moves.inc({ ...listener, topic }),

@@ -62,7 +62,7 @@ test('each one hears everything, in order', () => {
   listener.connectionsChanged(3)
   listener.socketsChanged(2)
   const subscription = both.subscriptionObserver('ETH1', 'jsonrpc')
-  subscription.clientsChanged('newHeads', 5)
+  subscription.clientsChanged('newHeads', 1)
   subscription.upstreamChanged('node-a', 1)
   subscription.joined('newHeads', 'one')
   subscription.left('newHeads', 'node-a', 'why')
@@ -81,7 +81,7 @@ test('each one hears everything, in order', () => {
     ['requestRefused', error, 'guid-1'],
     ['connectionsChanged', 3],
     ['socketsChanged', 2],
-    ['clientsChanged', 'newHeads', 5],
+    ['clientsChanged', 'newHeads', 1],
     ['upstreamChanged', 'node-a', 1],
     ['joined', 'newHeads', 'one'],
     ['left', 'newHeads', 'node-a', 'why'],

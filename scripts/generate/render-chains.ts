@@ -3,7 +3,7 @@
 import { format } from 'prettier'
 import type { ChainRow } from '../../operator/translate/spec-sources.ts'
 import { loadCatalog } from '../../proxy/chain/load-catalog.ts'
-import { subscriptionFormOf } from '../../proxy/subscription/forms/form-of.ts'
+import { subscriptionFormOf } from '../../proxy/subscription/families/family-of.ts'
 
 const path = 'operator/translate/bundled-chains.generated.ts'
 

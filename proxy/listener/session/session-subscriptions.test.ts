@@ -8,13 +8,10 @@ import { seededRandom } from '../../clock/testing/seeded-random.ts'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
 import type { SubscriptionForm } from '../../subscription/forms/form.ts'
 import { ethereumForm } from '../../subscription/forms/ethereum.ts'
+import type { Hub } from '../../subscription/hub.ts'
 import { solanaForm } from '../../subscription/forms/solana.ts'
 import { tendermintForm } from '../../subscription/forms/tendermint.ts'
-import {
-  NodeRefused,
-  type Subscriber,
-  type Subscriptions,
-} from '../../subscription/subscriptions.ts'
+import { NodeRefused, type Subscriber } from '../../subscription/subscriptions.ts'
 import { echoRelay, startListener, type FixtureOptions } from '../testing/listener-fixture.ts'
 
 const cleanups: (() => unknown)[] = []
@@ -23,7 +20,7 @@ afterEach(async () => {
 })
 
 /** A hub that tells what a test tells it. */
-class Hub implements Subscriptions {
+class TestHub implements Pick<Hub, 'subscribe'> {
   readonly members = new Set<Subscriber>()
   readonly topics: string[] = []
   begun = 0
@@ -33,7 +30,7 @@ class Hub implements Subscriptions {
   /** When set, subscriptions are opened only when it is fulfilled. */
   opening: Promise<void> | null = null
 
-  async subscribe(...[{ signal }, topic, subscriber]: Parameters<Subscriptions['subscribe']>) {
+  async subscribe(...[{ signal }, topic, subscriber]: Parameters<Hub['subscribe']>) {
     if (this.failure) throw this.failure
     this.topics.push(topic.key)
     this.members.add(subscriber)
@@ -51,7 +48,7 @@ class Hub implements Subscriptions {
 }
 
 async function setUp(form: SubscriptionForm = ethereumForm, options: FixtureOptions = {}) {
-  const hub = new Hub()
+  const hub = new TestHub()
   const subscriptions = { form, hub, random: seededRandom(1) }
   const fixture = await startListener(echoRelay, { ...options, subscriptions })
   cleanups.push(() => fixture[Symbol.asyncDispose]())

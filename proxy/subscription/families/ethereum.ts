@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { Cursor } from '../../json/cursor.ts'
-import { bufferOf } from '../../json/text.ts'
+import { bufferOf, parseJson } from '../../json/text.ts'
 import { toBlockNumber } from '../../upstream/dialect.ts'
-import { askFor, BackfillError, GapTooLarge, type Ask } from '../ask.ts'
-import type { Backfill, Block, ChainReader, Family, FetchLogs, Path } from '../family.ts'
+import { askFor, BackfillError, type Ask } from '../ask.ts'
+import type { Backfill, Block, ChainReader, Family, FetchLogs, Path, Position } from '../family.ts'
 import { subscribeRequest } from '../forms/ethereum.ts'
-import type { Position } from '../history.ts'
-import { fetchLogsBy } from './ethereum-logs.ts'
 
 /** Blocks that are asked for at the same time. */
 const atOnce = 8
@@ -22,18 +20,16 @@ class EthereumHeads implements ChainReader {
   readonly request = subscribeRequest(['newHeads'])
   readonly forks = true
   readonly unit = 'blocks'
-  readonly fetchLogs: FetchLogs
   readonly #ask: Ask
 
   constructor(ask: Ask) {
     this.#ask = ask
-    this.fetchLogs = fetchLogsBy(ask)
   }
 
-  /** An event passes as it came, whatever members it has; only what is too long is cut down. */
+  /** An event passes as it came, whatever members it has. */
   read(event: Uint8Array): Block | null {
     const block = readHead(event)
-    return block && event.length <= mostEventBytes ? { ...block, event } : block
+    return block && { ...block, event }
   }
 
   async latest(prefer: string | null, signal: AbortSignal): Promise<Block> {
@@ -42,7 +38,7 @@ class EthereumHeads implements ChainReader {
   }
 
   /** Goes back from the block, parent by parent, to one that was sent. */
-  async pathTo(block: Block, backfill: Backfill): Promise<Path> {
+  async pathTo(block: Block, backfill: Backfill): Promise<Path | null> {
     const { sent, tip, mostBlocks } = backfill
     const { lowest } = sent
     const branch = [block]
@@ -58,10 +54,17 @@ class EthereumHeads implements ChainReader {
         else below = null
         if (below === null) return { fork: null, blocks: branch.toReversed() }
       }
-      if (branch.length > mostBlocks) throw new GapTooLarge(mostBlocks, 'blocks')
+      if (branch.length > mostBlocks) return null
       if (branch.length === 2) fetched = await this.#between(tip, oldest, backfill)
       branch.push(fetched.get(oldest.parent as string) ?? (await this.#parentOf(oldest, backfill)))
     }
+  }
+
+  /** By the block's hash: a node that does not have the block says so instead of "none". */
+  readonly fetchLogs: FetchLogs = async (position, filter, prefer, signal) => {
+    const params = [{ blockHash: position.id, ...filter }]
+    const question = { method: 'eth_getLogs', params, prefer, signal }
+    return (await askFor(this.#ask, question, (result) => logsOf(result, position))).value
   }
 
   /** All blocks between two, by number: the right ones where the chain was not reorganised since. */
@@ -111,9 +114,6 @@ const notOfHeader: ReadonlySet<string> = new Set([
   'totalDifficulty',
 ])
 
-/** No header is longer: most have less than 2 kB. */
-const mostEventBytes = 64 * 1024
-
 /**
  * A block or a header. Its event has the members that are the header's, byte for byte.
  * @returns null for what is no block, such as `null`
@@ -139,9 +139,38 @@ export function readHead(bytes: Uint8Array): Block | null {
   const parent = hashOf(values.get('parentHash'))
   if (cursor.end < 0 || number === null || id === null || parent === null) return null
   const event = isHeader ? bytes : Buffer.from(`{${parts.join(',')}}`)
-  return event.length > mostEventBytes ? null : { number, id, parent, event }
+  return { number, id, parent, event }
 }
 
 function hashOf(text: string | undefined): string | null {
   return text !== undefined && /^0x[0-9a-f]{64}$/i.test(text) ? text.toLowerCase() : null
+}
+
+interface Log {
+  readonly blockHash: string
+  readonly blockNumber: string
+}
+
+/**
+ * In the node's order: how a chain numbers its logs is its own (Hedera and Sei, anew in each transaction).
+ * @returns null for what is no list of logs of this block
+ */
+function logsOf(result: Uint8Array, { id, number }: Position): readonly Uint8Array[] | null {
+  if (result[0] !== 0x5b) return null
+  const events: Uint8Array[] = []
+  const cursor = new Cursor(result, 0)
+  while (cursor.next()) {
+    // A copy: the answer may be far longer than what is kept of it.
+    const event = Buffer.from(bufferOf(result).subarray(cursor.valueStart, cursor.valueEnd))
+    const { blockHash, blockNumber } = (parseJson(event) ?? {}) as Partial<Log>
+    const isOfBlock = String(blockHash).toLowerCase() === id && Number(blockNumber) === number
+    if (!isOfBlock) return null
+    events.push(event)
+  }
+  return cursor.end < 0 ? null : events
+}
+
+/** The log with `removed` true, where the member stands or as its last one. */
+export function markRemoved(log: Uint8Array): Uint8Array {
+  return Buffer.from(JSON.stringify({ ...(parseJson(log) as object), removed: true }))
 }

@@ -118,32 +118,18 @@ function updatesOf({ validator_updates, consensus_param_updates }: ResultsAnswer
 /** Attributes of the events of a block, as `transfer.amount`, with all values. */
 type Attributes = Readonly<Record<string, readonly string[]>>
 
-/** Tendermint up to 0.36 writes attributes in base64, and does not say so. */
+/** Tendermint up to 0.36 writes attributes in base64, and does not say so: they stay as they are. */
 function attributesOf(results: ResultsAnswer): Attributes {
   const { finalize_block_events, begin_block_events, end_block_events } = results
   const lists = [finalize_block_events, begin_block_events, end_block_events]
   const events = lists.flatMap((each) => each ?? [])
-  const isEncoded = finalize_block_events === undefined && areEncoded(events)
   const found: Record<string, string[]> = {}
   for (const { type, attributes } of events)
     for (const { key, value } of attributes ?? []) {
       if (type === '' || key === '') continue
-      const [name, text] = isEncoded ? [decoded(key), decoded(value ?? '')] : [key, value ?? '']
-      ;(found[`${type}.${name}`] ??= []).push(text)
+      ;(found[`${type}.${key}`] ??= []).push(value ?? '')
     }
   return found
-}
-
-/** Taken for base64 when every key of a block can be it. */
-function areEncoded(events: readonly AbciEvent[]): boolean {
-  const keys = events.flatMap(({ attributes }) => (attributes ?? []).map(({ key }) => key))
-  const isEncoded = (key: string) =>
-    Buffer.from(key, 'base64').toString('base64') === key && !/[^\x20-\x7e]/.test(decoded(key))
-  return keys.length > 0 && keys.every(isEncoded)
-}
-
-function decoded(text: string): string {
-  return Buffer.from(text, 'base64').toString()
 }
 
 /** An event as a node would send it, in the part that is behind the query. */

@@ -26,13 +26,11 @@ export function tendermintFamily(ask: Ask): Family {
 }
 
 interface PushedEvent {
-  readonly data?: {
-    readonly value?: { readonly block?: { readonly header?: Header }; readonly header?: Header }
-  }
+  readonly data?: { readonly value?: HasHeader & { readonly block?: HasHeader } }
 }
 
-interface Header {
-  readonly height?: string
+interface HasHeader {
+  readonly header?: { readonly height?: string }
 }
 
 interface Status {

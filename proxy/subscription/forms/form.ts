@@ -33,12 +33,6 @@ export interface ClientId {
   readonly handle: string
 }
 
-/** Bytes of a notification before and behind what all clients share of it. */
-export interface Envelope {
-  readonly head: Uint8Array
-  readonly tail: Uint8Array
-}
-
 /** How one family of interfaces speaks with a client about subscriptions. Pure. */
 export interface SubscriptionForm {
   /** Whether clients subscribe by this method. */
@@ -57,8 +51,11 @@ export interface SubscriptionForm {
   subscribed(id: ClientId): string
   /** The `result` of the reply to a request to unsubscribe from what there was, JSON. */
   readonly unsubscribed: string
-  /** What goes around each event for this client. */
-  envelope(wish: SubscribeWish, id: ClientId): Envelope
+  /** Bytes of a notification before and behind what all clients share of it. */
+  envelope(
+    wish: SubscribeWish,
+    id: ClientId,
+  ): { readonly head: Uint8Array; readonly tail: Uint8Array }
 }
 
 /** So many random bytes, the first of them never 0. */

@@ -80,7 +80,8 @@ test('a query is given up by its name, all of them together', () => {
     handle,
   })
   expect(tendermintForm.read({ method: 'unsubscribe_all', params: {}, id: '9' })).toEqual({
-    kind: 'unsubscribe-all',
+    kind: 'unsubscribe',
+    handle: null,
   })
   expect(tendermintForm.read({ method: 'status', params: {}, id: '9' })).toBeNull()
 })

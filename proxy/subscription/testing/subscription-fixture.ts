@@ -17,7 +17,7 @@ import { nodeUrlConfig } from '../../upstream/testing/node-url-config.ts'
 import { ScriptedTransport } from '../../upstream/testing/scripted-transport.ts'
 import type { Answer, Ask, OwnQuestion } from '../ask.ts'
 import type { Family } from '../family.ts'
-import { subscriptionFormOf } from '../forms/form-of.ts'
+import { subscriptionFormOf } from '../families/family-of.ts'
 import type { SubscriptionForm } from '../forms/form.ts'
 import { Hub } from '../hub.ts'
 import type { Subscription } from '../subscriptions.ts'
@@ -128,7 +128,8 @@ export class SubscriptionFixture {
       clock,
       random: options.random ?? seededRandom(2),
       observer: {
-        clientsChanged: (topic, clients) => (this.clients[topic] = clients),
+        clientsChanged: (topic, change) =>
+          (this.clients[topic] = (this.clients[topic] ?? 0) + change),
         upstreamChanged: (name, change) => events.push(`${name} ${change > 0 ? '+' : '-'}1`),
         left: (topic, upstream, why) => events.push(`${topic} leaves ${upstream}: ${why}`),
         joined: (topic, upstream) => events.push(`${topic} by ${upstream}`),

@@ -2,10 +2,10 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import type { Chain, ChainInterface } from '../../chain/types.ts'
-import { ethereumForm } from './ethereum.ts'
-import { subscriptionFormOf } from './form-of.ts'
-import { solanaForm } from './solana.ts'
-import { tendermintForm } from './tendermint.ts'
+import { ethereumForm } from '../forms/ethereum.ts'
+import { subscriptionFormOf } from './family-of.ts'
+import { solanaForm } from '../forms/solana.ts'
+import { tendermintForm } from '../forms/tendermint.ts'
 
 test.each<[string, Chain['family'], ChainInterface['apiInterface'], string[], object | null]>([
   ['of Ethereum', 'evm', 'jsonrpc', ['eth_call', 'eth_subscribe'], ethereumForm],
