@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { Cursor } from '../../json/cursor.ts'
-import { bufferOf } from '../../json/text.ts'
 import { askFor, jsonOf, type Ask } from '../ask.ts'
 
 interface AbciEvent {
@@ -138,20 +136,4 @@ function writeEvent(type: string, value: object, attributes: Attributes): Uint8A
   const sorted = Object.fromEntries(all.toSorted(([a], [b]) => (a < b ? -1 : 1)))
   const data = JSON.stringify({ type: `tendermint/event/${type}`, value })
   return Buffer.from(`"data":${data},"events":${JSON.stringify(sorted)}`)
-}
-
-/**
- * What all clients share of an event: its members but the query, which each client has in its own
- * spelling, without the braces.
- */
-export function behindQuery(event: Uint8Array): Uint8Array {
-  if (event[0] !== 0x7b) return event
-  const parts: Uint8Array[] = []
-  const cursor = new Cursor(event, 0)
-  while (cursor.next()) {
-    if (cursor.isNamed('query')) continue
-    if (parts.length > 0) parts.push(Buffer.from(','))
-    parts.push(bufferOf(event).subarray(cursor.nameStart, cursor.valueEnd))
-  }
-  return Buffer.concat(parts)
 }

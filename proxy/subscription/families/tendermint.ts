@@ -4,14 +4,8 @@ import { parseJson } from '../../json/text.ts'
 import { askFor, jsonOf, type Ask } from '../ask.ts'
 import { numberedBlock } from '../family.ts'
 import type { Backfill, Block, ChainReader, Family, Path } from '../family.ts'
-import { subscribeRequest } from '../forms/tendermint.ts'
-import {
-  behindQuery,
-  fetchBlock,
-  newBlock,
-  newBlockHeader,
-  type TendermintBlock,
-} from './tendermint-block.ts'
+import { behindQuery, subscribeRequest } from '../forms/tendermint.ts'
+import { fetchBlock, newBlock, newBlockHeader, type TendermintBlock } from './tendermint-block.ts'
 
 /** Blocks that are asked for at the same time. */
 const atOnce = 4

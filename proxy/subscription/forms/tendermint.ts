@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { Cursor } from '../../json/cursor.ts'
+import { bufferOf } from '../../json/text.ts'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
-import { behindQuery } from '../families/tendermint-block.ts'
 import type { Topic, TopicRequest } from '../subscriptions.ts'
 import type { SubscriptionForm } from './form.ts'
 
@@ -89,4 +90,20 @@ function queryOf({ method, params }: { readonly method: string; readonly params:
   if (typeof query !== 'string')
     throw new RelayError(errorKinds.invalidParams, `${method}: "query" must be a text`)
   return query
+}
+
+/**
+ * What all clients share of an event: its members but the query, which each client has in its own
+ * spelling, without the braces.
+ */
+export function behindQuery(event: Uint8Array): Uint8Array {
+  if (event[0] !== 0x7b) return event
+  const parts: Uint8Array[] = []
+  const cursor = new Cursor(event, 0)
+  while (cursor.next()) {
+    if (cursor.isNamed('query')) continue
+    if (parts.length > 0) parts.push(Buffer.from(','))
+    parts.push(bufferOf(event).subarray(cursor.nameStart, cursor.valueEnd))
+  }
+  return Buffer.concat(parts)
 }
