@@ -60,11 +60,10 @@ export class Calls {
 
   /** Tells the observer how a call ended. */
   ended(call: Call, outcome: Reply | RelayError | CallAborted): void {
-    let end: CallEnd
-    if (call.signal.aborted || outcome instanceof CallAborted) end = { kind: 'abandoned' }
-    else if (outcome instanceof RelayError) end = { kind: 'error', error: outcome }
-    else end = { kind: 'reply', reply: outcome }
-    this.#tell(call, end)
+    if (call.signal.aborted || outcome instanceof CallAborted)
+      this.#tell(call, { kind: 'abandoned' })
+    else if (outcome instanceof RelayError) this.#tell(call, { kind: 'error', error: outcome })
+    else this.#tell(call, { kind: 'reply', reply: outcome })
   }
 
   #tell(call: Call, end: CallEnd): void {

@@ -68,12 +68,12 @@ export class JsonRpcReplyReader implements ReplyReader {
     const foreign = this.#foreignId
     if (foreign === null) return body
     // No id at all: an empty span behind the opening brace.
-    const around = foreign.start === foreign.end ? ['"id":', ','] : ['', '']
+    const [before, behind] = foreign.start === foreign.end ? ['"id":', ','] : ['', '']
     return Buffer.concat([
       body.subarray(0, foreign.start),
-      Buffer.from(around[0] as string),
+      Buffer.from(before),
       this.ownId,
-      Buffer.from(around[1] as string),
+      Buffer.from(behind),
       body.subarray(foreign.end),
     ])
   }
@@ -81,11 +81,10 @@ export class JsonRpcReplyReader implements ReplyReader {
   write(value: unknown): Uint8Array {
     // In 1.0 what is no error is null, and clients look.
     const [before, behind] = this.#isVersion1 ? ['', '"error":null,'] : ['"jsonrpc":"2.0",', '']
-    const around = [`{${before}"id":`, `,${behind}"result":${JSON.stringify(value)}}`]
     return Buffer.concat([
-      Buffer.from(around[0] as string),
+      Buffer.from(`{${before}"id":`),
       this.#sentId ?? this.ownId,
-      Buffer.from(around[1] as string),
+      Buffer.from(`,${behind}"result":${JSON.stringify(value)}}`),
     ])
   }
 

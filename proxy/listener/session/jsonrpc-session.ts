@@ -180,8 +180,7 @@ class JsonRpcSession implements SocketHandler {
       if (answer !== null) await this.#outbox.answer(answer)
     } catch (cause) {
       // Where a part of it has gone out, the connection is closed and this goes nowhere.
-      const isSingle = 'span' in body
-      const ownId = isSingle ? new JsonRpcRequest(message, body.span).ownId : undefined
+      const ownId = 'span' in body ? new JsonRpcRequest(message, body.span).ownId : undefined
       await this.#outbox.answer(errorBytes(brokenOff(cause), guid, ownId))
     }
     // Also of a batch that broke off: what nobody lets begin would only fill up.
@@ -199,11 +198,8 @@ class JsonRpcSession implements SocketHandler {
       this.#serving.observer.requestRefused(body, guid)
       return errorBytes(body, guid)
     }
-    const { directives, requestHeaders, internalPath } = this.#origin
     const context: ItemContext = {
-      directives,
-      requestHeaders,
-      internalPath,
+      ...this.#origin,
       signal,
       told: () => undefined,
       subscribe: (request, call) => {
