@@ -20,13 +20,9 @@ export function notationOf(
 }
 
 /** The one frozen point of each tag. */
-export const tagPoints: Readonly<Record<BlockTag, BlockPoint>> = Object.freeze({
-  latest: Object.freeze({ kind: 'tag', tag: 'latest' }),
-  pending: Object.freeze({ kind: 'tag', tag: 'pending' }),
-  safe: Object.freeze({ kind: 'tag', tag: 'safe' }),
-  finalized: Object.freeze({ kind: 'tag', tag: 'finalized' }),
-  earliest: Object.freeze({ kind: 'tag', tag: 'earliest' }),
-})
+export const tagPoints = Object.freeze(
+  Object.fromEntries(blockTags.map((tag) => [tag, Object.freeze({ kind: 'tag', tag })])),
+) as Readonly<Record<BlockTag, BlockPoint>>
 
 /** How blocks are written on one chain, at one place. */
 export interface PointSyntax {

@@ -9,34 +9,37 @@ import { unreadable } from './places.ts'
 import type { PlaceReader } from './places.ts'
 
 /** Tells the block that a request asks about. Pure, never throws. */
-export type BlockReader<Request> = (request: Request) => BlockRef
+type BlockReader = (...request: Parameters<PlaceReader>) => BlockRef
 
 /** How a method's requests name blocks. */
-export interface BlockSyntax<Request> {
+export interface BlockSyntax {
   readonly notation: Notation
   readonly words: PointSyntax['words']
-  readonly placeReader: (place: Place) => PlaceReader<Request>
+  readonly placeReader: (place: Place) => PlaceReader
 }
 
 type BlockPlace = Exclude<NativeBlock, string>
 
 export const noBlock: BlockRef = Object.freeze({ kind: 'none' })
-export const invalidBlock: BlockRef = Object.freeze({ kind: 'invalid' })
+const invalidBlock: BlockRef = Object.freeze({ kind: 'invalid' })
 
-/** Lets headers name the block of a method that would be about a tag without them. */
-export function withBlockHeaders(block: NativeBlock, headers: readonly string[] = []): NativeBlock {
-  if (typeof block !== 'string' || block === 'none' || headers.length === 0) return block
-  return { 'first-of': headers.map((header) => ({ header })), form: 'number', default: block }
+/** @param headers those that name the block of a method that would be about a tag without them */
+export function compileBlock(
+  block: NativeBlock,
+  headers: readonly string[] = [],
+  syntax: BlockSyntax,
+): BlockReader {
+  if (typeof block === 'string') {
+    const ref = absentRef(block)
+    if (block === 'none' || headers.length === 0) return () => ref
+    const places = headers.map((header) => ({ header }))
+    return pointReader({ 'first-of': places, form: 'number', default: block }, syntax)
+  }
+  const isRange = block['from-param'] !== undefined || block.from !== undefined
+  return (isRange ? rangeReader : pointReader)(block, syntax)
 }
 
-/** Compiles a method's `block`; a `BlockRef` when the answer is always the same. */
-export function compileBlock<Request>(
-  block: NativeBlock,
-  syntax: BlockSyntax<Request>,
-): BlockRef | BlockReader<Request> {
-  if (typeof block === 'string') return absentRef(block)
-  if (block['from-param'] !== undefined || block.from !== undefined)
-    return rangeReader(block, syntax)
+function pointReader(block: BlockPlace, syntax: BlockSyntax): BlockReader {
   const isVersion = block.form === 'version'
   const pointSyntax: PointSyntax = {
     notation: syntax.notation,
@@ -46,25 +49,17 @@ export function compileBlock<Request>(
     hashField: block['hash-field'] ?? 'blockHash',
   }
   const absent = absentRef(block.default)
-  const read = (value: unknown): BlockRef => {
-    const point = readPoint(value, pointSyntax) ?? invalidBlock
-    // A version is a number on a scale of its own: what it names never changes, and no tip tells of it.
-    return isVersion && point.kind === 'number' ? noBlock : point
-  }
   const places = (block['first-of'] ?? [block]).map(syntax.placeReader)
-  const [first] = places
-  if (first !== undefined && places.length === 1)
-    return (request) => {
-      const value = first(request)
-      return value === undefined || value === null ? absent : read(value)
-    }
-  return (request) => {
+  return (question, segments) => {
     let isReadable = false
     for (const place of places) {
-      const value = place(request)
+      const value = place(question, segments)
       if (value === unreadable) continue
-      if (value !== undefined && value !== null) return read(value)
       isReadable = true
+      if (value === undefined || value === null) continue
+      const point = readPoint(value, pointSyntax) ?? invalidBlock
+      // A version is a number on a scale of its own: what it names never changes, and no tip tells of it.
+      return isVersion && point.kind === 'number' ? noBlock : point
     }
     return isReadable ? absent : invalidBlock
   }
@@ -76,10 +71,10 @@ function absentRef(absent: BlockTag | 'none' | undefined): BlockRef {
   return absent === 'none' ? noBlock : tagPoints[absent]
 }
 
-function rangeReader<Request>(
+function rangeReader(
   block: BlockPlace,
-  { notation, words, placeReader }: BlockSyntax<Request>,
-): BlockReader<Request> {
+  { notation, words, placeReader }: BlockSyntax,
+): BlockReader {
   const syntax = { notation, words, numberField: '', hashField: '' }
   const ends: PointSyntax = { ...syntax, form: 'number' }
   const hashes: PointSyntax = { ...syntax, form: 'hash' }
@@ -89,10 +84,10 @@ function rangeReader<Request>(
   const absentFrom = firstTag === undefined ? null : tagPoints[firstTag]
   const absentTo = lastTag === undefined ? null : tagPoints[lastTag]
 
-  return (request) => {
-    const fromValue = from?.(request) ?? null
-    const toValue = to?.(request) ?? null
-    const hashValue = hash?.(request) ?? null
+  return (...request) => {
+    const fromValue = from?.(...request) ?? null
+    const toValue = to?.(...request) ?? null
+    const hashValue = hash?.(...request) ?? null
     if (hashValue !== null) {
       if (fromValue !== null || toValue !== null) return invalidBlock
       return readPoint(hashValue, hashes) ?? invalidBlock

@@ -5,23 +5,9 @@ import { interfaceParts } from '../native/extend.ts'
 import type { NativeInterface, NativeSpec } from '../native/schema.ts'
 import type { Classification, Question } from '../types.ts'
 import { notationOf, pointWords } from './block-point.ts'
-import { withBlockHeaders, type BlockSyntax } from './block.ts'
-import {
-  compileMethod,
-  unknownMethod,
-  type Classify,
-  type NamedMethod,
-  otherNames,
-} from './method.ts'
+import { compileMethod, unknownMethod, type Classify, type NamedMethod } from './method.ts'
 import { PathTree } from './path-tree.ts'
-import {
-  grpcPlace,
-  namedCallPlace,
-  restPlace,
-  type GrpcCall,
-  type NamedCall,
-  type RestCall,
-} from './places.ts'
+import { placeReader } from './places.ts'
 
 /** The methods of an interface, the standard set before those of its add-ons. */
 export function methodsOf(spec: NativeInterface): NamedMethod[] {
@@ -41,45 +27,31 @@ export function compileClassify(
   spec: NativeInterface,
 ): (question: Question) => Classification {
   const words = pointWords(chain['block-words'])
-  const methods = methodsOf(spec)
-  if (apiInterface === 'rest') {
-    const classify = compileRest(words, spec, methods)
-    return (question) => (question.apiInterface === 'rest' ? classify(question) : stray(question))
-  }
-  if (apiInterface === 'grpc') {
-    const classify = compileByName<GrpcCall>(spec, methods, (named) => {
-      const block = withBlockHeaders(named.method.block, spec['block-headers'])
-      const syntax = { notation: 'plain', words, placeReader: grpcPlace } as const
-      const method = { ...named.method, block, checks: [] }
-      return compileMethod({ ...named, method }, spec, syntax)
+  // No check reads the messages of gRPC.
+  const unchecked = apiInterface === 'grpc' ? { checks: [] } : {}
+  const compile: Compile = (named, pattern = '') =>
+    compileMethod({ ...named, method: { ...named.method, ...unchecked } }, spec, {
+      notation: notationOf(chain.family, apiInterface, named.name),
+      words,
+      placeReader: (place) => placeReader(place, pattern),
     })
-    return (question) =>
-      question.apiInterface === 'grpc' ? classify(question, '') : stray(question)
-  }
-  const classify = compileByName<NamedCall>(spec, methods, (named) => {
-    const notation = notationOf(chain.family, apiInterface, named.name)
-    return compileMethod(named, spec, { notation, words, placeReader: namedCallPlace })
-  })
-  return (question) => {
-    if (question.apiInterface === 'jsonrpc') return classify(question, question.internalPath ?? '')
-    return question.apiInterface === 'tendermintrpc' ? classify(question, '') : stray(question)
-  }
+  return (apiInterface === 'rest' ? compileRest : compileByName)(spec, methodsOf(spec), compile)
 }
 
-/** A question in the words of another interface. */
-function stray(question: Question): Classification {
-  return unknownMethod(question.apiInterface === 'rest' ? question.path : question.method, 'read')
-}
+/** @param pattern REST: the one that the path matches, under whichever of its names */
+type Compile = (named: NamedMethod, pattern?: string) => Classify
+
+const noSegments: readonly string[] = []
 
 /** JSON-RPC, Tendermint RPC and gRPC: by the method's name. */
-function compileByName<Call extends { readonly method: string }>(
+function compileByName(
   spec: NativeInterface,
   methods: readonly NamedMethod[],
-  compile: (named: NamedMethod) => Classify<Call>,
-): (call: Call, internalPath: string) => Classification {
+  compile: Compile,
+): (question: Question) => Classification {
   // A chain may serve methods of one name under several paths: each path has its own table. The
   // empty path stands for all of them, and for a name that several have, for the first in the spec.
-  const anywhere = new Map<string, Classify<Call>>()
+  const anywhere = new Map<string, Classify>()
   const byPath = new Map([['', anywhere]])
   const atRootFirst = methods.toSorted(
     (a, b) => Number(pathOf(a) !== '') - Number(pathOf(b) !== ''),
@@ -90,15 +62,18 @@ function compileByName<Call extends { readonly method: string }>(
       if (!anywhere.has(name)) anywhere.set(name, classify)
     const path = pathOf(named)
     if (path === '') continue
-    const own = byPath.get(path) ?? new Map<string, Classify<Call>>()
+    const own = byPath.get(path) ?? new Map<string, Classify>()
     byPath.set(path, own.set(named.name, classify))
   }
-  return (call, internalPath) => {
+  return (question) => {
+    if (question.apiInterface === 'rest') return unknownMethod(question.path, 'read')
+    const { method } = question
+    const internalPath = question.apiInterface === 'jsonrpc' ? (question.internalPath ?? '') : ''
     const table = byPath.get(internalPath)
-    const classify = (table ?? anywhere).get(call.method)
-    if (classify !== undefined) return classify(call)
-    const kind = subscribing.test(call.method) ? 'subscribe' : 'read'
-    return unknownMethod(call.method, kind, table && internalPath)
+    const classify = (table ?? anywhere).get(method)
+    if (classify !== undefined) return classify(question, noSegments)
+    const kind = subscribing.test(method) ? 'subscribe' : 'read'
+    return unknownMethod(method, kind, table && internalPath)
   }
 }
 
@@ -114,31 +89,40 @@ const subscribing = /^[^/]*[Ss]ubscribe(?![a-z])[^/]*$/
 
 /** REST: by verb and path. */
 function compileRest(
-  words: BlockSyntax<RestCall>['words'],
   spec: NativeInterface,
   methods: readonly NamedMethod[],
-): (question: RestCall['question']) => Classification {
-  const byVerb = new Map<string, PathTree<Classify<RestCall>>>()
+  compile: Compile,
+): (question: Question) => Classification {
+  const byVerb = new Map<string, PathTree<Classify>>()
   for (const named of methods) {
     const tree = byVerb.get(named.verb) ?? new PathTree()
     byVerb.set(named.verb, tree)
-    const block = withBlockHeaders(named.method.block, spec['block-headers'])
-    const own = { ...named, method: { ...named.method, block } }
     for (const name of [named.name, ...otherNames(named.name, spec.aliases)])
-      tree.add(
-        name,
-        compileMethod(own, spec, {
-          notation: 'plain',
-          words,
-          placeReader: (place) => restPlace(place, name),
-        }),
-      )
+      tree.add(name, compile(named, name))
   }
   return (question) => {
+    if (question.apiInterface !== 'rest') return unknownMethod(question.method, 'read')
     const verb = question.verb === 'HEAD' ? 'GET' : question.verb
     const match = byVerb.get(verb)?.find(question.path)
-    if (match) return match.value({ question, segments: match.segments })
+    if (match) return match.value(question, match.segments)
     // Nobody knows what an unnamed POST does: it is not asked twice.
     return unknownMethod(question.path, verb === 'GET' ? 'read' : 'local')
   }
+}
+
+/** Prefixes of method names by prefixes under which the same methods are known as well. */
+export type Aliases = NonNullable<NativeInterface['aliases']>
+
+/**
+ * The other names of a method or path whose beginning has an alias, from either side:
+ * `/sdk/bank/v1beta1/supply` and `/cosmos/bank/v1beta1/supply`.
+ */
+export function otherNames(name: string, aliases: Aliases = {}): string[] {
+  const names = Object.entries(aliases).flatMap(([prefix, alias]) => {
+    if (name.startsWith(alias)) return [prefix + name.slice(alias.length)]
+    // The root itself: `/` is `/v1`, not `/v1/`.
+    if (name === prefix && alias.startsWith(prefix)) return [alias.replace(/\/$/, '')]
+    return name.startsWith(prefix) ? [alias + name.slice(prefix.length)] : []
+  })
+  return [...new Set(names)].filter((other) => other !== name)
 }

@@ -17,8 +17,7 @@ import type {
   ResultPath,
   Verification,
 } from '../types.ts'
-import { compileClassify, methodsOf } from './classify.ts'
-import { otherNames, type Aliases } from './method.ts'
+import { type Aliases, compileClassify, methodsOf, otherNames } from './classify.ts'
 
 /** The failure tables of a chain, by name. */
 export function failureTablesOf({ failures, family = 'other' }: NativeSpec): readonly string[] {

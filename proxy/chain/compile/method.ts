@@ -3,9 +3,9 @@
 import { durationMs } from '../native/schema.ts'
 import type { NativeInterface, NativeMethod } from '../native/schema.ts'
 import type { Check } from '../checks.ts'
-import type { BlockRef, CallKind, Classification, ResultPath } from '../types.ts'
+import type { BlockRef, CallKind, Classification, Question, ResultPath } from '../types.ts'
 import { tagPoints } from './block-point.ts'
-import { compileBlock, invalidBlock, noBlock } from './block.ts'
+import { compileBlock, noBlock } from './block.ts'
 import type { BlockSyntax } from './block.ts'
 
 /** A method of an interface, and by what it is known. */
@@ -18,18 +18,21 @@ export interface NamedMethod {
   readonly method: NativeMethod
 }
 
-/** Tells what the spec says of one request to a method. */
-export type Classify<Request> = (request: Request) => Classification
+/**
+ * Tells what the spec says of one request to a method.
+ * @param segments of the path of a REST call; of other calls none
+ */
+export type Classify = (question: Question, segments: readonly string[]) => Classification
 
 /**
- * A method with its classifications made ahead: only a call that names a height, a hash or a range,
- * or whose checks want something of its own, needs one of its own.
+ * A method whose classifications are kept: only a call that names a height, a hash or a range, or
+ * whose checks want something of its own, needs one of its own.
  */
-export function compileMethod<Request>(
+export function compileMethod(
   { name, addon, method }: NamedMethod,
   spec: NativeInterface,
-  syntax: BlockSyntax<Request>,
-): Classify<Request> {
+  syntax: BlockSyntax,
+): Classify {
   const kind = method.kind ?? 'read'
   const tip = tellsTip(method, kind === 'read' ? spec['tip-header'] : undefined)
   const cacheable = method.cacheable ?? kind === 'read'
@@ -58,42 +61,37 @@ export function compileMethod<Request>(
       checks,
     }
   }
-  const block = compileBlock(method.block, syntax)
-  const checks = compileChecks(method, syntax.placeReader)
+  const block = compileBlock(method.block, spec['block-headers'], syntax)
+  const checks = compileChecks(method, syntax)
   if (typeof checks === 'function')
-    return typeof block === 'function'
-      ? (request) => about(block(request), checks(request))
-      : (request) => about(block, checks(request))
-  if (typeof block !== 'function') {
-    const only = Object.freeze(about(block, checks))
-    return () => only
-  }
-  const fixed: ReadonlyMap<BlockRef, Classification> = new Map(
-    [noBlock, invalidBlock, ...Object.values(tagPoints)].map((ref) => [
-      ref,
-      Object.freeze(about(ref, checks)),
-    ]),
-  )
-  return (request) => {
-    const ref = block(request)
-    return fixed.get(ref) ?? about(ref, checks)
+    return (question, segments) => about(block(question, segments), checks(question, segments))
+  const kept = new Map<BlockRef, Classification>()
+  return (question, segments) => {
+    const ref = block(question, segments)
+    const known = kept.get(ref)
+    if (known !== undefined) return known
+    const said = about(ref, checks)
+    // These are one object for all calls.
+    if (ref.kind === 'none' || ref.kind === 'tag' || ref.kind === 'invalid')
+      kept.set(ref, Object.freeze(said))
+    return said
   }
 }
 
 const none: readonly Check[] = Object.freeze([])
 
 /** What an answer must show: a list where that is the same for all requests of the method. */
-function compileChecks<Request>(
+function compileChecks(
   { checks: rules = [] }: NativeMethod,
-  placeReader: BlockSyntax<Request>['placeReader'],
-): readonly Check[] | ((request: Request) => readonly Check[]) {
+  { placeReader }: BlockSyntax,
+): readonly Check[] | ((...request: Parameters<Classify>) => readonly Check[]) {
   const rows = rules.map((rule) => {
     const isPlaced = rule.check === 'identity' || rule.check === 'logs' || rule.check === 'sent'
     return { rule, read: isPlaced ? placeReader(rule) : null }
   })
   if (rows.every(({ read }) => read === null))
     return Object.freeze(rows.map(({ rule }) => ({ rule, wanted: undefined })))
-  return (request) => rows.map(({ rule, read }) => ({ rule, wanted: read?.(request) }))
+  return (...request) => rows.map(({ rule, read }) => ({ rule, wanted: read?.(...request) }))
 }
 
 /** Where the answer tells the tip, if not in its own place then in the header that all have. */
@@ -127,21 +125,4 @@ export function unknownMethod(method: string, kind: CallKind, internalPath = '')
     refusal: null,
     internalPath,
   }
-}
-
-/** Prefixes of method names by prefixes under which the same methods are known as well. */
-export type Aliases = NonNullable<NativeInterface['aliases']>
-
-/**
- * The other names of a method or path whose beginning has an alias, from either side:
- * `/sdk/bank/v1beta1/supply` and `/cosmos/bank/v1beta1/supply`.
- */
-export function otherNames(name: string, aliases: Aliases = {}): string[] {
-  const names = Object.entries(aliases).flatMap(([prefix, alias]) => {
-    if (name.startsWith(alias)) return [prefix + name.slice(alias.length)]
-    // The root itself: `/` is `/v1`, not `/v1/`.
-    if (name === prefix && alias.startsWith(prefix)) return [alias.replace(/\/$/, '')]
-    return name.startsWith(prefix) ? [alias + name.slice(prefix.length)] : []
-  })
-  return [...new Set(names)].filter((other) => other !== name)
 }

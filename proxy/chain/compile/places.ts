@@ -5,8 +5,11 @@ import { fieldAt } from '../proto-field.ts'
 import type { Question } from '../types.ts'
 import { isWildcard, segmentsOf } from './path-tree.ts'
 
-/** Gives what stands at one place of a request; undefined or null when nothing does. */
-export type PlaceReader<Request> = (request: Request) => unknown
+/**
+ * Gives what stands at one place of a request; undefined or null when nothing does.
+ * @param segments of the path of a REST call; of other calls none
+ */
+export type PlaceReader = (question: Question, segments: readonly string[]) => unknown
 
 /** Given by a `PlaceReader` where the request is not of the shape that the place is in. */
 export const unreadable = Symbol('unreadable')
@@ -17,49 +20,36 @@ export const unreadable = Symbol('unreadable')
  */
 const misspelt = Symbol('misspelt')
 
-/** A call by its method's name and params. Its params are asked for only where a place is in them. */
-export interface NamedCall {
-  readonly method: string
-  readonly params: unknown
-}
-
-export interface RestCall {
-  readonly question: Extract<Question, { apiInterface: 'rest' }>
-  readonly segments: readonly string[]
-}
-
-export type GrpcCall = Extract<Question, { apiInterface: 'grpc' }>
-
-/** Reads places in the params of a JSON-RPC call, given by position or by name. */
-export function namedCallPlace(place: Place): PlaceReader<NamedCall> {
-  const { param: position = place.name === undefined ? 0 : null, name = null, field = [] } = place
-  if (place.query ?? place.header ?? place.message ?? place['path-parameter'])
-    return () => unreadable
-  const path = typeof field === 'string' ? [field] : field
-  const [key] = path
-  if (key === undefined) return ({ params }) => param(params, position, name)
-  if (path.length === 1) return ({ params }) => step(param(params, position, name), key)
-  return ({ params }) => path.reduce<unknown>(step, param(params, position, name))
-}
-
-/** Reads places in a REST call to a path pattern. */
-export function restPlace(place: Place, pattern: string): PlaceReader<RestCall> {
-  const { header, query } = place
-  if (header !== undefined) return ({ question }) => question.header(header)
+/** @param pattern of the path of a REST call */
+export function placeReader(place: Place, pattern: string): PlaceReader {
+  const { header, query, message, 'path-parameter': parameter } = place
+  if (header !== undefined)
+    return (question) => ('header' in question ? question.header(header) : unreadable)
   if (query !== undefined)
-    return ({ question }) =>
-      question.query === '' ? null : new URLSearchParams(question.query).get(query)
+    return (question) => {
+      if (question.apiInterface !== 'rest') return unreadable
+      return question.query === '' ? null : new URLSearchParams(question.query).get(query)
+    }
+  if (message !== undefined)
+    return (question) =>
+      question.apiInterface === 'grpc' && question.message !== undefined
+        ? fieldAt(question.message, message)
+        : unreadable
+  if (parameter === undefined) return paramReader(place)
   const parts = segmentsOf(pattern)
-  const at = parts.indexOf(`{${place['path-parameter']}}`)
+  const at = parts.indexOf(`{${parameter}}`)
   const isBehindWildcard = parts.slice(0, at).some(isWildcard)
-  return at < 0 || isBehindWildcard ? () => unreadable : ({ segments }) => segments[at]
+  return at < 0 || isBehindWildcard ? () => unreadable : (_, segments) => segments[at]
 }
 
-/** Reads places in a gRPC call; its message only where a place is in it. */
-export function grpcPlace({ header, message: path }: Place): PlaceReader<GrpcCall> {
-  if (header !== undefined) return (call) => call.header(header)
-  if (path === undefined) return () => unreadable
-  return ({ message }) => (message === undefined ? unreadable : fieldAt(message, path))
+/** Reads the params of a call by name, which may be a list or an object; only where a place is in them. */
+function paramReader({ param: position, name, field = [] }: Place): PlaceReader {
+  const at = position ?? (name === undefined ? 0 : null)
+  const path = typeof field === 'string' ? [field] : field
+  return (question) =>
+    question.apiInterface === 'rest' || question.apiInterface === 'grpc'
+      ? unreadable
+      : path.reduce<unknown>(step, param(question.params, at, name))
 }
 
 /** The member of this name; `misspelt` where only one like it is there; undefined without either. */
@@ -69,10 +59,10 @@ export function member(object: object, name: string): unknown {
   return Object.keys(object).some((each) => each.toLowerCase() === folded) ? misspelt : undefined
 }
 
-function param(params: unknown, position: number | null, name: string | null): unknown {
+function param(params: unknown, position: number | null, name: string | undefined): unknown {
   if (Array.isArray(params)) return position === null ? undefined : (params[position] as unknown)
   if (params === undefined || params === null) return undefined
-  if (typeof params !== 'object' || name === null) return unreadable
+  if (typeof params !== 'object' || name === undefined) return unreadable
   return member(params, name)
 }
 
