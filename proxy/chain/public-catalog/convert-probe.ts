@@ -73,25 +73,15 @@ export function heightEncoding(directive: CatalogDirective): 'hex' | 'decimal' {
   return isEthereum || directive.result_parsing?.encoding === 'hex' ? 'hex' : 'decimal'
 }
 
-/** A verification, and the add-on of the URLs that are asked. */
-export interface ConvertedVerification {
-  readonly name: string
-  readonly addon: string
-  readonly verification: NativeVerification
-}
-
 /**
- * The verifications of a collection. Left out are those that compare with the latest block, need
- * an add-on and an extension at once, or take an error for an answer.
+ * A verification of a collection, with the add-on of the URLs that are asked, for each value wanted. Left
+ * out are those that compare with the latest block, need an add-on and an extension at once, or take an
+ * error for an answer.
  */
-export function convertVerifications(collection: CatalogCollection): ConvertedVerification[] {
-  return collection.verifications.flatMap((each) => convertVerification(each, collection))
-}
-
-function convertVerification(
+export function convertVerification(
   { name, parse_directive: said, values = [] }: CatalogVerification,
   collection: CatalogCollection,
-): ConvertedVerification[] {
+): { name: string; addon: string; verification: NativeVerification }[] {
   const data = collection.collection_data
   const directive =
     said?.function_template === undefined && said?.function_tag !== 'VERIFICATION'

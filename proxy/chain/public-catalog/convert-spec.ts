@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { apiInterfaces } from '../../config/types.ts'
-import type { ApiInterface } from '../../config/types.ts'
+import { type ApiInterface, apiInterfaces } from '../../config/types.ts'
 import type {
   NativeInterface,
   NativeMethod,
@@ -10,9 +9,8 @@ import type {
   NativeVerification,
 } from '../native/schema.ts'
 import type { Family } from '../types.ts'
-import { catalogBlockWords } from './convert-method.ts'
-import { convertMethod } from './convert-method.ts'
-import { convertProbe, convertVerifications, heightEncoding } from './convert-probe.ts'
+import { catalogBlockWords, convertMethod } from './convert-method.ts'
+import { convertProbe, convertVerification, heightEncoding } from './convert-probe.ts'
 import type { Collections } from './inherit.ts'
 import type { CatalogCollection, CatalogDirective, CatalogSpec } from './schema.ts'
 
@@ -105,8 +103,9 @@ function convertInterface(
   // A URL need not serve every path of a chain that answers at its root too.
   const atRoot = collections.filter((each) => each.collection_data.internal_path === '')
   for (const collection of atRoot.length > 0 ? atRoot : collections)
-    for (const { name, addon, verification } of convertVerifications(collection))
-      partOf(addon).verifications[name] ??= verification
+    for (const each of collection.verifications)
+      for (const { name, addon, verification } of convertVerification(each, collection))
+        partOf(addon).verifications[name] ??= verification
   const archiveRules = collections
     .flatMap(({ extensions }) => extensions)
     .flatMap(({ name, rule }) => (name === 'archive' && rule?.block ? [rule.block] : []))
