@@ -6,7 +6,7 @@ import type { Random } from '../clock/random.ts'
 import type { RouterConfig } from '../config/types.ts'
 import { createAdminServer } from '../telemetry/admin-server.ts'
 import { createEventLog } from '../telemetry/event-log.ts'
-import { createHealth } from '../telemetry/health.ts'
+import { Health } from '../telemetry/health.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { combineObservers } from '../telemetry/observers.ts'
@@ -41,14 +41,14 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
   const metrics = createMetrics({ version })
   const log = createEventLog({ logger, clock })
   const observers = combineObservers([metrics, log])
-  const health = createHealth({ clock })
+  const health = new Health(clock)
   let draining = false
   const chains = serveChains(config, { ...parts, observers, isDraining: () => draining })
   const endpoints = chains.flatMap((chain) => chain.endpoints)
   for (const { chainId, apiInterface, pool } of chains) {
     const snapshot = () => pool.snapshot()
     metrics.registerPool(chainId, apiInterface, snapshot)
-    health.register(chainId, apiInterface, snapshot)
+    health.register(`${chainId} ${apiInterface}`, snapshot)
   }
   const admin =
     config.metricsListenAddress &&

@@ -9,7 +9,7 @@ import { VirtualClock } from '../clock/testing/virtual-clock.ts'
 import { createAdminServer } from './admin-server.ts'
 import type { AdminServer, AdminServerOptions } from './admin-server.ts'
 import { anUpstream } from './call.fixture.ts'
-import { createHealth } from './health.ts'
+import { Health } from './health.ts'
 import { createLogger } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import { readMetricsPage } from './metrics-page.fixture.ts'
@@ -22,9 +22,9 @@ afterEach(async () => {
 async function start(more: Partial<AdminServerOptions> = {}) {
   const clock = new VirtualClock()
   const lines: string[] = []
-  const health = createHealth({ clock })
+  const health = new Health(clock)
   let state: 'unverified' | 'eligible' = 'unverified'
-  health.register('ETH1', 'jsonrpc', () => ({
+  health.register('ETH1 jsonrpc', () => ({
     tip: null,
     upstreams: [anUpstream('node-a', state)],
   }))
@@ -148,7 +148,7 @@ test('close ends kept-alive connections, can be repeated, and needs no start', a
   const never = createAdminServer({
     address: { host: '127.0.0.1', port: 0 },
     metrics: createMetrics({ version: '1' }),
-    health: createHealth({ clock: new VirtualClock() }),
+    health: new Health(new VirtualClock()),
     logger: createLogger({ level: 'info', format: 'json', redact: (line) => line }),
   })
   await never.close()

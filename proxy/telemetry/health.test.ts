@@ -5,23 +5,25 @@ import { VirtualClock } from '../clock/testing/virtual-clock.ts'
 import type { UpstreamState } from '../upstream/observer.ts'
 import type { PoolSnapshot } from '../upstream/observer.ts'
 import { anUpstream } from './call.fixture.ts'
-import { createHealth, overallHealth, readiness } from './health.ts'
-import type { ListenerHealth } from './health.ts'
+import { Health } from './health.ts'
 
 function pool(...states: UpstreamState[]): PoolSnapshot {
   const upstreams = states.map((state, at) => anUpstream(`node-${at}`, state))
   return { tip: null, upstreams }
 }
 
-/** `answered` listeners first, then those that never answered; the states are all their upstreams'. */
-function listeners(answered: UpstreamState[], never: UpstreamState[]): ListenerHealth[] {
-  const make = (isAnswered: boolean) => (state: UpstreamState, at: number) => ({
-    chainId: `${isAnswered ? 'UP' : 'DARK'}${at}`,
-    apiInterface: 'jsonrpc' as const,
-    answered: isAnswered,
-    pool: pool(state),
-  })
-  return [...answered.map(make(true)), ...never.map(make(false))]
+/** Listeners of which `answered` had an upstream once; the states are all their upstreams' now. */
+async function healthOf(answered: UpstreamState[], never: UpstreamState[], isGraceOver: boolean) {
+  const clock = new VirtualClock()
+  const health = new Health(clock)
+  let isBefore = true
+  for (const [at, state] of answered.entries())
+    health.register(`UP${at} jsonrpc`, () => pool(isBefore ? 'eligible' : state))
+  for (const [at, state] of never.entries()) health.register(`DARK${at} jsonrpc`, () => pool(state))
+  health.readiness()
+  isBefore = false
+  if (isGraceOver) await clock.advance(30_000)
+  return health
 }
 
 const rules: {
@@ -83,40 +85,23 @@ const rules: {
     overall: 503,
   },
 ]
-test.each(rules)('$name', ({ answered, never, graceOver, draining, ready, overall }) => {
-  const state = {
-    draining: draining ?? false,
-    graceOver: graceOver ?? false,
-    listeners: listeners(answered, never),
-  }
-  expect(readiness(state).status).toBe(ready)
-  expect(overallHealth(state)).toEqual(
+test.each(rules)('$name', async ({ answered, never, graceOver, draining, ready, overall }) => {
+  const health = await healthOf(answered, never, graceOver ?? false)
+  if (draining) health.drain()
+  expect(health.readiness().status).toBe(ready)
+  expect(health.overall()).toEqual(
     overall === 200
       ? { status: 200, body: 'Health status OK' }
       : { status: 503, body: 'Unhealthy' },
   )
 })
 
-test('the body says which listener is dark, and why', () => {
-  const state = {
-    draining: false,
-    graceOver: false,
-    listeners: [
-      {
-        chainId: 'ETH1',
-        apiInterface: 'jsonrpc',
-        answered: true,
-        pool: pool('eligible', 'lagging', 'disabled'),
-      },
-      {
-        chainId: 'BTC',
-        apiInterface: 'jsonrpc',
-        answered: false,
-        pool: pool('unverified', 'rejected'),
-      },
-    ],
-  } as const
-  expect(readiness(state).body).toBe(
+test('the body says which listener is dark, and why', async () => {
+  const clock = new VirtualClock()
+  const health = new Health(clock)
+  health.register('ETH1 jsonrpc', () => pool('eligible', 'lagging', 'disabled'))
+  health.register('BTC jsonrpc', () => pool('unverified', 'rejected'))
+  expect(health.readiness().body).toBe(
     [
       'not ready: no upstream answered yet on 1 of 2 listeners',
       'ETH1 jsonrpc: 2 of 3 upstreams serving; node-1 lagging; node-2 disabled',
@@ -124,18 +109,18 @@ test('the body says which listener is dark, and why', () => {
       '',
     ].join('\n'),
   )
-  expect(readiness({ ...state, graceOver: true }).body).toMatch(
-    /^ready\nETH1 .*\nBTC jsonrpc: dark/,
-  )
-  expect(readiness({ ...state, draining: true }).body).toMatch(/^not ready: draining\nETH1 /)
+  await clock.advance(30_000)
+  expect(health.readiness().body).toMatch(/^ready\nETH1 .*\nBTC jsonrpc: dark/)
+  health.drain()
+  expect(health.readiness().body).toMatch(/^not ready: draining\nETH1 /)
 })
 
 test('from start to stop: dark, one up, grace over, all down, draining', async () => {
   const clock = new VirtualClock()
-  const health = createHealth({ clock })
+  const health = new Health(clock)
   const pools = { eth: pool('unverified'), btc: pool('unverified') }
-  health.register('ETH1', 'jsonrpc', () => pools.eth)
-  health.register('BTC', 'jsonrpc', () => pools.btc)
+  health.register('ETH1 jsonrpc', () => pools.eth)
+  health.register('BTC jsonrpc', () => pools.btc)
   const told = () => [health.readiness().status, health.overall().status]
   expect(told()).toEqual([503, 503])
   pools.eth = pool('eligible')
@@ -153,10 +138,10 @@ test('from start to stop: dark, one up, grace over, all down, draining', async (
 })
 
 test('ready without delay once every listener had an answer, though not at the same time', () => {
-  const health = createHealth({ clock: new VirtualClock() })
+  const health = new Health(new VirtualClock())
   const pools = { eth: pool('eligible'), btc: pool('unverified') }
-  health.register('ETH1', 'jsonrpc', () => pools.eth)
-  health.register('BTC', 'jsonrpc', () => pools.btc)
+  health.register('ETH1 jsonrpc', () => pools.eth)
+  health.register('BTC jsonrpc', () => pools.btc)
   expect(health.readiness().status).toBe(503)
   pools.eth = pool('disabled')
   pools.btc = pool('eligible')
