@@ -15,7 +15,7 @@ import { createHttpTransport } from './http-transport.ts'
 import { createAuthority } from '../../testing/certificates.ts'
 import { nodeUrlConfig } from '../../testing/node-url-config.ts'
 import type { Transport, TransportError } from '../../transport.ts'
-import { header, type Incoming, type Outgoing } from '../../wire.ts'
+import { header, type BodyStream, type Incoming, type Outgoing } from '../../wire.ts'
 
 const cleanups: (() => unknown)[] = []
 afterEach(async () => {
@@ -106,6 +106,19 @@ it('asks for gzip where it is told to', async () => {
   for (const compression of [true, false])
     expect(text(await transportTo(url, { compression }).send(request, signal))).toBe('{"a":1}')
   expect(accepted).toEqual(['gzip', undefined])
+})
+
+it('a body that is decoded to many times its length is given up', async () => {
+  const packed = gzipSync(Buffer.alloc(80 * 1024 * 1024))
+  const server = http.createServer((_, response) => {
+    response.writeHead(200, { 'content-encoding': 'gzip' }).end(packed)
+  })
+  const transport = transportTo(`http://127.0.0.1:${await listen(server)}`)
+  const { body } = await transport.send(request, signal)
+  const read = async () => {
+    for await (const piece of body as BodyStream) expect(piece.length).toBeGreaterThan(0)
+  }
+  await expect(read()).rejects.toMatchObject({ fault: 'too-large' })
 })
 
 it.each(['identity', 'Identity', ' IDENTITY', '', 'utf-8', 'UTF8'])(

@@ -30,6 +30,9 @@ const decoders: Readonly<Record<string, () => Transform>> = {
 /** No coding at all; and what some servers write there by mistake, the text's own encoding. */
 const plainCodings: ReadonlySet<string> = new Set(['', 'identity', 'utf-8', 'utf8'])
 
+/** A body that is decoded to more than this, and to so many times its length, is a bomb. */
+const bomb = { bytes: 64 * 1024 * 1024, ratio: 500 }
+
 /**
  * HTTP/1.1 to one URL through a pool of kept-alive connections. Answers over 1 MiB are streams, which
  * fail when less than 64 KiB come in 30 s for which their reader waits.
@@ -75,6 +78,7 @@ class HttpExchange extends Exchange implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | null = null
   #decoder: Transform | null = null
   #decoded = false
+  #encodedBytes = 0
   #received = false
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -101,8 +105,9 @@ class HttpExchange extends Exchange implements Dispatcher.DispatchHandler {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.isOver || this.#decoded) return
-    if (this.#decoder === null) this.push(chunk)
-    else if (!this.#decoder.write(chunk)) controller.pause()
+    if (this.#decoder === null) return this.push(chunk)
+    this.#encodedBytes += chunk.length
+    if (!this.#decoder.write(chunk)) controller.pause()
   }
 
   onResponseEnd(_controller: Dispatcher.DispatchController, trailers: object): void {
@@ -123,9 +128,13 @@ class HttpExchange extends Exchange implements Dispatcher.DispatchHandler {
 
   #decode(decoder: Transform, controller: Dispatcher.DispatchController): void {
     this.#decoder = this.flow = decoder
+    let bytes = 0
     decoder
       .on('data', (chunk: Buffer) => {
-        this.push(chunk)
+        bytes += chunk.length
+        if (bytes > bomb.bytes && bytes > bomb.ratio * this.#encodedBytes)
+          this.fail(new TransportError('too-large', `over ${bomb.ratio} times its length`))
+        else this.push(chunk)
       })
       .on('drain', () => {
         controller.resume()
