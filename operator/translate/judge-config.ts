@@ -2,13 +2,14 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { unsupportedMessage } from '../../proxy/config/capabilities.ts'
 import { upstreamUrl } from '../../proxy/config/fields/upstream-url.ts'
-import { parseConfig, unsetVariableHint } from '../../proxy/config/parse.ts'
+import { parseConfig } from '../../proxy/config/parse.ts'
 import type { Problem } from '../../proxy/config/problem.ts'
 import {
   type ListenerWithoutSocket,
   listenersWithoutSocket,
 } from '../../proxy/config/socket-check.ts'
 import { type TlsFault, judgeTls } from '../../proxy/config/tls-material.ts'
+import { unsetVariableHint } from '../../proxy/config/yaml/read-yaml.ts'
 import { renderPlaceholders } from '../../proxy/config/yaml/scalar.ts'
 import type { Endpoint } from '../api/rpc-router.ts'
 import { configDirectory, configFile, secretDirectory } from './object-names.ts'
@@ -109,7 +110,7 @@ export function judgeConfig(
   const readable = upstreams.map((upstream) => withReadableUrls(upstream, environment))
   const document = routerDocument(plan, listeners, readable)
   const parsed = parseConfig({ name: configFile, text: document.text }, { environment, flags: {} })
-  const ofChains = check(parsed.chainUses)
+  const ofChains = check(parsed.entries)
   const ofRouter: RouterRefusal[] = []
   const ofProviders = new Map<string, readonly ConfigRefusal[]>()
   const refuse = ({ provider }: UpstreamPlan, refusals: readonly ConfigRefusal[]) =>

@@ -36,8 +36,8 @@ export function unservedEndpoint(
 ): RouterRefusal {
   const { name, chainId, apiInterface } = endpoint
   const field = `spec.endpoints[${name}]`
-  const use = { path: '', chainId, apiInterface, addons: [], skippedVerifications: [] }
-  const [problem] = checkUses([use])
+  const entry = { 'chain-id': chainId, 'api-interface': apiInterface }
+  const [problem] = checkUses({ endpoints: [{ path: '', entry }], upstreams: [] })
   if (problem === undefined)
     return { reason: 'NoProviders', field, message: whyUnserved(router, serves, written) }
   // No provider could help: of a chain or an interface that the router does not have.

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import {
-  type ChainUse,
-  type KnownChains,
-  checkChains,
-  type KnownChain,
-} from '../../proxy/config/check-chains.ts'
+import { type KnownChains, checkChains, type KnownChain } from '../../proxy/config/check-chains.ts'
+import type { Entries } from '../../proxy/config/entries.ts'
 import type { Problem } from '../../proxy/config/problem.ts'
 import type { SocketFacts } from '../../proxy/config/socket-check.ts'
 import type { ApiInterface } from '../../proxy/config/types.ts'
@@ -126,7 +122,7 @@ function jsonFault(text: string): string | null {
 }
 
 /** What a config asks of chains that they do not have, as far as it can be told without compiling a spec. */
-export type ChainCheck = (uses: readonly ChainUse[]) => readonly Problem[]
+export type ChainCheck = (entries: Entries) => readonly Problem[]
 
 export interface JudgedSpecs {
   readonly refusals: readonly ConfigRefusal[]
@@ -148,7 +144,7 @@ export function judgeSpecs(
   if (usesBundledSpecsAlone(sources))
     return {
       refusals: [],
-      check: (uses) => checkChains(uses, image, () => null),
+      check: (entries) => checkChains(entries, image, () => null),
       subscribes: (chainId, apiInterface) =>
         image.find(chainId)?.interfaces.get(apiInterface)?.subscribes ?? null,
     }
@@ -173,12 +169,12 @@ function checkAmong(own: readonly string[], image: KnownChains | null): ChainChe
     ids: [...own, ...(image?.ids ?? [])],
     find: (id) => image?.find(id) ?? null,
   }
-  return (uses) =>
-    checkChains(
-      uses.filter(({ chainId }) => !ours.has(chainId.toUpperCase())),
-      known,
-      () => null,
-    )
+  const isOther = ({ entry }: Entries['endpoints' | 'upstreams'][number]) =>
+    !ours.has(entry['chain-id']?.toUpperCase() ?? '')
+  return ({ endpoints, upstreams }) => {
+    const others = { endpoints: endpoints.filter(isOther), upstreams: upstreams.filter(isOther) }
+    return checkChains(others, known, () => null)
+  }
 }
 
 /** What the specs of the image say that a config can ask for: one row a chain and interface. */

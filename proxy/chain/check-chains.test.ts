@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, it, test } from 'vitest'
-import type { ChainUse } from '../config/check-chains.ts'
+import type { PlacedUpstream } from '../config/entries.ts'
 import type { ApiInterface } from '../config/types.ts'
 import { checkChains } from '../config/check-chains.ts'
 import { loadCatalog } from './load-catalog.ts'
@@ -19,34 +19,35 @@ interface Words {
   readonly skipVerifications?: readonly string[]
 }
 
-/** A use of a chain as the config's parser finds it. */
+/** An upstream as the config's parser finds it. */
 function use(
   path: string,
   chainId: string,
   apiInterface: ApiInterface,
-  words: Words = {},
-): ChainUse {
-  const placed = (key: string, list: readonly string[] = []) =>
-    list.map((word, index) => ({ path: `${path}.node-urls[0].${key}[${index}]`, word }))
+  { addons = [], skipVerifications = [] }: Words = {},
+): PlacedUpstream {
+  const node = { addons, 'skip-verifications': skipVerifications }
   return {
     path,
-    chainId,
-    apiInterface,
-    addons: placed('addons', words.addons),
-    skippedVerifications: placed('skip-verifications', words.skipVerifications),
+    tier: 'primary',
+    entry: { 'chain-id': chainId, 'api-interface': apiInterface },
+    urls: [{ path: `${path}.node-urls[0]`, entry: node }],
   }
 }
 
-function endpoint(chainId: string, apiInterface: ApiInterface = 'jsonrpc'): ChainUse {
+function endpoint(chainId: string, apiInterface: ApiInterface = 'jsonrpc'): PlacedUpstream {
   return use('endpoints[0]', chainId, apiInterface)
 }
 
-function upstream(chainId: string, words: Words): ChainUse {
+function upstream(chainId: string, words: Words): PlacedUpstream {
   return use('direct-rpc[0]', chainId, 'jsonrpc', words)
 }
 
-function check(uses: readonly ChainUse[]) {
-  return checkChains(uses, catalog, (path) => ({ line: path.length, column: 1 }))
+function check(uses: readonly PlacedUpstream[]) {
+  return checkChains({ endpoints: [], upstreams: uses }, catalog, (path) => ({
+    line: path.length,
+    column: 1,
+  }))
 }
 
 it('finds nothing wrong with what is right, whatever the case', () => {
@@ -66,12 +67,12 @@ test.each<[string, ApiInterface, string[]]>([
   async (chainId, apiInterface, skipVerifications) => {
     const bundled = await loadCatalog([])
     const one = use('direct-rpc[0]', chainId, apiInterface, { skipVerifications })
-    expect(checkChains([one], bundled, () => null)).toEqual([])
+    expect(checkChains({ endpoints: [], upstreams: [one] }, bundled, () => null)).toEqual([])
   },
 )
 
 describe('what is wrong', () => {
-  test.each<[string, ChainUse, string, string, string]>([
+  test.each<[string, PlacedUpstream, string, string, string]>([
     [
       'an unknown chain',
       endpoint('ETH2'),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { checkChains } from '../config/check-chains.ts'
+import { checkServing } from '../config/checks.ts'
+import { tlsOf } from '../config/entries.ts'
 import { loadCatalog } from '../chain/load-catalog.ts'
 import { SpecError, type SpecProblem } from '../chain/document.ts'
 import type { ChainCatalog } from '../chain/types.ts'
@@ -30,8 +32,10 @@ export function createReferenceCheck(): ReferenceCheck {
         catalog = chains
         const locate = (path: string) => parsed.locate(path)
         const found = [
-          ...checkChains(parsed.chainUses, chains, locate),
-          ...parsed.checkServing((written) => chains.find(written)?.id ?? null),
+          ...checkChains(parsed.entries, chains, locate),
+          ...gather(locate, (report) => {
+            checkServing(parsed.entries, (id) => chains.find(id)?.id ?? null, locate, report)
+          }),
           ...checkTlsFiles(parsed),
         ]
         if (!parsed.config) return found
@@ -63,14 +67,15 @@ function ofSpec({ file, line, path, message, hint }: SpecProblem): Problem {
 }
 
 /** Reads the TLS files that the upstreams name, and tells which cannot be used. */
-function checkTlsFiles({ tlsSections, locate }: ParsedConfig): readonly Problem[] {
+function checkTlsFiles({ entries, locate }: ParsedConfig): readonly Problem[] {
   return gather(locate, (report) => {
-    for (const { path, tls } of tlsSections) {
+    for (const { path, entry } of entries.upstreams.flatMap(({ urls }) => urls)) {
+      const tls = entry['auth-config']?.tls
       try {
-        readTls(tls)
+        if (tls !== undefined) readTls(tlsOf(tls))
       } catch (error) {
         if (!(error instanceof TlsFileError)) throw error
-        report(`${path}.${error.key}`, error.reason)
+        report(`${path}.auth-config.tls.${error.key}`, error.reason)
       }
     }
   })

@@ -31,7 +31,7 @@ export async function run(request: RunRequest, io: CommandIo): Promise<number> {
     for (const problem of problems) io.stderr.write(`${redact(problemLine(configPath, problem))}\n`)
     return exitCodes.invalid
   }
-  const logger = createLogger({ ...parsed.logging, redact })
+  const logger = createLogger({ level: config.logLevel, format: config.logFormat, redact })
   for (const { path, line, message, hint } of problems)
     logger.warn(`config: ${message}`, { path, line, hint })
   const clock = systemClock

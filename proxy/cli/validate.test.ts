@@ -4,7 +4,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Problem } from '../config/problem.ts'
+import { checkServing } from '../config/checks.ts'
+import { gather, type Problem } from '../config/problem.ts'
 import type { CheckReferences } from './judged-config.ts'
 import { runSchema, runValidate, type ValidateArguments } from './validate.ts'
 
@@ -71,7 +72,10 @@ test('a wrong file: a line per problem on stderr, exit code 2', async () => {
 
 test('a warning alone leaves the file valid', async () => {
   const unused = right.split('\n')[3]?.replace('ETH1', 'HOODI')
-  const bySpelling: CheckReferences = async (parsed) => parsed.checkServing((written) => written)
+  const bySpelling: CheckReferences = async ({ entries, locate }) =>
+    gather(locate, (report) => {
+      checkServing(entries, (written) => written, locate, report)
+    })
   const { code, stdout, stderr } = await validate(`${right}${unused}\n`, {}, bySpelling)
   expect(code).toBe(0)
   expect(stdout).toContain('is valid')
@@ -82,7 +86,7 @@ test('what the chain specs know is told with its line', async () => {
   const checkReferences: CheckReferences = async (parsed) => {
     const path = 'endpoints[0].chain-id'
     const { line = null, column = null } = parsed.locate(path) ?? {}
-    const message = `there is no chain ${parsed.chainUses[0]?.chainId}`
+    const message = `there is no chain ${parsed.entries.endpoints[0]?.entry['chain-id']}`
     return [{ severity: 'error', path, line, column, message, hint: null } satisfies Problem]
   }
   const { code, stderr } = await validate(right, {}, checkReferences)
@@ -92,7 +96,7 @@ test('what the chain specs know is told with its line', async () => {
 
 test('the specs are asked about a file that is wrong otherwise, and all is told in its order', async () => {
   const { stderr } = await validate(`stratgy: latency\n${right}`, {}, async (parsed) => {
-    const [use] = parsed.chainUses
+    const [use] = parsed.entries.endpoints
     const { line = null, column = null } = parsed.locate(`${use?.path}.chain-id`) ?? {}
     return [{ severity: 'error', path: '', line, column, message: 'no such chain', hint: null }]
   })

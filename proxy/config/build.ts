@@ -1,51 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { tlsOf } from './entries.ts'
-import type { Settings } from './resolve.ts'
 import type { Secret } from './secret.ts'
 import { type ConfigFile, type NodeUrlEntry, type UpstreamEntry } from './schema.ts'
 import { defaultAddress } from './schema.ts'
-import type { settingGroups, SettingName } from './settings.ts'
+import type { SettingName } from './settings.ts'
 import type { EndpointConfig, NodeUrlConfig, RouterConfig, Tier, UpstreamConfig } from './types.ts'
 import { processSettings, relaySettings, socketSettings, subscriptionSettings } from './types.ts'
 import type { ValuesOf } from './types.ts'
 
-type RelaySetting = keyof (typeof settingGroups)['Relaying']
-
 /** Makes what the program works with out of a file that passed every check. */
-export function buildRouterConfig(file: ConfigFile, settings: Settings): RouterConfig {
-  const get = (name: SettingName) => settings.get(name)
+export function buildRouterConfig(file: ConfigFile): RouterConfig {
   return {
-    endpoints: file.endpoints.map((endpoint) => buildEndpoint(endpoint, settings)),
+    endpoints: file.endpoints.map((endpoint) => buildEndpoint(endpoint, file)),
     upstreams: [
       ...file['direct-rpc'].map((upstream) => buildUpstream(upstream, 'primary')),
       ...(file['backup-direct-rpc'] ?? []).map((upstream) => buildUpstream(upstream, 'backup')),
     ],
-    specSources: settings.list('use-static-spec'),
-    sockets: valuesOf(socketSettings, get),
-    subscriptions: valuesOf(subscriptionSettings, get),
-    ...valuesOf(processSettings, get),
+    specSources: file['use-static-spec'] ?? [],
+    sockets: valuesOf(socketSettings, file),
+    subscriptions: valuesOf(subscriptionSettings, file),
+    ...valuesOf(processSettings, file),
   }
 }
 
 function valuesOf<Names extends Readonly<Record<string, SettingName>>>(
   names: Names,
-  get: (name: SettingName) => unknown,
+  file: Readonly<Record<string, unknown>>,
 ): ValuesOf<Names> {
-  const values = Object.entries(names).map(([key, name]) => [key, get(name)] as const)
+  const values = Object.entries(names).map(([key, name]) => [key, file[name] ?? null] as const)
   return Object.fromEntries(values) as ValuesOf<Names>
 }
 
 function buildEndpoint(
   endpoint: ConfigFile['endpoints'][number],
-  settings: Settings,
+  file: ConfigFile,
 ): EndpointConfig {
   const { relay: own, 'network-address': address = endpoint['listen-address'] } = endpoint
   return {
     address: address ?? defaultAddress,
     chainId: endpoint['chain-id'],
     apiInterface: endpoint['api-interface'],
-    relay: valuesOf(relaySettings, (name) => own?.[name as RelaySetting] ?? settings.get(name)),
+    relay: valuesOf(relaySettings, { ...file, ...own }),
   }
 }
 

@@ -1,28 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { type Entries, type Placed, placed } from './entries.ts'
 import { nearest } from './nearest.ts'
+import type { Partly } from './partial.ts'
 import { gather, type Locate, type Problem, type Report } from './problem.ts'
+import type { NodeUrlEntry, UpstreamEntry } from './schema.ts'
 import type { ApiInterface } from './types.ts'
-
-/** A word of the file and where it stands. */
-export interface PlacedWord {
-  readonly path: string
-  readonly word: string
-}
-
-/**
- * What an entry of the file wants of a chain's spec, also when something else in the file is wrong:
- * so that a file is judged by its specs along with everything else.
- */
-export interface ChainUse {
-  /** `endpoints[0]`, `direct-rpc[2]`, ... */
-  readonly path: string
-  readonly chainId: string
-  /** Null when it is none that the router knows, which is reported elsewhere. */
-  readonly apiInterface: ApiInterface | null
-  readonly addons: readonly PlacedWord[]
-  readonly skippedVerifications: readonly PlacedWord[]
-}
 
 /** What a config can ask of a chain's interface. */
 export interface KnownInterface {
@@ -49,24 +32,29 @@ export interface KnownChains {
 
 /** What a config asks of chains that their specs do not have. */
 export function checkChains(
-  uses: readonly ChainUse[],
+  { endpoints, upstreams }: Entries,
   known: KnownChains,
   locate: Locate,
 ): readonly Problem[] {
   return gather(locate, (report) => {
-    for (const use of uses) checkChain(use, known, report)
+    for (const { entry, path } of endpoints) checkEntry(entry, path, [], known, report)
+    for (const { entry, path, urls } of upstreams) checkEntry(entry, path, urls, known, report)
   })
 }
 
-function checkChain(
-  { path, chainId, apiInterface, addons, skippedVerifications }: ChainUse,
+function checkEntry(
+  entry: Partly<Pick<UpstreamEntry, 'chain-id' | 'api-interface'>>,
+  path: string,
+  urls: readonly Placed<NodeUrlEntry>[],
   known: KnownChains,
   report: Report,
 ): void {
+  const { 'chain-id': chainId, 'api-interface': apiInterface } = entry
+  if (chainId === undefined) return
   const chain = known.find(chainId)
   if (chain === null)
     report(`${path}.chain-id`, `No chain spec has the id "${chainId}".`, chainHint(chainId, known))
-  if (chain === null || apiInterface === null) return
+  if (chain === null || apiInterface === undefined) return
   const { id, interfaces } = chain
   const offered = interfaces.get(apiInterface)
   if (offered === undefined) {
@@ -74,15 +62,17 @@ function checkChain(
     report(`${path}.api-interface`, `${id} is not served through ${apiInterface}.`, has)
     return
   }
-  const checkWords = (words: readonly PlacedWord[], has: readonly string[], what: string) => {
-    for (const { path: at, word } of words)
-      if (!has.includes(word)) {
-        const message = `${id} has no ${what} "${word}" on ${apiInterface}.`
-        report(at, message, suggestion(word, has, `${what}s`))
-      }
-  }
-  checkWords(addons, [...offered.addons], 'add-on')
-  checkWords(skippedVerifications, [...offered.verificationNames, '*'], 'verification')
+  const rules = [
+    ['addons', 'add-on', [...offered.addons]],
+    ['skip-verifications', 'verification', [...offered.verificationNames, '*']],
+  ] as const
+  for (const url of urls)
+    for (const [key, what, has] of rules)
+      for (const { path: at, entry: word } of placed<string>(url.entry[key], `${url.path}.${key}`))
+        if (!has.includes(word)) {
+          const message = `${id} has no ${what} "${word}" on ${apiInterface}.`
+          report(at, message, suggestion(word, has, `${what}s`))
+        }
 }
 
 function chainHint(chainId: string, { ids }: KnownChains): string {

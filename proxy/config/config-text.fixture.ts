@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FlagValues } from './settings.ts'
-import { orderProblems } from './problem.ts'
+import { checkServing } from './checks.ts'
+import { gather, orderProblems } from './problem.ts'
 import { parseConfig } from './parse.ts'
 import type { ParsedConfig } from './parse.ts'
 
@@ -33,7 +34,11 @@ export function problemsOf(
   flags: FlagValues = {},
 ): readonly string[] {
   const parsed = parse(text, environment, flags)
-  const problems = orderProblems([...parsed.problems, ...parsed.checkServing((written) => written)])
+  const { entries, locate } = parsed
+  const ofServing = gather(locate, (report) => {
+    checkServing(entries, (written) => written, locate, report)
+  })
+  const problems = orderProblems([...parsed.problems, ...ofServing])
   return problems.map(
     ({ severity, path, line, column, message, hint }) =>
       `${line ?? '-'}:${column ?? '-'} ${severity} ${path}: ${message} | ${hint ?? ''}`,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { ChainUse, PlacedWord } from './check-chains.ts'
 import type { Partly } from './partial.ts'
 import type { ConfigFile, NodeUrlEntry, TlsEntry, UpstreamEntry } from './schema.ts'
 import type { Secret } from './secret.ts'
@@ -40,33 +39,13 @@ export function entriesOf(file: Partly<ConfigFile>): Entries {
   }
 }
 
-function placed<T>(list: Partly<readonly T[]> | undefined, path: string): readonly Placed<T>[] {
+/** What could be read of a list, each with its place. */
+export function placed<T>(
+  list: Partly<readonly T[]> | undefined,
+  path: string,
+): readonly Placed<T>[] {
   return ((list ?? []) as readonly (Partly<T> | undefined)[]).flatMap((entry, index) =>
     entry === undefined ? [] : [{ entry, path: `${path}[${index}]` }],
-  )
-}
-
-/** What the entries want of chain specs, save for those whose chain could not be read. */
-export function chainUsesOf({ endpoints, upstreams }: Entries): readonly ChainUse[] {
-  return [...endpoints.map((each) => ({ ...each, urls: [] })), ...upstreams].flatMap(
-    ({ entry, path, urls }) => {
-      const chainId = entry['chain-id']
-      if (chainId === undefined) return []
-      const wordsOf = (key: 'addons' | 'skip-verifications'): readonly PlacedWord[] =>
-        urls.flatMap((url) =>
-          placed<string>(url.entry[key], `${url.path}.${key}`).map((word) => ({
-            path: word.path,
-            word: word.entry,
-          })),
-        )
-      return {
-        path,
-        chainId,
-        apiInterface: entry['api-interface'] ?? null,
-        addons: wordsOf('addons'),
-        skippedVerifications: wordsOf('skip-verifications'),
-      }
-    },
   )
 }
 
@@ -78,22 +57,6 @@ export function tlsOf(tls: Partly<TlsEntry>): TlsConfig {
     serverName: tls['server-name'] ?? null,
     insecureSkipVerify: tls['insecure-skip-verify'] ?? false,
   }
-}
-
-/** A `tls` section of an upstream's URL, and where it stands. */
-export interface TlsSection {
-  readonly path: string
-  readonly tls: TlsConfig
-}
-
-/** The `tls` sections of a file that may have mistakes elsewhere. */
-export function tlsSectionsOf({ upstreams }: Entries): readonly TlsSection[] {
-  return upstreams.flatMap(({ urls }) =>
-    urls.flatMap(({ entry, path }) => {
-      const tls = entry['auth-config']?.tls
-      return tls === undefined ? [] : [{ path: `${path}.auth-config.tls`, tls: tlsOf(tls) }]
-    }),
-  )
 }
 
 /** The secrets of a file that may have mistakes elsewhere: headers and queries, and URLs for the keys in them. */

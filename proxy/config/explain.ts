@@ -12,20 +12,25 @@ import { type Tree, child, isList, isMap } from './yaml/scalar.ts'
 
 const mostListedKeys = 12
 
-/** Nobody reads more, and suggestions take time. */
-const mostUnknownKeys = 500
-
 type Issue = z.core.$ZodIssue
 
-/** Words the issues that zod found: what is wrong, where, and what would be right. */
-export function explainIssues(issues: readonly Issue[], file: YamlFile): readonly Problem[] {
+/**
+ * Words the issues that zod found: what is wrong, where, and what would be right.
+ *
+ * @param sourceOf the flag or the variable that a key at the top is from; undefined when it is from the file
+ */
+export function explainIssues(
+  issues: readonly Issue[],
+  file: YamlFile,
+  sourceOf: (key: unknown) => string | undefined,
+): readonly Problem[] {
   const schema = annotatedSchema()
   const meant = new Set<string>()
   const unknown = issues.flatMap((issue) => {
     if (issue.code !== 'unrecognized_keys') return []
     const path = issue.path as Path
     const known = Object.keys(sectionAt(schema, path)?.properties ?? {})
-    return issue.keys.slice(0, mostUnknownKeys).map((key) => {
+    return issue.keys.map((key) => {
       const near = nearest(key, known)
       if (near !== null) meant.add(formatPath([...path, near]))
       const place = formatPath([...path, key])
@@ -33,7 +38,14 @@ export function explainIssues(issues: readonly Issue[], file: YamlFile): readonl
       return problemAt(place, file.locateKey(place), `unknown key ${quote(key)}`, hint)
     })
   })
-  return [...unknown, ...issues.flatMap((issue) => explainIssue(issue, file, schema, meant) ?? [])]
+  const others = issues.flatMap((issue) => {
+    const source = sourceOf(issue.path[0])
+    const problem = explainIssue(issue, file, schema, meant)
+    return problem && source
+      ? { ...problem, path: source, line: null, column: null }
+      : (problem ?? [])
+  })
+  return [...unknown, ...others]
 }
 
 function knownKeys(known: readonly string[]): string {

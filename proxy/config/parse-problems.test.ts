@@ -160,7 +160,9 @@ const yamlCases: readonly Case[] = [
   { text: 'a: *x', problems: ['1:4 error a: the alias *x has no anchor &x before it | '] },
   {
     text: 'a: &x [*x]',
-    problems: ['1:8 error a[0]: the alias *x stands inside its own anchor | '],
+    problems: [
+      '1:8 error : the alias *x stands inside its own anchor, or the file has too many aliases | ',
+    ],
   },
   { text: '? [a]\n: b\n', problems: ['1:3 error : a key is not a plain text | Write key: value.'] },
   {
@@ -196,7 +198,9 @@ const yamlCases: readonly Case[] = [
   },
   {
     text: aliasBomb,
-    problems: ['1:1 error : the file holds more than 10000 aliases, written out | '],
+    problems: [
+      '2:42 error : the alias *a0 stands inside its own anchor, or the file has too many aliases | ',
+    ],
   },
 ]
 
@@ -221,12 +225,12 @@ const configCases: readonly Case[] = [
   })),
   {
     text: `${minimal}log-level: info\nlog-level: debug\n`,
-    problems: ['12:1 error log-level: the key "log-level" stands twice | It is first on line 11.'],
+    problems: ['12:1 error log-level: the key "log-level" stands twice | Keep one of them.'],
   },
   {
     text: minimal.replace('chain-id: ETH1', 'chain-id: ETH1\n    chain-id: ETH1'),
     problems: [
-      '4:5 error endpoints[0].chain-id: the key "chain-id" stands twice | It is first on line 3.',
+      '4:5 error endpoints[0].chain-id: the key "chain-id" stands twice | Keep one of them.',
     ],
   },
   {

@@ -203,7 +203,7 @@ describe('a flag beats the environment, which beats the file, which beats the de
     ],
   ] as const)('%s', (_, file, environment, flags, level, specs) => {
     const parsed = parse(file, environment, flags)
-    expect(parsed.logging.level).toBe(level)
+    expect(parsed.config?.logLevel).toBe(level)
     expect(parsed.config?.specSources).toEqual(specs)
   })
 })
@@ -234,11 +234,4 @@ test('places of the file can be located', () => {
   expect(parsed.locate('endpoints[0]')).toEqual({ line: 2, column: 5 })
   expect(parsed.locate('direct-rpc')).toEqual({ line: 5, column: 1 })
   expect(parsed.locate('nowhere')).toBeNull()
-})
-
-test('a file with thousands of mistakes tells the first ones, and that there are more', () => {
-  const text = Array.from({ length: 3000 }, (_, index) => `key${index}: 1\n`).join('')
-  const problems = problemsOf(text)
-  expect(problems).toHaveLength(201)
-  expect(problems.at(-1)).toContain('these are the first 200 problems; there are more')
 })

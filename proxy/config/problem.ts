@@ -76,21 +76,11 @@ export function quote(text: string): string {
   return `"${shown.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, '\uFFFD')}"`
 }
 
-const mostProblems = 200
-
-/** In the order of the file, the command line first; none twice, and not more than anybody reads. */
+/** In the order of the file, the command line first. */
 export function orderProblems(problems: readonly Problem[]): readonly Problem[] {
-  const unique = new Map(problems.map((each) => [`${each.path}\n${each.message}`, each]))
-  const ordered = [...unique.values()].toSorted(
+  return problems.toSorted(
     (a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0),
   )
-  if (ordered.length <= mostProblems) return ordered
-  const { error = [], warning = [] } = Object.groupBy(ordered, ({ severity }) => severity)
-  const rest = `these are the first ${mostProblems} problems; there are more`
-  return [
-    ...[...error, ...warning].slice(0, mostProblems),
-    problemAt('', null, rest, null, 'warning'),
-  ]
 }
 
 /** Why a file could not be opened or read, in words. */

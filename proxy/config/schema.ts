@@ -17,6 +17,7 @@ import {
 import { authHeaders, authQuery } from './fields/upstream-auth.ts'
 import { upstreamUrl } from './fields/upstream-url.ts'
 import { settingGroups, settingNames, settings } from './settings.ts'
+import type { SettingName } from './settings.ts'
 import { Scalar } from './yaml/scalar.ts'
 
 const tlsSchema = z.strictObject({
@@ -158,13 +159,20 @@ export type UpstreamEntry = z.output<typeof upstreamSchema>
 export type TlsEntry = z.output<typeof tlsSchema>
 export type NodeUrlEntry = z.output<typeof nodeUrlSchema>
 
-function settingShape(): Record<string, z.ZodType> {
-  return Object.fromEntries(
-    settingNames.map((name) => {
-      const { field, repeatable, description, default: defaultText } = settings[name]
-      const value: z.ZodType = repeatable ? list(field) : field
-      const meta = { description, ...(defaultText !== null && { 'x-default': defaultText }) }
-      return [name, value.optional().meta(meta)]
-    }),
-  )
+type SettingShape = {
+  [N in SettingName]: z.ZodOptional<
+    N extends 'use-static-spec' | 'env-file'
+      ? z.ZodType<z.output<(typeof settings)[N]['field']>[]>
+      : (typeof settings)[N]['field']
+  >
+}
+
+function settingShape(): SettingShape {
+  const shape = settingNames.map((name) => {
+    const { field, repeatable, description, default: defaultText } = settings[name]
+    const value: z.ZodType = repeatable ? list(field) : field
+    const meta = { description, ...(defaultText !== null && { 'x-default': defaultText }) }
+    return [name, value.optional().meta(meta)] as const
+  })
+  return Object.fromEntries(shape) as SettingShape
 }

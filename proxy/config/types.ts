@@ -67,6 +67,8 @@ export const processSettings = {
   livenessProbeIntervalMs: 'liveness-probe-interval',
   maxRequestBytes: 'max-request-bytes',
   drainTimeoutMs: 'drain-timeout',
+  logLevel: 'log-level',
+  logFormat: 'log-format',
 } as const
 
 /** Values of settings. Null: switched off. */

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { isAlias, isMap, isNode, isScalar, isSeq } from 'yaml'
-import { type Document, LineCounter, parseDocument, type YAMLMap } from 'yaml'
+import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml'
+import type { Document, Node as YamlNode, Scalar as YamlScalar, YAMLMap } from 'yaml'
 import { formatPath, type Locate, type Path, type Position } from '../problem.ts'
 import { type Problem, problemAt, quote } from '../problem.ts'
-import type { Scalar, Tree } from './scalar.ts'
+import { isMap as isTreeMap, renderPlaceholders } from './scalar.ts'
+import type { Scalar, Tree, TreeMap } from './scalar.ts'
 
 /** A text that YAML could read, or what is wrong with it. */
 export interface YamlText {
@@ -14,22 +15,21 @@ export interface YamlText {
   readonly positionAt: (offset: number) => Position
 }
 
-/** The values of a file, and where they stand. */
+/** The values of a file, with what its placeholders stand for, and where they stand. */
 export interface YamlFile {
   /** Null where YAML could not read it, or to check it would report a mistake twice. */
-  readonly tree: Tree
+  readonly tree: TreeMap | null
   readonly problems: readonly Problem[]
+  /** What placeholders stand for. Secret. */
+  readonly filledIn: readonly string[]
   readonly locate: Locate
   /** Where the key of a value stands. */
   readonly locateKey: Locate
 }
 
-/** Turns a scalar's text into its value. */
-export type ReadScalar = (written: string, position: Position, path: () => string) => Scalar
-
 type Words = readonly [message: string, hint?: string | null]
 
-const mostAliases = 10_000
+const mostAliases = 1000
 
 /** Reads YAML 1.2 with every scalar kept as the text that stands in the file. Never throws. */
 export function readYamlText(text: string): YamlText {
@@ -82,23 +82,22 @@ function wordsOf(message: string): Words {
   ]
 }
 
-/** Takes the values out of a text: resolves aliases, refuses what only YAML needs, bounds the work. */
-export function readYaml(text: string, readScalar: ReadScalar): YamlFile {
+/** Takes the values out of a text: renders placeholders, resolves aliases, refuses what only YAML needs. */
+export function readYaml(
+  text: string,
+  environment: Readonly<Record<string, string | undefined>>,
+): YamlFile {
   const { document, problems: faults, positionAt } = readYamlText(text)
   const problems = [...faults]
-  const locator = (wantsKey: boolean) => (path: string) => {
-    const offset = document && offsetOf(document, parsePath(path), wantsKey)
-    return offset === null ? null : positionAt(offset)
-  }
-  const places = { locate: locator(false), locateKey: locator(true) }
-  if (document === null) return { tree: null, problems, ...places }
-  let usable = true
+  const filledIn: string[] = []
+  const missed = new Set<string>()
+  const anchors = new Map<string, unknown>()
   let aliases = 0
-  /** What stands behind an anchor, and how many aliases that is; null while it is being read. */
-  const anchors = new Map<string, { readonly tree: Tree; readonly aliases: number } | null>()
-  const positionOf = (node: unknown) => positionAt((isNode(node) && node.range?.[0]) || 0)
-  const report = (path: Path, node: unknown, ...[message, hint]: Words) =>
-    problems.push(problemAt(formatPath(path), positionOf(node), message, hint))
+  let usable = true
+  const report = (path: Path, node: unknown, ...[message, hint]: Words) => {
+    const position = positionAt((isNode(node) && node.range?.[0]) || 0)
+    problems.push(problemAt(formatPath(path), position, message, hint))
+  }
   const refuse = (...said: Parameters<typeof report>): null => {
     usable = false
     report(...said)
@@ -107,61 +106,73 @@ export function readYaml(text: string, readScalar: ReadScalar): YamlFile {
 
   const read = (node: unknown, path: Path): Tree => {
     if (isAlias(node)) {
-      const target = anchors.get(node.source)
       const name = `the alias *${node.source}`
+      const target = anchors.get(node.source)
       if (target === undefined)
         return refuse(path, node, `${name} has no anchor &${node.source} before it`)
-      if (target === null) return refuse(path, node, `${name} stands inside its own anchor`)
-      aliases += 1 + target.aliases
-      return target.tree
+      aliases++
+      if (aliases < mostAliases) return read(target, path)
+      const message = `${name} stands inside its own anchor, or the file has too many aliases`
+      return aliases === mostAliases ? refuse([], node, message) : null
     }
     if (!isNode(node)) return null
-    const aliasesBefore = aliases
     if (node.tag !== undefined) report(path, node, ...tagRefused)
-    if (node.anchor !== undefined) anchors.set(node.anchor, null)
-    const tree = readNode(node, path)
-    if (node.anchor !== undefined)
-      anchors.set(node.anchor, { tree, aliases: aliases - aliasesBefore })
-    return tree
-  }
-
-  const readNode = (node: unknown, path: Path): Tree => {
-    if (isScalar(node)) {
-      const { source = '', type } = node
-      const isNull = type === 'PLAIN' && /^(?:~|null|Null|NULL)?$/.test(source)
-      return isNull ? null : readScalar(source, positionOf(node), () => formatPath(path))
-    }
+    if (node.anchor !== undefined) anchors.set(node.anchor, node)
     if (isSeq(node)) return node.items.map((item, index) => read(item, [...path, index]))
-    return isMap(node) ? readMap(node, path) : null
+    return isMap(node) ? readMap(node, path) : readScalar(node, path)
   }
 
-  const readMap = ({ items }: YAMLMap, path: Path): Tree => {
-    const lines = new Map<string, number>()
-    const entries = items.flatMap(({ key, value }): [string, Tree][] => {
+  const readMap = ({ items }: YAMLMap, path: Path): TreeMap => {
+    const entries = new Map<string, Tree>()
+    for (const { key, value } of items) {
       const word = wordOf(key)
-      if (word === null) refuse(path, key, 'a key is not a plain text', 'Write key: value.')
+      const at = [...path, word]
+      if (!isScalar(key)) refuse(path, key, 'a key is not a plain text', 'Write key: value.')
       else if (word === '<<')
         refuse(path, key, 'merge keys (<<) are not supported', 'Write the keys out.')
-      else if (lines.has(word)) {
-        const hint = `It is first on line ${lines.get(word)}.`
-        report([...path, word], key, `the key ${quote(word)} stands twice`, hint)
-      } else {
-        lines.set(word, positionOf(key).line)
-        return [[word, read(value, [...path, word])]]
-      }
-      return []
-    })
+      else if (entries.has(word)) report(at, key, `the key ${quote(word)} stands twice`, keepOne)
+      else entries.set(word, read(value, at))
+    }
     return Object.fromEntries(entries)
   }
 
-  const tree = read(document.contents, [])
-  if (aliases > mostAliases)
-    refuse([], document.contents, `the file holds more than ${mostAliases} aliases, written out`)
-  return { tree: usable ? tree : null, problems, ...places }
+  const readScalar = (node: YamlNode, path: Path): Scalar | null => {
+    const { source = '', type } = node as YamlScalar
+    if (type === 'PLAIN' && /^(?:~|null|Null|NULL)?$/.test(source)) return null
+    const { scalar, missing, malformed } = renderPlaceholders(source, environment)
+    filledIn.push(...scalar.filledIn())
+    if (malformed) report(path, node, 'a placeholder is not well formed', malformedHint)
+    for (const name of new Set(missing).difference(missed)) {
+      missed.add(name)
+      const state = environment[name] === '' ? 'is empty' : 'is not set'
+      report(path, node, `the variable ${name} ${state}`, unsetVariableHint)
+    }
+    return scalar
+  }
+
+  const tree = document && read(document.contents, [])
+  if (document && problems.length === 0 && !isTreeMap(tree)) report([], document, ...notMap)
+  const locator = (wantsKey: boolean) => (path: string) => {
+    const offset = document && offsetOf(document, parsePath(path), wantsKey)
+    return offset === null ? null : positionAt(offset)
+  }
+  const places = { locate: locator(false), locateKey: locator(true) }
+  return { tree: usable && isTreeMap(tree) ? tree : null, problems, filledIn, ...places }
 }
 
-function wordOf(key: unknown): string | null {
-  return isScalar(key) ? (key.source ?? '') : null
+const keepOne = 'Keep one of them.'
+const notMap: Words = [
+  'the top level of the file is not a map',
+  'It begins with keys such as endpoints: and direct-rpc:.',
+]
+const malformedHint =
+  'Write ${NAME} or $<NAME>: letters, digits and underscores. A literal ${ is written $${.'
+
+/** What a person at a terminal can do for a variable that is not set. */
+export const unsetVariableHint = 'Set it in the environment or in an env file (--env-file).'
+
+function wordOf(key: unknown): string {
+  return isScalar(key) ? (key.source ?? '') : String(key)
 }
 
 /** Reads what `formatPath` writes. */
