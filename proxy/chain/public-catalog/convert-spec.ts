@@ -11,7 +11,7 @@ import type {
 import type { Family } from '../types.ts'
 import { catalogBlockWords, convertMethod } from './convert-method.ts'
 import { convertProbe, convertVerification, heightEncoding } from './convert-probe.ts'
-import type { Collections } from './inherit.ts'
+import { type Collections, flatten } from './inherit.ts'
 import type { CatalogCollection, CatalogDirective, CatalogSpec } from './schema.ts'
 
 /**
@@ -20,10 +20,9 @@ import type { CatalogCollection, CatalogDirective, CatalogSpec } from './schema.
  */
 export function convertSpec(spec: CatalogSpec, collections: Collections): NativeSpec {
   const interfaces: NonNullable<NativeSpec['interfaces']> = {}
+  const all = [...collections.values()].flatMap(flatten)
   for (const apiInterface of apiInterfaces) {
-    const own = [...collections.values()].filter(
-      (each) => each.collection_data.api_interface === apiInterface,
-    )
+    const own = all.filter((each) => each.collection_data.api_interface === apiInterface)
     const served = own.filter(
       ({ enabled, collection_data: { internal_path: path } }) =>
         enabled && !path.startsWith('/ws/'),
