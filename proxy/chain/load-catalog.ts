@@ -2,15 +2,15 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { readLocal, type SourceFiles } from './sources/local.ts'
+import { readLocal } from './sources/local.ts'
 import { readArchive } from './sources/remote.ts'
-import { compileChain, failureTablesOf } from './compile/compile-chain.ts'
+import { compileChain } from './compile/compile-chain.ts'
 import { compileFailures } from './failures/compile-failures.ts'
 import type { FailureFile } from './failures/schema.ts'
 import type { FailureTable } from './failure-table.ts'
 import { complainInto, SpecError, fileProblem, type SpecProblem } from './document.ts'
-import { resolveCatalog, resolveNatives } from './resolve.ts'
-import { readDocuments, type ChainEntry, type SourceDocuments } from './read-documents.ts'
+import { type ChainEntry, resolveCatalog, resolveNatives } from './resolve.ts'
+import { readDocuments, type SourceDocuments } from './read-documents.ts'
 import type { Chain, ChainCatalog } from './types.ts'
 
 export interface LoadCatalogOptions {
@@ -39,39 +39,27 @@ export async function loadCatalog(
 ): Promise<ChainCatalog> {
   const bundled = options.bundledSpecs ?? bundledSpecs
   const signal = options.signal ?? new AbortController().signal
-  const [own, ...read] = await Promise.all([
+  const files = await Promise.all([
     readLocal(sources.length === 0 ? bundled : `${bundled}/failures`),
-    ...sources.map((source) => readSource(source, signal)),
+    ...sources.map((source) =>
+      /^https?:\/\//i.test(source) ? readArchive(source, signal) : readLocal(source),
+    ),
   ])
-  const all = [own, ...read].map(readDocuments)
-  const problems = all.flatMap((source) => source.problems)
-  const catalog = assembleCatalog(all, problems)
-  if (problems.length > 0) throw new SpecError(problems)
-  return catalog
-}
-
-function readSource(source: string, signal: AbortSignal): Promise<SourceFiles> {
-  return /^https?:\/\//i.test(source) ? readArchive(source, signal) : readLocal(source)
-}
-
-/** Puts the sources over one another; what does not fit goes to `problems`. */
-function assembleCatalog(
-  sources: readonly SourceDocuments[],
-  problems: SpecProblem[],
-): ChainCatalog {
+  const read = files.map(readDocuments)
+  const problems = read.flatMap((source) => source.problems)
   const entries = new Map<string, ChainEntry>()
-  for (const [at, source] of sources.entries()) {
+  for (const [at, source] of read.entries()) {
     refuseDoubles(source, problems)
-    const upToHere = sources.slice(0, at + 1)
+    const upToHere = read.slice(0, at + 1)
     for (const entry of resolveCatalog(upToHere, source, problems))
       entries.set(entry.id.toLowerCase(), entry)
     for (const entry of resolveNatives(source, entries, problems))
       entries.set(entry.id.toLowerCase(), entry)
   }
-  refuseUnknownTables(sources, problems)
+  refuseUnknownTables(read, problems)
+  if (problems.length > 0) throw new SpecError(problems)
   // The sources' own rows come before the bundled ones.
-  const failures = failureTables(sources.flatMap((source) => source.failures).toReversed())
-  return chainCatalog(entries, failures)
+  return chainCatalog(entries, read.flatMap((source) => source.failures).toReversed())
 }
 
 function refuseDoubles(source: SourceDocuments, problems: SpecProblem[]): void {
@@ -102,28 +90,18 @@ function refuseUnknownTables(sources: readonly SourceDocuments[], problems: Spec
         )
 }
 
-function failureTables(files: readonly FailureFile[]): (names: readonly string[]) => FailureTable {
-  const compiled = new Map<string, FailureTable>()
-  return (names) => {
-    const order = [...new Set([...names, 'common'])]
-    const key = order.join()
-    const known = compiled.get(key)
-    if (known !== undefined) return known
-    const table = compileFailures(
-      order.flatMap((name) => files.filter((file) => file.failures === name)),
-    )
-    compiled.set(key, table)
-    return table
-  }
-}
-
 function chainCatalog(
   entries: ReadonlyMap<string, ChainEntry>,
-  failures: (names: readonly string[]) => FailureTable,
+  files: readonly FailureFile[],
 ): ChainCatalog {
   const byAlias = new Map<string, ChainEntry>()
   for (const entry of entries.values())
     for (const alias of entry.aliases) byAlias.set(alias.toLowerCase(), entry)
+  const tables = new Map<string, FailureTable>()
+  const tableOf = (names: readonly string[]) =>
+    tables.getOrInsertComputed(names.join(), () =>
+      compileFailures(names.flatMap((name) => files.filter((file) => file.failures === name))),
+    )
   const chains = new Map<ChainEntry, Chain>()
   return {
     ids: [...entries.values()].map((entry) => entry.id),
@@ -131,12 +109,11 @@ function chainCatalog(
       const wanted = chainId.toLowerCase()
       const entry = entries.get(wanted) ?? byAlias.get(wanted)
       if (entry === undefined) return null
-      const known = chains.get(entry)
-      if (known !== undefined) return known
-      const spec = entry.resolve()
-      const chain = compileChain(spec, failures(failureTablesOf(spec)))
-      chains.set(entry, chain)
-      return chain
+      return chains.getOrInsertComputed(entry, () => {
+        const spec = entry.resolve()
+        const names = spec.failures ?? [spec.family ?? 'other']
+        return compileChain(spec, tableOf([...new Set([...names, 'common'])]))
+      })
     },
   }
 }

@@ -25,14 +25,6 @@ export interface SourceDocuments {
   readonly problems: readonly SpecProblem[]
 }
 
-/** A chain of a source, whose inheritance is resolved when it is asked for. */
-export interface ChainEntry {
-  readonly id: string
-  readonly aliases: readonly string[]
-  /** Call it only when nothing was wrong with any source. */
-  readonly resolve: () => NativeSpec
-}
-
 const nativeMarks = ['id', 'interfaces', 'block-time', 'allowed-lag', 'finality']
 
 /** Tells the formats apart and checks each file by its own. */

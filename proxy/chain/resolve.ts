@@ -7,7 +7,16 @@ import type { NativeSpec } from './native/schema.ts'
 import { validateSpec } from './native/validate.ts'
 import { convertSpec, neutralIds } from './public-catalog/convert-spec.ts'
 import { type Collections, expandCollections } from './public-catalog/inherit.ts'
-import type { ChainEntry, SourceDocuments } from './read-documents.ts'
+import type { CatalogSpec } from './public-catalog/schema.ts'
+import type { SourceDocuments } from './read-documents.ts'
+
+/** A chain of a source, whose inheritance is resolved when it is asked for. */
+export interface ChainEntry {
+  readonly id: string
+  readonly aliases: readonly string[]
+  /** Call it only when nothing was wrong with any source. */
+  readonly resolve: () => NativeSpec
+}
 
 /** What specs build on: those that they extend or import, all ids in lower case. */
 interface Parents {
@@ -35,27 +44,22 @@ export function resolveNatives(
       return base === undefined || (base === id && earlier.has(id)) ? [] : [base]
     },
   }
-  const baseOf = (id: string, base: string): NativeSpec | null => {
-    if (natives.has(base) && base !== id) return build(base)
-    return problems.length > 0 ? null : (earlier.get(base)?.resolve() ?? null)
-  }
-  const build = (id: string): NativeSpec | null => {
-    const known = built.get(id)
+  const make = (id: string): NativeSpec | null => {
     const native = natives.get(id)
-    if (known !== undefined || native === undefined) return known ?? null
+    if (native === undefined) return null
     const { spec, document } = native
     const complain = complainInto(problems, document)
-    // Until it is built, so that a circle ends.
-    built.set(id, null)
-    const isWrong = complainOfParents(id, parents, (...text) => complain(['extends'], ...text))
+    if (complainOfParents(id, parents, (...text) => complain(['extends'], ...text))) return null
     const baseId = baseIdOf(id)
-    const base = isWrong || baseId === undefined ? null : baseOf(id, baseId)
+    const isHere = baseId !== undefined && baseId !== id && natives.has(baseId)
+    const earlierBase = problems.length > 0 ? undefined : earlier.get(baseId ?? '')
+    const base = isHere ? build(baseId) : (earlierBase?.resolve() ?? null)
     if (baseId !== undefined && base === null) return null
     const result = base === null ? spec : extendSpec(base, spec)
     validateSpec(spec, base, result, complain)
-    built.set(id, result)
     return result
   }
+  const build = (id: string) => built.getOrInsertComputed(id, make)
   return [...natives.keys()].flatMap((id) => {
     const spec = build(id)
     return spec === null ? [] : [{ id: spec.id, aliases: spec.aliases ?? [], resolve: () => spec }]
@@ -83,22 +87,18 @@ export function resolveCatalog(
     const complain = complainInto(problems, document)
     complainOfParents(spec.index.toLowerCase(), parents, (...text) => complain(path, ...text))
   }
-  const expanded = new Map<string, Collections>()
-  const expand = (id: string): readonly Collections[] => {
-    const spec = specs.get(id)
-    if (spec === undefined) return []
-    const known = expanded.get(id) ?? expandCollections(spec, parents.of(id).flatMap(expand))
-    expanded.set(id, known)
-    return [known]
-  }
+  const expand = (spec: CatalogSpec): Collections =>
+    expandCollections(
+      spec,
+      parents
+        .of(spec.index.toLowerCase())
+        .flatMap((id) => specs.get(id) ?? [])
+        .map(expand),
+    )
   return source.catalog.map(({ spec }) => ({
     id: spec.index,
     aliases: neutralIds.get(spec.index) ?? [],
-    resolve: () =>
-      convertSpec(
-        spec,
-        expandCollections(spec, parents.of(spec.index.toLowerCase()).flatMap(expand)),
-      ),
+    resolve: () => convertSpec(spec, expand(spec)),
   }))
 }
 

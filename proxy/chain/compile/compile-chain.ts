@@ -19,11 +19,6 @@ import type {
 } from '../types.ts'
 import { type Aliases, compileClassify, methodsOf, otherNames } from './classify.ts'
 
-/** The failure tables of a chain, by name. */
-export function failureTablesOf({ failures, family = 'other' }: NativeSpec): readonly string[] {
-  return failures ?? [family]
-}
-
 /** Turns a spec, with every inheritance resolved, into what the engine asks. */
 export function compileChain(spec: NativeSpec, failures: FailureTable): Chain {
   const { id, aliases = [], name = id, family = 'other', finality = 'finalized' } = spec
