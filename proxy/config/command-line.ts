@@ -147,9 +147,6 @@ function checkPositionals(command: Command, rest: readonly string[]): readonly P
   return [problemAt('', null, `unexpected argument ${quote(extra)}`, hint)]
 }
 
-const width = 96
-const indent = '      '
-
 /** What `router --help` prints. Its lines are under 100 columns. */
 export function helpText(): string {
   const sections = Object.entries(settingGroups).flatMap(([group, rows]) => {
@@ -193,18 +190,7 @@ function flagLines(name: SettingName): readonly string[] {
     ...(defaultText === null || valueName === null ? [] : [`Default: ${defaultText}.`]),
   ]
   const head = valueName === null ? `  --${name}` : `  --${name} <${valueName}>`
-  return [head, ...wrap([description, ...notes].join(' ').replaceAll('`', ''))]
-}
-
-function wrap(text: string): readonly string[] {
-  const lines: string[] = []
-  let line = indent
-  for (const word of text.split(' ')) {
-    if (line.length + word.length > width) {
-      lines.push(line.trimEnd())
-      line = indent
-    }
-    line += `${word} `
-  }
-  return [...lines, line.trimEnd()]
+  const text = [description, ...notes].join(' ').replaceAll('`', '')
+  const lines = text.match(/.{1,90}(?: |$)/g) ?? []
+  return [head, ...lines.map((line) => `      ${line.trimEnd()}`)]
 }

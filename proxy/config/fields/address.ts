@@ -71,16 +71,8 @@ export function addressesOverlap(a: Address, b: Address): boolean {
 }
 
 function covers(host: string, other: string): boolean {
-  const [wide, narrow] = [canonicalHost(host), canonicalHost(other)]
-  if (wide === narrow || wide === '::') return true
-  return wide === '0.0.0.0' && !narrow.includes(':')
-}
-
-function canonicalHost(host: string): string {
-  if (host.includes(':'))
-    return new URL(`http://[${host.replace(/%.*$/, '')}]`).hostname.slice(1, -1)
-  const name = host.toLowerCase()
-  return name === 'localhost' ? '127.0.0.1' : name
+  if (host === other || host === '::') return true
+  return host === '0.0.0.0' && !other.includes(':')
 }
 
 /** Digits that are no port, 0 or more than 65535: a part of patterns, in the syntax that RE2 and JavaScript share. */
