@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import * as z from 'zod'
-import { type Field, type IssueParams, kindKeyword } from './fields/field.ts'
+import { type Field, kindKeyword } from './fields/field.ts'
 import { Scalar } from './yaml/scalar.ts'
 
 /** Keys that the config format knows and this version does not do yet. To build a capability is to delete its key here. */
@@ -18,17 +18,9 @@ export function unsupportedMessage(name: string): string {
 
 /** Refuses whatever is written, unless it switches the capability off. */
 export function unbuilt(key: (typeof unbuiltKeys)[number], kind: string): Field<null> {
-  const params: IssueParams = { hint: null, silent: false }
+  const isOff = (value: unknown) => value instanceof Scalar && value.reveal() === 'false'
   return z
-    .custom<Scalar>(() => true)
-    .transform((value: unknown, context): null => {
-      if (!(value instanceof Scalar && value.reveal() === 'false'))
-        context.addIssue({
-          code: 'custom',
-          message: unsupportedMessage(key),
-          params: { ...params },
-        })
-      return null
-    })
+    .custom<Scalar>(isOff, { error: unsupportedMessage(key), params: { hint: null } })
+    .transform(() => null)
     .meta({ [kindKeyword]: kind })
 }

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { z } from 'zod'
 import { isUnbuilt } from './capabilities.ts'
-import { paramsOf } from './fields/field.ts'
+import { hintOf, toldAlready } from './fields/field.ts'
 import { type JsonSchema, annotatedSchema, sectionAt } from './json-schema.ts'
 import { nearest } from './nearest.ts'
 import { type Path, type Problem, formatPath, problemAt, quote } from './problem.ts'
@@ -64,8 +64,7 @@ function explainIssue(
   meant: ReadonlySet<string>,
 ): Problem | null {
   const path = issue.path as Path
-  const params = paramsOf(issue)
-  if (issue.code === 'unrecognized_keys' || params?.silent) return null
+  if (issue.code === 'unrecognized_keys' || issue.message === toldAlready) return null
   // The part of the path that the file has.
   let known = path
   while (known.length > 0 && valueAt(tree, known) === undefined) known = known.slice(0, -1)
@@ -73,7 +72,8 @@ function explainIssue(
   const place = formatPath(known)
   const say = (message: string, hint: string | null = null): Problem =>
     problemAt(place, locate(place), message, hint)
-  if (params !== null) return say(issue.message, params.hint)
+  const hint = hintOf(issue)
+  if (hint !== undefined) return say(issue.message, hint)
   if (known.length < path.length && (isMap(actual) || isList(actual))) {
     if (meant.has(formatPath(path))) return null
     const missing = formatPath(path.slice(known.length))

@@ -382,7 +382,7 @@ const configCases: readonly Case[] = [
   {
     text: auth('auth-query: "a=b&a=c&=d"'),
     problems: [
-      '12:23 error direct-rpc[0].node-urls[0].auth-config.auth-query: a parameter stands twice | ',
+      '12:23 error direct-rpc[0].node-urls[0].auth-config.auth-query: a parameter stands twice | Write k=v&k2=v2.',
       '12:23 error direct-rpc[0].node-urls[0].auth-config.auth-query: a parameter has no name or no value | Write k=v&k2=v2.',
     ],
   },

@@ -38,12 +38,12 @@ const tlsSchema = z.strictObject({
 })
 
 const authSchema = z.strictObject({
-  'auth-headers': authHeaders()
+  'auth-headers': authHeaders
     .optional()
     .describe(
       "Headers that are sent with every request to this URL, for gRPC as metadata. They stand in place of a client's own of the same names.",
     ),
-  'auth-query': authQuery()
+  'auth-query': authQuery
     .optional()
     .describe(
       "Parameters that are put at the head of the query string of every request. A client's own of the same names are left out. Not for gRPC.",

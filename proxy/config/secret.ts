@@ -47,8 +47,6 @@ const leastLength = 8
 const surelyKeyLength = 16
 
 const keyName = /key|token|secret|passw|pwd|auth|access|credential|signature|jwt|cookie|session/i
-const mediaType =
-  /^(?:\*|application|audio|font|image|message|model|multipart|text|video)\/[\w.+*-]+(?:\s*;.*)?$/i
 const host = /^(?:(?:[a-z0-9_-]{1,63}\.)+[a-z]{2,24}|\d{1,3}(?:\.\d{1,3}){3})(?::\d{1,5})?$/i
 /** `mainnet`, `Query`, `v1alpha1`, `testnet4`, and the number of `cosmoshub-4`. */
 const wordOrNumber = /^(?:[a-z]+|[A-Z]?[a-z]+\d{1,2}|[A-Z]{1,4}\d|v\d+[a-z]+\d*|\d{1,4})$/
@@ -71,7 +69,7 @@ export function decoded(part: string): string {
 
 /** What looks like a key in what a placeholder stands for, be it more than one, such as a whole URL or `Bearer …`. */
 export function likelyKeys(value: string): readonly string[] {
-  return isMediaType(value) ? [] : [value, ...piecesOf(value)].filter(looksLikeKey)
+  return [value, ...piecesOf(value)].filter(looksLikeKey)
 }
 
 /**
@@ -79,14 +77,13 @@ export function likelyKeys(value: string): readonly string[] {
  * other one, unless it came from a placeholder.
  */
 export function keysOfHeader(name: string, value: string): readonly string[] {
-  if (!keyName.test(name) || isMediaType(value)) return []
+  if (!keyName.test(name)) return []
   return [value, value.replace(/^[A-Za-z][\w-]*\s+/, ''), ...likelyKeys(value)]
 }
 
 /** The keys in a query parameter: its value, if its name or the value itself says so. */
 export function keysOfParameter(name: string, value: string): readonly string[] {
-  const isKey = keyName.test(name) && !isMediaType(value)
-  return [...[name, value].filter(looksLikeKey), ...(isKey ? [value] : [])]
+  return [...[name, value].filter(looksLikeKey), ...(keyName.test(name) ? [value] : [])]
 }
 
 /** The keys that stand in a URL. */
@@ -96,13 +93,13 @@ export function keysOfUrl(url: URL): readonly string[] {
 }
 
 /**
- * Whether a text looks long and random enough to be a key. Words, names of networks, short numbers, hosts, paths and
- * media types do not: answers are full of them.
+ * Whether a text looks long and random enough to be a key. Words, names of networks, short numbers, hosts and paths do
+ * not: answers are full of them.
  */
 function looksLikeKey(text: string): boolean {
   const value = decoded(text).trim()
   if (/^\d+$/.test(value)) return value.length >= 12
-  if (value.length < leastLength || isMediaType(value) || host.test(value)) return false
+  if (value.length < leastLength || host.test(value)) return false
   // Encoded, a slash is part of a key.
   if (text.includes('/')) return false
   if (isName(value)) return value.length >= surelyKeyLength && !network.test(value)
@@ -112,11 +109,6 @@ function looksLikeKey(text: string): boolean {
 function isName(value: string): boolean {
   if (/^[\p{L}\s_.+,:;=&@/-]+$/u.test(value)) return true
   return value.split(/[\s_.+:/-]+/).every((part) => wordOrNumber.test(part))
-}
-
-/** Whether this is what `Accept` and `Content-Type` carry. */
-function isMediaType(value: string): boolean {
-  return value.split(',').every((each) => mediaType.test(each.trim()))
 }
 
 /** Not the host of a URL. */

@@ -30,16 +30,12 @@ export interface FieldMeta {
 /** The key under which a field's kind stands in the JSON Schema while it is being made. */
 export const kindKeyword = 'x-kind'
 
-/** What an issue of ours carries for the one who words it. */
-export interface IssueParams {
-  readonly hint: string | null
-  /** True when the problem is known already, and only the value is missing. */
-  readonly silent: boolean
-}
+/** The message of an issue that is told already elsewhere: only the value is missing. */
+export const toldAlready = 'told already'
 
-/** What of an issue is ours; null for one of zod's own. */
-export function paramsOf(issue: z.core.$ZodIssue): IssueParams | null {
-  return 'params' in issue ? (issue.params as unknown as IssueParams) : null
+/** The hint of an issue of ours; undefined for one of zod's own. */
+export function hintOf(issue: z.core.$ZodIssue): Fault['hint'] | undefined {
+  return 'params' in issue ? (issue.params as unknown as Pick<Fault, 'hint'>).hint : undefined
 }
 
 /** Makes a field of a reader. */
@@ -52,8 +48,8 @@ export function field<T>(
     .transform((scalar, context): T => {
       const reading = readScalar(scalar, meta, read)
       if (reading !== null && 'value' in reading) return reading.value
-      const params: IssueParams = { hint: reading?.hint ?? null, silent: reading === null }
-      context.addIssue({ code: 'custom', message: reading?.fault ?? '', params: { ...params } })
+      const params = { hint: reading?.hint ?? null }
+      context.addIssue({ code: 'custom', message: reading?.fault ?? toldAlready, params })
       return z.NEVER
     })
     .meta({ ...meta.json, [kindKeyword]: meta.kind })

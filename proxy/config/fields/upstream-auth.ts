@@ -4,10 +4,7 @@ import * as z from 'zod'
 import { quote } from '../problem.ts'
 import { keysOfHeader, keysOfParameter, likelyKeys, Secret } from '../secret.ts'
 import { isMap, Scalar, type Tree, type TreeMap } from '../yaml/scalar.ts'
-import { type IssueParams, kindKeyword } from './field.ts'
-
-/** Headers or query parameters, by name. */
-type SecretMap = ReadonlyMap<string, Secret>
+import { kindKeyword } from './field.ts'
 
 const headerName = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,256}$/
 const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/
@@ -31,74 +28,76 @@ export const hopByHop = [
 /** Headers that belong to one connection or are the router's own business. */
 const refusedHeaders: ReadonlySet<string> = new Set([...hopByHop, 'expect', 'te', 'trailer'])
 
-const secretValue = { type: ['string', 'number', 'boolean'] }
+/** What headers have otherwise than query parameters. */
+interface Rules {
+  /** What is wrong with a name, beside those before it. */
+  readonly nameFault: (name: string, others: readonly string[]) => string | null
+  readonly valueFault: (value: string) => string | null
+  readonly keysIn: typeof keysOfHeader
+}
+
+const headerRules: Rules = {
+  nameFault(name, others) {
+    const lower = name.toLowerCase()
+    if (others.some((other) => other.toLowerCase() === lower))
+      return `${quote(name)} stands twice; header names have no case`
+    if (!headerName.test(name)) return `${quote(name)} is not a header name`
+    if (!refusedHeaders.has(lower)) return null
+    return `the header ${quote(name)} belongs to the connection and cannot be set`
+  },
+  valueFault(value) {
+    if (/[\r\n]/.test(value)) return 'the value has a line break in it'
+    return headerValue.test(value) ? null : 'the value has a character that a header cannot carry'
+  },
+  keysIn: keysOfHeader,
+}
+
+const queryRules: Rules = {
+  nameFault: (name) => (name === '' ? 'a parameter has no name' : null),
+  valueFault: () => null,
+  keysIn: keysOfParameter,
+}
+
+const additionalProperties = { type: ['string', 'number', 'boolean'] }
 
 /** A map of header names to values. */
-export function authHeaders(): z.ZodType<SecretMap, TreeMap> {
-  return z
-    .custom<TreeMap>((value) => isMap(value as Tree))
-    .transform((map, context) =>
-      readMap(map, headerNameFault, headerValueFault, keysOfHeader, context),
-    )
-    .meta({
-      type: 'object',
-      additionalProperties: secretValue,
-      [kindKeyword]: 'map of header to value',
-    })
-}
-
-function headerNameFault(name: string, others: readonly string[]): string | null {
-  const lower = name.toLowerCase()
-  if (others.some((other) => other.toLowerCase() === lower))
-    return `${quote(name)} stands twice; header names have no case`
-  if (!headerName.test(name)) return `${quote(name)} is not a header name`
-  if (!refusedHeaders.has(lower)) return null
-  return `the header ${quote(name)} belongs to the connection and cannot be set`
-}
-
-function headerValueFault(value: string): string | null {
-  if (/[\r\n]/.test(value)) return 'the value has a line break in it'
-  return headerValue.test(value) ? null : 'the value has a character that a header cannot carry'
-}
+export const authHeaders = z
+  .custom<TreeMap>((value) => isMap(value as Tree))
+  .transform((map, context) => readMap(map, headerRules, context))
+  .meta({ type: 'object', additionalProperties, [kindKeyword]: 'map of header to value' })
 
 /** A map of query parameters, or one text `k=v&k2=v2`. */
-export function authQuery(): z.ZodType<SecretMap, TreeMap | Scalar> {
-  const nameFault = (name: string) => (name === '' ? 'a parameter has no name' : null)
-  return z
-    .custom<TreeMap | Scalar>((value) => isMap(value as Tree) || value instanceof Scalar)
-    .transform((input, context) =>
-      input instanceof Scalar
-        ? readQueryText(input, context)
-        : readMap(input, nameFault, () => null, keysOfParameter, context),
-    )
-    .meta({
-      type: ['object', 'string'],
-      additionalProperties: secretValue,
-      [kindKeyword]: 'map of parameter to value, or `k=v&k2=v2`',
-    })
-}
+export const authQuery = z
+  .custom<TreeMap | Scalar>((value) => isMap(value as Tree) || value instanceof Scalar)
+  .transform((input, context) => {
+    const map = input instanceof Scalar ? readQueryText(input, context) : input
+    return readMap(map, queryRules, context)
+  })
+  .meta({
+    type: ['object', 'string'],
+    additionalProperties,
+    [kindKeyword]: 'map of parameter to value, or `k=v&k2=v2`',
+  })
 
-function readQueryText(scalar: Scalar, context: z.RefinementCtx): SecretMap {
-  const query = new Map<string, Secret>()
+/** The map that a text stands for. No name of it is told: that may be a secret. */
+function readQueryText(scalar: Scalar, context: z.RefinementCtx): TreeMap {
   const text = scalar.reveal()
-  if (text === null) return query
-  for (const [key, value] of new URLSearchParams(text)) {
-    if (key === '' || value === '')
-      report(context, [], 'a parameter has no name or no value', 'Write k=v&k2=v2.')
-    else if (query.has(key)) report(context, [], 'a parameter stands twice')
-    query.set(key, secretOf(value, scalar, keysOfParameter(key, value)))
-  }
-  if (query.size === 0) report(context, [], 'there is no parameter', 'Write k=v&k2=v2.')
-  return query
+  if (text === null) return {}
+  const parameters = [...new URLSearchParams(text)]
+  const map = Object.fromEntries(parameters.map(([name, value]) => [name, scalar.part(value)]))
+  const wrong = (fault: string) => report(context, [], fault, 'Write k=v&k2=v2.')
+  if (parameters.length === 0) wrong('there is no parameter')
+  if (Object.keys(map).length < parameters.length) wrong('a parameter stands twice')
+  if (!parameters.flat().includes('')) return map
+  wrong('a parameter has no name or no value')
+  return {}
 }
 
 function readMap(
   map: TreeMap,
-  nameFault: (name: string, others: readonly string[]) => string | null,
-  valueFault: (value: string) => string | null,
-  keysIn: typeof keysOfHeader,
+  { nameFault, valueFault, keysIn }: Rules,
   context: z.RefinementCtx,
-): SecretMap {
+): ReadonlyMap<string, Secret> {
   const secrets = new Map<string, Secret>()
   for (const [name, tree] of Object.entries(map)) {
     const fault = nameFault(name, [...secrets.keys()])
@@ -114,17 +113,10 @@ function readMap(
     const wrong = value === '' ? 'the value is empty' : valueFault(value)
     const hint = tree.hasPlaceholder ? 'Look at the variables that it is made of.' : null
     if (wrong !== null) report(context, [name], wrong, hint)
-    secrets.set(name, secretOf(value, tree, keysIn(name, value)))
+    const keys = [...keysIn(name, value), ...tree.filledIn().flatMap(likelyKeys)]
+    secrets.set(name, new Secret(value, undefined, keys))
   }
   return secrets
-}
-
-/**
- * @param scalar where the value, or more than it, stands
- * @param keys in the value itself
- */
-function secretOf(value: string, scalar: Scalar, keys: readonly string[]): Secret {
-  return new Secret(value, undefined, [...keys, ...scalar.filledIn().flatMap(likelyKeys)])
 }
 
 function report(
@@ -133,6 +125,5 @@ function report(
   message: string,
   hint: string | null = null,
 ): void {
-  const params: IssueParams = { hint, silent: false }
-  context.addIssue({ code: 'custom', path, message, params: { ...params } })
+  context.addIssue({ code: 'custom', path, message, params: { hint } })
 }

@@ -35,6 +35,11 @@ export class Scalar {
     return this.#filledIn
   }
 
+  /** Another value that is as secret as this one, of which it is made. */
+  part(value: string): Scalar {
+    return new Scalar(value, value, this.hasPlaceholder, this.#filledIn)
+  }
+
   toJSON(): string {
     return this.written
   }
