@@ -177,6 +177,25 @@ describe('a batch', () => {
     expect([started, given]).toEqual([1_000, 1_000])
   })
 
+  test('whose client leaves between the comma and an answer that streams lets go of that one', async () => {
+    const released: number[] = []
+    const streamed = (index: number) => ({
+      [Symbol.asyncIterator]: () => ({
+        next: () => Promise.resolve({ done: false, value: Buffer.from('1') }),
+        return: () => {
+          released.push(index)
+          return Promise.resolve({ done: true as const, value: undefined })
+        },
+      }),
+    })
+    const answers = batchPieces([0, 1, 2], (index) =>
+      Promise.resolve(index === 0 ? Buffer.from('0') : streamed(index)),
+    )
+    for (const piece of ['[', '0', ',']) expect(String((await answers.next()).value)).toBe(piece)
+    await answers.return(undefined)
+    await expect.poll(() => released).toEqual([1, 2])
+  })
+
   test('in which an answer breaks off half way breaks off too', async () => {
     async function* broken() {
       yield Buffer.from(`{"id":1,"result":"${'x'.repeat(2_000_000)}`)

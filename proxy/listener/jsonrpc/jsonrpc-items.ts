@@ -82,8 +82,8 @@ export async function* batchPieces<Item>(
     joined.flush()
     let next = 0
     try {
-      while (next < answers.length) {
-        const bytes = (await answers[next++]) ?? null
+      for (; next < answers.length; next += 1) {
+        const bytes = (await answers[next]) ?? null
         if (bytes === null) continue
         yield isFirst ? open : comma
         isFirst = false
@@ -91,7 +91,7 @@ export async function* batchPieces<Item>(
         else yield* bytes
       }
     } finally {
-      // The client left: what nobody reads is released when it comes.
+      // The client left: what nobody reads is released when it comes, the one whose turn it is among it.
       for (const left of answers.slice(next)) void left.then((body) => body && release(body))
     }
   }
