@@ -26,8 +26,8 @@ import {
 } from './jsonrpc/jsonrpc-items.ts'
 import { JsonRpcRequest, errorBytes, readBody } from './jsonrpc/jsonrpc-request.ts'
 import type { Listener, ListenerOptions } from './listener.ts'
-import { jsonRpcSockets } from './session/jsonrpc-session.ts'
 import { refuseSubscription } from './session/session-subscriptions.ts'
+import { WebSocketServer } from './websocket/websocket-server.ts'
 
 /**
  * A listener for JSON-RPC 2.0 or 1.0, single or in batches, by `POST /` and over WebSocket, and for
@@ -43,7 +43,7 @@ export function listenForJsonRpc(
   handler: JsonRpcHandler,
   socketPaths: readonly string[],
 ): Listener {
-  return createHttpListener(options, handler, jsonRpcSockets(options, socketPaths))
+  return createHttpListener(options, handler, new WebSocketServer(options, socketPaths))
 }
 
 /** `POST /`, or a path of the chain's own, and `GET /health`; refuses everything else. */

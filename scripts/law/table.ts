@@ -94,7 +94,7 @@ export const knownOnlyTo: Readonly<Record<string, readonly string[]>> = {
     'proxy/upstream/wire/grpc/http2-*.ts',
     'proxy/upstream/wire/grpc/grpc-transport.ts',
   ],
-  ws: ['proxy/upstream/wire/ws/ws-connection.ts', 'proxy/listener/websocket/websocket-server.ts'],
+  ws: ['proxy/upstream/wire/ws/ws-connection.ts', 'proxy/listener/websocket/*.ts'],
   '@kubernetes/client-node': ['operator/kube/cluster.ts'],
   '@marcbachmann/cel-js': ['operator/manifests/cel.ts'],
   fastify: ['proxy/telemetry/**'],

@@ -20,7 +20,7 @@ import {
   type ListenerObserver,
   type ListenerOptions,
 } from '../listener.ts'
-import { WebSocketServer, type SocketServing } from '../websocket/websocket-server.ts'
+import type { WebSocketServer } from '../websocket/websocket-server.ts'
 import { decodeBody, tooLarge } from './compression.ts'
 import {
   HttpExchange,
@@ -63,9 +63,8 @@ export interface HttpServerOptions extends Pick<
 export function createHttpListener(
   options: ListenerOptions,
   handler: HttpHandler,
-  serving: SocketServing | null = null,
+  sockets: WebSocketServer | null = null,
 ): Listener {
-  const sockets = serving && new WebSocketServer({ ...options, ...serving })
   return new HttpServer({ ...options, handler, sockets })
 }
 

@@ -2,10 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { RelayError } from '../../relay/errors.ts'
 import type { Body } from '../../upstream/wire.ts'
-import { Calls, brokenOff, internal } from '../calls.ts'
-import { readDirectives } from '../directives.ts'
-import { forwardHeaders } from '../http/forwarded-headers.ts'
-import { ownHeaders, type CallOrigin } from '../jsonrpc/jsonrpc-call.ts'
+import { brokenOff, internal } from '../calls.ts'
+import type { CallOrigin } from '../jsonrpc/jsonrpc-call.ts'
 import {
   answerBatch,
   answerItem,
@@ -19,14 +17,7 @@ import {
   readBody,
   type RequestBody,
 } from '../jsonrpc/jsonrpc-request.ts'
-import type { ListenerOptions } from '../listener.ts'
-import {
-  closeCodes,
-  type ClientSocket,
-  type SocketHandler,
-  type SocketServing,
-} from '../websocket/websocket-server.ts'
-import { SocketOutbox } from '../websocket/socket-outbox.ts'
+import { closeCodes, type ClientSocket } from '../websocket/client-socket.ts'
 import { SessionSubscriptions, noSuchSubscription } from './session-subscriptions.ts'
 
 /** What the upgrade request said; it goes for every call. */
@@ -35,32 +26,14 @@ interface SessionOrigin extends Omit<CallOrigin, 'signal'> {
   readonly guid: string
 }
 
-/** JSON-RPC on the WebSockets of a listener. Directives are read from the upgrade request. */
-export function jsonRpcSockets(options: ListenerOptions, paths: readonly string[]): SocketServing {
-  const { iface } = options
-  // Sessions share it. Each costs little by itself, for there are thousands.
-  const serving = { ...options, calls: new Calls(options) }
-  return {
-    paths: [...paths, ...iface.internalPaths],
-    open: (socket, path, headers, guid) =>
-      new JsonRpcSession(socket, serving, {
-        guid,
-        internalPath: iface.internalPaths.has(path) ? path : '',
-        directives: readDirectives(headers),
-        requestHeaders: forwardHeaders(headers, iface.requestHeaders, ownHeaders),
-      }),
-  }
-}
-
 /**
  * JSON-RPC on one WebSocket: each message is one request or a batch, over the same relay as by HTTP.
  * Answers go out in the order in which they are there.
  */
-class JsonRpcSession implements SocketHandler {
+export class JsonRpcSession {
   readonly #socket: ClientSocket
   readonly #serving: JsonRpcServing
   readonly #origin: SessionOrigin
-  readonly #outbox: SocketOutbox
   readonly #subscriptions: SessionSubscriptions | null
   /** Of the calls in flight; while there are none, nobody needs it. */
   #gone: AbortController | null = null
@@ -76,15 +49,16 @@ class JsonRpcSession implements SocketHandler {
     this.#socket = socket
     this.#serving = serving
     this.#origin = origin
-    this.#outbox = new SocketOutbox(socket, serving)
     this.#subscriptions =
-      serving.subscriptions && new SessionSubscriptions(serving.subscriptions, serving, this)
+      serving.subscriptions && new SessionSubscriptions(serving.subscriptions, serving, socket)
   }
 
+  /** Calls wait for their answers. */
   get isServing(): boolean {
     return this.#inFlight > 0
   }
 
+  /** Nobody would miss it: no calls, no subscriptions. */
   get isIdle(): boolean {
     return this.#inFlight === 0 && (this.#subscriptions?.size ?? 0) === 0
   }
@@ -104,30 +78,23 @@ class JsonRpcSession implements SocketHandler {
   get #hasRoom(): boolean {
     const inFlight = this.#inFlight
     if (inFlight === 0) return true
-    return inFlight < this.#serving.socketLimits.maxCalls && this.#outbox.hasRoomBeside(inFlight)
+    return inFlight < this.#serving.socketLimits.maxCalls && this.#socket.hasRoomBeside(inFlight)
   }
 
+  /** It is over, whoever ended it. */
   closed(): void {
     this.#waiting = []
     this.#subscriptions?.close()
-    this.#outbox.closed()
     this.#gone?.abort()
   }
 
-  notify(message: Uint8Array): void {
-    if (!this.#outbox.notify(message))
-      this.#socket.close(closeCodes.notRead, 'the client does not read what it subscribed to')
-  }
-
-  end(reason: string): void {
-    this.#socket.close(closeCodes.tryAgain, reason)
-  }
-
+  /** Says goodbye as soon as every call is answered. */
   leave(): void {
     this.#isLeaving = true
     this.#leaveWhenDone()
   }
 
+  /** What is asked from now on is not answered. */
   settle(): void {
     this.#isSettling = true
     this.#waiting = []
@@ -177,11 +144,11 @@ class JsonRpcSession implements SocketHandler {
     const begun: (() => void)[] = []
     try {
       const answer = await this.#answerTo(message, body, guid, signal, begun)
-      if (answer !== null) await this.#outbox.answer(answer)
+      if (answer !== null) await this.#socket.answer(answer)
     } catch (cause) {
       // Where a part of it has gone out, the connection is closed and this goes nowhere.
       const ownId = 'span' in body ? new JsonRpcRequest(message, body.span).ownId : undefined
-      await this.#outbox.answer(errorBytes(brokenOff(cause), guid, ownId))
+      await this.#socket.answer(errorBytes(brokenOff(cause), guid, ownId))
     }
     // Also of a batch that broke off: what nobody lets begin would only fill up.
     for (const begin of begun) begin()

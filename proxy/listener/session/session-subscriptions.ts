@@ -9,6 +9,7 @@ import type { SubscriptionServing } from '../listener.ts'
 import type { JsonRpcCall } from '../jsonrpc/jsonrpc-call.ts'
 import type { ItemAnswer, JsonRpcServing } from '../jsonrpc/jsonrpc-items.ts'
 import { RequestRefused, errorBytes, type JsonRpcRequest } from '../jsonrpc/jsonrpc-request.ts'
+import { closeCodes, type ClientSocket } from '../websocket/client-socket.ts'
 
 /**
  * Over HTTP nobody can be told of anything later.
@@ -35,34 +36,18 @@ export function noSuchSubscription(
   return new RequestRefused(new RelayError(errorKinds.methodNotFound, why), request)
 }
 
-/** The client of one connection. */
-interface SubscriptionAudience {
-  /** Sends it a message which it did not ask for now. */
-  notify(message: Uint8Array): void
-  /** Its connection has to be closed for this reason. */
-  end(reason: string): void
-}
-
-/** One that the client has, or has asked for. */
-interface Entry {
-  /** Null as long as it is being opened. */
-  subscription: Subscription | null
-  /** It is there, or will not be. Never rejects. */
-  readonly settled: Promise<void>
-}
-
 /** The subscriptions of one client's connection. */
 export class SessionSubscriptions {
   readonly #offer: SubscriptionServing
   readonly #serving: JsonRpcServing
-  readonly #audience: SubscriptionAudience
-  readonly #open = new Map<string, Entry>()
-  #isClosed = false
+  readonly #socket: ClientSocket
+  /** Those that the client has, or has asked for. */
+  readonly #open = new Map<string, Promise<Subscription>>()
 
-  constructor(offer: SubscriptionServing, serving: JsonRpcServing, audience: SubscriptionAudience) {
+  constructor(offer: SubscriptionServing, serving: JsonRpcServing, socket: ClientSocket) {
     this.#offer = offer
     this.#serving = serving
-    this.#audience = audience
+    this.#socket = socket
   }
 
   get size(): number {
@@ -98,9 +83,7 @@ export class SessionSubscriptions {
 
   /** The connection is over. */
   close(): void {
-    this.#isClosed = true
-    for (const { subscription } of this.#open.values()) subscription?.unsubscribe()
-    this.#open.clear()
+    for (const handle of this.#open.keys()) void this.#leave(handle)
   }
 
   async #grant(
@@ -125,7 +108,7 @@ export class SessionSubscriptions {
   async #subscribe(wish: SubscribeWish, call: JsonRpcCall, begun: (() => void)[]): Promise<string> {
     const { form, hub, random } = this.#offer
     const { maxSubscriptions } = this.#serving.socketLimits
-    const audience = this.#audience
+    const socket = this.#socket
     const { topic } = wish
     if (this.#open.size >= maxSubscriptions) {
       const message = `this connection has ${maxSubscriptions} subscriptions already`
@@ -136,27 +119,23 @@ export class SessionSubscriptions {
       const message = 'this connection is subscribed to it already'
       throw new RelayError(errorKinds.alreadySubscribed, message)
     }
-    const { promise: settled, resolve: settle } = Promise.withResolvers<void>()
-    const entry: Entry = { subscription: null, settled }
-    this.#open.set(id.handle, entry)
     const { head, tail } = form.envelope(wish, id)
+    const opening = hub.subscribe(call, topic, {
+      event: (result) => {
+        socket.notify(Buffer.concat([head, result, tail]))
+        if (topic.isLast?.(result)) void this.#leave(id.handle)
+      },
+      ended: (reason) => {
+        socket.close(closeCodes.tryAgain, reason)
+      },
+    })
+    this.#open.set(id.handle, opening)
     try {
-      const subscription = await hub.subscribe(call, topic, {
-        event: (result) => {
-          audience.notify(Buffer.concat([head, result, tail]))
-          if (!topic.isLast?.(result)) return
-          this.#open.delete(id.handle)
-          entry.subscription?.unsubscribe()
-        },
-        ended(reason) {
-          audience.end(reason)
-        },
-      })
-      if (this.#isClosed) {
+      const subscription = await opening
+      if (call.signal.aborted) {
         subscription.unsubscribe()
         throw new CallAborted()
       }
-      entry.subscription = subscription
       begun.push(() => {
         subscription.begin()
       })
@@ -164,8 +143,6 @@ export class SessionSubscriptions {
     } catch (cause) {
       this.#open.delete(id.handle)
       throw cause
-    } finally {
-      settle()
     }
   }
 
@@ -174,18 +151,21 @@ export class SessionSubscriptions {
    * @param handle null: all that there are
    */
   async #unsubscribe(handle: string | null): Promise<void> {
-    const entries = [...this.#open].filter(([each]) => handle === null || each === handle)
-    await Promise.all(entries.map(([, { settled }]) => settled))
-    let ended = 0
-    for (const [each, { subscription }] of entries) {
-      if (subscription === null || this.#open.get(each)?.subscription !== subscription) continue
-      this.#open.delete(each)
-      subscription.unsubscribe()
-      ended += 1
-    }
-    if (ended > 0) return
+    const handles = handle === null ? [...this.#open.keys()] : [handle]
+    const left = await Promise.all(handles.map((each) => this.#leave(each)))
+    if (left.includes(true)) return
     const what = handle === null ? 'subscription' : 'such subscription'
     throw new RelayError(errorKinds.noSuchSubscription, `this connection has no ${what}`)
+  }
+
+  /** @returns whether it was there, or came to be. Never rejects. */
+  async #leave(handle: string): Promise<boolean> {
+    const opening = this.#open.get(handle)
+    const subscription = await opening?.catch(() => null)
+    if (!subscription || this.#open.get(handle) !== opening) return false
+    this.#open.delete(handle)
+    subscription.unsubscribe()
+    return true
   }
 
   #failed(request: JsonRpcRequest, call: JsonRpcCall, cause: unknown): ItemAnswer {

@@ -1,36 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { EventEmitter } from 'node:events'
+import type { Duplex } from 'node:stream'
 import { describe, expect, it } from 'vitest'
+import { WebSocket } from 'ws'
 import { VirtualClock } from '../../clock/testing/virtual-clock.ts'
-import type { ClientSocket } from './websocket-server.ts'
-import { SocketOutbox } from './socket-outbox.ts'
+import { ClientSocket } from './client-socket.ts'
 
 const maxBufferedBytes = 1_600
 
-/** A client that takes what it is given when the test says so. */
-class SlowSocket implements ClientSocket {
-  bufferedBytes = 0
+/** A client that takes what it is given when the test says so: the library's socket and its wire. */
+class SlowSocket extends EventEmitter {
+  readonly readyState = WebSocket.OPEN
+  readonly wire = Object.assign(new EventEmitter(), { writableLength: 0, writableNeedDrain: false })
   readonly sent: number[] = []
   closedWith: { code: number; reason: string } | null = null
-  #drained: () => void = () => {}
 
-  send({ length }: Uint8Array): boolean {
+  send({ length }: Uint8Array): void {
     this.sent.push(length)
-    this.bufferedBytes += length
-    return this.bufferedBytes < 100
-  }
-
-  onceDrained(run: () => void): void {
-    this.#drained = run
+    this.wire.writableLength += length
+    this.wire.writableNeedDrain ||= this.wire.writableLength >= 100
   }
 
   take(): void {
-    this.bufferedBytes = 0
-    this.#drained()
+    this.wire.writableLength = 0
+    this.wire.writableNeedDrain = false
+    this.wire.emit('drain')
   }
 
-  pause(): void {}
   resume(): void {}
+  terminate(): void {}
 
   close(code: number, reason: string): void {
     this.closedWith ??= { code, reason }
@@ -40,7 +39,9 @@ class SlowSocket implements ClientSocket {
 function made() {
   const clock = new VirtualClock()
   const socket = new SlowSocket()
-  const outbox = new SocketOutbox(socket, { clock, socketLimits: { maxBufferedBytes } })
+  const wire = socket.wire as unknown as Duplex
+  const serving = { clock, socketLimits: { maxBufferedBytes } }
+  const outbox = new ClientSocket(socket as unknown as WebSocket, wire, serving)
   return { clock, socket, outbox }
 }
 
@@ -72,11 +73,10 @@ describe('answers', () => {
     void outbox.answer(bytes(900))
     void outbox.answer(bytes(700))
     await clock.advance(1)
-    expect(outbox.notify(bytes(1))).toBe(true)
-    expect(outbox.notify(bytes(1))).toBe(false)
-    socket.take()
-    await clock.advance(1)
-    expect(outbox.notify(bytes(1))).toBe(true)
+    outbox.notify(bytes(1))
+    expect(socket.closedWith).toBeNull()
+    outbox.notify(bytes(1))
+    expect([socket.sent, socket.closedWith?.code]).toEqual([[900, 1], 1008])
   })
 
   it('of a length that was not to be known let no more calls in than fit', async () => {
@@ -93,20 +93,6 @@ describe('answers', () => {
     expect(outbox.hasRoomBeside(100)).toBe(true)
   })
 
-  it('that are too many, of which nothing is taken, close the connection with a reason', async () => {
-    const { clock, socket, outbox } = made()
-    for (let at = 0; at < 5; at++) void outbox.answer(bytes(400))
-    await clock.advance(14_999)
-    expect(socket.closedWith).toBeNull()
-    await clock.advance(1)
-    expect(socket.closedWith).toEqual({
-      code: 1008,
-      reason: 'the client does not read its answers',
-    })
-    outbox.closed()
-    expect(clock.pending).toBe(0)
-  })
-
   it('that are too many for a moment harm nobody who reads', async () => {
     const { clock, socket, outbox } = made()
     for (let at = 0; at < 10; at++) void outbox.answer(bytes(400))
@@ -118,7 +104,7 @@ describe('answers', () => {
     expect([socket.sent.length, socket.closedWith]).toEqual([10, null])
   })
 
-  it('that are few close the connection when nothing is taken for a minute', async () => {
+  it('close the connection when nothing is taken for a minute', async () => {
     const { clock, socket, outbox } = made()
     void outbox.answer(bytes(400))
     await clock.advance(59_999)
@@ -140,13 +126,13 @@ describe('notifications', () => {
     const answered = outbox.answer(long())
     await clock.advance(1)
     socket.take()
-    const taken = [1_000, 601, 1].map((length) => outbox.notify(bytes(length)))
-    expect([taken, socket.sent]).toEqual([[true, true, false], [10]])
+    for (const length of [1_000, 601]) outbox.notify(bytes(length))
+    expect([socket.sent, socket.closedWith]).toEqual([[10], null])
+    outbox.notify(bytes(1))
+    expect(socket.closedWith).toMatchObject({ code: 1008 })
     more.resolve()
     await clock.advance(1)
     await answered
     expect(socket.sent).toEqual([10, 10, 0, 1_000, 601])
-    socket.take()
-    expect(outbox.notify(bytes(1))).toBe(true)
   })
 })

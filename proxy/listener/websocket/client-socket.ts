@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Cancel } from '../../clock/clock.ts'
+import type { Duplex } from 'node:stream'
+import { WebSocket } from 'ws'
 import type { SocketLimits } from '../../config/types.ts'
 import type { Body, ByteStream } from '../../upstream/wire.ts'
 import { brokenOff } from '../calls.ts'
 import type { ListenerOptions } from '../listener.ts'
-import { closeCodes, type ClientSocket } from './websocket-server.ts'
 
-/** A client that takes nothing of its answers for this long is cut off ... */
+/** A client that takes nothing of its answers for this long is cut off. */
 const stalledMs = 60_000
-/** ... and one that is owed more than may be held, for this long. */
-const overfullMs = 15_000
+/** What a client gets to answer a goodbye, and to read what is left. */
+const closeTimeoutMs = 5_000
 /** What a stream is taken to hold while it waits. */
 const streamBytes = 1024 * 1024
 /** How much of the most that an answer was counts for the next ones. */
@@ -19,24 +19,41 @@ const memory = 7 / 8
 const firstShare = 1 / 16
 const nothing = new Uint8Array()
 
+/** Why the router closes a WebSocket (RFC 6455, 7.4.1, and its registry). */
+export const closeCodes = {
+  /** Nothing was asked for a long time. */
+  idle: 1000,
+  /** The router stops. */
+  goingAway: 1001,
+  /** The client does not read, and what it is owed is not kept. */
+  notRead: 1008,
+  /** An answer broke off when a part of it was on its way. */
+  brokenOff: 1011,
+  /** A subscription cannot go on without a hole. */
+  tryAgain: 1013,
+} as const
+
 type Serving = Pick<ListenerOptions, 'clock'> & {
   readonly socketLimits: Pick<SocketLimits, 'maxBufferedBytes'>
 }
 
 /**
- * What goes out on one WebSocket: answers, one after the other as the client takes them, and
- * notifications, which nobody asked to be held back. A long answer goes out in fragments as it
- * comes; everything else stands behind it meanwhile. All that the client has not taken counts
- * against one bound.
+ * One WebSocket of a client. Answers go out one after the other as the client takes them, and
+ * notifications as they come. A long answer goes out in fragments; everything else stands behind it
+ * meanwhile. All that the client has not taken counts against one bound. Once it is closed, what is
+ * sent is dropped.
  */
-export class SocketOutbox {
-  readonly #socket: ClientSocket
+export class ClientSocket {
+  readonly #socket: WebSocket
+  readonly #wire: Duplex
   readonly #serving: Serving
+  /** When it last gave a sign of life. */
+  heardMs: number
+  /** When it last sent a message. */
+  usedMs: number
   /** Settles when the long answer has gone out. */
   #streaming: Promise<void> | null = null
   #drained: Promise<void> | null = null
-  #wake: () => void = () => undefined
-  #cancelOverfull: Cancel | null = null
   #held: Uint8Array[] = []
   #heldBytes = 0
   /** Of answers that wait for their turn. */
@@ -44,12 +61,62 @@ export class SocketOutbox {
   /** Answers that have not been taken. */
   #answers = 0
   #likelyBytes: number
-  #isClosed = false
 
-  constructor(socket: ClientSocket, serving: Serving) {
+  constructor(socket: WebSocket, wire: Duplex, serving: Serving) {
     this.#socket = socket
+    this.#wire = wire
     this.#serving = serving
+    this.heardMs = this.usedMs = serving.clock.nowMs()
     this.#likelyBytes = serving.socketLimits.maxBufferedBytes * firstShare
+  }
+
+  serve(received: (message: Uint8Array) => void, closed: () => void): void {
+    const heard = () => {
+      this.heardMs = this.#serving.clock.nowMs()
+    }
+    this.#socket
+      .on('message', (message: Buffer) => {
+        heard()
+        if (!this.#isOpen) return
+        this.usedMs = this.heardMs
+        received(message)
+      })
+      .on('ping', heard)
+      .on('pong', heard)
+      // The library closes it with the code that says what is wrong.
+      .on('error', heard)
+      .on('close', closed)
+  }
+
+  get isPaused(): boolean {
+    return this.#socket.isPaused
+  }
+
+  pause(): void {
+    this.#socket.pause()
+  }
+
+  resume(): void {
+    this.#socket.resume()
+  }
+
+  ping(): void {
+    this.#socket.ping()
+  }
+
+  terminate(): void {
+    this.#socket.terminate()
+  }
+
+  /** @param reason of at most 123 bytes */
+  close(code: number, reason: string): void {
+    if (!this.#isOpen) return
+    this.#socket.close(code, reason)
+    // The answer to the goodbye may stand behind what is not read.
+    this.#socket.resume()
+    this.#serving.clock.after(closeTimeoutMs, () => {
+      this.terminate()
+    })
   }
 
   /**
@@ -72,96 +139,82 @@ export class SocketOutbox {
     this.#likelyBytes = Math.max(length, this.#likelyBytes * memory)
     this.#answers += 1
     this.#waitingBytes += length
-    this.#watchBound()
     try {
-      while (!this.#isClosed && (this.#streaming ?? this.#drained) !== null)
-        await (this.#streaming ?? this.#drained)
+      while ((this.#streaming ?? this.#drained) !== null) await (this.#streaming ?? this.#drained)
       this.#waitingBytes -= length
       if (!(body instanceof Uint8Array)) await this.#stream(body)
-      else if (!this.#socket.send(body)) await this.#untilDrained()
+      else if (!this.#send(body)) await this.#untilDrained()
     } finally {
       this.#answers -= 1
     }
   }
 
-  /** @returns false when the client is too far behind to be sent more */
-  notify(message: Uint8Array): boolean {
-    if (this.#isOverfull) return false
-    if (this.#streaming) {
+  /** Sends what was not asked for now. A client that is too far behind to be sent more is closed. */
+  notify(message: Uint8Array): void {
+    if (this.#owedBytes > this.#serving.socketLimits.maxBufferedBytes)
+      this.close(closeCodes.notRead, 'the client does not read what it subscribed to')
+    else if (this.#streaming) {
       this.#held.push(message)
       this.#heldBytes += message.length
-    } else this.#socket.send(message)
-    return true
+    } else this.#send(message)
   }
 
-  closed(): void {
-    this.#isClosed = true
-    this.#held = []
-    this.#cancelOverfull?.()
-    this.#wake()
+  get #isOpen(): boolean {
+    return this.#socket.readyState === WebSocket.OPEN
   }
 
   get #owedBytes(): number {
-    return this.#socket.bufferedBytes + this.#heldBytes + this.#waitingBytes
-  }
-
-  get #isOverfull(): boolean {
-    return this.#owedBytes > this.#serving.socketLimits.maxBufferedBytes
-  }
-
-  /** Answers to calls that were under way may be too many, but not for long. */
-  #watchBound(): void {
-    if (this.#isClosed || this.#cancelOverfull !== null || !this.#isOverfull) return
-    const { clock } = this.#serving
-    this.#cancelOverfull = clock.after(overfullMs, () => {
-      this.#cancelOverfull = null
-      if (this.#isOverfull)
-        this.#socket.close(closeCodes.notRead, 'the client does not read its answers')
-    })
+    return this.#wire.writableLength + this.#heldBytes + this.#waitingBytes
   }
 
   async #stream(body: ByteStream): Promise<void> {
-    const socket = this.#socket
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#streaming = promise
     let isBegun = false
     try {
       for await (const part of body) {
-        if (this.#isClosed) return
+        if (!this.#isOpen) return
         isBegun = true
-        if (!socket.send(part, false)) await this.#untilDrained()
+        if (!this.#send(part, false)) await this.#untilDrained()
       }
-      if (!socket.send(nothing)) await this.#untilDrained()
+      if (!this.#send(nothing)) await this.#untilDrained()
     } catch (error) {
-      if (isBegun) socket.close(closeCodes.brokenOff, brokenOff(error).message)
+      if (isBegun) this.close(closeCodes.brokenOff, brokenOff(error).message)
       throw error
     } finally {
       this.#streaming = null
-      for (const message of this.#held.splice(0)) socket.send(message)
+      for (const message of this.#held.splice(0)) this.#send(message)
       this.#heldBytes = 0
       resolve()
     }
   }
 
-  /** One wait for all who wait. */
+  /**
+   * Sends a message, or a part of one, until whose last part nothing else may be sent. Nobody may
+   * change its bytes afterwards.
+   * @returns false when it is time to wait until it is drained
+   */
+  #send(bytes: Uint8Array, isLast = true): boolean {
+    if (!this.#isOpen) return true
+    this.#socket.send(bytes, { binary: false, fin: isLast })
+    return !this.#wire.writableNeedDrain
+  }
+
+  /** One wait for all who wait: until all was taken, or the client is gone. */
   #untilDrained(): Promise<void> {
-    if (this.#isClosed) return Promise.resolve()
     this.#drained ??= new Promise((resolve) => {
-      const socket = this.#socket
-      const { clock } = this.#serving
-      const cancelStall = clock.after(stalledMs, () => {
-        socket.close(closeCodes.notRead, `nothing of the answers was read in ${stalledMs / 1000} s`)
+      const wire = this.#wire
+      const cancelStall = this.#serving.clock.after(stalledMs, () => {
+        const reason = `nothing of the answers was read in ${stalledMs / 1000} s`
+        this.close(closeCodes.notRead, reason)
       })
-      this.#wake = () => {
+      const go = () => {
+        wire.off('drain', go).off('close', go)
         cancelStall()
-        // Who read something has time for the rest.
-        this.#cancelOverfull?.()
-        this.#cancelOverfull = null
         this.#drained = null
         resolve()
-        this.#watchBound()
       }
-      socket.onceDrained(this.#wake)
+      wire.on('drain', go).on('close', go)
     })
     return this.#drained
   }
