@@ -54,7 +54,7 @@ export class ClientSocket {
   /** Settles when the long answer has gone out. */
   #streaming: Promise<void> | null = null
   #drained: Promise<void> | null = null
-  #held: Uint8Array[] = []
+  readonly #held: Uint8Array[] = []
   #heldBytes = 0
   /** Of answers that wait for their turn. */
   #waitingBytes = 0

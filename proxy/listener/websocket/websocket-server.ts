@@ -109,7 +109,9 @@ export class WebSocketServer {
       observer.socketsChanged(this.size)
       session.closed()
     }
-    socket.serve((message) => session.received(message), closed)
+    socket.serve((message) => {
+      session.received(message)
+    }, closed)
     this.#checkLater()
   }
 
