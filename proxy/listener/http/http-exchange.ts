@@ -46,8 +46,6 @@ export class HttpExchange {
   body: Uint8Array = nothing
   /** The client went away before it was answered. Cheaper to ask than `signal`. */
   gone = false
-  /** 0 where none is named. */
-  contentLength = 0
   contentEncoding: string | null = null
   #acceptEncoding: string | null = null
   readonly #response: ServerResponse
@@ -75,11 +73,8 @@ export class HttpExchange {
     for (let at = 0; at < headers.length; at += 2) {
       const name = headers[at] as string
       const value = headers[at + 1] as string
-      if (name.length < 14 || name.length > 16) continue
+      if (name.length !== 15 && name.length !== 16) continue
       switch (name.toLowerCase()) {
-        case 'content-length':
-          this.contentLength = Number(value)
-          break
         case 'content-encoding':
           this.contentEncoding = joined(this.contentEncoding, value)
           break
@@ -131,17 +126,6 @@ export class HttpExchange {
       this.#send(status, varied, body)
     }
     return undefined
-  }
-
-  /** Writes the whole answer, and leaves the connection open until the returned function is called. */
-  respondAndHold({ status, headers, body }: HttpAnswer): () => void {
-    const response = this.#response
-    response.shouldKeepAlive = false
-    response.writeHead(status, [...headers, 'Content-Length', String(body.length)])
-    response.write(body)
-    return () => {
-      response.end()
-    }
   }
 
   #send(status: number, headers: HeaderList, body: Uint8Array | null): void {

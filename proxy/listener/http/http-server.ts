@@ -86,7 +86,6 @@ export class HttpServer implements Listener {
   /** Save for those that have become WebSockets. */
   readonly #connections = new Map<Socket, Connection>()
   #open = 0
-  #inFlight = 0
   #lastUsedMs = -Infinity
 
   constructor(options: HttpServerOptions) {
@@ -110,10 +109,7 @@ export class HttpServer implements Listener {
         this.#connected(socket)
       })
       .on('request', (request, response) => {
-        this.#receive(request, response, false)
-      })
-      .on('checkContinue', (request, response) => {
-        this.#receive(request, response, true)
+        this.#receive(request, response)
       })
       .on('upgrade', (request, wire, head) => {
         // Node no longer hears errors of a wire that leaves HTTP, and one that nobody hears ends the process.
@@ -134,8 +130,9 @@ export class HttpServer implements Listener {
     const { clock, sockets } = this.#options
     this.#settings.isDraining = true
     sockets?.leave()
-    const isQuiet = () => this.#inFlight === 0 && clock.nowMs() - this.#lastUsedMs > drainQuietMs
-    await until(clock, () => isQuiet() && !sockets?.size)
+    const isServing = () => [...this.#connections.values()].some(({ inFlight }) => inFlight > 0)
+    const isQuiet = () => clock.nowMs() - this.#lastUsedMs > drainQuietMs
+    await until(clock, () => isQuiet() && !isServing() && !sockets?.size)
   }
 
   async settle(): Promise<void> {
@@ -178,11 +175,10 @@ export class HttpServer implements Listener {
 
   #count(connection: Connection | undefined, by: number): void {
     if (connection) connection.inFlight += by
-    this.#inFlight += by
     this.#lastUsedMs = this.#options.clock.nowMs()
   }
 
-  #receive(request: IncomingMessage, response: ServerResponse, mustContinue: boolean): void {
+  #receive(request: IncomingMessage, response: ServerResponse): void {
     const { maxRequestBytes, handler } = this.#options
     const connection = this.#connections.get(request.socket)
     if (connection) connection.newest = request
@@ -193,50 +189,27 @@ export class HttpServer implements Listener {
       this.#count(connection, -1)
       exchange.closed()
     })
-    if (target.fault) return this.#refuse(request, exchange, target.fault)
-    const overflow = () => {
-      this.#refuse(request, exchange, tooLarge(maxRequestBytes))
-    }
-    if (exchange.contentLength > maxRequestBytes) return overflow()
-    if (mustContinue) response.writeContinue()
-    collectBody(
-      request,
-      maxRequestBytes,
-      (body) => {
-        exchange.body = body
-        if (exchange.contentEncoding !== null) void this.#decode(request, exchange)
-        else handler.serve(exchange)
-      },
-      overflow,
-    )
+    collectBody(request, maxRequestBytes, (body) => {
+      if (target.fault || body === null) {
+        const { kind, message } = target.fault ?? tooLarge(maxRequestBytes)
+        return exchange.answer(handler.refuse(kind, message))
+      }
+      exchange.body = body
+      if (exchange.contentEncoding !== null) void this.#decode(exchange)
+      else handler.serve(exchange)
+    })
   }
 
-  async #decode(request: IncomingMessage, exchange: HttpExchange): Promise<void> {
+  async #decode(exchange: HttpExchange): Promise<void> {
     const { maxRequestBytes, handler } = this.#options
     const { contentEncoding, body } = exchange
     try {
       exchange.body = await decodeBody(contentEncoding ?? '', body, maxRequestBytes)
     } catch (error) {
       if (!(error instanceof RelayError)) throw error
-      return this.#refuse(request, exchange, error)
+      return exchange.answer(handler.refuse(error.kind, error.message))
     }
     handler.serve(exchange)
-  }
-
-  /** Answers a request whose body may still be on its way. */
-  #refuse(request: IncomingMessage, exchange: HttpExchange, { kind, message }: RelayError): void {
-    const answer = this.#options.handler.refuse(kind, message)
-    if (request.complete && kind !== errorKinds.badHttp) return exchange.answer(answer)
-    // Closing while the client still sends would reset the connection, and it might never read
-    // the answer. So the answer goes out whole, and what still comes is dropped for a while.
-    const end = exchange.respondAndHold(answer)
-    if (request.complete) return end()
-    const cancel = this.#options.clock.after(lingerMs, end)
-    request.once('end', () => {
-      cancel()
-      end()
-    })
-    request.resume()
   }
 
   /** Answers bytes that are not an HTTP request, or that came too slowly. */
@@ -282,28 +255,26 @@ function rawAnswer({ status, headers, body }: HttpAnswer): Buffer {
 }
 
 /**
- * Reads a stream to its end. Calls `done` with all bytes, or `overflow` as soon as there are more
- * than `maxBytes`; never both, and neither when the stream breaks. The rest of a body that is too
- * long is read and dropped.
+ * Reads a request to its end. Calls `done` with all bytes, or null when there are more than `maxBytes`;
+ * never when it breaks. The rest of a body that is too long is read and dropped: to close while the client
+ * still sends would reset the connection, and it might never read the answer.
  */
 function collectBody(
-  stream: IncomingMessage,
+  request: IncomingMessage,
   maxBytes: number,
-  done: (body: Buffer) => void,
-  overflow: () => void,
+  done: (body: Buffer | null) => void,
 ): void {
   let pieces: Buffer[] = []
   let length = 0
-  stream
+  request
     .on('data', (piece: Buffer) => {
-      if (length > maxBytes) return
       length += piece.length
-      if (length <= maxBytes) return void pieces.push(piece)
-      pieces = []
-      overflow()
+      if (length <= maxBytes) pieces.push(piece)
+      else pieces = []
     })
     .on('end', () => {
       const [first] = pieces
-      if (length <= maxBytes) done(pieces.length === 1 && first ? first : Buffer.concat(pieces))
+      if (length > maxBytes) done(null)
+      else done(pieces.length === 1 && first ? first : Buffer.concat(pieces))
     })
 }
