@@ -7,6 +7,9 @@ import { isUpstreamsDoing } from '../relay/streamed-answer.ts'
 import type { ByteStream } from '../upstream/wire.ts'
 import type { CallEnd, ListenerOptions } from './listener.ts'
 
+/** What came of a call. */
+export type CallOutcome = Reply | RelayError | CallAborted
+
 type CallsOptions = Pick<ListenerOptions, 'relay' | 'clock' | 'observer'>
 
 /** Runs the calls of one listener, whatever its interface, and tells how they ended. */
@@ -18,7 +21,7 @@ export class Calls {
   }
 
   /** Never rejects: a failure that nobody foresaw is an internal error with its cause. */
-  run(call: Call): Promise<Reply | RelayError | CallAborted> {
+  run(call: Call): Promise<CallOutcome> {
     return this.#options.relay(call).then(undefined, (cause: unknown) => {
       if (call.signal.aborted) return new CallAborted()
       return cause instanceof RelayError ? cause : internal(cause)
@@ -29,7 +32,7 @@ export class Calls {
   endingWith(body: ByteStream, call: Call, reply: Reply): ByteStream {
     const source = body[Symbol.asyncIterator]()
     let isOver = false
-    const end = (outcome: Reply | RelayError | CallAborted) => {
+    const end = (outcome: CallOutcome) => {
       if (!isOver) this.ended(call, outcome)
       isOver = true
     }
@@ -59,7 +62,7 @@ export class Calls {
   }
 
   /** Tells the observer how a call ended. */
-  ended(call: Call, outcome: Reply | RelayError | CallAborted): void {
+  ended(call: Call, outcome: CallOutcome): void {
     if (call.signal.aborted || outcome instanceof CallAborted)
       this.#tell(call, { kind: 'abandoned' })
     else if (outcome instanceof RelayError) this.#tell(call, { kind: 'error', error: outcome })

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { hopByHop } from '../../config/fields/upstream-auth.ts'
-import { header, type HeaderList } from '../../upstream/wire.ts'
+import { hopByHop } from '../config/fields/upstream-auth.ts'
+import { header, type HeaderList } from '../upstream/wire.ts'
 
 /** Of one connection, or of one way to put a body into bytes, or into a part: never passed on, whatever a spec says. */
 const ownToEachHop: ReadonlySet<string> = new Set([
@@ -33,9 +33,4 @@ export function forwardHeaders(
     all.push(name, from[at + 1] as string)
   }
   return all ?? to
-}
-
-/** The content type of an answer; JSON where the upstream named none. */
-export function contentTypeOf(headers: HeaderList): string {
-  return header(headers, 'content-type') ?? 'application/json'
 }

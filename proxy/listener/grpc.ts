@@ -65,24 +65,18 @@ class GrpcHandler {
   }
 
   async #serve(exchange: Http2Exchange, guid: string): Promise<void> {
-    if (exchange.verb === 'GET' && exchange.path === '/health') return this.#tellHealth(exchange)
+    if (exchange.verb === 'GET' && exchange.path === '/health') {
+      const { status, text } = healthAnswer(this.#options.health())
+      return exchange.answerText(status, text, ['router-version', this.#options.version])
+    }
     const refusal = refusalOf(exchange)
     if (refusal !== null) return exchange.answerText(refusal, `${onlyGrpc}\n`)
     const call = await this.#makeCall(exchange, guid)
     if (call.signal.aborted) return this.#calls.ended(call, new CallAborted())
-    const cancelDeadline = this.#watchDeadline(exchange, call)
     const outcome = await this.#calls.run(call)
     if (outcome instanceof RelayError) this.#fail(exchange, call, outcome)
     else if (outcome instanceof CallAborted) this.#calls.ended(call, outcome)
     else await this.#pass(exchange, call, outcome)
-    cancelDeadline()
-  }
-
-  /** As on the listeners of the other interfaces, in HTTP/2. */
-  #tellHealth(exchange: Http2Exchange): void {
-    const { health, version } = this.#options
-    const { status, text } = healthAnswer(health())
-    exchange.answerText(status, text, ['router-version', version])
   }
 
   /** @throws RelayError when the request makes no sense */
@@ -141,17 +135,6 @@ class GrpcHandler {
       body,
       mayRest: body === null || exchange.messages > 1,
     }
-  }
-
-  /** A stream may run longer than any attempt, but not longer than its client wants. */
-  #watchDeadline(exchange: Http2Exchange, { journal }: Call): () => void {
-    const leftMs = journal.clientDeadlineMs - journal.startedMs
-    if (!Number.isFinite(leftMs)) return () => {}
-    return this.#options.clock.after(leftMs, () => {
-      exchange.cutOff(
-        statusOf({ kind: errorKinds.timeout, message: 'the deadline of the call is over' }),
-      )
-    })
   }
 
   #fail(exchange: Http2Exchange, call: Call, error: RelayError): void {

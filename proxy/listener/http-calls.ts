@@ -5,7 +5,7 @@ import { CallAborted, RelayError, errorKinds, type ErrorKind } from '../relay/er
 import type { Reply } from '../relay/reply.ts'
 import { header, type Body, type HeaderList } from '../upstream/wire.ts'
 import { Calls, brokenOff } from './calls.ts'
-import { contentTypeOf, forwardHeaders } from './http/forwarded-headers.ts'
+import { forwardHeaders } from './forwarded-headers.ts'
 import {
   healthAnswer,
   type HttpAnswer,
@@ -37,9 +37,9 @@ export abstract class HttpCalls<C extends Call = Call> implements HttpHandler {
   /** JSON; `call` is absent where there is none. */
   protected abstract errorBytes(error: RelayError, guid: string, call?: C): Uint8Array
 
-  /** Null for an answer without one. */
+  /** Null for an answer without one; JSON where the upstream named none. */
   protected contentTypeOf(headers: HeaderList): string | null {
-    return contentTypeOf(headers)
+    return header(headers, 'content-type') ?? 'application/json'
   }
 
   serve(exchange: HttpExchange): void {

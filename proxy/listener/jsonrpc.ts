@@ -7,7 +7,7 @@ import type { Body } from '../upstream/wire.ts'
 import { brokenOff, internal } from './calls.ts'
 import { readDirectives } from './directives.ts'
 import { HttpCalls } from './http-calls.ts'
-import { forwardHeaders } from './http/forwarded-headers.ts'
+import { forwardHeaders } from './forwarded-headers.ts'
 import type { HttpExchange } from './http/http-exchange.ts'
 import { createHttpListener } from './http/http-server.ts'
 import {
@@ -16,17 +16,15 @@ import {
   type CallOrigin,
   type JsonRpcCall,
 } from './jsonrpc/jsonrpc-call.ts'
+import { answerBody, bodyOf, type ItemContext } from './jsonrpc/jsonrpc-items.ts'
 import {
-  answerBatch,
-  answerItem,
-  bodyOf,
-  type ItemAnswer,
-  type ItemContext,
-  type JsonRpcServing,
-} from './jsonrpc/jsonrpc-items.ts'
-import { JsonRpcRequest, errorBytes, readBody } from './jsonrpc/jsonrpc-request.ts'
+  JsonRpcRequest,
+  errorBytes,
+  readBody,
+  type RequestBody,
+} from './jsonrpc/jsonrpc-request.ts'
 import type { Listener, ListenerOptions } from './listener.ts'
-import { refuseSubscription } from './session/session-subscriptions.ts'
+import { refuseSubscription } from './websocket/session-subscriptions.ts'
 import { WebSocketServer } from './websocket/websocket-server.ts'
 
 /**
@@ -73,12 +71,9 @@ export class JsonRpcHandler extends HttpCalls<JsonRpcCall> {
   #post(exchange: HttpExchange): void {
     const guid = this.options.newGuid()
     try {
-      const { body } = exchange
-      const read = readBody(body)
-      if (read.kind === 'single') return this.#single(exchange, read.span, guid)
-      void this.#items(exchange, guid, (context, serving) =>
-        answerBatch(body, read.items, guid, context, serving),
-      )
+      const read = readBody(exchange.body)
+      if (read.kind === 'batch' || !this.#single(exchange, read.span, guid))
+        void this.#items(exchange, read, guid)
     } catch (cause) {
       const error = cause instanceof RelayError ? cause : internal(cause)
       exchange.answer(this.refusal(error, guid))
@@ -95,23 +90,17 @@ export class JsonRpcHandler extends HttpCalls<JsonRpcCall> {
     }
   }
 
-  #single(exchange: HttpExchange, span: Span, guid: string): void {
-    const { body } = exchange
-    const request = new JsonRpcRequest(body, span)
+  /** @returns false for a notification */
+  #single(exchange: HttpExchange, span: Span, guid: string): boolean {
+    const request = new JsonRpcRequest(exchange.body, span)
     const call = makeJsonRpcCall(request, this.#originOf(exchange), guid, this.options)
     refuseSubscription(request, call, this.options.subscriptions)
-    if (!request.isNotification) return void this.answer(exchange, call)
-    void this.#items(exchange, guid, (context, serving) =>
-      answerItem(body, span, guid, context, serving),
-    )
+    if (!request.isNotification) void this.answer(exchange, call)
+    return !request.isNotification
   }
 
   /** Answers what has no status and no headers of its own: a batch, or a notification. */
-  async #items(
-    exchange: HttpExchange,
-    guid: string,
-    answer: (context: ItemContext, serving: JsonRpcServing) => Promise<ItemAnswer>,
-  ): Promise<void> {
+  async #items(exchange: HttpExchange, read: RequestBody, guid: string): Promise<void> {
     const metadata = this.metadataOf(guid)
     const context: ItemContext = {
       ...this.#originOf(exchange),
@@ -121,7 +110,8 @@ export class JsonRpcHandler extends HttpCalls<JsonRpcCall> {
       subscribe: (request, call) => refuseSubscription(request, call, this.options.subscriptions),
     }
     try {
-      const body = await answer(context, { ...this.options, calls: this.calls })
+      const serving = { ...this.options, calls: this.calls }
+      const body = await answerBody(exchange.body, read, guid, context, serving)
       if (exchange.gone) return
       if (body === null) void exchange.respond(204, metadata.toHeaders(null), null)
       else await exchange.respond(200, metadata.toHeaders('application/json'), body)

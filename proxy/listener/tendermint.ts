@@ -3,7 +3,7 @@
 import { errorKinds, type RelayError } from '../relay/errors.ts'
 import type { Finding } from '../relay/reply.ts'
 import type { Incoming } from '../upstream/wire.ts'
-import { forwardHeaders } from './http/forwarded-headers.ts'
+import { forwardHeaders } from './forwarded-headers.ts'
 import type { HttpExchange } from './http/http-exchange.ts'
 import { JsonRpcHandler, listenForJsonRpc } from './jsonrpc.ts'
 import { errorBytes } from './jsonrpc/jsonrpc-request.ts'
@@ -23,6 +23,9 @@ export function createTendermintListener(options: ListenerOptions): Listener {
 /** Under which nodes answer in URI style. */
 const uriId = Buffer.from('-1')
 
+const noIndex =
+  'this listener serves GET /status and so on, POST / with a JSON-RPC body, /websocket, and GET /health'
+
 class TendermintHandler extends JsonRpcHandler {
   readonly #uri = new UriCalls(this.options)
 
@@ -30,16 +33,10 @@ class TendermintHandler extends JsonRpcHandler {
     const { verb, path } = exchange
     // `/health` is the router's own on every listener; the node's is called by POST.
     const isUri = (verb === 'GET' || verb === 'HEAD') && path !== '/health'
-    if (isUri && path === '/') this.#refuseIndex(exchange)
+    // There nodes have a page of links to themselves, by the name that they were asked by.
+    if (isUri && path === '/') exchange.answer(this.refuse(errorKinds.noSuchPath, noIndex))
     else if (isUri) this.#uri.serve(exchange)
     else super.take(exchange)
-  }
-
-  /** There nodes have a page of links to themselves, by the name that they were asked by. */
-  #refuseIndex(exchange: HttpExchange): void {
-    const message =
-      'this listener serves GET /status and so on, POST / with a JSON-RPC body, /websocket, and GET /health'
-    exchange.answer(this.refuse(errorKinds.noSuchPath, message))
   }
 }
 

@@ -43,10 +43,7 @@ export class Http2Exchange {
     this.verb = pseudo(':method')
     this.path = pseudo(':path')
     this.headers = headers
-    const body = new RequestBody(keptBytes, {
-      pause: () => void stream.pause(),
-      resume: () => void stream.resume(),
-    })
+    const body = new RequestBody(keptBytes, stream)
     this.body = body
     const frames = this.#frames
     const left = () => {
@@ -55,7 +52,8 @@ export class Http2Exchange {
     stream
       .on('data', (chunk: Buffer) => {
         frames.push(chunk)
-        if (frames.longestBytes > maxMessageBytes) return this.#refuse(tooLarge(maxMessageBytes))
+        if (frames.longestBytes > maxMessageBytes)
+          return this.cutOff(statusOf(tooLarge(maxMessageBytes)))
         body.push(chunk)
       })
       // Node tells of an end also behind a reset, which ends nothing.
@@ -70,7 +68,7 @@ export class Http2Exchange {
         const message = 'the request ends in the middle of a message'
         const error = new RelayError(errorKinds.badGrpc, message)
         body.end(error)
-        this.#refuse(error)
+        this.cutOff(statusOf(error))
       })
       .on('close', () => {
         left()
@@ -126,10 +124,6 @@ export class Http2Exchange {
       stream.end()
     }
     this.#abort.abort()
-  }
-
-  #refuse(error: RelayError): void {
-    this.cutOff(statusOf(error))
   }
 
   #trailers: () => HeaderList = () => []

@@ -5,8 +5,8 @@ import type { ByteStream } from '../../upstream/wire.ts'
 
 /** Where the pieces come from. */
 interface Flow {
-  pause(): void
-  resume(): void
+  pause(): unknown
+  resume(): unknown
 }
 
 /**

@@ -9,6 +9,11 @@ import type { Send } from '../../relay/call.ts'
 import type { NodeUrl } from '../../upstream/node-url.ts'
 import { wholeBody, type Incoming, type Outgoing } from '../../upstream/wire.ts'
 
+/** Of a batch and of the answer to it. */
+export const open = Buffer.from('[')
+export const comma = Buffer.from(',')
+export const close = Buffer.from(']')
+
 /** A joined answer is collected up to this; items of a longer one are asked for singly. */
 const maxAnswerBytes = 16 * 1024 * 1024
 /** With these a node that takes no batches, or none so long, refuses one. */
@@ -169,15 +174,6 @@ function partsOf(
 }
 
 function joined(bodies: readonly Uint8Array[]): Uint8Array {
-  const pieces: Uint8Array[] = [open]
-  for (const [index, body] of bodies.entries()) {
-    if (index > 0) pieces.push(comma)
-    pieces.push(body)
-  }
-  pieces.push(close)
-  return Buffer.concat(pieces)
+  const items = bodies.flatMap((body) => [comma, body])
+  return Buffer.concat([open, ...items.slice(1), close])
 }
-
-const open = Buffer.from('[')
-const comma = Buffer.from(',')
-const close = Buffer.from(']')

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Question } from '../../chain/types.ts'
 import type { CancelSignal } from '../../clock/cancellation.ts'
 import type { Span } from '../../json/cursor.ts'
 import { bufferOf } from '../../json/text.ts'
@@ -50,7 +49,8 @@ export function makeJsonRpcCall(
 ): JsonRpcCall {
   const { directives, requestHeaders, internalPath, signal } = origin
   if (directives instanceof RelayError) throw new RequestRefused(directives, request)
-  const asked = iface.classify(internalPath === '' ? request : questionAt(internalPath, request))
+  request.internalPath = internalPath
+  const asked = iface.classify(request)
   const sentId = isGivenBack(request) ? request.ownId : ourId
   const isVersion1 = iface.impliedVersion === '1.0' && !request.isVersion2
   const journal = new Journal(clock.nowMs())
@@ -87,19 +87,6 @@ export function makeOwnCall(
   const directives = { ...noDirectives, selectProvider: prefer, blockProviders: avoid }
   const origin = { directives, requestHeaders: ownHeaders, internalPath: '', signal }
   return makeJsonRpcCall(request, origin, guid, serving)
-}
-
-/** Its params are parsed only when somebody looks at them. */
-function questionAt(internalPath: string, request: JsonRpcRequest): Question {
-  const { apiInterface, method } = request
-  return {
-    apiInterface,
-    method,
-    get params() {
-      return request.params
-    },
-    internalPath,
-  }
 }
 
 /**

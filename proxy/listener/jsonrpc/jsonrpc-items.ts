@@ -5,21 +5,17 @@ import { CallAborted, RelayError, errorKinds } from '../../relay/errors.ts'
 import type { Journal } from '../../relay/journal.ts'
 import type { Reply } from '../../relay/reply.ts'
 import { release, type Body } from '../../upstream/wire.ts'
-import { internal, type Calls } from '../calls.ts'
+import { internal, type CallOutcome, type Calls } from '../calls.ts'
 import type { ListenerOptions } from '../listener.ts'
-import { JoinedRequests } from './joined-requests.ts'
+import { JoinedRequests, close, comma, open } from './joined-requests.ts'
 import { makeJsonRpcCall, type CallOrigin, type JsonRpcCall } from './jsonrpc-call.ts'
-import { JsonRpcRequest, errorBytes } from './jsonrpc-request.ts'
+import { JsonRpcRequest, errorBytes, type RequestBody } from './jsonrpc-request.ts'
 
 /** Items of one batch that are asked for at the same time. */
 export const waveItems = 100
 
 /** A batch's answer up to this size is sent as a whole; a longer one as it comes. */
 const maxCollectedBytes = 1024 * 1024
-
-const open = Buffer.from('[')
-const comma = Buffer.from(',')
-const close = Buffer.from(']')
 
 /** The answer to one item: bytes, a stream that is too long to hold, or null for none. */
 export type ItemAnswer = Body | null
@@ -41,17 +37,19 @@ export interface ItemContext extends CallOrigin {
 }
 
 /**
- * Answers the items of a batch with one JSON array, in their order. Null when no item has an answer.
+ * Answers one request, or the items of a batch with one JSON array, in their order. Null when nothing
+ * has an answer.
  * @throws the error of an item's stream
  */
-export async function answerBatch(
+export async function answerBody(
   body: Uint8Array,
-  items: readonly Span[],
+  read: RequestBody,
   guid: string,
   context: ItemContext,
   serving: JsonRpcServing,
-): Promise<Body | null> {
-  const pieces = batchPieces(items, (span, index, joined) =>
+): Promise<ItemAnswer> {
+  if (read.kind === 'single') return answerItem(body, read.span, guid, context, serving)
+  const pieces = batchPieces(read.items, (span, index, joined) =>
     answerItem(body, span, `${guid}-${index}`, context, serving, joined),
   )
   const collected: Uint8Array[] = []
@@ -106,11 +104,8 @@ async function* rest(
   yield* pieces
 }
 
-/**
- * Answers one request of a batch or of a WebSocket: with bytes that are JSON-RPC in any case, since
- * anything else would spoil the answers to the others. Never rejects.
- */
-export async function answerItem(
+/** JSON-RPC in any case, since anything else would spoil the answers to the others. Never rejects. */
+async function answerItem(
   body: Uint8Array,
   span: Span,
   guid: string,
@@ -153,20 +148,14 @@ async function relayItem(
 }
 
 /** What is no JSON-RPC is an error of the router's own. */
-function settled(
-  call: JsonRpcCall,
-  outcome: Reply | RelayError | CallAborted,
-): Reply | RelayError | CallAborted {
+function settled(call: JsonRpcCall, outcome: CallOutcome): CallOutcome {
   if (outcome instanceof RelayError || outcome instanceof CallAborted) return outcome
   // What streams was found to be an answer, or nobody could have passed it on.
   if (!(outcome.incoming.body instanceof Uint8Array)) return outcome
   const finding = call.reader.findingOf(outcome.incoming)
   if (finding.kind !== 'malformed') return outcome
-  const { status } = outcome.incoming
-  return new RelayError(
-    errorKinds.upstreamFailed,
-    `the upstream answered with HTTP status ${status} and ${finding.why}`,
-  )
+  const why = `HTTP status ${outcome.incoming.status} and ${finding.why}`
+  return new RelayError(errorKinds.upstreamFailed, `the upstream answered with ${why}`)
 }
 
 /** The upstream's bytes, in the terms of the client's request. */

@@ -74,6 +74,8 @@ export class JsonRpcRequest {
   /** It tells its version. */
   readonly hasVersion: boolean
   readonly method: string
+  /** The one of the chain's internal paths that the client called; empty for none of them. */
+  internalPath = ''
   readonly #paramsSpan: Span | null
   #params: unknown
 

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { RelayError } from '../../relay/errors.ts'
-import type { Body } from '../../upstream/wire.ts'
 import { brokenOff, internal } from '../calls.ts'
 import type { CallOrigin } from '../jsonrpc/jsonrpc-call.ts'
 import {
-  answerBatch,
-  answerItem,
+  answerBody,
   waveItems,
   type ItemContext,
   type JsonRpcServing,
@@ -17,7 +15,7 @@ import {
   readBody,
   type RequestBody,
 } from '../jsonrpc/jsonrpc-request.ts'
-import { closeCodes, type ClientSocket } from '../websocket/client-socket.ts'
+import { closeCodes, type ClientSocket } from './client-socket.ts'
 import { SessionSubscriptions, noSuchSubscription } from './session-subscriptions.ts'
 
 /** What the upgrade request said; it goes for every call. */
@@ -41,7 +39,6 @@ export class JsonRpcSession {
   #waiting: Uint8Array[] = []
   #inFlight = 0
   #count = 0
-  #isPaused = false
   #isLeaving = false
   #isSettling = false
 
@@ -69,7 +66,6 @@ export class JsonRpcSession {
     else {
       // What was read already still comes.
       this.#waiting.push(message)
-      this.#isPaused = true
       this.#socket.pause()
     }
   }
@@ -107,15 +103,22 @@ export class JsonRpcSession {
   }
 
   #serve(message: Uint8Array): void {
-    const body = bodyOf(message)
-    // As many of a batch as are asked for at once.
-    const isBatch = 'items' in body
-    const weight = isBatch ? Math.min(body.items.length, waveItems) : 1
-    this.#inFlight += weight
-    this.#gone ??= new AbortController()
-    const { signal } = this.#gone
     const guid = `${this.#origin.guid}-${++this.#count}`
-    void this.#answer(message, body, guid, signal).then(() => {
+    try {
+      const body = readBody(message)
+      // As many of a batch as are asked for at once.
+      const weight = body.kind === 'batch' ? Math.min(body.items.length, waveItems) : 1
+      this.#await(weight, this.#answer(message, body, guid))
+    } catch (cause) {
+      const error = cause instanceof RelayError ? cause : internal(cause)
+      this.#serving.observer.requestRefused(error, guid)
+      this.#await(1, this.#socket.answer(errorBytes(error, guid)))
+    }
+  }
+
+  #await(weight: number, answered: Promise<void>): void {
+    this.#inFlight += weight
+    void answered.then(() => {
       this.#inFlight -= weight
       if (this.#inFlight === 0) this.#gone = null
       this.#serveWaiting()
@@ -129,45 +132,16 @@ export class JsonRpcSession {
       if (!message) break
       this.#serve(message)
     }
-    if (!this.#isPaused || !this.#hasRoom) return
-    this.#isPaused = false
-    this.#socket.resume()
+    if (this.#socket.isPaused && this.#hasRoom) this.#socket.resume()
   }
 
   /** Never rejects. */
-  async #answer(
-    message: Uint8Array,
-    body: RequestBody | RelayError,
-    guid: string,
-    signal: AbortSignal,
-  ): Promise<void> {
+  async #answer(message: Uint8Array, body: RequestBody, guid: string): Promise<void> {
+    this.#gone ??= new AbortController()
     const begun: (() => void)[] = []
-    try {
-      const answer = await this.#answerTo(message, body, guid, signal, begun)
-      if (answer !== null) await this.#socket.answer(answer)
-    } catch (cause) {
-      // Where a part of it has gone out, the connection is closed and this goes nowhere.
-      const ownId = 'span' in body ? new JsonRpcRequest(message, body.span).ownId : undefined
-      await this.#socket.answer(errorBytes(brokenOff(cause), guid, ownId))
-    }
-    // Also of a batch that broke off: what nobody lets begin would only fill up.
-    for (const begin of begun) begin()
-  }
-
-  async #answerTo(
-    message: Uint8Array,
-    body: RequestBody | RelayError,
-    guid: string,
-    signal: AbortSignal,
-    begun: (() => void)[],
-  ): Promise<Body | null> {
-    if (body instanceof RelayError) {
-      this.#serving.observer.requestRefused(body, guid)
-      return errorBytes(body, guid)
-    }
     const context: ItemContext = {
       ...this.#origin,
-      signal,
+      signal: this.#gone.signal,
       told: () => undefined,
       subscribe: (request, call) => {
         const answer = this.#subscriptions?.answer(request, call, begun) ?? null
@@ -175,16 +149,16 @@ export class JsonRpcSession {
         throw noSuchSubscription(request, call.asked)
       },
     }
-    return body.kind === 'single'
-      ? answerItem(message, body.span, guid, context, this.#serving)
-      : answerBatch(message, body.items, guid, context, this.#serving)
-  }
-}
-
-function bodyOf(message: Uint8Array): RequestBody | RelayError {
-  try {
-    return readBody(message)
-  } catch (cause) {
-    return cause instanceof RelayError ? cause : internal(cause)
+    try {
+      const answer = await answerBody(message, body, guid, context, this.#serving)
+      if (answer !== null) await this.#socket.answer(answer)
+    } catch (cause) {
+      // Where a part of it has gone out, the connection is closed and this goes nowhere.
+      const ownId =
+        body.kind === 'single' ? new JsonRpcRequest(message, body.span).ownId : undefined
+      await this.#socket.answer(errorBytes(brokenOff(cause), guid, ownId))
+    }
+    // Also of a batch that broke off: what nobody lets begin would only fill up.
+    for (const begin of begun) begin()
   }
 }

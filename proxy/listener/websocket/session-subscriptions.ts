@@ -9,7 +9,7 @@ import type { SubscriptionServing } from '../listener.ts'
 import type { JsonRpcCall } from '../jsonrpc/jsonrpc-call.ts'
 import type { ItemAnswer, JsonRpcServing } from '../jsonrpc/jsonrpc-items.ts'
 import { RequestRefused, errorBytes, type JsonRpcRequest } from '../jsonrpc/jsonrpc-request.ts'
-import { closeCodes, type ClientSocket } from '../websocket/client-socket.ts'
+import { closeCodes, type ClientSocket } from './client-socket.ts'
 
 /**
  * Over HTTP nobody can be told of anything later.

@@ -6,11 +6,11 @@ import { WebSocketServer as Upgrader } from 'ws'
 import type { Cancel } from '../../clock/clock.ts'
 import { Calls } from '../calls.ts'
 import { readDirectives } from '../directives.ts'
-import { forwardHeaders } from '../http/forwarded-headers.ts'
+import { forwardHeaders } from '../forwarded-headers.ts'
 import { ownHeaders } from '../jsonrpc/jsonrpc-call.ts'
 import type { JsonRpcServing } from '../jsonrpc/jsonrpc-items.ts'
 import type { ListenerOptions } from '../listener.ts'
-import { JsonRpcSession } from '../session/jsonrpc-session.ts'
+import { JsonRpcSession } from './jsonrpc-session.ts'
 import { ClientSocket, closeCodes } from './client-socket.ts'
 
 /** How often the sockets are looked at. */
