@@ -202,10 +202,7 @@ test('the commands print no key, whatever is wrong with it', async () => {
 })
 
 test('what is wired can be printed whole', async () => {
-  const parsed = parseConfig(
-    { name: 'router.yml', text: JSON.stringify(config) },
-    { environment: env, flags: {} },
-  )
+  const parsed = parseConfig(JSON.stringify(config), { environment: env, flags: {} })
   const chains = serveChains(parsed.config!, {
     catalog: await loadCatalog([]),
     clock: systemClock,

@@ -72,10 +72,10 @@ export async function serveRouter(options: ServedRouterOptions): Promise<ServedR
     strategy: 'round-robin',
     ...settings,
   })
-  const { config, problems } = parseConfig(
-    { name: 'router.yml', text },
-    { environment: options.environment ?? {}, flags: {} },
-  )
+  const { config, problems } = parseConfig(text, {
+    environment: options.environment ?? {},
+    flags: {},
+  })
   if (!config) throw new Error(problems.map(({ message }) => message).join('\n'))
   const [chain] = serveChains(config, {
     catalog: options.catalog ?? (await catalogOf(specSources)),

@@ -111,5 +111,5 @@ function configOf(node: EngineOptions['nodes'][number], chain: Chain): UpstreamC
   )
   if (node.socket) nodeUrls.push(nodeUrlConfig(printableOf(node, 'socket'), { maxBatch: 1 }))
   const chainId = chain.id
-  return { name, tier, chainId, apiInterface: 'jsonrpc', groupLabel: null, nodeUrls }
+  return { name, tier, chainId, apiInterface: 'jsonrpc', nodeUrls }
 }

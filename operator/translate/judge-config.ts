@@ -12,7 +12,7 @@ import { type TlsFault, judgeTls } from '../../proxy/config/tls-material.ts'
 import { unsetVariableHint } from '../../proxy/config/yaml/read-yaml.ts'
 import { renderPlaceholders } from '../../proxy/config/yaml/scalar.ts'
 import type { Endpoint } from '../api/rpc-router.ts'
-import { configDirectory, configFile, secretDirectory } from './object-names.ts'
+import { configDirectory, secretDirectory } from './object-names.ts'
 import { type ReferenceData, environmentOf, standIn, valueOf } from './reference-data.ts'
 import {
   type Listener,
@@ -109,7 +109,7 @@ export function judgeConfig(
   const hidden = upstreams.filter(isHidden).map(({ serves }) => serves)
   const readable = upstreams.map((upstream) => withReadableUrls(upstream, environment))
   const document = routerDocument(plan, listeners, readable)
-  const parsed = parseConfig({ name: configFile, text: document.text }, { environment, flags: {} })
+  const parsed = parseConfig(document.text, { environment, flags: {} })
   const ofChains = check(parsed.entries)
   const ofRouter: RouterRefusal[] = []
   const ofProviders = new Map<string, readonly ConfigRefusal[]>()
@@ -155,7 +155,7 @@ function upstreamPlace(path: string, { upstreams }: RouterDocument): UpstreamPla
 }
 
 type Environment = Readonly<Record<string, string>>
-const urlField = upstreamUrl()
+const urlField = upstreamUrl
 
 /**
  * The upstream with a URL in the place of each that is none for want of a value: that may be a port or all of it, and is

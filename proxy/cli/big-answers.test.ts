@@ -50,7 +50,7 @@ ${ports
   .join('\n')}
 strategy: round-robin
 `
-  const parsed = parseConfig({ name: 'test.yml', text }, { environment: {}, flags: {} })
+  const parsed = parseConfig(text, { environment: {}, flags: {} })
   const config = parsed.config ?? expect.fail(JSON.stringify(parsed.problems))
   // Any free port.
   const endpoints = config.endpoints.map((each) => ({

@@ -26,10 +26,9 @@ export async function loadConfig(request: ConfigRequest): Promise<ParsedConfig> 
   const { configPath, flags, environment } = request
   const file = await readTextFile(configPath)
   if ('problem' in file) return unreadableConfig([file.problem], { environment, flags })
-  const source = { name: configPath, text: file.text }
   const envFiles: EnvFile[] = []
   const problems: Problem[] = []
-  for (const path of envFilesOf(source, flags)) {
+  for (const path of envFilesOf(file.text, flags)) {
     const envFile = await readTextFile(path, `the env file ${path}`)
     if ('text' in envFile) envFiles.push({ name: path, text: envFile.text })
     else problems.push({ ...envFile.problem, path: 'env-file' })
@@ -38,7 +37,7 @@ export async function loadConfig(request: ConfigRequest): Promise<ParsedConfig> 
   problems.push(...layered.problems)
   // Without an env file its variables would be reported as missing too, one by one.
   if (problems.length > 0) return unreadableConfig(problems, { environment, flags })
-  return parseConfig(source, { environment: layered.environment, flags })
+  return parseConfig(file.text, { environment: layered.environment, flags })
 }
 
 /** Reads a text file of at most `mostFileBytes`. Never throws, and does not wait for pipes or devices. */

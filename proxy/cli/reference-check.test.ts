@@ -24,7 +24,7 @@ ${entries.join('\n')}`
 }
 
 async function problemsOf(text: string): Promise<readonly string[]> {
-  const parsed = parseConfig({ name: 'test.yml', text }, { environment: {}, flags: {} })
+  const parsed = parseConfig(text, { environment: {}, flags: {} })
   const problems = await createReferenceCheck().check(parsed)
   return problems.map(({ path, line, message }) => `${line} ${path}: ${message}`)
 }

@@ -2,7 +2,6 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { checkChains } from '../config/check-chains.ts'
 import { checkServing } from '../config/checks.ts'
-import { tlsOf } from '../config/entries.ts'
 import { loadCatalog } from '../chain/load-catalog.ts'
 import { SpecError, type SpecProblem } from '../chain/document.ts'
 import type { ChainCatalog } from '../chain/types.ts'
@@ -72,7 +71,7 @@ function checkTlsFiles({ entries, locate }: ParsedConfig): readonly Problem[] {
     for (const { path, entry } of entries.upstreams.flatMap(({ urls }) => urls)) {
       const tls = entry['auth-config']?.tls
       try {
-        if (tls !== undefined) readTls(tlsOf(tls))
+        if (tls !== undefined) readTls(tls)
       } catch (error) {
         if (!(error instanceof TlsFileError)) throw error
         report(`${path}.auth-config.tls.${error.key}`, error.reason)

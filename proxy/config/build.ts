@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { tlsOf } from './entries.ts'
 import type { Secret } from './secret.ts'
 import { type ConfigFile, type NodeUrlEntry, type UpstreamEntry } from './schema.ts'
 import { defaultAddress } from './schema.ts'
@@ -51,7 +50,6 @@ function buildUpstream(upstream: UpstreamEntry, tier: Tier): UpstreamConfig {
     tier,
     chainId: upstream['chain-id'],
     apiInterface: upstream['api-interface'],
-    groupLabel: upstream['group-label'] ?? null,
     nodeUrls: upstream['node-urls'].map(buildNodeUrl),
   }
 }
@@ -76,6 +74,6 @@ function buildNodeUrl(entry: NodeUrlEntry): NodeUrlConfig {
     ...(entry.compression === undefined ? {} : { compression: entry.compression }),
     authHeaders: headers,
     authQuery: auth['auth-query'] ?? new Map(),
-    tls: auth.tls === undefined ? null : tlsOf(auth.tls),
+    tls: auth.tls ?? null,
   }
 }

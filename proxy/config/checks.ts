@@ -102,14 +102,16 @@ export function checkAddresses(
     const address = entry[key]
     return address === undefined ? [] : { of: path, path: `${path}.${key}`, address }
   })
-  const others = admin === null ? [] : [{ of: adminKey, path: adminKey, address: admin }]
-  for (const [index, { address, path }] of listeners.entries())
-    for (const other of [...listeners.slice(0, index), ...others]) {
-      if (!addressesOverlap(other.address, address)) continue
-      const where = other.of === adminKey ? '' : ` on ${lineOf(other.path, locate)}`
-      const message = `${formatAddress(address)} collides with ${formatAddress(other.address)} of ${other.of}${where}`
-      report(path, message, 'Give each its own port.')
-    }
+  const ofAdmin = admin === null ? [] : [{ of: adminKey, path: adminKey, address: admin }]
+  const all = [...ofAdmin, ...listeners]
+  for (const [index, { address, path }] of all.entries())
+    for (const other of all.slice(0, index))
+      if (addressesOverlap(other.address, address)) {
+        const line = locate(other.path)?.line
+        const where = line === undefined ? other.of : `${other.of} on line ${line}`
+        const message = `${formatAddress(address)} collides with ${formatAddress(other.address)} of ${where}`
+        report(path, message, 'Give each its own port.')
+      }
   for (const { entry, path } of upstreams.flatMap(({ urls }) => urls)) {
     const url = entry.url?.url.reveal()
     const own = url && listeners.find(({ address }) => leadsTo(url, address))

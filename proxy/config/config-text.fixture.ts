@@ -24,7 +24,7 @@ export function parse(
   environment: Readonly<Record<string, string>> = {},
   flags: FlagValues = {},
 ): ParsedConfig {
-  return parseConfig({ name: 'router.yml', text }, { environment, flags })
+  return parseConfig(text, { environment, flags })
 }
 
 /** The problems of a text with each chain under one name, one line each: `line:column severity path: message | hint`. */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Partly } from './partial.ts'
-import type { ConfigFile, NodeUrlEntry, TlsEntry, UpstreamEntry } from './schema.ts'
+import type { ConfigFile, NodeUrlEntry, UpstreamEntry } from './schema.ts'
 import type { Secret } from './secret.ts'
-import type { Tier, TlsConfig } from './types.ts'
+import type { Tier } from './types.ts'
 
 /** An entry of a list of the file, as far as it could be read. */
 export interface Placed<T> {
@@ -47,16 +47,6 @@ export function placed<T>(
   return ((list ?? []) as readonly (Partly<T> | undefined)[]).flatMap((entry, index) =>
     entry === undefined ? [] : [{ entry, path: `${path}[${index}]` }],
   )
-}
-
-export function tlsOf(tls: Partly<TlsEntry>): TlsConfig {
-  return {
-    caFile: tls['ca-file'] ?? null,
-    certFile: tls['cert-file'] ?? null,
-    keyFile: tls['key-file'] ?? null,
-    serverName: tls['server-name'] ?? null,
-    insecureSkipVerify: tls['insecure-skip-verify'] ?? false,
-  }
 }
 
 /** The secrets of a file that may have mistakes elsewhere: headers and queries, and URLs for the keys in them. */

@@ -497,7 +497,7 @@ const configCases: readonly Case[] = [
   {
     text: `${minimal}metrics-listen-address: :3360\n`,
     problems: [
-      '2:22 error endpoints[0].network-address: 127.0.0.1:3360 collides with 0.0.0.0:3360 of metrics-listen-address | Give each its own port.',
+      '2:22 error endpoints[0].network-address: 127.0.0.1:3360 collides with 0.0.0.0:3360 of metrics-listen-address on line 11 | Give each its own port.',
     ],
   },
   {

@@ -41,7 +41,7 @@ test('fills in every default', () => {
         },
       },
     ],
-    upstreams: [{ name: 'one', tier: 'primary', groupLabel: null }],
+    upstreams: [{ name: 'one', tier: 'primary' }],
     metricsListenAddress: null,
     specSources: [],
     skipWebsocketVerification: false,

@@ -13,12 +13,6 @@ import type { RouterConfig } from './types.ts'
 import { readYaml, type YamlFile } from './yaml/read-yaml.ts'
 import { Scalar, type TreeMap } from './yaml/scalar.ts'
 
-/** A config file as it was read: its name, for messages, and its text. */
-export interface ConfigSource {
-  readonly name: string
-  readonly text: string
-}
-
 /** What a config depends on besides its file. */
 export interface ParseOptions {
   /** Variables for placeholders and for settings: the environment, with the env files under it. */
@@ -43,7 +37,7 @@ export interface ParsedConfig {
 }
 
 /** Reads, renders, checks and completes a config file. Reports every problem at once; never throws. */
-export function parseConfig({ text }: ConfigSource, options: ParseOptions): ParsedConfig {
+export function parseConfig(text: string, options: ParseOptions): ParsedConfig {
   return judge(readYaml(text, options.environment), options)
 }
 
@@ -87,7 +81,7 @@ function judge(yaml: YamlFile, options: ParseOptions): ParsedConfig {
 }
 
 /** The env files that a config names, by flags or in the file: they must be read before it is parsed. */
-export function envFilesOf({ text }: ConfigSource, flags: FlagValues): readonly string[] {
+export function envFilesOf(text: string, flags: FlagValues): readonly string[] {
   const environment = {}
   const tree = withSettings(readYaml(text, environment).tree, givenSettings({ environment, flags }))
   return wholeList(parsePartly(configSchema, tree).value['env-file'])

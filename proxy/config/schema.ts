@@ -21,17 +21,17 @@ import type { SettingName } from './settings.ts'
 import { Scalar } from './yaml/scalar.ts'
 
 const tlsSchema = z.strictObject({
-  'ca-file': filePath()
+  'ca-file': filePath
     .optional()
     .describe('PEM file of the authorities to trust instead of those of the system.'),
-  'cert-file': filePath()
+  'cert-file': filePath
     .optional()
     .describe('PEM file of the client certificate. Needs `key-file`.'),
-  'key-file': filePath().optional().describe('PEM file of the client key. Needs `cert-file`.'),
+  'key-file': filePath.optional().describe('PEM file of the client key. Needs `cert-file`.'),
   'server-name': word('server')
     .optional()
     .describe('The name to expect in the certificate, and to send as SNI.'),
-  'insecure-skip-verify': boolean()
+  'insecure-skip-verify': boolean
     .optional()
     .meta({ 'x-default': 'false' })
     .describe('Accept any certificate. For tests.'),
@@ -52,7 +52,7 @@ const authSchema = z.strictObject({
 })
 
 const nodeUrlSchema = z.strictObject({
-  url: upstreamUrl().describe(
+  url: upstreamUrl.describe(
     'http, https, ws or wss URL. A user and a password in it are sent as Basic authentication.',
   ),
   timeout: duration({ min: 1, max: 86_400_000 })
@@ -66,7 +66,7 @@ const nodeUrlSchema = z.strictObject({
     .describe(
       "JSON-RPC over HTTP: items of a client's batch that go to this URL in one request; 1 sends them singly. The router lowers it by itself when the node refuses a batch.",
     ),
-  compression: boolean()
+  compression: boolean
     .optional()
     .meta({ 'x-default': 'true for https' })
     .describe('Ask this URL for answers in gzip.'),
@@ -92,8 +92,8 @@ const upstreamSchema = z.strictObject({
   name: label('name').describe(
     'Name of the upstream, the value of `rpc-select-provider`. Unique per chain and interface over both tiers.',
   ),
-  'chain-id': chainId().describe('Chain that it serves, by the id or an alias of its spec.'),
-  'api-interface': apiInterface().describe('Interface that it serves.'),
+  'chain-id': chainId.describe('Chain that it serves, by the id or an alias of its spec.'),
+  'api-interface': apiInterface.describe('Interface that it serves.'),
   'group-label': label('group label')
     .optional()
     .describe(
@@ -128,10 +128,10 @@ const endpointSchema = z.strictObject({
       `Bind address. Without a host: all interfaces; without a port, as in \`localhost\`: ${defaultPort}.`,
     ),
   'listen-address': address(defaultPort).optional().describe('Another name of `network-address`.'),
-  'chain-id': chainId().describe(
+  'chain-id': chainId.describe(
     'Chain that is served, by the id or an alias of its spec, such as `ETH1`.',
   ),
-  'api-interface': apiInterface().describe('Interface that is served. The chain must have it.'),
+  'api-interface': apiInterface.describe('Interface that is served. The chain must have it.'),
   relay: z
     .strictObject(relayShape)
     .optional()

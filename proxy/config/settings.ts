@@ -70,7 +70,7 @@ export const settingGroups = {
       { repeatable: true, variable: 'SR_SPEC' },
     ),
     'skip-websocket-verification': setting(
-      boolean(),
+      boolean,
       'false',
       'Start although a chain with subscriptions has no upstream with a WebSocket URL. A client that subscribes there gets an error in words.',
     ),
@@ -104,7 +104,7 @@ export const settingGroups = {
       'How answers are checked: `off`, `envelope` (complete and in the form of the interface), `core` (and against the request), `full` (and hashes of Ethereum are worked out).',
     ),
     'retry-missing-blocks': setting(
-      boolean(),
+      boolean,
       'false',
       'Ask another upstream when one answers null for a block that the tip says exists.',
     ),
@@ -195,7 +195,7 @@ export const settingGroups = {
       'Where metrics and health are served.',
     ),
     'enable-selection-stats': setting(
-      boolean(),
+      boolean,
       'false',
       'Tell in a response header how the upstream was chosen.',
     ),
@@ -211,7 +211,7 @@ export const settingGroups = {
       variable: 'SR_LOG_FORMAT',
     }),
     'env-file': setting(
-      filePath(),
+      filePath,
       null,
       'A file of NAME=value lines for placeholders, see Env files. The environment beats it; of several, later ones win.',
       { repeatable: true },

@@ -16,7 +16,7 @@ function parsed(chainId: string, urls: readonly string[], more = '') {
   )
   const text = `endpoints:\n  - { chain-id: ETH1, api-interface: jsonrpc }\ndirect-rpc:\n${upstreams.join('\n')}\n${more}`
   const config = text.replace('chain-id: ETH1', `chain-id: ${chainId}`)
-  return parseConfig({ name: 'router.yml', text: config }, { environment: {}, flags: {} })
+  return parseConfig(config, { environment: {}, flags: {} })
 }
 
 function without(chainId: string, ...urls: readonly string[]) {

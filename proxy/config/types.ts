@@ -3,6 +3,7 @@
 import type { Address } from './fields/address.ts'
 import type { ApiInterface } from './fields/fields.ts'
 import type { UpstreamUrl } from './fields/upstream-url.ts'
+import type { TlsEntry } from './schema.ts'
 import type { Secret } from './secret.ts'
 import type {
   integrityLevels,
@@ -91,15 +92,6 @@ export interface EndpointConfig {
   readonly relay: RelayConfig
 }
 
-/** What a TLS upstream needs. Paths of PEM files. */
-export interface TlsConfig {
-  readonly caFile: string | null
-  readonly certFile: string | null
-  readonly keyFile: string | null
-  readonly serverName: string | null
-  readonly insecureSkipVerify: boolean
-}
-
 /** One URL of an upstream. */
 export interface NodeUrlConfig {
   /** The whole URL with its keys; its printable form is the origin, as written in the file. */
@@ -118,7 +110,8 @@ export interface NodeUrlConfig {
   readonly authHeaders: ReadonlyMap<string, Secret>
   /** Added to the query string of every request. */
   readonly authQuery: ReadonlyMap<string, Secret>
-  readonly tls: TlsConfig | null
+  /** As in the file: paths of PEM files. */
+  readonly tls: TlsEntry | null
 }
 
 /** An upstream: one provider's node, or several URLs that stand for one. */
@@ -127,7 +120,6 @@ export interface UpstreamConfig {
   readonly tier: Tier
   readonly chainId: string
   readonly apiInterface: ApiInterface
-  readonly groupLabel: string | null
   readonly nodeUrls: readonly NodeUrlConfig[]
 }
 

@@ -68,7 +68,6 @@ function watched(urls: readonly string[], script: Script) {
         tier: 'primary',
         chainId: 'ETH1',
         apiInterface: 'jsonrpc',
-        groupLabel: null,
         nodeUrls: urls.map((url) => ({ ...nodeUrlConfig(url), url: new Secret(url, url) })),
       },
     ],

@@ -74,7 +74,6 @@ class WatchFixture {
         tier: 'primary',
         chainId: 'ETH1',
         apiInterface: 'jsonrpc',
-        groupLabel: null,
         nodeUrls: urls.map(({ url }, at) => nodeUrlConfig(`http://${index}-${at}.test`, url)),
       })),
       {

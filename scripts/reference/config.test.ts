@@ -7,8 +7,7 @@ import { render } from './config.ts'
 
 test('the example of the reference is right', () => {
   const environment = { ALPHA_KEY: 'a', BETA_TOKEN: 'b', BETA_KEY: 'c' }
-  const source = { name: 'example.yml', text: configExample }
-  const { problems } = parseConfig(source, { environment, flags: {} })
+  const { problems } = parseConfig(configExample, { environment, flags: {} })
   expect(problems.filter(({ severity }) => severity !== 'warning')).toEqual([])
 })
 

@@ -92,13 +92,14 @@ function orOff<T>(read: Read<T>): Read<T | null> {
 }
 
 /** `true` or `false`. */
-export function boolean(): Field<boolean> {
-  return field({ kind: 'true or false', json: { type: 'boolean' } }, (text) => {
+export const boolean: Field<boolean> = field(
+  { kind: 'true or false', json: { type: 'boolean' } },
+  (text) => {
     if (text === 'true') return { value: true }
     if (text === 'false') return { value: false }
     return { fault: 'is neither true nor false', hint: null }
-  })
-}
+  },
+)
 
 /** One word of a list. */
 export function oneOf<T extends string>(
@@ -141,12 +142,8 @@ function addressWithPort(defaultPort: number): Read<Address> {
 }
 
 /** What a text field accepts. */
-interface TextRule {
-  readonly kind: string
+interface TextRule extends Fault, Pick<FieldMeta, 'kind' | 'privacy'> {
   readonly pattern: RegExp
-  readonly fault: string
-  readonly hint: string | null
-  readonly privacy?: FieldMeta['privacy']
 }
 
 /** A text that follows a rule. A number is taken as it is written. */
@@ -157,23 +154,19 @@ export function text({ pattern, fault, hint, ...meta }: TextRule): Field<string>
 }
 
 /** A chain's id or alias. A metric label, so it cannot come from a placeholder. */
-export function chainId(): Field<string> {
-  return text({
-    kind: 'chain id',
-    pattern: /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
-    fault: 'is not a chain id',
-    hint: 'Write one such as ETH1: letters, digits, dot, dash and underscore, 64 at most.',
-    privacy: 'public',
-  })
-}
+export const chainId: Field<string> = text({
+  kind: 'chain id',
+  pattern: /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
+  fault: 'is not a chain id',
+  hint: 'Write one such as ETH1: letters, digits, dot, dash and underscore, 64 at most.',
+  privacy: 'public',
+})
 
 export const apiInterfaces = ['jsonrpc', 'rest', 'tendermintrpc', 'grpc'] as const
 export type ApiInterface = (typeof apiInterfaces)[number]
 
 /** The interface of a listener or an upstream. */
-export function apiInterface(): Field<ApiInterface> {
-  return oneOf(apiInterfaces, 'public')
-}
+export const apiInterface: Field<ApiInterface> = oneOf(apiInterfaces, 'public')
 
 /** The name of an upstream or a group: it stands in headers, lists with commas, and metrics. */
 export function label(kind: string): Field<string> {
@@ -198,12 +191,10 @@ export function word(kind: string): Field<string> {
 }
 
 /** The path of a file. It stands in error messages, so it cannot come from a placeholder. */
-export function filePath(): Field<string> {
-  return text({
-    kind: 'path of a file',
-    pattern: /^[^\0\r\n]{1,4096}$/,
-    fault: 'is not a path',
-    hint: null,
-    privacy: 'public',
-  })
-}
+export const filePath: Field<string> = text({
+  kind: 'path of a file',
+  pattern: /^[^\0\r\n]{1,4096}$/,
+  fault: 'is not a path',
+  hint: null,
+  privacy: 'public',
+})

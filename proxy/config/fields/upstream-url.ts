@@ -21,10 +21,14 @@ const hint =
 const portHint = 'Write a port from 1 to 65535, or none for that of the scheme.'
 
 /** The URL of a node. No message ever shows it, for keys stand in paths, queries and host names. */
-export function upstreamUrl(): Field<UpstreamUrl> {
-  const json = { type: 'string', examples: ['https://eth.example.com/v2/${API_KEY}'] }
-  return field({ kind: 'URL', json, privacy: 'hidden' }, readUrl)
-}
+export const upstreamUrl: Field<UpstreamUrl> = field(
+  {
+    kind: 'URL',
+    json: { type: 'string', examples: ['https://eth.example.com/v2/${API_KEY}'] },
+    privacy: 'hidden',
+  },
+  readUrl,
+)
 
 function readUrl(text: string, scalar: Scalar): Reading<UpstreamUrl> {
   const wrong = (fault: string, remedy: string | null) => ({ fault, hint: remedy })

@@ -131,7 +131,6 @@ export class RelayFixture {
         tier: each.tier ?? 'primary',
         chainId: chain.id,
         apiInterface: 'jsonrpc',
-        groupLabel: null,
         nodeUrls,
       }
     })

@@ -92,7 +92,6 @@ export class SubscriptionFixture {
         tier: 'primary',
         chainId: chain.id,
         apiInterface: iface.apiInterface,
-        groupLabel: null,
         nodeUrls: [
           nodeUrlConfig(`http://${name}.test`),
           ...(sockets.includes(name) ? [nodeUrlConfig(`ws://${name}.test`, { scheme: 'ws' })] : []),

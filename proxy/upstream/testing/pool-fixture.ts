@@ -34,7 +34,6 @@ export class PoolFixture {
         tier: 'yz'.includes(name) ? 'backup' : 'primary',
         chainId: chain.id,
         apiInterface: 'jsonrpc',
-        groupLabel: null,
         nodeUrls: [nodeUrlConfig(`http://${name}.test`, urlOf(name))],
       })),
       {

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { whyUnreadable } from '../../config/problem.ts'
 import { decoded } from '../../config/secret.ts'
 import { judgeTls, type TlsFault } from '../../config/tls-material.ts'
-import type { NodeUrlConfig, TlsConfig } from '../../config/types.ts'
+import type { NodeUrlConfig } from '../../config/types.ts'
 import type { HeaderList } from '../wire.ts'
 
 /** Where a URL's requests go and with what, whatever the wire. Holds keys: never printed. */
@@ -113,23 +113,19 @@ export class TlsFileError extends Error {
 }
 
 /** Reads the PEM files of an upstream, once, at the start. @throws TlsFileError */
-export function readTls(config: TlsConfig | null): TlsOptions {
+export function readTls(config: NodeUrlConfig['tls']): TlsOptions {
   if (!config) return {}
+  const { 'ca-file': ca, 'cert-file': cert, 'key-file': key, 'server-name': servername } = config
   const options: TlsOptions = {
-    ...(config.caFile && { ca: readPem('ca-file', config.caFile) }),
-    ...(config.certFile && { cert: readPem('cert-file', config.certFile) }),
-    ...(config.keyFile && { key: readPem('key-file', config.keyFile) }),
-    ...(config.serverName && { servername: config.serverName }),
-    ...(config.insecureSkipVerify && { rejectUnauthorized: false }),
+    ...(ca && { ca: readPem('ca-file', ca) }),
+    ...(cert && { cert: readPem('cert-file', cert) }),
+    ...(key && { key: readPem('key-file', key) }),
+    ...(servername && { servername }),
+    ...(config['insecure-skip-verify'] && { rejectUnauthorized: false }),
   }
   const fault = judgeTls(options)
   if (fault === null) return options
-  const path = {
-    'ca-file': config.caFile,
-    'cert-file': config.certFile,
-    'key-file': config.keyFile,
-  }
-  throw new TlsFileError(fault.key, `${path[fault.key]} ${fault.message}`)
+  throw new TlsFileError(fault.key, `${config[fault.key]} ${fault.message}`)
 }
 
 function readPem(key: TlsFault['key'], path: string): string {

@@ -367,47 +367,48 @@ describe('TLS', () => {
   }
 
   function tls(options: Partial<NonNullable<NodeUrlConfig['tls']>>): Partial<NodeUrlConfig> {
-    const inFiles = (name: string | null | undefined) => (name ? join(files, name) : null)
+    const inFiles = (name: string | undefined) => name && join(files, name)
     return {
       tls: {
-        serverName: null,
-        insecureSkipVerify: false,
         ...options,
-        caFile: inFiles(options.caFile),
-        certFile: inFiles(options.certFile),
-        keyFile: inFiles(options.keyFile),
+        'ca-file': inFiles(options['ca-file']),
+        'cert-file': inFiles(options['cert-file']),
+        'key-file': inFiles(options['key-file']),
       },
     }
   }
 
-  const client = { certFile: 'client.pem', keyFile: 'client.key' }
+  const client = { 'cert-file': 'client.pem', 'key-file': 'client.key' }
 
   it('lets both sides prove who they are', async () => {
-    const transport = transportTo(url, tls({ caFile: 'ca.pem', ...client }))
+    const transport = transportTo(url, tls({ 'ca-file': 'ca.pem', ...client }))
     expect(text(await transport.send(request, signal))).toBe('{"secure":true}')
   })
 
   it('speaks HTTP/1.1 with a node that would rather speak HTTP/2', async () => {
-    const transport = transportTo(url, tls({ caFile: 'ca.pem', ...client }))
+    const transport = transportTo(url, tls({ 'ca-file': 'ca.pem', ...client }))
     await transport.send(request, signal)
     expect(spoken).toBe('1.1')
   })
 
   it('lets a server be named otherwise than its address', async () => {
     const byAddress = url.replace('localhost', '127.0.0.1')
-    const named = tls({ caFile: 'ca.pem', ...client, serverName: 'localhost' })
+    const named = tls({ 'ca-file': 'ca.pem', ...client, 'server-name': 'localhost' })
     expect(text(await transportTo(byAddress, named).send(request, signal))).toBe('{"secure":true}')
   })
 
   it('can be told to trust anybody', async () => {
-    const transport = transportTo(url, tls({ ...client, insecureSkipVerify: true }))
+    const transport = transportTo(url, tls({ ...client, 'insecure-skip-verify': true }))
     expect(text(await transport.send(request, signal))).toBe('{"secure":true}')
   })
 
   it.each([
     ['a server that nobody vouches for', { ...client }],
-    ['a server that another authority vouches for', { caFile: 'stranger-ca.pem', ...client }],
-    ['a server of another name', { caFile: 'ca.pem', ...client, serverName: 'other.example' }],
+    ['a server that another authority vouches for', { 'ca-file': 'stranger-ca.pem', ...client }],
+    [
+      'a server of another name',
+      { 'ca-file': 'ca.pem', ...client, 'server-name': 'other.example' },
+    ],
   ])('refuses %s before anything is sent', async (_name, options) => {
     expect(await faultOfSend(transportTo(url, tls(options)))).toMatchObject({
       fault: 'tls',
@@ -416,10 +417,10 @@ describe('TLS', () => {
   })
 
   it.each([
-    ['no client certificate', { caFile: 'ca.pem' }],
+    ['no client certificate', { 'ca-file': 'ca.pem' }],
     [
       'the client certificate of another authority',
-      { caFile: 'ca.pem', certFile: 'stranger.pem', keyFile: 'stranger.key' },
+      { 'ca-file': 'ca.pem', 'cert-file': 'stranger.pem', 'key-file': 'stranger.key' },
     ],
   ])('fails with %s', async (_name, options) => {
     const error = await faultOfSend(transportTo(url, tls(options)))
@@ -428,16 +429,16 @@ describe('TLS', () => {
 
   it.each([
     [
-      { caFile: 'missing.pem' },
+      { 'ca-file': 'missing.pem' },
       /tls\.ca-file: .*missing\.pem cannot be read: there is no such file/,
     ],
     [
-      { certFile: 'garbage.pem', keyFile: 'client.key' },
+      { 'cert-file': 'garbage.pem', 'key-file': 'client.key' },
       /tls\.cert-file: .*garbage\.pem holds no certificates in PEM form/,
     ],
-    [{ caFile: 'garbage.pem' }, /tls\.ca-file: .*garbage\.pem holds no certificates/],
-    [{ certFile: 'client.pem', keyFile: 'garbage.pem' }, /tls\.key-file: .*no private key/],
-    [{ certFile: 'client.pem', keyFile: 'stranger.key' }, /stranger\.key/],
+    [{ 'ca-file': 'garbage.pem' }, /tls\.ca-file: .*garbage\.pem holds no certificates/],
+    [{ 'cert-file': 'client.pem', 'key-file': 'garbage.pem' }, /tls\.key-file: .*no private key/],
+    [{ 'cert-file': 'client.pem', 'key-file': 'stranger.key' }, /stranger\.key/],
   ])('names a file that cannot be used: %j', (options, message) => {
     expect(() => transportTo(url, tls(options))).toThrow(message)
   })

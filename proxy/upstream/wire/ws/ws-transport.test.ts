@@ -294,11 +294,10 @@ describe('TLS', () => {
       await close()
     }
   })
-  const tls = { certFile: null, keyFile: null, serverName: null, insecureSkipVerify: false }
 
   it('trusts the authority of the config', async () => {
-    const caFile = join(folder, 'ca.pem')
-    const transport = transportTo(url, undefined, { tls: { ...tls, caFile } })
+    const tls = { 'ca-file': join(folder, 'ca.pem') }
+    const transport = transportTo(url, undefined, { tls })
     expect(await text(transport)).toContain('eth_chainId')
   })
 
