@@ -74,12 +74,7 @@ export function readDirectives(headers: HeaderList): Directives | RelayError {
         break
       case 'rpc-providers-block':
         blocked ??= []
-        blocked.push(
-          ...value
-            .split(',')
-            .map((each) => each.trim())
-            .filter((each) => each !== ''),
-        )
+        blocked.push(...value.split(/\s*,\s*/).filter((each) => each !== ''))
         break
       case 'rpc-extension':
         directives.extension ??= value.toLowerCase() || null

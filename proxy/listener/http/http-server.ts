@@ -9,7 +9,7 @@ import {
 } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Address } from '../../config/types.ts'
-import { RelayError, errorKinds } from '../../relay/errors.ts'
+import { errorKinds, type RelayError } from '../../relay/errors.ts'
 import {
   closed,
   closeGraceMs,
@@ -195,19 +195,18 @@ export class HttpServer implements Listener {
         return exchange.answer(handler.refuse(kind, message))
       }
       exchange.body = body
-      if (exchange.contentEncoding !== null) void this.#decode(exchange)
-      else handler.serve(exchange)
+      if (exchange.contentEncoding === null) handler.serve(exchange)
+      else void this.#decode(exchange, exchange.contentEncoding)
     })
   }
 
-  async #decode(exchange: HttpExchange): Promise<void> {
+  async #decode(exchange: HttpExchange, coding: string): Promise<void> {
     const { maxRequestBytes, handler } = this.#options
-    const { contentEncoding, body } = exchange
     try {
-      exchange.body = await decodeBody(contentEncoding ?? '', body, maxRequestBytes)
+      exchange.body = await decodeBody(coding, exchange.body, maxRequestBytes)
     } catch (error) {
-      if (!(error instanceof RelayError)) throw error
-      return exchange.answer(handler.refuse(error.kind, error.message))
+      const { kind, message } = error as RelayError
+      return exchange.answer(handler.refuse(kind, message))
     }
     handler.serve(exchange)
   }

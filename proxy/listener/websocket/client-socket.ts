@@ -44,7 +44,8 @@ type Serving = Pick<ListenerOptions, 'clock'> & {
  * sent is dropped.
  */
 export class ClientSocket {
-  readonly #socket: WebSocket
+  /** The library's, to pause it and to see that it lives. What is sent goes through this class. */
+  readonly ws: WebSocket
   readonly #wire: Duplex
   readonly #serving: Serving
   /** When it last gave a sign of life. */
@@ -62,8 +63,8 @@ export class ClientSocket {
   #answers = 0
   #likelyBytes: number
 
-  constructor(socket: WebSocket, wire: Duplex, serving: Serving) {
-    this.#socket = socket
+  constructor(ws: WebSocket, wire: Duplex, serving: Serving) {
+    this.ws = ws
     this.#wire = wire
     this.#serving = serving
     this.heardMs = this.usedMs = serving.clock.nowMs()
@@ -74,7 +75,7 @@ export class ClientSocket {
     const heard = () => {
       this.heardMs = this.#serving.clock.nowMs()
     }
-    this.#socket
+    this.ws
       .on('message', (message: Buffer) => {
         heard()
         if (!this.#isOpen) return
@@ -88,34 +89,14 @@ export class ClientSocket {
       .on('close', closed)
   }
 
-  get isPaused(): boolean {
-    return this.#socket.isPaused
-  }
-
-  pause(): void {
-    this.#socket.pause()
-  }
-
-  resume(): void {
-    this.#socket.resume()
-  }
-
-  ping(): void {
-    this.#socket.ping()
-  }
-
-  terminate(): void {
-    this.#socket.terminate()
-  }
-
   /** @param reason of at most 123 bytes */
   close(code: number, reason: string): void {
     if (!this.#isOpen) return
-    this.#socket.close(code, reason)
+    this.ws.close(code, reason)
     // The answer to the goodbye may stand behind what is not read.
-    this.#socket.resume()
+    this.ws.resume()
     this.#serving.clock.after(closeTimeoutMs, () => {
-      this.terminate()
+      this.ws.terminate()
     })
   }
 
@@ -160,7 +141,7 @@ export class ClientSocket {
   }
 
   get #isOpen(): boolean {
-    return this.#socket.readyState === WebSocket.OPEN
+    return this.ws.readyState === WebSocket.OPEN
   }
 
   get #owedBytes(): number {
@@ -196,7 +177,7 @@ export class ClientSocket {
    */
   #send(bytes: Uint8Array, isLast = true): boolean {
     if (!this.#isOpen) return true
-    this.#socket.send(bytes, { binary: false, fin: isLast })
+    this.ws.send(bytes, { binary: false, fin: isLast })
     return !this.#wire.writableNeedDrain
   }
 

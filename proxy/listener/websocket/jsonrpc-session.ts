@@ -66,7 +66,7 @@ export class JsonRpcSession {
     else {
       // What was read already still comes.
       this.#waiting.push(message)
-      this.#socket.pause()
+      this.#socket.ws.pause()
     }
   }
 
@@ -132,7 +132,7 @@ export class JsonRpcSession {
       if (!message) break
       this.#serve(message)
     }
-    if (this.#socket.isPaused && this.#hasRoom) this.#socket.resume()
+    if (this.#socket.ws.isPaused && this.#hasRoom) this.#socket.ws.resume()
   }
 
   /** Never rejects. */

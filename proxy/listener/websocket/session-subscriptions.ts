@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Classification } from '../../chain/types.ts'
+import { bufferOf } from '../../json/text.ts'
 import { CallAborted, RelayError, errorKinds } from '../../relay/errors.ts'
 import type { SubscribeWish, Wish } from '../../subscription/forms/form.ts'
 import { NodeRefused, type Subscription } from '../../subscription/subscriptions.ts'
@@ -66,7 +67,7 @@ export class SessionSubscriptions {
     const { form } = this.#offer
     const question = {
       method: request.method,
-      id: textOf(request.ownId),
+      id: bufferOf(request.ownId).toString(),
       get params() {
         return request.params
       },
@@ -190,10 +191,6 @@ function answerBytes(
   value: Uint8Array,
 ): Uint8Array | null {
   if (isNotification) return null
-  const before = `{"jsonrpc":"2.0","id":${textOf(ownId)},"${member}":`
+  const before = `{"jsonrpc":"2.0","id":${bufferOf(ownId).toString()},"${member}":`
   return Buffer.concat([Buffer.from(before), value, Buffer.from('}')])
-}
-
-function textOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString()
 }

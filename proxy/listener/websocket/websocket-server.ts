@@ -89,7 +89,7 @@ export class WebSocketServer {
   /** Cuts what is left. */
   terminate(): void {
     this.#cancelCheck?.()
-    for (const socket of this.#sessions.keys()) socket.terminate()
+    for (const { ws } of this.#sessions.keys()) ws.terminate()
   }
 
   /** Directives and headers of the upgrade request go for every call. */
@@ -130,11 +130,11 @@ export class WebSocketServer {
     const nowMs = clock.nowMs()
     for (const [socket, { isIdle }] of this.#sessions) {
       const silentForMs = nowMs - socket.heardMs
-      if (socket.isPaused) continue
-      if (silentForMs >= silentMs) socket.terminate()
+      if (socket.ws.isPaused) continue
+      if (silentForMs >= silentMs) socket.ws.terminate()
       else if (isIdle && idleTimeoutMs !== null && nowMs - socket.usedMs >= idleTimeoutMs)
         socket.close(closeCodes.idle, 'nothing was asked for a long time')
-      else if (silentForMs >= quietMs) socket.ping()
+      else if (silentForMs >= quietMs) socket.ws.ping()
     }
   }
 }
