@@ -29,12 +29,13 @@ const committed = (check_tx: Result) => ({ check_tx, deliver_tx: { code: 5 }, he
 
 type Wire = 'rest' | 'tendermintrpc'
 
-/** Nodes that answer so, each after as many milliseconds as in the list. */
-async function served(wire: Wire, results: readonly (readonly [Result, number])[]) {
+/** Nodes that answer so, each after as many milliseconds as in the list, and later as the last says. */
+async function served(wire: Wire, results: readonly (readonly [Result, number, Result?])[]) {
   const stack = new AsyncDisposableStack()
   const nodes: MirrorNode[] = []
-  for (const [at, [result, delayMs]] of results.entries()) {
+  for (const [at, [first, delayMs, later = first]] of results.entries()) {
     const node = new MirrorNode(`node-${at}`, ({ body }, response) => {
+      const result = node.asked.length > 1 ? later : first
       const { id } = JSON.parse(body.toString() || '{}') as { id?: number }
       const answer = wire === 'rest' ? result : { jsonrpc: '2.0', id: id ?? -1, result }
       setTimeout(() => {
@@ -56,12 +57,12 @@ async function served(wire: Wire, results: readonly (readonly [Result, number])[
     }),
   )
   for (const node of nodes) node.asked.length = 0
-  const send = async (method = 'broadcast_tx_sync') => {
+  const send = async (method = 'broadcast_tx_sync', id = 1, tx = 'AQ==') => {
     const isRest = wire === 'rest'
     const path = isRest ? '/cosmos/tx/v1beta1/txs' : ''
     const body = isRest
-      ? { tx_bytes: 'AQ==', mode: 'BROADCAST_MODE_SYNC' }
-      : { jsonrpc: '2.0', id: 1, method, params: { tx: 'AQ==' } }
+      ? { tx_bytes: tx, mode: 'BROADCAST_MODE_SYNC' }
+      : { jsonrpc: '2.0', id, method, params: { tx } }
     const response = await fetch(router.url + path, { method: 'POST', body: JSON.stringify(body) })
     const by = response.headers.get('rpc-provider-address')
     const answer = (await response.json()) as { result?: Result }
@@ -96,6 +97,18 @@ test.each(wires)('over %s the most telling refusal is passed on as it is', async
     [told(known), 30],
   ])
   expect(await again.send()).toMatchObject({ by: 'node-1', result: told(known) })
+})
+
+test.each(wires)('over %s the answer of who took it is given again', async (wire, told) => {
+  await using own = await served(wire, [[told(taken), 0, told(known)]])
+  for (const id of [1, 2, 3])
+    expect(await own.send('broadcast_tx_sync', id)).toMatchObject({
+      status: 200,
+      result: told(taken),
+    })
+  expect(own.nodes[0]!.asked).toHaveLength(3)
+  const other = await own.send('broadcast_tx_sync', 4, 'Ag==')
+  expect(other).toMatchObject({ result: told(known) })
 })
 
 test.each(wires)('over %s no words in it blame a node, or hold it off', async (wire, told) => {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { createHash } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { loadCatalog } from '../chain/load-catalog.ts'
 import type { ChainCatalog, Question } from '../chain/types.ts'
@@ -430,8 +429,6 @@ describe('chains that speak JSON-RPC of Ethereum', () => {
   })
 })
 
-const raw = Buffer.from('a transaction of the hub')
-const sha256 = createHash('sha256').update(raw).digest('hex').toUpperCase()
 const inBase64 = Buffer.from(bare('ab').slice(0, 64), 'hex').toString('base64')
 const signature = '5'.repeat(87)
 const header = { height: '16', chain_id: 'hub', last_block_id: { hash: bare('B') } }
@@ -491,7 +488,6 @@ const otherJsonRpc: readonly (readonly [string, ...Case])[] = [
     { context: { slot: 5 }, value: [null] },
   ],
   ['SLOTCHAIN', 'accounts', 'getMultipleAccounts', [[]], { context: { slot: 5 }, value: [] }],
-  ['SLOTCHAIN', 'sent in an unknown version', 'sendTransaction', ['!!'], signature],
   [
     'BTC',
     'a block',
@@ -519,7 +515,6 @@ const otherJsonRpc: readonly (readonly [string, ...Case])[] = [
   ['BTC', 'a raw transaction', 'getrawtransaction', [bare('c')], '0100'],
   ['BTC', 'some statistics', 'getblockstats', [5, ['txs']], { txs: 7 }],
   ['BTC', 'statistics', 'getblockstats', [5], { height: 5, blockhash: bare('a') }],
-  ['BTC', 'sent in an unknown form', 'sendrawtransaction', ['0100ff'], bare('c')],
 ]
 
 describe('other chains that speak JSON-RPC', () => {
@@ -578,12 +573,6 @@ const tendermint: readonly Case[] = [
     'tx',
     { hash: inBase64 },
     { hash: bare('AB').slice(0, 64), height: '5' },
-  ],
-  [
-    'sent',
-    'broadcast_tx_sync',
-    { tx: raw.toString('base64') },
-    { code: 5, log: 'no funds', hash: sha256 },
   ],
 ]
 

@@ -5,7 +5,6 @@ import { Attempt, type AttemptOwner } from './attempt.ts'
 import type { Call } from './call.ts'
 import { CallAborted } from './errors.ts'
 import type { AttemptKind } from './journal.ts'
-import { sentBy, type SentTransaction } from './known-transactions.ts'
 import { Needs } from './needs.ts'
 import type { RelayParts } from './parts.ts'
 import type { Reply } from './reply.ts'
@@ -23,7 +22,6 @@ export class Broadcast implements AttemptOwner {
   readonly #needs: Needs
   readonly #resolve: (reply: Reply) => void
   readonly #reject: (error: unknown) => void
-  readonly #sent: SentTransaction | null
   readonly #running = new Set<Attempt>()
   /** The error of a node that has the most to say. */
   #refusal: Reply | null = null
@@ -44,7 +42,6 @@ export class Broadcast implements AttemptOwner {
     this.#needs.untriedOnly = true
     this.#resolve = resolve
     this.#reject = reject
-    this.#sent = sentBy(call)
   }
 
   start(nowMs: number): void {
@@ -67,10 +64,10 @@ export class Broadcast implements AttemptOwner {
       if (attempt.violation) attempt.blame()
       this.#best = morePreferred(this.#best, attempt)
     } else if (reply.refusal === null) {
-      if (this.#sent) this.#parts.known.accepted(this.#sent)
+      this.#parts.known.accepted(this.#call, reply)
       return this.#answer(reply)
     } else {
-      const known = this.#sent && this.#parts.known.successFor(this.#call, this.#sent, reply)
+      const known = this.#parts.known.successFor(this.#call, reply)
       if (known || this.#isNamedAlone) return this.#answer(known ?? reply)
       const isBetter = rankOf(reply) > rankOf(this.#refusal)
       const lesser = isBetter ? this.#refusal : reply

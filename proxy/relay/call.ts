@@ -25,6 +25,8 @@ export interface Call {
   readonly signal: CancelSignal
   /** What happened to it so far; written by the relay, read for headers, logs and metrics. */
   readonly journal: Journal
+  /** Of a write, what it sends beside its method, whatever its id; absent: the whole body of the request. */
+  readonly payload?: Uint8Array
   /** How the first attempt may leave in one request with others; absent: it goes alone. */
   readonly shared?: { readonly send: Send; readonly others: number }
 }

@@ -235,11 +235,25 @@ describe('a transaction that is sent again', () => {
     expect(relay.sent).toEqual({ a: 1, b: 1 })
   })
 
-  it('of a type that cannot be read gets what the node says', async () => {
+  it('of a type that the router cannot read gets its hash as well', async () => {
     const relay = fixture({ a: [accepted, known] }, { integrity: 'off' })
     const odd = { ...write, params: ['0x71c0'] }
     await relay.ask(odd)
-    expect((await relay.ask(odd)).outcome).toBe(known.body)
+    expect((await relay.ask(odd)).outcome).toBe(accepted.body)
+  })
+
+  it('gets what the node says where another one has its nonce', async () => {
+    const relay = fixture({ a: [accepted, low] }, { integrity: 'off' })
+    await relay.ask(write)
+    expect((await relay.ask({ ...write, params: ['0x71c0'] })).outcome).toBe(low.body)
+  })
+
+  it('gets what the node says where the first answer was over 4 KiB', async () => {
+    const long = result({ transactionHash: sentHash, logs: 'a'.repeat(4_096) })
+    const relay = fixture({ a: [long, known] })
+    const sync = { ...write, method: 'eth_sendRawTransactionSync' }
+    expect((await relay.ask(sync)).outcome).toBe(long.body)
+    expect((await relay.ask(sync)).outcome).toBe(known.body)
   })
 })
 

@@ -1,65 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { createHash } from 'node:crypto'
 import type { Call } from './call.ts'
-import { nameOfSent } from '../integrity/sent.ts'
 import type { Reply } from './reply.ts'
 
-/** Of the last successes, oldest first; at some 100 bytes each. */
+/** Of the last successes, oldest first; most are a hash of some 100 bytes. */
 const mostRemembered = 4_096
+/** A longer answer is not remembered. */
+const mostBytes = 4_096
 
-/** What a write says of the transaction that it sends. */
-export interface SentTransaction {
-  readonly hash: string
-  /** What a node answers that takes it: a template with `%s` for the hash. */
-  readonly answer: unknown
-}
-
-/** What the call sends; null where that cannot be read. */
-export function sentBy({ asked }: Call): SentTransaction | null {
-  for (const { rule, wanted } of asked.checks) {
-    // Where a result holds more than the hash, it cannot be made up.
-    if (rule.check !== 'sent' || (rule.result && rule.answer === undefined)) continue
-    const hash = nameOfSent(rule.digest, wanted)
-    return hash === null ? null : { hash, answer: rule.answer ?? '%s' }
-  }
-  return null
+interface Success {
+  readonly status: number
+  readonly result: unknown
 }
 
 /**
- * Transactions that a node accepted lately. A client that lost the answer sends its transaction again,
- * and the nodes say that they have it, or that its nonce is used: its hash is the better answer.
+ * What nodes answered that accepted a transaction lately. A client that lost the answer sends its
+ * transaction again, and the nodes say that they have it, or that its nonce is used: what the first
+ * one said is the better answer.
  */
 export class KnownTransactions {
-  readonly #hashes = new Set<string>()
+  readonly #successes = new Map<string, Success>()
 
-  accepted({ hash }: SentTransaction): void {
-    this.#hashes.delete(hash)
-    this.#hashes.add(hash)
-    if (this.#hashes.size <= mostRemembered) return
-    for (const oldest of this.#hashes) {
-      this.#hashes.delete(oldest)
+  accepted(call: Call, { incoming }: Reply): void {
+    const { status, body } = incoming
+    const key = keyOf(call)
+    if (key === null || !(body instanceof Uint8Array) || body.length > mostBytes) return
+    const finding = call.reader.read(incoming, true)
+    const result = finding.kind === 'result' ? (finding.parsed ?? null) : null
+    if (result === null) return
+    this.#successes.delete(key)
+    this.#successes.set(key, { status, result })
+    if (this.#successes.size <= mostRemembered) return
+    for (const oldest of this.#successes.keys()) {
+      this.#successes.delete(oldest)
       return
     }
   }
 
   /** A success in place of a refusal, where the transaction is known to be accepted; else null. */
-  successFor(call: Call, sent: SentTransaction, reply: Reply): Reply | null {
+  successFor(call: Call, reply: Reply): Reply | null {
     const { refusal } = reply
-    const mayBeKnown = refusal?.transaction === 'known' || refusal?.transaction === 'used'
-    if (!mayBeKnown || !this.#hashes.has(sent.hash)) return null
+    if (refusal?.transaction !== 'known' && refusal?.transaction !== 'used') return null
+    const success = this.#successes.get(keyOf(call) ?? '')
+    if (success === undefined) return null
     const incoming = {
-      status: 200,
+      status: success.status,
       headers: ['content-type', 'application/json'],
-      body: call.reader.write(filled(sent.answer, sent.hash)),
+      body: call.reader.write(success.result),
       trailers: () => [],
     }
     return { ...reply, incoming, refusal: null }
   }
 }
 
-function filled(template: unknown, hash: string): unknown {
-  if (template === '%s') return hash
-  if (typeof template !== 'object' || template === null) return template
-  const members = Object.entries(template)
-  return Object.fromEntries(members.map(([name, value]) => [name, filled(value, hash)]))
+/** The same for what is sent again byte by byte; null for a stream, which is gone. */
+function keyOf({ asked, request, payload }: Call): string | null {
+  const sent = payload ?? request.body ?? ''
+  if (typeof sent !== 'string' && !(sent instanceof Uint8Array)) return null
+  const digest = createHash('sha256').update(`${asked.method}\n${request.path}\n`)
+  return digest.update(sent).digest('base64')
 }

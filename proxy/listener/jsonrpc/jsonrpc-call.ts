@@ -72,6 +72,7 @@ export function makeJsonRpcCall(
     directives,
     signal,
     journal,
+    ...(asked.kind === 'write' && { payload: request.paramsBytes }),
     ...(shared && { shared }),
   }
 }

@@ -123,6 +123,11 @@ export class JsonRpcRequest {
     return this.#params
   }
 
+  /** The params as the client wrote them; empty where it wrote none. */
+  get paramsBytes(): Uint8Array {
+    return this.body.subarray(this.#paramsSpan?.start ?? 0, this.#paramsSpan?.end ?? 0)
+  }
+
   /** Version 1.0 says so or says nothing. */
   #readsVersion2(version: Span | undefined): boolean {
     if (version === undefined) return false
