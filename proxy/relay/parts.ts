@@ -25,15 +25,9 @@ export interface RelayOptions {
 }
 
 /** What all calls of one listener share. */
-export interface RelayParts extends RelayOptions {
-  readonly judge: Judge
-  readonly dueTimes: DueTimes
-  readonly hedging: Hedging
-  readonly breaker: Breaker
-  readonly known: KnownTransactions
-}
+export type RelayParts = Readonly<ReturnType<typeof partsOf>>
 
-export function partsOf(options: RelayOptions): RelayParts {
+export function partsOf(options: RelayOptions) {
   const { config, chain, pool, clock, observer } = options
   return {
     ...options,
