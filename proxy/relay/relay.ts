@@ -68,6 +68,8 @@ function begin(parts: RelayParts, call: Call, resolve: Resolve, reject: Reject):
 
 const firstPauseMs = 50
 const longestPauseMs = 400
+/** So long a call waits for a verification, when no upstream may serve it before. */
+const longestVerificationMs = 1_000
 /** A slow attempt that found no company looks for it again after twice the time, up to this. */
 const longestIdleMs = 1_000
 
@@ -154,10 +156,14 @@ class InTurn implements AttemptOwner {
     if (!this.#mayRetry(failed, nowMs)) return this.#conclude(nowMs)
     if (isSent(failed)) this.#retries += 1
     const pauseMs = this.#pauseMs(nowMs)
-    if (pauseMs <= 0) return this.#try('retry', nowMs)
-    this.#cancelPause = this.#parts.clock.after(pauseMs, () => {
+    if (pauseMs <= 0) this.#try('retry', nowMs)
+    else this.#pause(pauseMs, 'retry')
+  }
+
+  #pause(ms: number, kind: AttemptKind): void {
+    this.#cancelPause = this.#parts.clock.after(ms, () => {
       this.#cancelPause = null
-      this.#try('retry', this.#parts.clock.nowMs())
+      this.#try(kind, this.#parts.clock.nowMs())
     })
   }
 
@@ -217,6 +223,10 @@ class InTurn implements AttemptOwner {
     const reply = this.#best?.fallback
     if (!reply) {
       const { pool } = this.#parts
+      const { attempts, startedMs, deadlineMs } = this.#call.journal
+      const untilMs = Math.min(startedMs + longestVerificationMs, deadlineMs)
+      if (attempts.length === 0 && pool.isVerifying && nowMs < untilMs)
+        return this.#pause(firstPauseMs, 'first')
       return this.#fail(noReply(this.#best, this.#call, pool, this.#needs), nowMs)
     }
     if (reply.refusal === null) this.#suspects = []

@@ -80,3 +80,18 @@ it('sheds calls at once while every session is taken, and serves again as soon a
   expect(seen.map(({ upstream }) => upstream)).toEqual(['a', 'b', 'a'])
   expect(fixture.events).toEqual([])
 })
+
+it.each([
+  ['waits for a verification where nobody else can serve it', 900, '0x1'],
+  ['waits for none that takes longer than a second', 1_100, 'no-upstream'],
+])('a call %s', async (_, verifiedAfterMs, told) => {
+  const { chain, iface } = await ethereum()
+  const relay = new RelayFixture(chain, iface, { a: ok })
+  const [url] = relay.pool.upstreams[0]!.urls
+  url!.verified = null
+  relay.clock.after(verifiedAfterMs, () => {
+    url!.verified = true
+  })
+  const { outcome } = await relay.ask()
+  expect(JSON.stringify(outcome)).toContain(told)
+})

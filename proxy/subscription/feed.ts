@@ -62,6 +62,11 @@ export class Feed {
     void this.#reopen()
   }
 
+  /** Its source has sent this block of the chain. */
+  observeHead(block: number): void {
+    this.#socket?.observeHead(block)
+  }
+
   close(): void {
     this.#closing.abort()
     this.#stop()

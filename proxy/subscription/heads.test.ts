@@ -324,13 +324,23 @@ describe('an upstream that is not good enough', () => {
     expect(scene.fixture.calls.length).toBeLessThan(20)
   })
 
+  test('shows the head of its upstream: who asks for the block is sent there', async () => {
+    const scene = await setUp()
+    const { chain, one, fixture } = scene
+    await joinHeads(scene)
+    fixture.report(10)
+    tell(one, chain.mine())
+    expect(fixture.pool.upstreams.map(({ latest }) => latest?.block)).toEqual([11, 10])
+    expect(fixture.pool.tip).toBe(11)
+  })
+
   test('is left when it lags, though it tells on', async () => {
     const scene = await setUp()
     const { chain, one, fixture } = scene
     const hearing = await joinHeads(scene)
     chain.mine(10)
     for (let number = 11; number < 17; number++) {
-      fixture.report(20)
+      fixture.report(9 + number)
       tell(one, chain.at(number))
       await fixture.clock.advance(blockMs)
     }

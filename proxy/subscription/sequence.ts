@@ -125,8 +125,9 @@ export class Sequence {
 
   #received(event: Uint8Array): void {
     const block = this.#options.reader.read(event)
-    if (block === null) this.#unusableEvent('its events cannot be understood')
-    else this.#observe({ block, isLatest: false })
+    if (block === null) return this.#unusableEvent('its events cannot be understood')
+    if (this.#options.reader.isHead) this.#feed.observeHead(block.number)
+    this.#observe({ block, isLatest: false })
   }
 
   #observe(observed: Observed): void {

@@ -101,6 +101,12 @@ export class Socket {
     this.#cooldown.end()
   }
 
+  /** Its node has sent this block. */
+  observeHead(block: number): void {
+    const { pool, clock } = this.#options
+    pool.observeHead(this.upstream, block, clock.nowMs(), this.url)
+  }
+
   /** Subscribes for a topic. @throws TransportError and cools down @throws NodeRefused */
   async open(request: TopicRequest, signal: AbortSignal): Promise<Source> {
     this.#topics += 1

@@ -35,7 +35,7 @@ export class NodeUrl<Wire extends Transport = Transport> {
   /** Failures in a row; the URL with the fewest is asked first. */
   failures = 0
   /** By what it failed last: the fault or the answer itself, to know it again. */
-  failedBy: object | null = null
+  failedBy: WeakRef<object> | null = null
   /**
    * When it last answered anything or was found to be silent, on the clock's monotonic scale: what was
    * asked before says nothing new of its silence.

@@ -59,6 +59,11 @@ export class Pool {
     return this.upstreams.some((each) => each.serves([]))
   }
 
+  /** Some URL has not been verified yet, or not again since its head jumped. */
+  get isVerifying(): boolean {
+    return this.upstreams.some(({ urls }) => urls.some(({ verified }) => verified === null))
+  }
+
   /** The URL that could be asked but for its cooldown: the one whose cooldown ends first. */
   nextInCooldown({
     excluded,

@@ -93,8 +93,8 @@ export class Upstream {
     method: string | null = null,
     cause: object | null = null,
   ): boolean {
-    if (failure.weight === 0 || (cause !== null && cause === url.failedBy)) return false
-    url.failedBy = cause
+    if (failure.weight === 0 || (cause && cause === url.failedBy?.deref())) return false
+    url.failedBy = cause && new WeakRef(cause)
     if (method !== null && !this.#loneFailures.failed(method)) {
       this.score.failed(this.#clock.nowMs())
       return false

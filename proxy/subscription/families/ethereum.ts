@@ -19,6 +19,7 @@ export function ethereumFamily(ask: Ask): Family {
 class EthereumHeads implements ChainReader {
   readonly request = subscribeRequest(['newHeads'])
   readonly forks = true
+  readonly isHead = true
   readonly unit = 'blocks'
   readonly #ask: Ask
 

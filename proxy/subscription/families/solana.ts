@@ -27,6 +27,8 @@ export function solanaFamily(asking: SolanaAsking): Family {
 class Slots implements ChainReader {
   readonly request = subscribeRequest('slot', [])
   readonly forks = false
+  /** A slot is sent before it is confirmed, and only then it is the tip. */
+  readonly isHead = false
   readonly unit = 'slots'
   readonly #asking: SolanaAsking
 

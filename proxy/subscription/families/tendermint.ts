@@ -35,6 +35,7 @@ interface Status {
 class Heights implements ChainReader {
   readonly request: ChainReader['request']
   readonly forks = false
+  readonly isHead = true
   readonly unit = 'blocks'
   readonly #ask: Ask
   readonly #eventOf: (block: TendermintBlock) => Uint8Array

@@ -22,6 +22,12 @@ test.each([
     'refused',
     false,
   ],
+  [
+    'several addresses, of which none answers',
+    new AggregateError([errorOf('ETIMEDOUT', 'connect'), errorOf('ECONNREFUSED', 'connect')]),
+    'refused',
+    false,
+  ],
 ])('%s', (_, cause, fault, sent) => {
   expect(faultOf(cause)).toMatchObject({ fault, sent })
 })

@@ -53,20 +53,16 @@ const tlsCode =
  */
 export function faultOf(cause: Error): TransportError {
   if (cause instanceof TransportError) return cause
-  const code = codeOf(cause)
-  const connecting = (cause as NodeJS.ErrnoException).syscall === 'connect'
+  // Of a host with several addresses: they failed one after the other.
+  const [first = cause] = cause instanceof AggregateError ? (cause.errors as Error[]) : []
+  const { code = '', syscall } = first as NodeJS.ErrnoException
+  const connecting = syscall === 'connect'
   const fault = connecting
     ? 'refused'
     : (faultsByCode[code] ?? (tlsCode.test(code) ? 'tls' : 'protocol'))
   const told = fault === 'too-large' ? 'a message over the limit' : code
   const words = fault === 'tls' ? wordsOf(code) : told
   return new TransportError(fault, words || 'unknown error', !neverSent.includes(fault), { cause })
-}
-
-function codeOf(cause: Error): string {
-  if (cause instanceof AggregateError && cause.errors[0] instanceof Error)
-    return codeOf(cause.errors[0])
-  return (cause as NodeJS.ErrnoException).code ?? ''
 }
 
 function wordsOf(code: string): string {

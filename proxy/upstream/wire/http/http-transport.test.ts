@@ -96,6 +96,21 @@ describe('an answer', () => {
   })
 })
 
+it.each([
+  ['HEAD', 200],
+  ['GET', 204],
+  ['GET', 304],
+  ['GET', 404],
+] as const)('%s, %i: an answer without a body has no coding to undo', async (verb, status) => {
+  const server = http.createServer((_, response) => {
+    const length = status === 404 ? { 'content-length': 0 } : {}
+    response.writeHead(status, { 'content-encoding': 'gzip', ...length }).end()
+  })
+  const transport = transportTo(`http://127.0.0.1:${await listen(server)}`)
+  const answer = await transport.send({ ...request, verb, body: null }, signal)
+  expect([answer.status, text(answer)]).toEqual([status, ''])
+})
+
 it('asks for gzip where it is told to', async () => {
   const accepted: unknown[] = []
   const server = http.createServer((incoming, response) => {

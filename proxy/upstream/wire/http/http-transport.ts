@@ -76,6 +76,8 @@ export function createHttpTransport(config: NodeUrlConfig, options: WireOptions)
 class HttpExchange extends Exchange implements Dispatcher.DispatchHandler {
   protected readonly stallMs = 30_000
   #controller: Dispatcher.DispatchController | null = null
+  /** Makes what undoes the coding of the body; null for a body without one. */
+  #newDecoder: (() => Transform) | null = null
   #decoder: Transform | null = null
   #decoded = false
   #encodedBytes = 0
@@ -96,17 +98,19 @@ class HttpExchange extends Exchange implements Dispatcher.DispatchHandler {
     this.flow = controller
     const coding = header(this.headers, 'content-encoding')?.trim().toLowerCase() ?? ''
     if (plainCodings.has(coding)) return
-    const decoder = decoders[coding]?.()
+    const newDecoder = decoders[coding]
     // The router asks for gzip at most, so a coding that it does not know is against the rules.
-    if (decoder === undefined)
+    if (newDecoder === undefined)
       return this.fail(new TransportError('protocol', 'unknown content encoding'))
-    this.#decode(decoder, controller)
+    this.#newDecoder = newDecoder
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.isOver || this.#decoded) return
-    if (this.#decoder === null) return this.push(chunk)
+    if (this.#newDecoder === null) return this.push(chunk)
     this.#encodedBytes += chunk.length
+    // An answer to HEAD tells the coding of a body that it does not have.
+    this.#decoder ??= this.#decode(this.#newDecoder(), controller)
     if (!this.#decoder.write(chunk)) controller.pause()
   }
 
@@ -126,10 +130,10 @@ class HttpExchange extends Exchange implements Dispatcher.DispatchHandler {
     this.fail(cut ? new TransportError('truncated', fault.message, true, { cause }) : fault)
   }
 
-  #decode(decoder: Transform, controller: Dispatcher.DispatchController): void {
-    this.#decoder = this.flow = decoder
+  #decode(decoder: Transform, controller: Dispatcher.DispatchController): Transform {
+    this.flow = decoder
     let bytes = 0
-    decoder
+    return decoder
       .on('data', (chunk: Buffer) => {
         bytes += chunk.length
         if (bytes > bomb.bytes && bytes > bomb.ratio * this.#encodedBytes)
