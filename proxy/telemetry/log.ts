@@ -2,13 +2,10 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { pino, stdTimeFunctions } from 'pino'
 import type { LogFormat, LogLevel } from '../config/types.ts'
-import { printable } from './printable.ts'
-import type { Redactor } from './printable.ts'
+import { RelayError, errorKinds } from '../relay/errors.ts'
+import { TransportError } from '../upstream/transport.ts'
 
-/**
- * What belongs to a line. Any value will do: errors are told as code, message and causes, what is
- * long is cut, what is secret is taken out.
- */
+/** What belongs to a line. An `error` is told as code, message and causes, long texts are cut, secrets taken out. */
 export type LogFields = Readonly<Record<string, unknown>>
 
 /** The log of the process. Never throws. */
@@ -30,29 +27,37 @@ interface LoggerOptions {
   /** Lines below it are not written. At `debug`, errors come with their stacks. */
   readonly level: LogLevel
   readonly format: LogFormat
-  /** Applied to every text that a line is made of. */
-  readonly redact: Redactor
+  /** Takes secrets out of a text: applied to every text of a line, keys too, before it is cut. */
+  readonly redact: (text: string) => string
   /** Standard output when left out. */
   readonly destination?: LogDestination
 }
+
+const maxText = 1_000
+const maxCauses = 5
+const maxFrames = 12
+/** One string of a JSON text, with its quotes. */
+const jsonString = /"(?:[^"\\]+|\\.)*"/g
 
 /** Makes a logger that writes at once, in this thread: a line is out when the call returns. */
 export function createLogger(options: LoggerOptions): Logger {
   const { level, format, redact } = options
   const sink = options.destination ?? pino.destination({ dest: 1, sync: true })
-  const stacks = level === 'debug'
+  const clean = (line: string): string =>
+    line.replace(jsonString, (text) => JSON.stringify(cut(redact(JSON.parse(text) as string))))
   const lines = pino(
     {
       level,
       base: null,
       timestamp: stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
+      serializers: { error: (error: unknown) => described(error, level === 'debug') },
+      hooks: { streamWrite: format === 'json' ? clean : (line) => formatText(clean(line)) },
     },
-    format === 'json' ? sink : asText(sink),
+    sink,
   )
   const write = (at: LogLevel, message: string, fields?: LogFields): void => {
-    if (!lines.isLevelEnabled(at)) return
-    lines[at](safeFields(fields ?? {}, redact, stacks), redact(message))
+    lines[at](fields ?? {}, message)
   }
   return {
     debug: (message, fields) => write('debug', message, fields),
@@ -63,21 +68,44 @@ export function createLogger(options: LoggerOptions): Logger {
   }
 }
 
-/** A getter or a `toJSON` of a stranger's object may throw; a log line must not be lost to it. */
-function safeFields(fields: LogFields, redact: Redactor, stacks: boolean): object {
-  try {
-    return printable(fields, redact, stacks) as object
-  } catch (error) {
-    return { unprintable: error instanceof Error ? redact(error.message) : 'fields' }
+function cut(text: string): string {
+  return text.length > maxText ? `${text.slice(0, maxText)}[${text.length - maxText} more]` : text
+}
+
+/**
+ * What an error says. `stacks` adds the stack; a programmer's error shows it in any case, with those of its causes,
+ * since nobody can find it otherwise.
+ */
+function described(error: unknown, stacks: boolean, depth = 0): unknown {
+  if (!(error instanceof Error)) return error
+  if (depth > maxCauses) return '[deeper]'
+  const shown = stacks || isDefect(error)
+  const inner = (one: unknown) => described(one, shown, depth + 1)
+  return {
+    code: codeOf(error),
+    message: error.message,
+    ...(shown && { stack: framesOf(error) }),
+    ...(error.cause !== undefined && { cause: inner(error.cause) }),
+    ...(error instanceof AggregateError && { errors: error.errors.map(inner) }),
   }
 }
 
-function asText(sink: LogDestination): LogDestination {
-  return {
-    write(line) {
-      sink.write(formatText(JSON.parse(line) as Record<string, unknown>))
-    },
-  }
+/** The stable code where it has one, else the name of its class. */
+function codeOf(error: Error): string {
+  if (error instanceof RelayError) return error.kind.code
+  if (error instanceof TransportError) return error.fault
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name
+}
+
+function isDefect(error: Error): boolean {
+  if (error instanceof RelayError) return error.kind === errorKinds.internal
+  if (error instanceof TypeError || error instanceof RangeError) return !('code' in error)
+  return error instanceof ReferenceError || error.name === 'AssertionError'
+}
+
+function framesOf(error: Error): string[] {
+  const lines = (error.stack ?? '').split('\n').map((line) => line.trim())
+  return lines.filter((line) => line.startsWith('at ')).slice(0, maxFrames)
 }
 
 /** Text that a terminal or another reader might take for a command, a line end or a direction. */
@@ -89,8 +117,8 @@ const plain = /^[\w.:/@+-]+$/
  * One record as one line for people: `time LEVEL message key=value ...`. Values that are not one
  * plain word are quoted as in JSON; no value can end the line or pass for another field.
  */
-function formatText(record: Readonly<Record<string, unknown>>): string {
-  const { time, level, msg, ...fields } = record
+function formatText(line: string): string {
+  const { time, level, msg, ...fields } = JSON.parse(line) as Readonly<Record<string, unknown>>
   const words = [escaped(String(time)), String(level).toUpperCase().padEnd(5), escaped(String(msg))]
   for (const [key, value] of Object.entries(fields)) words.push(`${word(key)}=${word(value)}`)
   return `${words.join(' ')}\n`
