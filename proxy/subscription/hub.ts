@@ -34,8 +34,6 @@ export interface HubOptions {
 }
 
 const leastStallMs = 3_000
-/** Sent logs that are kept for reorganisations: for each filter, and for all of them. */
-const mostKept = { each: 16 * 1024 * 1024, all: 64 * 1024 * 1024 }
 
 interface SharedTopic {
   readonly clients: Set<TopicClient>
@@ -53,7 +51,6 @@ export class Hub {
   readonly #sockets: Sockets
   readonly #topics = new Map<string, SharedTopic>()
   readonly #sequences = new Map<string, Sequence>()
-  #filters = 0
 
   constructor(options: HubOptions) {
     const { chain, family, stallBlocks } = options
@@ -148,15 +145,10 @@ export class Hub {
     this.#sequences.set(key, sequence)
     const { name, logFilter: filter } = topic
     const { fetchLogs } = reader
-    const mostKeptBytes = () => Math.min(mostKept.each, mostKept.all / Math.max(this.#filters, 1))
     const logs =
       filter && fetchLogs
-        ? new LogsTopic(
-            { ...this.#options, name, filter, fetchLogs, sequence, mostKeptBytes },
-            audience,
-          )
+        ? new LogsTopic({ ...this.#options, name, filter, fetchLogs, sequence }, audience)
         : null
-    if (logs) this.#filters += 1
     const listener: SequenceListener = logs ?? {
       appended: ({ event }) => {
         audience.event(event)
@@ -167,7 +159,6 @@ export class Hub {
     sequence.attach(listener)
     const close = () => {
       logs?.close()
-      if (logs) this.#filters -= 1
       if (sequence.detach(listener)) return
       this.#sequences.delete(key)
       sequence.close()

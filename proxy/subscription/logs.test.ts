@@ -86,6 +86,21 @@ test('those of a replaced block are taken back, the newest first, before others 
   ])
 })
 
+test('the logs of 64 blocks can be taken back; a deeper reorganisation ends in words', async () => {
+  const { chain, fixture, mine, one } = await setUp()
+  const hearing = await fixture.join('eth_subscribe', ['logs'])
+  for (let each = 0; each < 70; each++) await mine()
+  chain.reorg(64)
+  one.tell(headOf(chain.head), 'newHeads')
+  await fixture.clock.advance(10_000)
+  expect(hearing.ended).toBe(null)
+  expect(hearing.texts).toHaveLength(logs([chain.at(11)]).length * (70 + 64 + 64))
+  chain.reorg(65)
+  one.tell(headOf(chain.head), 'newHeads')
+  await fixture.clock.advance(10_000)
+  expect(hearing.ended).toBe('a reorganisation goes deeper than 64 blocks')
+})
+
 test('a block that is replaced before its logs are there is never told of', async () => {
   const { chain, fixture, one } = await setUp()
   const hearing = await fixture.join('eth_subscribe', ['logs'])

@@ -10,8 +10,8 @@ import type { Subscriber } from './subscriptions.ts'
 
 /** Blocks that are asked about at the same time. */
 const atOnce = 8
-/** What an event takes beside its bytes. */
-const bytesPerEvent = 200
+/** The logs of so many blocks are kept, for the case that a reorganisation removes them. */
+const keptBlocks = 64
 
 export interface LogsOptions extends Pick<
   SequenceOptions,
@@ -20,8 +20,6 @@ export interface LogsOptions extends Pick<
   readonly filter: object
   readonly fetchLogs: FetchLogs
   readonly sequence: Pick<Sequence, 'upstream'>
-  /** Bytes of sent logs that are kept, for the case that a reorganisation removes them. */
-  mostKeptBytes(): number
 }
 
 /** A block whose logs are still to be sent. */
@@ -32,13 +30,6 @@ interface Pending {
   logs: Promise<readonly Uint8Array[] | null> | null
 }
 
-/** The logs that were sent of a block. */
-interface Sent {
-  readonly position: Position
-  readonly logs: readonly Uint8Array[]
-  readonly bytes: number
-}
-
 /**
  * Sends the logs of each block of a sequence that fit a filter: in the blocks' order, all, once. Those
  * of a block that is replaced are sent again with `removed: true`.
@@ -47,10 +38,9 @@ export class LogsTopic implements SequenceListener {
   readonly #options: LogsOptions
   readonly #listener: Subscriber
   readonly #pending: Pending[] = []
-  readonly #sent = new Map<string, Sent>()
-  #keptBytes = 0
-  /** Of the blocks up to this one more logs were sent than are kept. */
-  #forgottenUpTo: number | null = null
+  /** What was sent of the last blocks. */
+  readonly #sent: (readonly Uint8Array[])[] = []
+  #hasForgotten = false
   #isClosed = false
   #isRunning = false
 
@@ -69,19 +59,13 @@ export class LogsTopic implements SequenceListener {
     void this.#run()
   }
 
-  removed(position: Position): void {
-    const newest = this.#pending.at(-1)
-    if (newest?.position.id === position.id) {
-      newest.removed.abort()
-      this.#pending.pop()
-      return
-    }
-    const sent = this.#sent.get(position.id)
-    if (sent) {
-      this.#forget(sent)
-      for (const log of sent.logs.toReversed()) this.#listener.event(markRemoved(log))
-    } else if (position.number <= (this.#forgottenUpTo ?? -1))
-      this.#end('a reorganisation takes back more than is remembered')
+  removed(): void {
+    const newest = this.#pending.pop()
+    if (newest) return newest.removed.abort()
+    const sent = this.#sent.pop()
+    for (const log of sent?.toReversed() ?? []) this.#listener.event(markRemoved(log))
+    if (!sent && this.#hasForgotten)
+      this.#end(`a reorganisation goes deeper than ${keptBlocks} blocks`)
   }
 
   ended(reason: string): void {
@@ -94,8 +78,7 @@ export class LogsTopic implements SequenceListener {
     this.#isClosed = true
     for (const { removed } of this.#pending) removed.abort()
     this.#pending.length = 0
-    this.#sent.clear()
-    this.#keptBytes = 0
+    this.#sent.length = 0
   }
 
   /** Sends block by block; the logs of the next ones are asked for meanwhile. */
@@ -107,7 +90,11 @@ export class LogsTopic implements SequenceListener {
       const logs = await first.logs
       if (logs === null || this.#pending[0] !== first) continue
       this.#pending.shift()
-      this.#keep(first.position, logs)
+      this.#sent.push(logs)
+      if (this.#sent.length > keptBlocks) {
+        this.#sent.shift()
+        this.#hasForgotten = true
+      }
       for (const log of logs) this.#listener.event(log)
     }
     this.#isRunning = false
@@ -146,25 +133,5 @@ export class LogsTopic implements SequenceListener {
   #end(reason: string): void {
     this.#options.observer.ended(this.#options.name, reason)
     this.ended(reason)
-  }
-
-  #keep(position: Position, logs: readonly Uint8Array[]): void {
-    const { maxGapBlocks, mostKeptBytes } = this.#options
-    if (logs.length > 0) {
-      const bytes = logs.reduce((sum, { length }) => sum + length + bytesPerEvent, 0)
-      this.#sent.set(position.id, { position, logs, bytes })
-      this.#keptBytes += bytes
-    }
-    const most = mostKeptBytes()
-    for (const oldest of this.#sent.values()) {
-      if (this.#keptBytes <= most && this.#sent.size <= maxGapBlocks) break
-      this.#forget(oldest)
-      this.#forgottenUpTo = oldest.position.number
-    }
-  }
-
-  #forget({ position, bytes }: Sent): void {
-    this.#sent.delete(position.id)
-    this.#keptBytes -= bytes
   }
 }
