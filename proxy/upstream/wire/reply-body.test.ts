@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { VirtualClock } from '../../clock/testing/virtual-clock.ts'
 import { ReplyBody, waitingBytes, type Flow } from './reply-body.ts'
@@ -39,30 +38,26 @@ async function read(body: ReplyBody, rest: () => Promise<void> = () => Promise.r
   }
 }
 
-test('a trickle is a stall: too little came while the reader waited', async () => {
+test('silence while the reader waits is a stall', async () => {
   const { clock, body } = fixture()
   const seen = read(body)
-  // A byte a second.
-  for (let second = 0; second < 30; second++) {
-    await clock.advance(1_000)
-    body.push(Buffer.alloc(1))
-  }
-  expect(await seen).toEqual({ bytes: waitingBytes + 29, fault: 'timeout' })
+  await clock.advance(29_999)
+  body.push(Buffer.alloc(1))
+  await clock.advance(30_000)
+  expect(await seen).toEqual({ bytes: waitingBytes + 1, fault: 'timeout' })
   expect(clock.pending).toBe(0)
 })
 
-test('one that is slow but sure goes on, and so does one that ends in time', async () => {
+test('one that is slow but sure goes on', async () => {
   const { clock, body } = fixture()
   const seen = read(body)
   for (let round = 0; round < 20; round++) {
     await clock.advance(29_000)
-    body.push(Buffer.alloc(waitingBytes))
+    body.push(Buffer.alloc(1))
   }
   await clock.advance(29_000)
-  body.push(Buffer.alloc(1))
-  await clock.advance(999)
   body.end()
-  expect(await seen).toEqual({ bytes: 21 * waitingBytes + 1, fault: null })
+  expect(await seen).toEqual({ bytes: waitingBytes + 20, fault: null })
 })
 
 test('the time that the reader takes is not the node’s', async () => {
@@ -106,30 +101,4 @@ test('a source that obeys never has more waiting than is allowed, and all comes 
     expect(given - bytes).toBeLessThanOrEqual(waitingBytes)
   }
   expect(bytes).toBe(100 * piece)
-})
-
-test('no pace makes it wait for longer than its bytes allow', async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(fc.tuple(fc.nat(20_000), fc.integer({ min: 1, max: 1.5 * waitingBytes })), {
-        maxLength: 60,
-      }),
-      async (pieces) => {
-        const { clock, body } = fixture()
-        let fault: string | null = null
-        const seen = read(body).then((end) => (fault = end.fault))
-        let bytes = waitingBytes
-        for (const [gapMs, length] of pieces) {
-          await clock.advance(gapMs)
-          if (fault !== null) break
-          bytes += length
-          body.push(Buffer.alloc(length))
-        }
-        const allowedMs = stallMs * (Math.floor(bytes / waitingBytes) + 1)
-        expect(clock.nowMs()).toBeLessThanOrEqual(allowedMs + 20_000)
-        body.end()
-        await seen
-      },
-    ),
-  )
 })

@@ -21,8 +21,8 @@ export interface ReplyBodyOptions {
   /** All bytes, when the source says that it knows. */
   readonly length: number | null
   /**
-   * How long its reader waits in all for the next `waitingBytes`, or for the end; null for as long as it
-   * takes. The time that the reader takes itself does not count.
+   * How long its reader waits for the next bytes, or for the end; null for as long as it takes. The time that
+   * the reader takes itself does not count.
    */
   readonly stallMs: number | null
   /** Nobody wants the rest, or nothing comes any more: lets the connection go. */
@@ -35,7 +35,6 @@ interface Waiter {
   readonly resolve: (result: Result) => void
   readonly reject: (error: TransportError) => void
   readonly cancelStall: Cancel
-  readonly sinceMs: number
 }
 
 const done: Result = { done: true, value: undefined }
@@ -49,9 +48,6 @@ export class ReplyBody implements BodyStream, AsyncIterator<Uint8Array, undefine
   #paused: boolean
   #over: 'ended' | 'left' | TransportError | null = null
   #waiter: Waiter | null = null
-  /** How long its reader has waited, and what has come, since it last got on. */
-  #waitedMs = 0
-  #slowBytes = 0
 
   constructor(options: ReplyBodyOptions) {
     const { pieces, length, flow } = options
@@ -72,10 +68,7 @@ export class ReplyBody implements BodyStream, AsyncIterator<Uint8Array, undefine
 
   push(chunk: Uint8Array): void {
     if (this.#over !== null || chunk.length === 0) return
-    if (this.#waiter) {
-      this.#wake()?.resolve({ done: false, value: chunk })
-      return this.#gotOn(chunk.length)
-    }
+    if (this.#waiter) return this.#wake()?.resolve({ done: false, value: chunk })
     this.#chunks.push(chunk)
     this.#waitingBytes += chunk.length
     if (this.#waitingBytes >= waitingBytes && !this.#paused) {
@@ -108,7 +101,6 @@ export class ReplyBody implements BodyStream, AsyncIterator<Uint8Array, undefine
     const chunk = this.#chunks.shift()
     if (chunk) {
       this.#waitingBytes -= chunk.length
-      this.#gotOn(chunk.length)
       if (this.#paused && this.#chunks.length === 0) {
         this.#paused = false
         this.#options.flow.resume()
@@ -120,12 +112,10 @@ export class ReplyBody implements BodyStream, AsyncIterator<Uint8Array, undefine
     const { clock, stallMs, abort } = this.#options
     return new Promise((resolve, reject) => {
       const stalled = () => {
-        const told = `${this.#slowBytes} of the answer's next ${waitingBytes} bytes in ${stallMs} ms`
-        abort(new TransportError('timeout', told))
+        abort(new TransportError('timeout', `nothing more of the answer in ${stallMs} ms`))
       }
-      const cancelStall =
-        stallMs === null ? () => {} : clock.after(stallMs - this.#waitedMs, stalled)
-      this.#waiter = { resolve, reject, cancelStall, sinceMs: clock.nowMs() }
+      const cancelStall = stallMs === null ? () => {} : clock.after(stallMs, stalled)
+      this.#waiter = { resolve, reject, cancelStall }
     })
   }
 
@@ -139,13 +129,6 @@ export class ReplyBody implements BodyStream, AsyncIterator<Uint8Array, undefine
     return Promise.resolve(done)
   }
 
-  #gotOn(bytes: number): void {
-    this.#slowBytes += bytes
-    if (this.#slowBytes < waitingBytes) return
-    this.#slowBytes = 0
-    this.#waitedMs = 0
-  }
-
   #drop(): void {
     this.#chunks = []
     this.#waitingBytes = 0
@@ -154,10 +137,7 @@ export class ReplyBody implements BodyStream, AsyncIterator<Uint8Array, undefine
   #wake(): Waiter | null {
     const waiter = this.#waiter
     this.#waiter = null
-    if (waiter) {
-      waiter.cancelStall()
-      this.#waitedMs += this.#options.clock.nowMs() - waiter.sinceMs
-    }
+    waiter?.cancelStall()
     return waiter
   }
 }

@@ -35,7 +35,7 @@ const bomb = { bytes: 64 * 1024 * 1024, ratio: 500 }
 
 /**
  * HTTP/1.1 to one URL through a pool of kept-alive connections. Answers over 1 MiB are streams, which
- * fail when less than 64 KiB come in 30 s for which their reader waits.
+ * fail when nothing comes in 30 s for which their reader waits.
  * @throws Error naming the file, when a TLS file cannot be read
  */
 export function createHttpTransport(config: NodeUrlConfig, options: WireOptions): Transport {
