@@ -16,7 +16,7 @@ const major = Number(process.versions.node.split('.')[0])
 if (major < 26) {
   process.stderr.write(
     `router: Node ${process.version} is too old. Start it with the Node 26 that npm installed: ` +
-      'npx router ..., or node_modules/.bin/node -- bin/router.mjs ...\n',
+      'npx -- router ..., or node_modules/.bin/node -- bin/router.mjs ...\n',
   )
   process.exit(2)
 }

@@ -171,7 +171,7 @@ export function helpText(): string {
     '',
     ...sections,
     'Environment:',
-    '  SR_CONFIG      The config file, when none is given.',
+    '  SR_CONFIG      The config file, when none is given; else the Ethereum example.',
     ...settingNames.flatMap((name) => {
       const { variable } = settings[name]
       return variable === null ? [] : [`  ${variable.padEnd(14)} Like --${name}.`]

@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { minimal, parse } from './config-text.fixture.ts'
-import { createRedactor, keysOfHeader, likelyKeys } from './secret.ts'
+import { createRedactor, hiddenInLogs, keysOfHeader, likelyKeys, Secret } from './secret.ts'
 
 test.each([
   'SEKRET0NE',
@@ -172,4 +172,9 @@ test('no value survives, whatever surrounds it', () => {
       expect(text.includes(`|${value}|`)).toBe(false)
     }),
   )
+})
+
+test('a URL that is but an origin is no secret: the log shows it', () => {
+  const origin = 'grpc://127.0.0.1:9090'
+  expect(hiddenInLogs([new Secret(origin, origin, [])])).toEqual([])
 })

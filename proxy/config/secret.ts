@@ -125,6 +125,8 @@ export function hiddenInLogs(secrets: readonly Secret[]): readonly string[] {
     piece.length < surelyKeyLength && /^(?:[A-Z]?[a-z]+(?:[-_.][a-z]+)*)$/.test(piece)
   return secrets.flatMap((secret) => {
     const value = secret.reveal()
+    // An origin, which is shown.
+    if (value === String(secret)) return []
     const query = URL.parse(value)?.searchParams.values() ?? []
     return [value, ...secret.keys(), ...query, ...piecesOf(value).filter((each) => !isWord(each))]
   })
