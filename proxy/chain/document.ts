@@ -3,7 +3,7 @@
 import { LineCounter, parseDocument } from 'yaml'
 import * as z from 'zod'
 import { nearest } from '../config/nearest.ts'
-import { type Path, formatPath } from '../config/problem.ts'
+import { type Path, type Problem, formatPath, problemAt } from '../config/problem.ts'
 import { offsetOf } from '../config/yaml/read-yaml.ts'
 
 /** A YAML or JSON file as read: its value, and where each part of it stands. */
@@ -15,7 +15,7 @@ export interface SpecDocument {
 }
 
 type ParsedDocument =
-  { readonly document: SpecDocument } | { readonly problems: readonly SpecProblem[] }
+  { readonly document: SpecDocument } | { readonly problems: readonly Problem[] }
 
 /** Reads one YAML or JSON document. */
 export function parseSpecDocument(file: string, text: string): ParsedDocument {
@@ -28,25 +28,22 @@ export function parseSpecDocument(file: string, text: string): ParsedDocument {
         document: { file, value, line: (path) => (lines ??= readYaml(file, text).line)(path) },
       }
     } catch (cause) {
-      const { problems } = readYaml(file, text)
       const message = `is not JSON: ${(cause as Error).message}`
-      return { problems: [problems[0] ? { ...problems[0], message } : fileProblem(file, message)] }
+      const [first = fileProblem(file, message)] = readYaml(file, text, message).problems
+      return { problems: [first] }
     }
   }
   const { value, line, problems } = readYaml(file, text)
   return problems.length > 0 ? { problems } : { document: { file, value, line } }
 }
 
-function readYaml(file: string, text: string) {
+/** @param wrong what to say of a fault of form; otherwise the parser's own words */
+function readYaml(file: string, text: string, wrong?: string) {
   const counter = new LineCounter()
   const parsed = parseDocument(text, { lineCounter: counter, prettyErrors: false, merge: true })
-  const problems: SpecProblem[] = parsed.errors.map((error) => ({
-    file,
-    line: counter.linePos(error.pos[0]).line,
-    path: '',
-    message: `is not YAML: ${error.message}`,
-    hint: null,
-  }))
+  const problems = parsed.errors.map(({ pos, message }) =>
+    specProblem(file, counter.linePos(pos[0]).line, [], wrong ?? `is not YAML: ${message}`),
+  )
   const line = (path: Path): number | null => {
     const offset = offsetOf(parsed, path, true) ?? parsed.contents?.range[0]
     return offset === undefined ? null : counter.linePos(offset).line
@@ -74,17 +71,17 @@ export function strict<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
 export type Complain = (path: Path, message: string, hint?: string | null) => void
 
 /** Makes a `Complain` for one file that collects into `problems`. */
-export function complainInto(problems: SpecProblem[], document: SpecDocument): Complain {
+export function complainInto(problems: Problem[], document: SpecDocument): Complain {
   const { file } = document
   return (path, message, hint = null) =>
-    problems.push({ file, line: document.line(path), path: formatPath(path), message, hint })
+    problems.push(specProblem(file, document.line(path), path, message, hint))
 }
 
 /** The value of a document as the schema has it; null when something is wrong with it, which goes to `problems`. */
 export function checkDocument<Schema extends z.ZodType>(
   document: SpecDocument,
   schema: Schema,
-  problems: SpecProblem[],
+  problems: Problem[],
 ): z.output<Schema> | null {
   const checked = schema.safeParse(document.value, { reportInput: true })
   const complain = complainInto(problems, document)
@@ -121,41 +118,38 @@ function isOfWrongType({ code, path }: z.core.$ZodIssue): boolean {
   return path.length === 0 && (code === 'invalid_type' || code === 'invalid_value')
 }
 
-/** One thing that is wrong with a chain spec, placed and with its remedy. */
-export interface SpecProblem {
-  /** Path, URL, or place in an archive. Never holds a URL's user, password or query. */
-  readonly file: string
-  /** 1-based; null where the file has no such place. */
-  readonly line: number | null
-  /** The place in the document, e.g. `interfaces.jsonrpc.methods.eth_call.cost`; may be empty. */
-  readonly path: string
-  readonly message: string
-  /** What would be right, as a sentence; null when the message says it already. */
-  readonly hint: string | null
-}
-
 /** Chain specs that cannot be used: all problems of all files. */
 export class SpecError extends Error {
   override readonly name = 'SpecError'
   readonly code = 'RPC_SPEC'
-  readonly problems: readonly SpecProblem[]
+  readonly problems: readonly Problem[]
 
-  constructor(problems: readonly SpecProblem[], options?: ErrorOptions) {
-    super(problems.map(describe).join('\n'), options)
+  constructor(problems: readonly Problem[], options?: ErrorOptions) {
+    const lines = problems.map(({ message, hint }) =>
+      hint === null ? message : `${message} ${hint}`,
+    )
+    super(lines.join('\n'), options)
     this.problems = problems
   }
 }
 
-function describe({ file, line, path, message, hint }: SpecProblem): string {
-  const at = `${file}${line === null ? '' : `:${line}`}: ${path === '' ? '' : `${path}: `}`
-  return `${at}${message}${hint === null ? '' : ` ${hint}`}`
-}
-
-/** A problem of a file as a whole. */
-export function fileProblem(
+/**
+ * A problem of a spec file, told as one of the setting that names the file.
+ * @param file path, URL, or place in an archive; never with a URL's user, password or query
+ * @param line 1-based; null where the file has no such place
+ */
+function specProblem(
   file: string,
+  line: number | null,
+  path: Path,
   message: string,
   hint: string | null = null,
-): SpecProblem {
-  return { file, line: null, path: '', message, hint }
+): Problem {
+  const place = [file, line, formatPath(path)].filter((part) => part !== null && part !== '')
+  return problemAt('use-static-spec', null, `${place.join(':')}: ${message}`, hint)
+}
+
+/** A problem of a spec file as a whole. */
+export function fileProblem(file: string, message: string, hint: string | null = null): Problem {
+  return specProblem(file, null, [], message, hint)
 }

@@ -127,7 +127,7 @@ describe('a source that cannot be used', () => {
     [
       'a catalog spec without an id',
       () => write('a.json', proposal({ name: 'x' })),
-      'a.json:4: proposal.specs[0].index: is missing.',
+      'a.json:4:proposal.specs[0].index: is missing.',
     ],
     [
       'a missing import',
@@ -154,7 +154,7 @@ describe('a source that cannot be used', () => {
     await expect(loadCatalog([path])).rejects.toMatchObject({
       name: 'SpecError',
       code: 'RPC_SPEC',
-      problems: [{ file: path, line: 8, path: 'proposal.specs[0].imports' }],
+      message: expect.stringContaining(`${path}:8:proposal.specs[0].imports: `),
     })
   })
 
@@ -162,7 +162,10 @@ describe('a source that cannot be used', () => {
     const missing = join(folder, 'no.yml')
     const wrong = await write('a.yml', spec('A').replace('other', 'elvish'))
     await expect(loadCatalog([missing, wrong])).rejects.toMatchObject({
-      problems: [{ file: missing }, { file: wrong, line: 3 }],
+      problems: [
+        { message: expect.stringContaining(missing) },
+        { message: expect.stringContaining(`${wrong}:3:`) },
+      ],
     })
   })
 })

@@ -2,23 +2,17 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import type { Problem } from '../config/problem.ts'
 import { readLocal } from './sources/local.ts'
 import { readArchive } from './sources/remote.ts'
 import { compileChain } from './compile/compile-chain.ts'
 import { compileFailures } from './failures/compile-failures.ts'
 import type { FailureFile } from './failures/schema.ts'
 import type { FailureTable } from './failure-table.ts'
-import { complainInto, SpecError, fileProblem, type SpecProblem } from './document.ts'
+import { complainInto, SpecError, fileProblem } from './document.ts'
 import { type ChainEntry, resolveCatalog, resolveNatives } from './resolve.ts'
 import { readDocuments, type SourceDocuments } from './read-documents.ts'
 import type { Chain, ChainCatalog } from './types.ts'
-
-export interface LoadCatalogOptions {
-  /** Directory of the bundled specs. */
-  readonly bundledSpecs?: string
-  /** Ends a download. */
-  readonly signal?: AbortSignal
-}
 
 /** Beside the bundle they are JSON, which reads faster. */
 const beside = ['../specs', '../../specs'].map((path) =>
@@ -33,16 +27,11 @@ const bundledSpecs = beside.find((path) => existsSync(path)) ?? 'specs'
  * A chain is compiled when it is first asked for.
  * @throws SpecError with all problems of all sources
  */
-export async function loadCatalog(
-  sources: readonly string[],
-  options: LoadCatalogOptions = {},
-): Promise<ChainCatalog> {
-  const bundled = options.bundledSpecs ?? bundledSpecs
-  const signal = options.signal ?? new AbortController().signal
+export async function loadCatalog(sources: readonly string[]): Promise<ChainCatalog> {
   const files = await Promise.all([
-    readLocal(sources.length === 0 ? bundled : `${bundled}/failures`),
+    readLocal(sources.length === 0 ? bundledSpecs : `${bundledSpecs}/failures`),
     ...sources.map((source) =>
-      /^https?:\/\//i.test(source) ? readArchive(source, signal) : readLocal(source),
+      /^https?:\/\//i.test(source) ? readArchive(source) : readLocal(source),
     ),
   ])
   const read = files.map(readDocuments)
@@ -62,7 +51,7 @@ export async function loadCatalog(
   return chainCatalog(entries, read.flatMap((source) => source.failures).toReversed())
 }
 
-function refuseDoubles(source: SourceDocuments, problems: SpecProblem[]): void {
+function refuseDoubles(source: SourceDocuments, problems: Problem[]): void {
   const places = new Map<string, string>()
   const specs = [
     ...source.natives.map(({ spec, document }) => ({ id: spec.id, file: document.file })),
@@ -78,7 +67,7 @@ function refuseDoubles(source: SourceDocuments, problems: SpecProblem[]): void {
   }
 }
 
-function refuseUnknownTables(sources: readonly SourceDocuments[], problems: SpecProblem[]): void {
+function refuseUnknownTables(sources: readonly SourceDocuments[], problems: Problem[]): void {
   const known = new Set(sources.flatMap((source) => source.failures.map((file) => file.failures)))
   for (const { spec, document } of sources.flatMap((source) => source.natives))
     for (const [index, name] of (spec.failures ?? []).entries())

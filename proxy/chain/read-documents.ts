@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import {
-  checkDocument,
-  parseSpecDocument,
-  type SpecDocument,
-  fileProblem,
-  type SpecProblem,
-} from './document.ts'
+import type { Problem } from '../config/problem.ts'
+import { checkDocument, parseSpecDocument, type SpecDocument, fileProblem } from './document.ts'
 import { failureFileSchema, type FailureFile } from './failures/schema.ts'
 import { nativeSchema, type NativeSpec } from './native/schema.ts'
 import { catalogSpecsSchema, type CatalogSpec } from './public-catalog/schema.ts'
@@ -22,7 +17,7 @@ export interface SourceDocuments {
     readonly index: number
   }[]
   readonly failures: readonly FailureFile[]
-  readonly problems: readonly SpecProblem[]
+  readonly problems: readonly Problem[]
 }
 
 const nativeMarks = ['id', 'interfaces', 'block-time', 'allowed-lag', 'finality']

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { Problem } from '../config/problem.ts'
 import { nearest } from '../config/nearest.ts'
-import { complainInto, type SpecProblem } from './document.ts'
+import { complainInto } from './document.ts'
 import { extendSpec } from './native/extend.ts'
 import type { NativeSpec } from './native/schema.ts'
 import { validateSpec } from './native/validate.ts'
@@ -31,7 +32,7 @@ interface Parents {
 export function resolveNatives(
   source: SourceDocuments,
   earlier: ReadonlyMap<string, ChainEntry>,
-  problems: SpecProblem[],
+  problems: Problem[],
 ): ChainEntry[] {
   const natives = new Map(source.natives.map((each) => [each.spec.id.toLowerCase(), each]))
   const built = new Map<string, NativeSpec | null>()
@@ -74,7 +75,7 @@ export function resolveNatives(
 export function resolveCatalog(
   sources: readonly SourceDocuments[],
   source: SourceDocuments,
-  problems: SpecProblem[],
+  problems: Problem[],
 ): ChainEntry[] {
   const placed = sources.flatMap(({ catalog }) => catalog)
   const specs = new Map(placed.map(({ spec }) => [spec.index.toLowerCase(), spec]))

@@ -3,10 +3,10 @@
 import { checkChains } from '../config/check-chains.ts'
 import { checkServing } from '../config/checks.ts'
 import { loadCatalog } from '../chain/load-catalog.ts'
-import { SpecError, type SpecProblem } from '../chain/document.ts'
+import { SpecError } from '../chain/document.ts'
 import type { ChainCatalog } from '../chain/types.ts'
 import type { ParsedConfig } from '../config/parse.ts'
-import { gather, type Problem, problemAt } from '../config/problem.ts'
+import { gather, type Problem } from '../config/problem.ts'
 import { readTls, TlsFileError } from '../upstream/wire/upstream-target.ts'
 import { checkSockets, type SocketFacts } from '../config/socket-check.ts'
 import { subscriptionFormOf } from '../subscription/families/family-of.ts'
@@ -41,7 +41,7 @@ export function createReferenceCheck(): ReferenceCheck {
         return [...found, ...checkSockets(parsed.config, socketFacts(chains), locate)]
       } catch (error) {
         if (!(error instanceof SpecError)) throw error
-        return error.problems.map(ofSpec)
+        return error.problems
       }
     },
     catalog: () => catalog,
@@ -57,12 +57,6 @@ function socketFacts(chains: ChainCatalog): SocketFacts {
       return chain !== null && offered !== undefined && subscriptionFormOf(chain, offered) !== null
     },
   }
-}
-
-/** A problem of a spec file, told as one of the setting that named it. */
-function ofSpec({ file, line, path, message, hint }: SpecProblem): Problem {
-  const place = [file, line, path].filter((part) => part !== null && part !== '').join(':')
-  return problemAt('use-static-spec', null, `${place}: ${message}`, hint)
 }
 
 /** Reads the TLS files that the upstreams name, and tells which cannot be used. */

@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { readFile, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Problem } from '../../config/problem.ts'
 import { fileProblem } from '../document.ts'
-import type { SpecProblem } from '../document.ts'
 
 /** One file of a source, as text. */
 export interface SpecFile {
@@ -15,7 +15,7 @@ export interface SpecFile {
 /** All that one source holds. */
 export interface SourceFiles {
   readonly files: readonly SpecFile[]
-  readonly problems: readonly SpecProblem[]
+  readonly problems: readonly Problem[]
   /** `file`: named by the user, must be a spec; `archive`: other people's files lie beside. */
   readonly kind: 'file' | 'directory' | 'archive'
 }
@@ -39,7 +39,7 @@ export function isSpecName(name: string): boolean {
 export async function readLocal(source: string): Promise<SourceFiles> {
   const found = await stat(source).catch(() => null)
   const kind = found?.isDirectory() ? 'directory' : 'file'
-  const problems: SpecProblem[] = []
+  const problems: Problem[] = []
   try {
     const names = kind === 'file' ? [source] : await namesBelow(source)
     if (names.length > sourceLimits.files) {
@@ -65,7 +65,7 @@ async function namesBelow(directory: string, names: string[] = []): Promise<stri
   return names
 }
 
-async function readSpecFile(path: string, problems: SpecProblem[]): Promise<SpecFile | null> {
+async function readSpecFile(path: string, problems: Problem[]): Promise<SpecFile | null> {
   try {
     const found = await stat(path)
     // A mounted ConfigMap links its directories too.
@@ -80,7 +80,7 @@ async function readSpecFile(path: string, problems: SpecProblem[]): Promise<Spec
   return null
 }
 
-function unreadable(path: string, cause: unknown): SpecProblem {
+function unreadable(path: string, cause: unknown): Problem {
   const { code, message } = cause as NodeJS.ErrnoException
   if (code === 'ENOENT')
     return fileProblem(path, 'does not exist.', 'Give a file, a directory, or an http(s) URL.')
