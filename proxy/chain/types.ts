@@ -3,15 +3,14 @@
 import type { ApiInterface } from '../config/types.ts'
 import type { Check } from './checks.ts'
 import type { FailureTable } from './failure-table.ts'
+import type { NativeMethod, NativeProbe, NativeSpec, blockTags } from './native/schema.ts'
 
 /*
  * A chain as the engine uses it: compiled from a native spec (`specs/*.yml`) or from the public
  * catalog's format, every inheritance resolved, every lookup a map.
  */
 
-export type Family = 'evm' | 'solana' | 'bitcoin' | 'cosmos' | 'aptos' | 'other'
-
-export const blockTags = ['latest', 'pending', 'safe', 'finalized', 'earliest'] as const
+export type Family = NonNullable<NativeSpec['family']>
 export type BlockTag = (typeof blockTags)[number]
 
 /** One place on the chain: a named one, a height, or a block's hash. */
@@ -29,18 +28,7 @@ export type BlockRef =
   /** The place where the block stands holds something that is no block; the node will say so. */
   | { readonly kind: 'invalid' }
 
-/**
- * `read` may be asked of any node again and again; `write` changes the chain; `subscribe` opens a
- * stream; `local` is about one node's own state (`eth_newFilter`, `admin_peers`): asked once, of
- * one node, since another one would answer about something else.
- */
-export type CallKind = 'read' | 'write' | 'subscribe' | 'local'
-
-/**
- * What a call does to something that one node keeps for its caller, such as a filter: it makes it and
- * answers with its id, asks it, or ends it. The id is the first param of the latter two.
- */
-export type StatefulUse = 'creates' | 'uses' | 'ends'
+export type CallKind = NonNullable<NativeMethod['kind']>
 
 /** What a request is about, in the words of its interface. */
 export type Question =
@@ -80,7 +68,7 @@ export interface Classification {
   readonly known: boolean
   readonly kind: CallKind
   /** Null: the call leaves nothing on the node that a later call needs. */
-  readonly stateful: StatefulUse | null
+  readonly stateful: NonNullable<NativeMethod['stateful']> | null
   readonly block: BlockRef
   /** The add-on that an upstream must declare; null for the standard set. */
   readonly addon: string | null
@@ -105,10 +93,7 @@ export interface Classification {
    * Where a write's result says that the node does not take it: by a number that is not 0, and in words;
    * absent or null: nowhere.
    */
-  readonly refusal?: {
-    readonly code: readonly (string | number)[]
-    readonly message: readonly (string | number)[]
-  } | null
+  readonly refusal?: NativeMethod['refusal'] | null
   /**
    * Path below the upstream's URL under which the node serves the method (`/C/rpc`); absent or
    * empty for the URL itself.
@@ -123,7 +108,7 @@ export interface ResultPath {
    * REST: the same from the document down. gRPC: the numbers of fields, from the message down.
    */
   readonly path: readonly (string | number)[]
-  readonly encoding: 'hex' | 'decimal' | 'text'
+  readonly encoding: NonNullable<NativeProbe['encoding']>
   /** It stands in this response header instead, lower case. */
   readonly header?: string
 }
@@ -186,13 +171,6 @@ export interface ChainInterface {
   classify(question: Question): Classification
 }
 
-/** Which blocks do not change any more. */
-export type Finality =
-  /** Those this many blocks behind the tip. */
-  | { readonly kind: 'distance'; readonly blocks: number }
-  /** Those up to the one that this tag names. */
-  | { readonly kind: 'tag'; readonly tag: BlockTag }
-
 export interface Chain {
   /** `ETH1`; the id that a config may also reach by an alias. */
   readonly id: string
@@ -202,7 +180,8 @@ export interface Chain {
   readonly blockTimeMs: number
   /** An upstream further behind the tip than this is lagging. */
   readonly allowedLagBlocks: number
-  readonly finality: Finality
+  /** Which blocks do not change any more: those up to the tag, or those so many blocks behind the tip. */
+  readonly finality: NonNullable<NativeSpec['finality']>
   readonly interfaces: ReadonlyMap<ApiInterface, ChainInterface>
   readonly failures: FailureTable
 }

@@ -59,7 +59,7 @@ function chainRow(chain: Chain, page: Chain): string {
     [...chain.interfaces.keys()].join(', '),
     `${chain.blockTimeMs / 1000} s`,
     blocks(chain.allowedLagBlocks),
-    finality.kind === 'tag' ? `tag \`${finality.tag}\`` : blocks(finality.blocks),
+    typeof finality === 'string' ? `tag \`${finality}\`` : blocks(finality),
     told?.expected ? `\`${told.expected}\`` : '',
   ])
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ApiInterface } from '../../config/types.ts'
-import { blockTags } from '../types.ts'
+import { blockTags } from '../native/schema.ts'
 import type { BlockPoint, BlockTag, Family } from '../types.ts'
 import { member } from './places.ts'
 

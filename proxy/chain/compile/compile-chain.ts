@@ -9,14 +9,7 @@ import {
   type NativeSpec,
   durationMs,
 } from '../native/schema.ts'
-import type {
-  Chain,
-  ChainInterface,
-  Finality,
-  ProbeCall,
-  ResultPath,
-  Verification,
-} from '../types.ts'
+import type { Chain, ChainInterface, ProbeCall, ResultPath, Verification } from '../types.ts'
 import { type Aliases, compileClassify, methodsOf, otherNames } from './classify.ts'
 
 /** Turns a spec, with every inheritance resolved, into what the engine asks. */
@@ -29,7 +22,7 @@ export function compileChain(spec: NativeSpec, failures: FailureTable): Chain {
     family,
     blockTimeMs: durationMs(spec['block-time'] ?? '1s'),
     allowedLagBlocks: spec['allowed-lag'] ?? 0,
-    finality: finalityOf(finality),
+    finality,
     interfaces: new Map(
       apiInterfaces.flatMap((each) => {
         const own = spec.interfaces?.[each]
@@ -38,12 +31,6 @@ export function compileChain(spec: NativeSpec, failures: FailureTable): Chain {
     ),
     failures,
   }
-}
-
-function finalityOf(finality: NonNullable<NativeSpec['finality']>): Finality {
-  return typeof finality === 'number'
-    ? { kind: 'distance', blocks: finality }
-    : { kind: 'tag', tag: finality }
 }
 
 function compileInterface(

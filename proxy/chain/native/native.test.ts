@@ -50,7 +50,7 @@ describe('a native spec', () => {
       id: 'TEST',
       blockTimeMs: 2_000,
       allowedLagBlocks: 5,
-      finality: { kind: 'distance', blocks: 10 },
+      finality: 10,
     })
     const asked = chain?.interfaces
       .get('jsonrpc')

@@ -12,7 +12,6 @@ import {
   resultPath as path,
   text,
 } from '../checks.ts'
-import { blockTags } from '../types.ts'
 
 /*
  * The native format, one YAML file a chain, as `specs/README.md` tells it. Its type is what the router
@@ -20,8 +19,7 @@ import { blockTags } from '../types.ts'
  * one that it extends, and is compiled. What a key means when it is left out is said where it is compiled.
  */
 
-const families = ['evm', 'solana', 'bitcoin', 'cosmos', 'aptos', 'other'] as const
-const kinds = ['read', 'write', 'subscribe', 'local'] as const
+export const blockTags = ['latest', 'pending', 'safe', 'finalized', 'earliest'] as const
 
 const chainId = z
   .string()
@@ -91,7 +89,16 @@ const resultPath = strict({
 })
 
 const methodSchema = strict({
-  kind: z.enum(kinds).optional(),
+  /**
+   * `read` may be asked of any node again and again; `write` changes the chain; `subscribe` opens a
+   * stream; `local` is about one node's own state (`eth_newFilter`, `admin_peers`): asked once, of
+   * one node, since another one would answer about something else.
+   */
+  kind: z.enum(['read', 'write', 'subscribe', 'local']).optional(),
+  /**
+   * What a call does to something that one node keeps for its caller, such as a filter: it makes it and
+   * answers with its id, asks it, or ends it. The id is the first param of the latter two.
+   */
   stateful: z.enum(['creates', 'uses', 'ends']).optional(),
   block: blockSchema,
   'by-hash': z.boolean().optional(),
@@ -152,7 +159,7 @@ export const nativeSchema = strict({
   extends: chainId.optional(),
   aliases: z.array(chainId).optional(),
   name: z.string().min(1).max(100).optional(),
-  family: z.enum(families).optional(),
+  family: z.enum(['evm', 'solana', 'bitcoin', 'cosmos', 'aptos', 'other']).optional(),
   'block-time': duration.optional(),
   'allowed-lag': blocks.optional(),
   finality: z

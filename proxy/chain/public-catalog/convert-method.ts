@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { CheckRule, Place } from '../checks.ts'
-import type { NativeBlock, NativeMethod } from '../native/schema.ts'
-import { type BlockTag, type CallKind, type StatefulUse, blockTags } from '../types.ts'
+import { type NativeBlock, type NativeMethod, blockTags } from '../native/schema.ts'
+import type { BlockTag, CallKind } from '../types.ts'
 import {
   type CatalogApi,
   type CatalogCollectionData,
@@ -43,7 +43,7 @@ export function convertMethod(
 // keeps for its caller, so that another node cannot answer them.
 const keptByOneNode =
   /^(eth_|Filecoin\.Eth)(New\w*Filter|GetFilter(Changes|Logs)|UninstallFilter|Accounts|Sign|SignTransaction|SendTransaction)$/i
-const filters: readonly (readonly [StatefulUse, RegExp])[] = [
+const filters: readonly (readonly [NonNullable<NativeMethod['stateful']>, RegExp])[] = [
   ['creates', /^(eth_|Filecoin\.Eth)New\w*Filter$/i],
   ['uses', /^(eth_|Filecoin\.Eth)GetFilter(Changes|Logs)$/i],
   ['ends', /^(eth_|Filecoin\.Eth)UninstallFilter$/i],
@@ -135,7 +135,7 @@ function convertDefault(api: CatalogApi, parsing: CatalogParsing): NativeBlock {
   const absent = tagOf(parsing.parser_arg[0]) ?? 'latest'
   const [to] = genericPlaces(api, 'BLOCK_LATEST')
   if (to === undefined) return absent
-  const [from] = genericPlaces(api, 'BLOCK_EARLIEST')
+  const [from = {}] = genericPlaces(api, 'BLOCK_EARLIEST')
   const [toField, fromField] = [fieldOf(to), fieldOf(from)]
   if (toField !== null && fromField !== null)
     return { param: to.param, name: to.name, from: fromField, to: toField, default: absent }
@@ -143,31 +143,30 @@ function convertDefault(api: CatalogApi, parsing: CatalogParsing): NativeBlock {
 }
 
 /** `fromBlock` or `toBlock` of a filter object: the catalog names one end, the call has both. */
-function filterRange({ param, name, field = [] }: Place, absent: BlockTag) {
-  if (field.length !== 1 || !['toBlock', 'fromBlock'].includes(String(field[0]))) return null
+function filterRange(place: Place, absent: BlockTag) {
+  if (!['toBlock', 'fromBlock'].includes(fieldOf(place) ?? '')) return null
+  const { param, name } = place
   return { param, name, from: 'fromBlock', to: 'toBlock', hash: 'blockHash', default: absent }
 }
 
-function fieldOf(place: Place | undefined): string | null {
-  const { field = [] } = place ?? {}
+function fieldOf({ field = [] }: Place): string | null {
   return field.length === 1 ? String(field[0]) : null
 }
 
 function parsedPlaces(
   api: CatalogApi,
-  parsing: CatalogParsing,
+  { parser_func: kind, parser_arg: args }: CatalogParsing,
   data: CatalogCollectionData,
 ): Place[] {
-  const [first = '', second = '', third = ''] = parsing.parser_arg
-  const kind = parsing.parser_func
+  const [first = '', second = '', third = ''] = args
   if (data.api_interface === 'grpc') return []
-  if (data.api_interface === 'rest')
-    return kind === 'PARSE_BY_ARG'
-      ? []
-      : [restPlace(api, kind === 'PARSE_CANONICAL' ? second : first)]
+  if (data.api_interface === 'rest') {
+    if (kind === 'PARSE_BY_ARG') return []
+    return [restPlace(api, kind === 'PARSE_CANONICAL' ? second : first)]
+  }
   if (kind === 'PARSE_BY_ARG') return [{ param: Number(first) }]
   if (kind === 'PARSE_DICTIONARY') return [{ name: first }]
-  const path = parsing.parser_arg.slice(1)
+  const path = args.slice(1)
   if (kind === 'PARSE_CANONICAL') return [{ param: Number(first), field: path }, ...named(path)]
   // By name a block may also be given whole, under a name of its own.
   const whole = first === 'block_number' ? [{ name: 'block_id' }] : []
