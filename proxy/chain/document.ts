@@ -145,8 +145,9 @@ function specProblem(
   message: string,
   hint: string | null = null,
 ): Problem {
-  const place = [file, line, formatPath(path)].filter((part) => part !== null && part !== '')
-  return problemAt('use-static-spec', null, `${place.join(':')}: ${message}`, hint)
+  const place = line === null ? file : `${file}:${line}`
+  const told = [place, formatPath(path), message].filter((part) => part !== '')
+  return problemAt('use-static-spec', null, told.join(': '), hint)
 }
 
 /** A problem of a spec file as a whole. */

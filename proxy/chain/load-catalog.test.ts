@@ -127,7 +127,7 @@ describe('a source that cannot be used', () => {
     [
       'a catalog spec without an id',
       () => write('a.json', proposal({ name: 'x' })),
-      'a.json:4:proposal.specs[0].index: is missing.',
+      'a.json:4: proposal.specs[0].index: is missing.',
     ],
     [
       'a missing import',
@@ -154,7 +154,7 @@ describe('a source that cannot be used', () => {
     await expect(loadCatalog([path])).rejects.toMatchObject({
       name: 'SpecError',
       code: 'RPC_SPEC',
-      message: expect.stringContaining(`${path}:8:proposal.specs[0].imports: `),
+      message: expect.stringContaining(`${path}:8: proposal.specs[0].imports: `),
     })
   })
 

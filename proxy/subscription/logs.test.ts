@@ -86,19 +86,19 @@ test('those of a replaced block are taken back, the newest first, before others 
   ])
 })
 
-test('the logs of 64 blocks can be taken back; a deeper reorganisation ends in words', async () => {
+test('the logs of 256 blocks can be taken back; a deeper reorganisation ends in words', async () => {
   const { chain, fixture, mine, one } = await setUp()
   const hearing = await fixture.join('eth_subscribe', ['logs'])
-  for (let each = 0; each < 70; each++) await mine()
-  chain.reorg(64)
+  for (let each = 0; each < 270; each++) await mine()
+  chain.reorg(256)
   one.tell(headOf(chain.head), 'newHeads')
   await fixture.clock.advance(10_000)
   expect(hearing.ended).toBe(null)
-  expect(hearing.texts).toHaveLength(logs([chain.at(11)]).length * (70 + 64 + 64))
-  chain.reorg(65)
+  expect(hearing.texts).toHaveLength(logs([chain.at(11)]).length * (270 + 256 + 256))
+  chain.reorg(257)
   one.tell(headOf(chain.head), 'newHeads')
   await fixture.clock.advance(10_000)
-  expect(hearing.ended).toBe('a reorganisation goes deeper than 64 blocks')
+  expect(hearing.ended).toBe('a reorganisation goes deeper than 256 blocks')
 })
 
 test('a block that is replaced before its logs are there is never told of', async () => {

@@ -11,7 +11,7 @@ import type { Subscriber } from './subscriptions.ts'
 /** Blocks that are asked about at the same time. */
 const atOnce = 8
 /** The logs of so many blocks are kept, for the case that a reorganisation removes them. */
-const keptBlocks = 64
+const keptBlocks = 256
 
 export interface LogsOptions extends Pick<
   SequenceOptions,

@@ -149,7 +149,7 @@ describe('a native spec that is wrong', () => {
     [
       'an unknown key',
       `${head}${interfaces}blok-time: 1s\n`,
-      'spec0.yml:11:blok-time: unknown key `blok-time`. Did you mean `block-time`?',
+      'spec0.yml:11: blok-time: unknown key `blok-time`. Did you mean `block-time`?',
     ],
     [
       'an unknown key of no likeness',
@@ -159,7 +159,7 @@ describe('a native spec that is wrong', () => {
     [
       'a key of a method',
       method('{ block: none, kost: 5 }'),
-      'spec0.yml:10:interfaces.jsonrpc.methods.m.kost: unknown key `kost`. Did you mean `cost`?',
+      'spec0.yml:10: interfaces.jsonrpc.methods.m.kost: unknown key `kost`. Did you mean `cost`?',
     ],
     [
       'a key of a block',
@@ -199,18 +199,18 @@ describe('a native spec that is wrong', () => {
     [
       'a duration',
       head.replace('2s', '2 seconds') + interfaces,
-      'spec0.yml:4:block-time: must be a duration such as 400ms, 12s or 1m30s.',
+      'spec0.yml:4: block-time: must be a duration such as 400ms, 12s or 1m30s.',
     ],
     [
       'a number as text',
       `${head.replace('allowed-lag: 5', 'allowed-lag: five')}${interfaces}`,
-      'spec0.yml:5:allowed-lag: Invalid input: expected number, received string.',
+      'spec0.yml:5: allowed-lag: Invalid input: expected number, received string.',
     ],
     ['an interface', head + interfaces.replace('jsonrpc', 'soap'), 'interfaces'],
     [
       'no interface',
       head,
-      'spec0.yml:1:interfaces: is missing. A chain needs at least one of jsonrpc, rest, tendermintrpc, grpc.',
+      'spec0.yml:1: interfaces: is missing. A chain needs at least one of jsonrpc, rest, tendermintrpc, grpc.',
     ],
     [
       'no family',
@@ -235,17 +235,17 @@ describe('a native spec that is wrong', () => {
     [
       'a method to leave out that is not there',
       `${head}${interfaces}    without: [eth_nope]\n`,
-      'spec0.yml:11:interfaces.jsonrpc.without[0]: there is no method `eth_nope` to leave out.',
+      'spec0.yml:11: interfaces.jsonrpc.without[0]: there is no method `eth_nope` to leave out.',
     ],
     [
       'a failure table',
       `${head}failures: [evm, evn]\n${interfaces}`,
-      'spec0.yml:7:failures[1]: there is no failure table `evn`. Known tables: aptos,',
+      'spec0.yml:7: failures[1]: there is no failure table `evn`. Known tables: aptos,',
     ],
     [
       'a chain that it extends',
       `id: A\nextends: ETH2\ninterfaces: {}\n`,
-      'spec0.yml:2:extends: there is no chain `ETH2`.',
+      'spec0.yml:2: extends: there is no chain `ETH2`.',
     ],
     ['broken YAML', `${head}  - x: [\n`, 'spec0.yml:'],
     [
@@ -256,7 +256,7 @@ describe('a native spec that is wrong', () => {
     [
       'an id with a slash',
       head.replace('TEST', 'a/b') + interfaces,
-      'spec0.yml:1:id: must be 1 to 64 letters, digits, - or _.',
+      'spec0.yml:1: id: must be 1 to 64 letters, digits, - or _.',
     ],
   ])('%s', async (_case, text, expected) => {
     const problems = await problemsOf(text)
@@ -284,9 +284,9 @@ describe('a native spec that is wrong', () => {
       'id: C\nextends: A\n',
     )
     expect(problems).toEqual([
-      'spec0.yml:2:extends: goes in a circle: A -> B -> C -> A.',
-      'spec1.yml:2:extends: goes in a circle: B -> C -> A -> B.',
-      'spec2.yml:2:extends: goes in a circle: C -> A -> B -> C.',
+      'spec0.yml:2: extends: goes in a circle: A -> B -> C -> A.',
+      'spec1.yml:2: extends: goes in a circle: B -> C -> A -> B.',
+      'spec2.yml:2: extends: goes in a circle: C -> A -> B -> C.',
     ])
   })
 

@@ -99,7 +99,7 @@ describe('an archive', () => {
     const body = await archiveOf(['s/a.yml', spec('A').replace('other', 'elvish')])
     const url = await serve((_request, response) => response.end(body))
     await expect(loadCatalog([url])).rejects.toThrow(
-      'specs.tar.gz!s/a.yml:3:family: Invalid option: expected one of',
+      'specs.tar.gz!s/a.yml:3: family: Invalid option: expected one of',
     )
   })
 
@@ -178,6 +178,15 @@ describe('an archive that cannot be had', () => {
     expect(problems).toMatchObject([
       { message: expect.stringContaining('unpacks to more than 1 MiB.') },
     ])
+  })
+
+  it('is longer than its limit and does not say so', async () => {
+    const url = await serve((_request, response) => {
+      response.write(Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]))
+      response.end(Buffer.alloc(4_000))
+    })
+    const { problems } = await readArchive(url, { ...sourceLimits, archiveBytes: 1_000 })
+    expect(problems[0]?.message).toMatch(/is longer than|broken/)
   })
 
   it('does not come in time', async () => {

@@ -49,9 +49,17 @@ async function download(url: URL, limits: SourceLimits): Promise<Buffer> {
       'does not exist (HTTP 404). Give the URL of a `.tar.gz` archive, such as `https://github.com/<owner>/<repository>/archive/refs/heads/main.tar.gz`.',
     )
   if (response.status !== 200) throw new ArchiveFailure(`answered with HTTP ${response.status}.`)
-  if (Number(response.headers.get('content-length') ?? 0) > limits.archiveBytes)
-    throw new ArchiveFailure(`is longer than ${limits.archiveBytes >> 20} MiB.`)
-  return Buffer.from(await response.arrayBuffer())
+  const tooLong = new ArchiveFailure(`is longer than ${limits.archiveBytes >> 20} MiB.`)
+  if (Number(response.headers.get('content-length') ?? 0) > limits.archiveBytes) throw tooLong
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  const body: AsyncIterable<Uint8Array> | null = response.body
+  for await (const chunk of body ?? []) {
+    bytes += chunk.length
+    if (bytes > limits.archiveBytes) throw tooLong
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
 }
 
 async function unzip(packed: Buffer, limits: SourceLimits): Promise<Buffer> {
