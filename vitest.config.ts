@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { checkNode } from './scripts/check-node.ts'
 
@@ -14,6 +15,8 @@ const onQuickNodes = 'e2e/nodes/suites/{bitcoin-*,grpc-interop,h2spec}.test.ts'
 export default defineConfig({
   test: {
     pool: 'threads',
+    // Many tests wait for a real API or a process: two at a time on two cores, 7 minutes instead of 12.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     // What hangs is to be told; what runs on a busy machine is to pass.
     testTimeout: 60_000,
     hookTimeout: 30_000,
