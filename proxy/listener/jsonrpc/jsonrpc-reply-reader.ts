@@ -49,7 +49,9 @@ export class JsonRpcReplyReader implements ReplyReader {
     // Of the statuses from 400 on, an error in the body may say more.
     if (status < 400 && !mayBeWhole(status))
       this.#finding = malformed(`HTTP ${status} is no answer`)
-    else if (body instanceof Uint8Array) this.#finding = this.#judge(body, status, wantsResult)
+    else if (body instanceof Uint8Array)
+      this.#finding =
+        (wantsResult && this.#parse(body, status)) || this.#judge(body, status, wantsResult)
     else this.#finding = this.#judgeHead(body, status)
     return this.#finding
   }
@@ -104,6 +106,18 @@ export class JsonRpcReplyReader implements ReplyReader {
     }
     if (status >= 400) return malformed('a result with a status that is an error')
     return { kind: 'result', inForm: true, rest }
+  }
+
+  /** A plain success under the client's own id, parsed in one go: of long answers a third of the time. Null for others. */
+  #parse(body: Uint8Array, status: number): Finding | null {
+    const answer = status < 400 ? objectIn(body) : null
+    const parsed = answer?.['result']
+    if (parsed === undefined || (answer?.['error'] ?? null) !== null) return null
+    const sent = this.#sentId
+    const isOwn =
+      sent === null ||
+      (this.ownId.equals(sent) && answer?.['id'] === parseSpan(sent, 0, sent.length))
+    return isOwn ? { ...result, parsed } : null
   }
 
   #judge(body: Uint8Array, status: number, wantsResult: boolean): Finding {
