@@ -225,9 +225,11 @@ class InTurn implements AttemptOwner {
       const { pool } = this.#parts
       const { attempts, startedMs, deadlineMs } = this.#call.journal
       const untilMs = Math.min(startedMs + longestVerificationMs, deadlineMs)
-      if (attempts.length === 0 && pool.isVerifying && nowMs < untilMs)
+      const error = noReply(this.#best, this.#call, pool, this.#needs)
+      const isUnserved = attempts.length === 0 && error.kind === errorKinds.noUpstream
+      if (isUnserved && nowMs < untilMs && pool.isVerifying(this.#needs))
         return this.#pause(firstPauseMs, 'first')
-      return this.#fail(noReply(this.#best, this.#call, pool, this.#needs), nowMs)
+      return this.#fail(error, nowMs)
     }
     if (reply.refusal === null) this.#suspects = []
     this.#answered(reply, nowMs)

@@ -95,3 +95,18 @@ it.each([
   const { outcome } = await relay.ask()
   expect(JSON.stringify(outcome)).toContain(told)
 })
+
+it.each([
+  ['which is excluded', { directives: { blockProviders: ['b'] } }, 'no-upstream'],
+  ['which declares no such add-on', trace, 'no-upstream'],
+  ['while the other one is in cooldown', {}, 'rate-limited'],
+] as const)('a call waits for no verification of an upstream %s', async (_, asked, told) => {
+  const { chain, iface } = await ethereum()
+  const relay = new RelayFixture(chain, iface, { a: ok, b: ok })
+  const [a, b] = relay.pool.upstreams
+  b!.urls[0]!.verified = null
+  if (told === 'rate-limited') a!.urls[0]!.cooldown.begin(60_000)
+  else a!.sessions = 1_000
+  const { outcome, tookMs } = await relay.begin(asked)
+  expect([outcome, tookMs]).toEqual([told, 0])
+})

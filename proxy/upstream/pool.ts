@@ -59,9 +59,16 @@ export class Pool {
     return this.upstreams.some((each) => each.serves([]))
   }
 
-  /** Some URL has not been verified yet, or not again since its head jumped. */
-  get isVerifying(): boolean {
-    return this.upstreams.some(({ urls }) => urls.some(({ verified }) => verified === null))
+  /** Some URL that could be asked has not been verified yet, or not again since its head jumped. */
+  isVerifying({ excluded, addons }: Pick<Wanted, 'excluded' | 'addons'>): boolean {
+    return this.upstreams.some(
+      ({ name, urls }) =>
+        !excluded.includes(name) &&
+        urls.some(
+          ({ verified, declaredAddons }) =>
+            verified === null && addons.every((addon) => declaredAddons.includes(addon)),
+        ),
+    )
   }
 
   /** The URL that could be asked but for its cooldown: the one whose cooldown ends first. */
