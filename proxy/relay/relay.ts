@@ -222,13 +222,16 @@ class InTurn implements AttemptOwner {
     if (this.#running.length > 0 || this.#cancelPause) return
     const reply = this.#best?.fallback
     if (!reply) {
-      const { pool } = this.#parts
+      const { pool, breaker } = this.#parts
       const { attempts, startedMs, deadlineMs } = this.#call.journal
       const untilMs = Math.min(startedMs + longestVerificationMs, deadlineMs)
       const error = noReply(this.#best, this.#call, pool, this.#needs)
       const isUnserved = attempts.length === 0 && error.kind === errorKinds.noUpstream
-      if (isUnserved && nowMs < untilMs && pool.isVerifying(this.#needs))
+      if (isUnserved && nowMs < untilMs && pool.isVerifying(this.#needs)) {
+        // Who asks nobody yet is no trial, and another call may be one.
+        breaker.ended(this.#call, null)
         return this.#pause(firstPauseMs, 'first')
+      }
       return this.#fail(error, nowMs)
     }
     if (reply.refusal === null) this.#suspects = []

@@ -110,3 +110,21 @@ it.each([
   const { outcome, tookMs } = await relay.begin(asked)
   expect([outcome, tookMs]).toEqual([told, 0])
 })
+
+it('a call that waits for a verification keeps no other from trying in an outage', async () => {
+  const { chain, iface } = await ethereum()
+  const addons = ['trace']
+  const relay = new RelayFixture(chain, iface, {
+    a: { script: () => ({ fault: 'refused' }) },
+    b: { script: () => ok, urls: [{ addons }] },
+  })
+  relay.pool.upstreams[1]!.urls[0]!.verified = null
+  const asksA = { directives: { blockProviders: ['b'] } }
+  while (!relay.events.includes('breaker open')) await relay.ask(asksA)
+  const waits = relay.begin(trace)
+  await relay.clock.advance(200)
+  const tries = await relay.ask(asksA)
+  expect(tries.outcome).toBe('upstream-failed')
+  await relay.clock.advance(1_000)
+  expect((await waits).outcome).toBe('no-upstream')
+})
