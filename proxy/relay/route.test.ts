@@ -5,6 +5,7 @@ import { Journal } from './journal.ts'
 import { RelayFixture, ethereum, result, type Asked } from './testing/relay-fixture.ts'
 
 const ok = { script: () => result('0x1') }
+const refused = { fault: 'refused' } as const
 const traced = { ...ok, urls: [{ addons: ['trace'] }] }
 const trace: Asked = { method: 'trace_block', params: ['latest'] }
 
@@ -115,7 +116,7 @@ it('a call that waits for a verification keeps no other from trying in an outage
   const { chain, iface } = await ethereum()
   const addons = ['trace']
   const relay = new RelayFixture(chain, iface, {
-    a: { script: () => ({ fault: 'refused' }) },
+    a: { script: () => refused },
     b: { script: () => ok, urls: [{ addons }] },
   })
   relay.pool.upstreams[1]!.urls[0]!.verified = null

@@ -5,9 +5,11 @@ import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { listAll } from '../../../operator/kube/reflector.ts'
 import type { Resource } from '../../../operator/kube/object.ts'
 import { rpcRouters, upstreamProviders } from '../../../operator/resources/kinds.ts'
+import { clientOf } from '../access.ts'
 import { eventually } from '../eventually.ts'
 import { installCrds, kubectlFor, printed } from '../kubectl.ts'
 import { namespaces } from '../resources.ts'
+import { startCluster } from '../test-cluster.ts'
 import { type TestNamespace, useNamespace } from '../test-namespace.ts'
 import { Fleet } from './fleet.ts'
 import { grantRules, type OperatorPlace, quiet, runOperator } from './running-operator.ts'
@@ -51,6 +53,23 @@ async function deleteNamespace(): Promise<void> {
   await place.client.delete(namespaces, { name: place.namespace }, place.signal)
 }
 
+/** A cluster with the namespace of the test, and with nothing else in it. */
+async function ownCluster(): Promise<AsyncDisposable> {
+  const { folder, access, kubeconfig, ...cluster } = await startCluster()
+  const before = place
+  place = { ...place, folder, access, kubeconfig, client: clientOf(access) }
+  await installCrds(kubectlFor(kubeconfig, place.namespace))
+  await createNamespace()
+  const { client } = place
+  return {
+    async [Symbol.asyncDispose]() {
+      place = before
+      await client.close()
+      await cluster[Symbol.asyncDispose]()
+    },
+  }
+}
+
 const routers = Array.from({ length: 20 }, (_, index) => `r${index}`)
 
 async function startFleet(where: OperatorPlace['namespaces']) {
@@ -76,6 +95,8 @@ test.each([
 ] as const)(
   'a namespace that is deleted is no failure, for an operator of %s',
   async (_, where) => {
+    // An operator of all namespaces would work on those of the other test files too.
+    await using _cluster = where === null ? await ownCluster() : null
     const { fleet, running } = await startFleet(where === null ? null : [place.namespace])
     try {
       await deleteNamespace()
