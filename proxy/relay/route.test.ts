@@ -114,11 +114,7 @@ it.each([
 
 it('a call that waits for a verification keeps no other from trying in an outage', async () => {
   const { chain, iface } = await ethereum()
-  const addons = ['trace']
-  const relay = new RelayFixture(chain, iface, {
-    a: { script: () => refused },
-    b: { script: () => ok, urls: [{ addons }] },
-  })
+  const relay = new RelayFixture(chain, iface, { a: { script: () => refused }, b: traced })
   relay.pool.upstreams[1]!.urls[0]!.verified = null
   const asksA = { directives: { blockProviders: ['b'] } }
   while (!relay.events.includes('breaker open')) await relay.ask(asksA)
