@@ -96,7 +96,7 @@ test.each([
   'a namespace that is deleted is no failure, for an operator of %s',
   async (_, where) => {
     // An operator of all namespaces would work on those of the other test files too.
-    await using _cluster = where === null ? await ownCluster() : null
+    const cluster = where === null ? await ownCluster() : null
     const { fleet, running } = await startFleet(where === null ? null : [place.namespace])
     try {
       await deleteNamespace()
@@ -113,6 +113,7 @@ test.each([
     } finally {
       // What a namespace refuses that goes is no right that is wanting.
       await Promise.allSettled([running.stop()])
+      await cluster?.[Symbol.asyncDispose]()
     }
   },
 )
