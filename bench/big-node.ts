@@ -9,7 +9,7 @@ import { EthereumNode } from '../e2e/upstream-sim/sim-node.ts'
 import { FaultSwitch } from '../e2e/upstream-sim/faults.ts'
 import { readRequest } from '../e2e/upstream-sim/json-rpc.ts'
 import { seededRandom } from '../proxy/clock/testing/seeded-random.ts'
-import { systemClock } from '../proxy/clock/system-clock.ts'
+import { systemClock } from '../proxy/clock/clock.ts'
 
 /** What a big answer is made of, and how it is sent. */
 export type BigShape = 'logs' | 'one string' | 'id behind' | 'gzip from the node'

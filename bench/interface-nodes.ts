@@ -12,7 +12,7 @@ import { hubRestNode } from '../e2e/upstream-sim/chains/hub-rest.ts'
 import { balanceAnswer, hubTendermintNode } from '../e2e/upstream-sim/chains/hub-tendermint.ts'
 import { encode } from '../e2e/upstream-sim/chains/protobuf.ts'
 import { serveNode } from '../e2e/upstream-sim/served-node.ts'
-import { systemClock } from '../proxy/clock/system-clock.ts'
+import { systemClock } from '../proxy/clock/clock.ts'
 
 /*
  * A node of the hub chain in one process: REST, Tendermint RPC and gRPC, a port each.

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { createServer, type Socket } from 'node:net'
 import { seededRandom } from '../proxy/clock/testing/seeded-random.ts'
-import { systemClock } from '../proxy/clock/system-clock.ts'
+import { systemClock } from '../proxy/clock/clock.ts'
 import { createChainModel } from '../e2e/upstream-sim/chain-model.ts'
 import { EthereumNode } from '../e2e/upstream-sim/sim-node.ts'
 import { FaultSwitch } from '../e2e/upstream-sim/faults.ts'

@@ -8,7 +8,7 @@ import { FaultSwitch } from '../e2e/upstream-sim/faults.ts'
 import { readRequest } from '../e2e/upstream-sim/json-rpc.ts'
 import { seededRandom } from '../proxy/clock/testing/seeded-random.ts'
 import type { Random } from '../proxy/clock/random.ts'
-import { systemClock } from '../proxy/clock/system-clock.ts'
+import { systemClock } from '../proxy/clock/clock.ts'
 import { balanceOf } from './balances.ts'
 
 /** How long answers take. */

@@ -17,7 +17,7 @@ import {
 import { Connection, Keypair, SystemProgram, Transaction } from '@solana/web3.js'
 import { afterEach, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { systemClock } from '../../proxy/clock/system-clock.ts'
+import { systemClock } from '../../proxy/clock/clock.ts'
 import { serveRouter } from '../served/served-router.ts'
 import { SlotChain } from '../upstream-sim/chains/slot-chain.ts'
 import { slotNode } from '../upstream-sim/chains/slot-node.ts'

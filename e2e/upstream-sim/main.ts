@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { parseArgs } from 'node:util'
-import { systemClock } from '../../proxy/clock/system-clock.ts'
+import { systemClock } from '../../proxy/clock/clock.ts'
 import { ChainModel } from './chain-model.ts'
 import { BitcoinChain, bitcoinNode } from './chains/btc.ts'
 import { HubChain } from './chains/hub-chain.ts'

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 export { type Cancel, type Clock, sleep } from '../../proxy/clock/clock.ts'
 export { type Random, systemRandom } from '../../proxy/clock/random.ts'
-export { systemClock } from '../../proxy/clock/system-clock.ts'
+export { systemClock } from '../../proxy/clock/clock.ts'
 import type { Clock } from '../../proxy/clock/clock.ts'
 
 /** Resolves when the event loop has had its turn. */

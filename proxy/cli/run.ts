@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { flushCompileCache } from 'node:module'
 import { setFlagsFromString } from 'node:v8'
-import { systemClock } from '../clock/system-clock.ts'
+import { systemClock } from '../clock/clock.ts'
 import { systemRandom } from '../clock/random.ts'
 import { createLogger, type Logger } from '../telemetry/log.ts'
 import { createReferenceCheck } from './reference-check.ts'

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { Clock } from './clock.ts'
 
 /** What may be cancelled listens to this. An `AbortSignal` is one, and so is a `Cancellation`. */
 export interface CancelSignal {
@@ -58,4 +59,37 @@ export function unlessAborted<T>(
     }
     work.finally(settle).then(resolve, reject)
   })
+}
+
+/**
+ * Runs work that takes a signal, which is aborted with the signal of who waits for it, and when its time
+ * is over. Nothing is left of either when the work has ended.
+ * @param tooLate what it fails by when its time was over; where left out, by its own error
+ */
+export async function within<T>(
+  clock: Clock,
+  outer: CancelSignal,
+  budgetMs: number,
+  work: (signal: AbortSignal) => Promise<T>,
+  tooLate?: () => Error,
+): Promise<T> {
+  const abort = new AbortController()
+  const takeBack = () => {
+    abort.abort()
+  }
+  let isOver = false
+  const cancel = clock.after(budgetMs, () => {
+    isOver = true
+    takeBack()
+  })
+  if (outer.aborted) takeBack()
+  else outer.addEventListener('abort', takeBack, { once: true })
+  try {
+    return await work(abort.signal)
+  } catch (error) {
+    throw isOver && tooLate ? tooLate() : error
+  } finally {
+    cancel()
+    outer.removeEventListener('abort', takeBack)
+  }
 }

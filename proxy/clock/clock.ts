@@ -17,6 +17,29 @@ export interface Clock {
   after(delayMs: number, run: () => void): Cancel
 }
 
+/** What is later than this, Node's timers would run at once. */
+const longestMs = 2 ** 31 - 1
+
+/** The machine's own time. */
+export const systemClock: Clock = {
+  nowMs: () => performance.now(),
+  wallMs: () => Date.now(),
+  after(delayMs, run) {
+    let timer: NodeJS.Timeout
+    const wait = (leftMs: number) => {
+      const later = () => {
+        wait(leftMs - longestMs)
+      }
+      timer = leftMs > longestMs ? setTimeout(later, longestMs) : setTimeout(run, leftMs)
+      timer.unref()
+    }
+    wait(delayMs)
+    return () => {
+      clearTimeout(timer)
+    }
+  },
+}
+
 /** Resolves after `delayMs`; rejects with the signal's reason as soon as it is aborted. */
 export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {

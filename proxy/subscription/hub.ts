@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Chain } from '../chain/types.ts'
-import { unlessAborted } from '../clock/cancellation.ts'
+import { unlessAborted, within } from '../clock/cancellation.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
-import { TimeLimit } from '../clock/time-limit.ts'
 import type { Strategy } from '../config/types.ts'
 import type { Call } from '../relay/call.ts'
 import { CallAborted, RelayError, errorKinds } from '../relay/errors.ts'
@@ -74,14 +73,15 @@ export class Hub {
     shared.clients.add(client)
     const { clock, observer, processingTimeoutMs } = this.#options
     observer.clientsChanged(topic.name, 1)
-    const limit = new TimeLimit(clock, call.signal, processingTimeoutMs)
+    const opened = (signal: AbortSignal) =>
+      unlessAborted(shared.opened, signal, () => new CallAborted())
     try {
-      await unlessAborted(shared.opened, limit.signal, () => new CallAborted())
+      await within(clock, call.signal, processingTimeoutMs, opened, () =>
+        tooLate(processingTimeoutMs),
+      )
     } catch (error) {
       client.unsubscribe()
-      throw limit.spentMs === null ? error : tooLate(limit.spentMs)
-    } finally {
-      limit.end()
+      throw error
     }
     return client
   }

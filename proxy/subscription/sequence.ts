@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { Backoff } from '../clock/backoff.ts'
+import { within } from '../clock/cancellation.ts'
 import type { Cancel } from '../clock/clock.ts'
-import { TimeLimit } from '../clock/time-limit.ts'
 import type { Pool } from '../upstream/pool.ts'
 import { BackfillError, FetchFailures, isTemporary, retryBackoff } from './ask.ts'
 import { History, type Block, type ChainReader, type Path, type Position } from './family.ts'
@@ -112,14 +112,13 @@ export class Sequence {
    */
   async #begin(): Promise<void> {
     const { reader, clock } = this.#options
-    const limit = new TimeLimit(clock, this.#closing.signal, beginMs)
+    const latest = (signal: AbortSignal) => reader.latest(this.#feed.upstream, signal, true)
+    const tooLate = () => new BackfillError(`no latest block in ${beginMs} ms`)
     try {
-      this.#remember(await reader.latest(this.#feed.upstream, limit.signal, true))
+      this.#remember(await within(clock, this.#closing.signal, beginMs, latest, tooLate))
     } catch (error) {
-      if (!isTemporary(error) && limit.spentMs === null) throw error
+      if (!isTemporary(error)) throw error
       this.#retryLater()
-    } finally {
-      limit.end()
     }
   }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureTable } from '../chain/failure-table.ts'
+import { within } from '../clock/cancellation.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
-import { TimeLimit } from '../clock/time-limit.ts'
 import type { Strategy } from '../config/types.ts'
 import { Cooldown } from '../upstream/cooldown.ts'
 import type { SocketUrl } from '../upstream/node-url.ts'
@@ -134,12 +134,8 @@ export class Socket {
       shared = new SharedSource(request, { ...this.#options, upstream, url, ended })
       this.#shared.set(key, shared)
     }
-    const limit = new TimeLimit(clock, signal, this.url.timeoutMs ?? openTimeoutMs)
-    try {
-      return await shared.join(limit.signal, left)
-    } finally {
-      limit.end()
-    }
+    const budgetMs = this.url.timeoutMs ?? openTimeoutMs
+    return await within(clock, signal, budgetMs, (limited) => shared.join(limited, left))
   }
 
   #watchHead(): HeadWatch | null {

@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureClass, FailureTable } from '../chain/failure-table.ts'
 import type { ProbeCall, ResultPath } from '../chain/types.ts'
+import { within } from '../clock/cancellation.ts'
 import type { Clock } from '../clock/clock.ts'
-import { TimeLimit } from '../clock/time-limit.ts'
 import { parseRetryAfter } from './cooldown.ts'
 import type { Dialect, WholeAnswer } from './dialect.ts'
 import type { NodeUrl } from './node-url.ts'
@@ -99,13 +99,15 @@ async function probeOnce(
   options: ProbeOptions,
 ): Promise<ProbeAnswer> {
   const { dialect, failures, clock, signal } = options
-  const limit = new TimeLimit(clock, signal, url.timeoutMs ?? call.timeoutMs ?? probeTimeoutMs)
+  const budgetMs = url.timeoutMs ?? call.timeoutMs ?? probeTimeoutMs
   try {
-    const incoming = await url.transport.send(dialect.ask(call), limit.signal)
-    // A short answer may come as a stream all the same: gRPC's status is seldom much later than its message.
-    const body = await wholeBody(incoming.body, maxAnswerBytes)
-    if (body === null) return { kind: 'refused', why: 'the answer is too long' }
-    return read({ ...incoming, body }, call.result, options)
+    return await within(clock, signal, budgetMs, async (limited) => {
+      const incoming = await url.transport.send(dialect.ask(call), limited)
+      // A short answer may come as a stream all the same: gRPC's status is seldom much later than its message.
+      const body = await wholeBody(incoming.body, maxAnswerBytes)
+      if (body === null) return { kind: 'refused', why: 'the answer is too long' }
+      return read({ ...incoming, body }, call.result, options)
+    })
   } catch (error) {
     signal.throwIfAborted()
     if (!(error instanceof TransportError)) throw error
@@ -113,8 +115,6 @@ async function probeOnce(
     const failure = failures.ofTransport(fault)
     if (failure.holdOff) return { kind: 'limited', failure, retryAfterMs: error.retryAfterMs }
     return { kind: 'failed', failure, why: fault === 'tls' ? error.message : fault }
-  } finally {
-    limit.end()
   }
 }
 

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
 import { Cancellation } from '../../clock/cancellation.ts'
-import { systemClock } from '../../clock/system-clock.ts'
+import { systemClock } from '../../clock/clock.ts'
 import { noDirectives } from '../../relay/call.ts'
 import { anyInterface, sentText } from '../testing/listener-fixture.ts'
 import { makeJsonRpcCall } from './jsonrpc-call.ts'

@@ -2,8 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { connect, type Socket } from 'node:net'
 import type { ChainInterface, Question } from '../../chain/types.ts'
-import type { Clock } from '../../clock/clock.ts'
-import { systemClock } from '../../clock/system-clock.ts'
+import { type Clock, systemClock } from '../../clock/clock.ts'
 import type { SocketLimits } from '../../config/types.ts'
 import type { Call } from '../../relay/call.ts'
 import type { RelayError } from '../../relay/errors.ts'

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { systemClock } from './system-clock.ts'
+import { systemClock } from './clock.ts'
 
 const dayMs = 86_400_000
 

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { describe, expect, it } from 'vitest'
+import { Cancellation, within } from './cancellation.ts'
+import { VirtualClock } from './testing/virtual-clock.ts'
+
+/** Never ends by itself; fails when it is taken back. */
+function untilAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(new Error('taken back'))
+    signal.addEventListener('abort', () => {
+      reject(new Error('taken back'))
+    })
+  })
+}
+
+const tooLate = () => new Error('too late')
+
+describe('work within a time', () => {
+  it('is taken back when its time is over, and fails by what is said for that', async () => {
+    const clock = new VirtualClock()
+    const failed: unknown[] = []
+    const outer = new Cancellation()
+    for (const said of [tooLate, undefined])
+      within(clock, outer, 100, untilAborted, said).catch((error: unknown) => failed.push(error))
+    await clock.advance(99)
+    expect(failed).toEqual([])
+    await clock.advance(1)
+    expect(failed).toEqual([new Error('too late'), new Error('taken back')])
+  })
+
+  it('is taken back with who waits, also with one that has left already, and is not too late', async () => {
+    const clock = new VirtualClock()
+    const outer = new Cancellation()
+    const taken = within(clock, outer, 100, untilAborted, tooLate)
+    outer.abort()
+    await expect(taken).rejects.toThrow('taken back')
+    await expect(within(clock, outer, 100, untilAborted, tooLate)).rejects.toThrow('taken back')
+  })
+
+  it('leaves nothing behind when it has ended', async () => {
+    const clock = new VirtualClock()
+    const outer = new Cancellation()
+    let given: AbortSignal | undefined
+    const work = (signal: AbortSignal) => {
+      given = signal
+      return Promise.resolve('done')
+    }
+    await expect(within(clock, outer, 100, work)).resolves.toBe('done')
+    expect(clock.pending).toBe(0)
+    outer.abort()
+    expect(given?.aborted).toBe(false)
+  })
+})
