@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { getHashes, hash } from 'node:crypto'
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { bufferOf } from '../json/text.ts'
+import { bufferOf } from '../json/scanner.ts'
 
 /** OpenSSL has it since 3.2, and is many times faster. */
 const isBuiltIn = getHashes().some((name) => name.toLowerCase() === 'keccak-256')

@@ -2,9 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
 import fc from 'fast-check'
-import { Cursor } from './cursor.ts'
-import { parseSpan } from './text.ts'
-import { maxNesting, spaceEnd, valueEnd } from './value.ts'
+import { Cursor, maxNesting, parseSpan, spaceEnd, valueEnd } from './scanner.ts'
 
 /** Whether the text is one JSON value with nothing behind it. */
 function accepts(text: string): boolean {

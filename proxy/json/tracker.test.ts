@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { Cursor } from './cursor.ts'
+import { Cursor } from './scanner.ts'
 import { JsonTracker } from './tracker.ts'
 
 const wanted = ['"id"', '"result"', '"error"']

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { bufferOf } from './text.ts'
-import { isSpace } from './value.ts'
+import { bufferOf, isSpace } from './scanner.ts'
 
 /** A wanted member of the outermost object. Offsets are the document's. */
 export interface TrackedMember {

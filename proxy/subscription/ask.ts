@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { memberOf } from '../json/cursor.ts'
-import { bufferOf, parseJson } from '../json/text.ts'
+import { bufferOf, memberOf, parseJson } from '../json/scanner.ts'
 import type { Call } from '../relay/call.ts'
 import { CallAborted, RelayError } from '../relay/errors.ts'
 import type { Relay } from '../relay/relay.ts'

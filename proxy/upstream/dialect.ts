@@ -5,9 +5,15 @@ import { fieldAt } from '../chain/proto-field.ts'
 import type { ProbeCall, ResultPath } from '../chain/types.ts'
 import { decoded } from '../config/secret.ts'
 import type { ApiInterface } from '../config/types.ts'
-import { parseJson } from '../json/text.ts'
-import { header, isPartial, mayBeWhole } from './wire.ts'
-import type { HeaderList, Incoming, Outgoing } from './wire.ts'
+import { parseJson } from '../json/scanner.ts'
+import {
+  header,
+  type HeaderList,
+  type Incoming,
+  isPartial,
+  mayBeWhole,
+  type Outgoing,
+} from './wire.ts'
 
 /** An answer that was collected whole. */
 export interface WholeAnswer extends Incoming {

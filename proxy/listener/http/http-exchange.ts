@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Cancellation } from '../../clock/cancellation.ts'
-import { bufferOf } from '../../json/text.ts'
+import { bufferOf } from '../../json/scanner.ts'
 import type { ErrorKind } from '../../relay/errors.ts'
 import type { Body, ByteStream, HeaderList } from '../../upstream/wire.ts'
 import { acceptsGzip, gzipBytes, gzipFromBytes, gzipStream } from './compression.ts'

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { Cancellation, type CancelSignal } from '../../clock/cancellation.ts'
-import { Cursor, memberOf } from '../../json/cursor.ts'
-import { bufferOf } from '../../json/text.ts'
+import { bufferOf, Cursor, memberOf, spaceEnd } from '../../json/scanner.ts'
 import { TransportError } from '../../upstream/transport.ts'
-import { spaceEnd } from '../../json/value.ts'
 import type { Send } from '../../relay/call.ts'
 import type { NodeUrl } from '../../upstream/node-url.ts'
 import { wholeBody, type Incoming, type Outgoing } from '../../upstream/wire.ts'

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { CancelSignal } from '../../clock/cancellation.ts'
-import type { Span } from '../../json/cursor.ts'
-import { bufferOf } from '../../json/text.ts'
+import { bufferOf, type Span } from '../../json/scanner.ts'
 import { isLight, noDirectives, type Call, type Directives } from '../../relay/call.ts'
 import { RelayError } from '../../relay/errors.ts'
 import { Journal } from '../../relay/journal.ts'

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Span } from '../../json/cursor.ts'
+import type { Span } from '../../json/scanner.ts'
 import { CallAborted, RelayError, errorKinds } from '../../relay/errors.ts'
 import type { Journal } from '../../relay/journal.ts'
 import type { Reply } from '../../relay/reply.ts'

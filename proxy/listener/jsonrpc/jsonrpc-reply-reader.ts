@@ -2,9 +2,15 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { isUtf8 } from 'node:buffer'
 import type { NodeError } from '../../chain/failure-table.ts'
-import { membersOf, type Span } from '../../json/cursor.ts'
-import { bufferOf, parseJson, parseSpan, spells } from '../../json/text.ts'
-import { spaceEnd } from '../../json/value.ts'
+import {
+  bufferOf,
+  membersOf,
+  parseJson,
+  parseSpan,
+  spaceEnd,
+  type Span,
+  spells,
+} from '../../json/scanner.ts'
 import type { Finding, ReplyReader } from '../../relay/reply.ts'
 import { errorWords } from '../../upstream/dialect.ts'
 import { mayBeWhole, type BodyStream, type Incoming } from '../../upstream/wire.ts'

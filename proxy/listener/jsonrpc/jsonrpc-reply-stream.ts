@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { parseJson } from '../../json/text.ts'
+import { parseJson } from '../../json/scanner.ts'
 import { JsonTracker, type TrackedMember } from '../../json/tracker.ts'
 import type { BodyStream } from '../../upstream/wire.ts'
 import { JsonStream } from '../json-stream.ts'

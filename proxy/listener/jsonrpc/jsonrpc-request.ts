@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { isAscii, isUtf8 } from 'node:buffer'
-import { Cursor, membersOf, type Span } from '../../json/cursor.ts'
-import { bufferOf, parseSpan, spells } from '../../json/text.ts'
-import { isSpace, maxNesting, spaceEnd, valueEnd } from '../../json/value.ts'
+import {
+  bufferOf,
+  Cursor,
+  isSpace,
+  maxNesting,
+  membersOf,
+  parseSpan,
+  spaceEnd,
+  type Span,
+  spells,
+  valueEnd,
+} from '../../json/scanner.ts'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
 
 /** More items than this in one batch are refused together. */

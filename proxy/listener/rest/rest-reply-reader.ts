@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { parseJson } from '../../json/text.ts'
+import { parseJson } from '../../json/scanner.ts'
 import type { Finding, ReplyReader } from '../../relay/reply.ts'
 import { restError } from '../../upstream/dialect.ts'
 import {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Classification } from '../../chain/types.ts'
-import { bufferOf } from '../../json/text.ts'
+import { bufferOf } from '../../json/scanner.ts'
 import { CallAborted, RelayError, errorKinds } from '../../relay/errors.ts'
 import type { SubscribeWish, Wish } from '../../subscription/forms/form.ts'
 import { NodeRefused, type Subscription } from '../../subscription/subscriptions.ts'

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { Cursor } from '../../json/cursor.ts'
-import { bufferOf, parseJson } from '../../json/text.ts'
+import { bufferOf, Cursor, parseJson } from '../../json/scanner.ts'
 import { toBlockNumber } from '../../upstream/dialect.ts'
 import { askFor, BackfillError, type Ask } from '../ask.ts'
 import type { Backfill, Block, ChainReader, Family, FetchLogs, Path, Position } from '../family.ts'

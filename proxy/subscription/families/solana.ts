@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { sleep, type Clock } from '../../clock/clock.ts'
-import { parseJson } from '../../json/text.ts'
+import { parseJson } from '../../json/scanner.ts'
 import { askFor, BackfillError, jsonOf, type Ask } from '../ask.ts'
-import { numberedBlock } from '../family.ts'
-import type { Backfill, Block, ChainReader, Family, Path } from '../family.ts'
+import {
+  type Backfill,
+  type Block,
+  type ChainReader,
+  type Family,
+  numberedBlock,
+  type Path,
+} from '../family.ts'
 import { subscribeRequest } from '../forms/solana.ts'
 
 /** How many slot times are waited for a slot to be confirmed. */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { Cursor } from '../../json/cursor.ts'
-import { bufferOf } from '../../json/text.ts'
+import { bufferOf, Cursor } from '../../json/scanner.ts'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
 import type { Topic, TopicRequest } from '../subscriptions.ts'
 import type { SubscriptionForm } from './form.ts'

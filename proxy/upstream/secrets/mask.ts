@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { anyOf, decoded, isTellable } from '../../config/secret.ts'
 import type { NodeUrlConfig } from '../../config/types.ts'
-import { bufferOf } from '../../json/text.ts'
+import { bufferOf } from '../../json/scanner.ts'
 import { header, type HeaderList, type Incoming } from '../wire.ts'
 
 /** Longer bodies are passed on as they are. */

@@ -8,7 +8,7 @@ import { parseRetryAfter } from '../../cooldown.ts'
 import { TransportError, type UpstreamSubscription } from '../../transport.ts'
 import type { Incoming, Outgoing } from '../../wire.ts'
 import type { UpstreamTarget } from '../upstream-target.ts'
-import { memberOf } from '../../../json/cursor.ts'
+import { memberOf } from '../../../json/scanner.ts'
 import { readSocketMessage, spliced } from './ws-message.ts'
 import { SocketSubscription, SocketSubscriptions } from './ws-subscriptions.ts'
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { Cursor, membersOf, type Span } from '../../../json/cursor.ts'
-import { bufferOf, spells } from '../../../json/text.ts'
-import { spaceEnd } from '../../../json/value.ts'
+import { bufferOf, Cursor, membersOf, spaceEnd, type Span, spells } from '../../../json/scanner.ts'
 
 /*
  * What the wire of a WebSocket must know of JSON-RPC to share one connection among many requests:

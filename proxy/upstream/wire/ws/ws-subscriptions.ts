@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { bufferOf } from '../../../json/text.ts'
+import { bufferOf } from '../../../json/scanner.ts'
 import {
   TransportError,
   type SubscriptionListener,

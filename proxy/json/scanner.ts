@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { isAscii, isUtf8 } from 'node:buffer'
+
+/*
+ * JSON (RFC 8259) in bytes: a scan finds where values stand, builds nothing and does not recurse. It
+ * accepts and refuses what `JSON.parse` does, save for the nesting limit; whether bytes above 0x7f are
+ * UTF-8 is not looked at.
+ *
+ * What ends in `End` gives the offset behind what it read, or `~offset` (a negative number) of the byte
+ * that cannot stand where it does.
+ */
+
+/** A part of a text by the offsets of its first byte and of the byte behind its last one. */
+export interface Span {
+  readonly start: number
+  readonly end: number
+}
+
+/**
+ * Walks the members of one object, or the elements of one array, one `next()` each, in their order and
+ * with duplicates. All values are checked on the way, so what is walked to its end is valid JSON.
+ */
+export class Cursor {
+  readonly #bytes: Uint8Array
+  readonly #isObject: boolean
+  /** A member's name with its quotes. */
+  nameStart = 0
+  nameEnd = 0
+  valueStart = 0
+  valueEnd = 0
+  /** Once `next()` gave false: the offset behind the container, or `~offset` of what is wrong. */
+  end = 0
+  #at: number
+
+  /** `at` is the offset of the opening brace or bracket. */
+  constructor(bytes: Uint8Array, at: number) {
+    this.#bytes = bytes
+    this.#isObject = bytes[at] === 0x7b
+    this.#at = at
+  }
+
+  next(): boolean {
+    const bytes = this.#bytes
+    const isFirst = this.valueEnd === 0
+    let at = spaceEnd(bytes, isFirst ? this.#at + 1 : this.#at)
+    if (bytes[at] === (this.#isObject ? 0x7d : 0x5d)) return this.#stop(at + 1)
+    if (!isFirst) {
+      if (bytes[at] !== 0x2c) return this.#stop(~at)
+      at = spaceEnd(bytes, at + 1)
+    }
+    if (this.#isObject) {
+      if (bytes[at] !== 0x22) return this.#stop(~at)
+      this.nameStart = at
+      at = stringEnd(bytes, at)
+      if (at < 0) return this.#stop(at)
+      this.nameEnd = at
+      at = spaceEnd(bytes, at)
+      if (bytes[at] !== 0x3a) return this.#stop(~at)
+      at = spaceEnd(bytes, at + 1)
+    }
+    const end = valueEnd(bytes, at)
+    if (end < 0) return this.#stop(end)
+    this.valueStart = at
+    this.valueEnd = end
+    this.#at = end
+    return true
+  }
+
+  /** Whether the member has this name, which is plain ASCII and not written with escapes. */
+  isNamed(name: string): boolean {
+    return spells(this.#bytes, this.nameStart + 1, this.nameEnd - 1, name)
+  }
+
+  #stop(end: number): false {
+    this.end = end
+    return false
+  }
+}
+
+/**
+ * Finds members of the object whose opening brace is at `start`: where they stand, of those that are there twice
+ * the first; the first name that was there twice; and the offset behind the object, or `~offset` of what is wrong.
+ */
+export function membersOf<Name extends string>(
+  bytes: Uint8Array,
+  start: number,
+  names: readonly Name[],
+): { at: Readonly<Partial<Record<Name, Span>>>; twice: Name | null; end: number } {
+  const at: Partial<Record<Name, Span>> = {}
+  let twice: Name | null = null
+  const cursor = new Cursor(bytes, start)
+  while (cursor.next()) {
+    for (const name of names) {
+      if (!cursor.isNamed(name)) continue
+      if (at[name]) twice ??= name
+      else at[name] = { start: cursor.valueStart, end: cursor.valueEnd }
+    }
+  }
+  return { at, twice, end: cursor.end }
+}
+
+/** Where a member of the object stands that a document is; null where it has none. What is behind it is not looked at. */
+export function memberOf(document: Uint8Array, name: string): Span | null {
+  const start = spaceEnd(document, 0)
+  if (document[start] !== 0x7b) return null
+  const cursor = new Cursor(document, start)
+  while (cursor.next())
+    if (cursor.isNamed(name)) return { start: cursor.valueStart, end: cursor.valueEnd }
+  return null
+}
+
+/** Deeper nesting than this is refused. Nodes written in Go have the same limit. */
+export const maxNesting = 10_000
+
+export function isSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
+}
+
+/** The first offset from `start` on that is not white space. */
+export function spaceEnd(bytes: Uint8Array, start: number): number {
+  let at = start
+  while (isSpace(bytes[at])) at++
+  return at
+}
+
+/** The end of the string whose opening quote is at `start`. */
+function stringEnd(bytes: Uint8Array, start: number): number {
+  const length = bytes.length
+  for (let at = start + 1; at < length; at++) {
+    const byte = bytes[at] as number
+    if (byte === 0x22) return at + 1
+    if (byte < 0x20) return ~at
+    if (byte === 0x5c) {
+      at = escapeEnd(bytes, at)
+      if (at < 0) return at
+    }
+  }
+  return ~length
+}
+
+/** By its byte, whether a backslash and it are a whole escape. */
+const shortEscapes = new Uint8Array(0x80)
+for (const byte of Buffer.from('"\\/bfnrt')) shortEscapes[byte] = 1
+
+/** The last byte of the escape whose backslash is at `start`. */
+function escapeEnd(bytes: Uint8Array, start: number): number {
+  const at = start + 1
+  const byte = bytes[at] as number
+  if (shortEscapes[byte] === 1) return at
+  // u
+  if (byte !== 0x75) return ~at
+  for (let digit = at + 1; digit <= at + 4; digit++) if (!isHexDigit(bytes[digit])) return ~digit
+  return at + 4
+}
+
+/** The end of the value that starts at `start`, white space before it skipped. */
+export function valueEnd(bytes: Uint8Array, start: number): number {
+  let at = start
+  // One bit per open container, 1 for an object; full words go to `outer`.
+  let open = 0
+  let depth = 0
+  let outer: number[] | null = null
+  for (;;) {
+    at = spaceEnd(bytes, at)
+    const first = bytes[at]
+    if (first === 0x22) at = stringEnd(bytes, at)
+    else if (first === 0x7b || first === 0x5b) {
+      if (depth === maxNesting) return ~at
+      if (depth > 0 && depth % 30 === 0) {
+        outer ??= []
+        outer.push(open)
+        open = 0
+      }
+      const isObject = first === 0x7b
+      open = (open << 1) | (isObject ? 1 : 0)
+      depth++
+      at = spaceEnd(bytes, at + 1)
+      if (bytes[at] !== (isObject ? 0x7d : 0x5d)) {
+        if (isObject && (at = nameEnd(bytes, at)) < 0) return at
+        continue
+      }
+      // Empty: closed by the loop below.
+    } else at = scalarEnd(bytes, at, first)
+    if (at < 0) return at
+
+    for (;;) {
+      if (depth === 0) return at
+      at = spaceEnd(bytes, at)
+      const next = bytes[at]
+      const isObject = (open & 1) === 1
+      if (next === 0x2c) {
+        at++
+        if (isObject && (at = nameEnd(bytes, spaceEnd(bytes, at))) < 0) return at
+        break
+      }
+      if (next !== (isObject ? 0x7d : 0x5d)) return ~at
+      at++
+      open >>= 1
+      depth--
+      if (depth > 0 && depth % 30 === 0) open = outer?.pop() ?? 0
+    }
+  }
+}
+
+/** The end of a member's name and its colon. `start` is where the name's quote must be. */
+function nameEnd(bytes: Uint8Array, start: number): number {
+  if (bytes[start] !== 0x22) return ~start
+  const end = stringEnd(bytes, start)
+  if (end < 0) return end
+  const at = spaceEnd(bytes, end)
+  return bytes[at] === 0x3a ? at + 1 : ~at
+}
+
+function scalarEnd(bytes: Uint8Array, at: number, first: number | undefined): number {
+  if (first === 0x74) return wordEnd(bytes, at, 'true')
+  if (first === 0x66) return wordEnd(bytes, at, 'false')
+  if (first === 0x6e) return wordEnd(bytes, at, 'null')
+  return numberEnd(bytes, at)
+}
+
+function wordEnd(bytes: Uint8Array, start: number, word: string): number {
+  for (let index = 0; index < word.length; index++)
+    if (bytes[start + index] !== word.charCodeAt(index)) return ~(start + index)
+  return start + word.length
+}
+
+function numberEnd(bytes: Uint8Array, start: number): number {
+  let at = start
+  if (bytes[at] === 0x2d) at++
+  if (bytes[at] === 0x30) at++
+  else if ((at = digitsEnd(bytes, at)) < 0) return at
+  if (bytes[at] === 0x2e && (at = digitsEnd(bytes, at + 1)) < 0) return at
+  const exponent = bytes[at]
+  if (exponent === 0x65 || exponent === 0x45) {
+    const sign = bytes[at + 1]
+    at = digitsEnd(bytes, sign === 0x2b || sign === 0x2d ? at + 2 : at + 1)
+  }
+  return at
+}
+
+/** The end of one or more digits. */
+function digitsEnd(bytes: Uint8Array, start: number): number {
+  let at = start
+  while (at < bytes.length && isDigit(bytes[at] as number)) at++
+  return at > start ? at : ~at
+}
+
+function isDigit(byte: number): boolean {
+  return byte >= 0x30 && byte <= 0x39
+}
+
+function isHexDigit(byte: number | undefined): boolean {
+  if (byte === undefined) return false
+  return isDigit(byte) || (byte >= 0x41 && byte <= 0x46) || (byte >= 0x61 && byte <= 0x66)
+}
+
+/** The same bytes with a Buffer's methods; nothing is copied. */
+export function bufferOf(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes)
+    ? bytes
+    : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}
+
+/** Whether the bytes from `start` to `end` are exactly this ASCII text. */
+export function spells(bytes: Uint8Array, start: number, end: number, text: string): boolean {
+  if (end - start !== text.length) return false
+  for (let index = 0; index < text.length; index++)
+    if (bytes[start + index] !== text.charCodeAt(index)) return false
+  return true
+}
+
+/**
+ * The value in a span that a scanner found to be valid JSON in valid UTF-8.
+ * @throws SyntaxError when it is not
+ */
+export function parseSpan(bytes: Uint8Array, start: number, end: number): unknown {
+  return JSON.parse(bufferOf(bytes).toString('utf8', start, end)) as unknown
+}
+
+/** The value of a whole document; undefined when the bytes are not JSON in UTF-8. */
+export function parseJson(bytes: Uint8Array): unknown {
+  const isPlain = isAscii(bytes)
+  if (!isPlain && !isUtf8(bytes)) return undefined
+  try {
+    return JSON.parse(bufferOf(bytes).toString(isPlain ? 'latin1' : 'utf8')) as unknown
+  } catch {
+    return undefined
+  }
+}
