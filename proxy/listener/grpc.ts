@@ -9,7 +9,7 @@ import { soleMessage } from '../upstream/dialect.ts'
 import { maxMetadataBytes } from '../upstream/wire/grpc/http2-sessions.ts'
 import { header } from '../upstream/wire.ts'
 import { Calls, brokenOff, internal } from './calls.ts'
-import { readDirectives } from './directives.ts'
+import { ResponseMetadata, readDirectives } from './headers.ts'
 import { metadataForClient, metadataForNode, readTimeout, statusOf } from './grpc/grpc-headers.ts'
 import { grpcReplyReader } from './grpc/grpc-messages.ts'
 import { Http2Server } from './grpc/http2-server.ts'
@@ -17,7 +17,6 @@ import type { Listener, ListenerOptions } from './listener.ts'
 import type { Http2Exchange } from './grpc/http2-exchange.ts'
 import { faultOfPath } from './http/request-target.ts'
 import { healthAnswer } from './http/http-exchange.ts'
-import { ResponseMetadata } from './http/response-headers.ts'
 
 /** A listener for gRPC over plaintext HTTP/2: any service, any method, unary or streaming. */
 export function createGrpcListener(options: ListenerOptions): Listener {

@@ -5,14 +5,13 @@ import { CallAborted, RelayError, errorKinds, type ErrorKind } from '../relay/er
 import type { Reply } from '../relay/reply.ts'
 import { header, type Body, type HeaderList } from '../upstream/wire.ts'
 import { Calls, brokenOff } from './calls.ts'
-import { forwardHeaders } from './forwarded-headers.ts'
+import { ResponseMetadata, forwardHeaders } from './headers.ts'
 import {
   healthAnswer,
   type HttpAnswer,
   type HttpExchange,
   type HttpHandler,
 } from './http/http-exchange.ts'
-import { ResponseMetadata } from './http/response-headers.ts'
 import type { ListenerOptions } from './listener.ts'
 
 /** Whatever the spec lists, a client that is told to wait is told how long (RFC 9110, 10.2.3). */

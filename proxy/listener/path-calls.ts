@@ -6,7 +6,7 @@ import { Journal } from '../relay/journal.ts'
 import type { Reply } from '../relay/reply.ts'
 import type { Body, Outgoing } from '../upstream/wire.ts'
 import { internal } from './calls.ts'
-import { readDirectives } from './directives.ts'
+import { readDirectives } from './headers.ts'
 import { HttpCalls, isBodiless } from './http-calls.ts'
 import type { HttpExchange } from './http/http-exchange.ts'
 

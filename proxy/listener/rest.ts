@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { RelayError } from '../relay/errors.ts'
 import { header, type HeaderList } from '../upstream/wire.ts'
-import { forwardHeaders } from './forwarded-headers.ts'
+import { forwardHeaders } from './headers.ts'
 import type { HttpExchange } from './http/http-exchange.ts'
 import { createHttpListener } from './http/http-server.ts'
 import type { Listener, ListenerOptions } from './listener.ts'

@@ -3,7 +3,7 @@
 import { errorKinds, type RelayError } from '../relay/errors.ts'
 import type { Finding } from '../relay/reply.ts'
 import type { Incoming } from '../upstream/wire.ts'
-import { forwardHeaders } from './forwarded-headers.ts'
+import { forwardHeaders } from './headers.ts'
 import type { HttpExchange } from './http/http-exchange.ts'
 import { JsonRpcHandler, listenForJsonRpc } from './jsonrpc.ts'
 import { errorBytes } from './jsonrpc/jsonrpc-request.ts'

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { noDirectives } from '../relay/call.ts'
 import { RelayError } from '../relay/errors.ts'
-import { readDirectives } from './directives.ts'
+import { forwardHeaders, readDirectives } from './headers.ts'
 import { echoRelay, startListener } from './testing/listener-fixture.ts'
 
 describe('request directives', () => {
@@ -107,5 +107,23 @@ describe('request directives', () => {
     const batch = await fetch(fixture.url, { method: 'POST', body: `[${body}]`, headers })
     expect(await batch.json()).toMatchObject([{ id: 1, error: { code: -32600 } }])
     expect(fixture.calls).toEqual([])
+  })
+})
+
+describe('headers that a spec lists are passed on', () => {
+  const allowed = new Set(['x-a', 'x-b', 'z', 'te', 'trailer', 'upgrade', 'proxy-authorization'])
+
+  const rows: [string, string[], string[]][] = [
+    ['what is listed', ['X-A', '1', 'X-C', '2'], ['x-a', '1']],
+    ['what comes twice, twice', ['X-A', '1', 'x-a', '2'], ['x-a', '1', 'x-a', '2']],
+    [
+      'nothing of the hop itself, though it is listed',
+      ['TE', 'gzip', 'Trailer', 'x', 'Upgrade', 'h2c', 'Proxy-Authorization', 'Basic eA=='],
+      [],
+    ],
+    ['nothing that is there already', ['Z', '1', 'X-A', '1'], ['x-a', '1']],
+  ]
+  test.each(rows)('%s', (_name, from, expected) => {
+    expect(forwardHeaders(from, allowed, ['z', '0'])).toEqual(['z', '0', ...expected])
   })
 })

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { hopByHop } from '../config/fields/upstream-auth.ts'
+import { parseDuration } from '../config/units.ts'
+import { noDirectives, type Directives } from '../relay/call.ts'
+import { RelayError, errorKinds } from '../relay/errors.ts'
+import type { Journal } from '../relay/journal.ts'
+import type { Reply } from '../relay/reply.ts'
+import type { Candidate } from '../upstream/weights.ts'
+import { header, type HeaderList } from '../upstream/wire.ts'
+
+/*
+ * Headers: the directives that a client sends to the router, what passes between client and node, and
+ * what the router tells of an answer.
+ */
+
+/** More names than this, and `rpc-providers-block` excludes nobody. */
+const maxBlocked = 2
+
+/** The longest delay of a timer; a longer one would fire at once. */
+const longestTimerMs = 2 ** 31 - 1
+
+/** Directives of capabilities that this version has not: to ignore one would break its promise. */
+const notBuilt: Readonly<Record<string, string>> = {
+  'rpc-stickiness': 'sticky sessions',
+  'rpc-cross-validation-max-participants': 'cross-validation',
+  'rpc-cross-validation-agreement-threshold': 'cross-validation',
+}
+
+/** The request headers that speak to the router, for `docs/reference/headers.md`. */
+export const directiveHeaders = [
+  {
+    name: 'rpc-select-provider',
+    value: 'the name of an upstream',
+    effect:
+      'This upstream is asked first, whatever its score. The others still take over if it fails.',
+  },
+  {
+    name: 'rpc-providers-block',
+    value: `up to ${maxBlocked} names of upstreams, separated by commas`,
+    effect: `These upstreams are not asked. A list of more than ${maxBlocked} is ignored: nobody is excluded and no error is given.`,
+  },
+  {
+    name: 'rpc-extension',
+    value: 'the name of an extension such as `archive`, in any case',
+    effect: 'Only upstreams that declare it are asked.',
+  },
+  {
+    name: 'rpc-relay-timeout',
+    value: 'a duration such as `500ms`, `5s` or `1m30s`',
+    effect:
+      'The time of each attempt, verbatim: `--min-relay-timeout` does not raise it. A value that is not a duration above zero is refused with -32600.',
+  },
+  {
+    name: 'rpc-debug-relay',
+    value: '`true`',
+    effect: 'A line in the log for each attempt of this request. `false`, `0` and nothing mean no.',
+  },
+] as const
+
+/**
+ * What the client asks of the router, or the error when a value cannot be understood. Of a header
+ * that comes twice the first counts, save for `rpc-providers-block`, whose lists are joined.
+ */
+export function readDirectives(headers: HeaderList): Directives | RelayError {
+  let directives: { -readonly [Key in keyof Directives]: Directives[Key] } | null = null
+  let blocked: string[] | null = null
+  let timeoutMs: number | null = null
+  for (let at = 0; at < headers.length; at += 2) {
+    const name = headers[at] as string
+    if (!isDirective(name)) continue
+    const value = (headers[at + 1] as string).trim()
+    directives ??= { ...noDirectives }
+    const lower = name.toLowerCase()
+    const capability = notBuilt[lower]
+    if (capability !== undefined) {
+      const message = `this version of the router has no ${capability}, so it cannot do what the header ${lower} asks for; send the request without it`
+      return new RelayError(errorKinds.unsupportedDirective, message)
+    }
+    switch (lower) {
+      case 'rpc-select-provider':
+        directives.selectProvider ??= value || null
+        break
+      case 'rpc-providers-block':
+        blocked ??= []
+        blocked.push(...value.split(/\s*,\s*/).filter((each) => each !== ''))
+        break
+      case 'rpc-extension':
+        directives.extension ??= value.toLowerCase() || null
+        break
+      case 'rpc-relay-timeout':
+        timeoutMs ??= parseDuration(value) ?? 0
+        break
+      case 'rpc-debug-relay':
+        directives.debugRelay ||= !['', '0', 'false'].includes(value.toLowerCase())
+        break
+    }
+  }
+  if (directives === null) return noDirectives
+  if (blocked !== null && blocked.length <= maxBlocked) directives.blockProviders = blocked
+  if (timeoutMs !== null && timeoutMs <= 0) {
+    const message =
+      'the header rpc-relay-timeout is not a duration above zero; write it like 500ms, 5s or 1m30s'
+    return new RelayError(errorKinds.invalidRequest, message)
+  }
+  if (timeoutMs !== null) directives.relayTimeoutMs = Math.min(timeoutMs, longestTimerMs)
+  return directives
+}
+
+/** Cheap, since it looks at every header of every request. */
+function isDirective(name: string): boolean {
+  return name.charCodeAt(3) === 0x2d && name.slice(0, 3).toLowerCase() === 'rpc'
+}
+
+/** Of one connection, or of one way to put a body into bytes, or into a part: never passed on, whatever a spec says. */
+const ownToEachHop: ReadonlySet<string> = new Set([
+  ...hopByHop,
+  'te',
+  'trailer',
+  'host',
+  'expect',
+  'content-encoding',
+  'accept-encoding',
+  'range',
+])
+
+/**
+ * The headers of `from` that a spec lists, put behind those of `to`, which has the only ones of its
+ * names. Names of `allowed` are lower case.
+ */
+export function forwardHeaders(
+  from: HeaderList,
+  allowed: ReadonlySet<string>,
+  to: HeaderList,
+): HeaderList {
+  if (allowed.size === 0) return to
+  let all: string[] | null = null
+  for (let at = 0; at < from.length; at += 2) {
+    const name = (from[at] as string).toLowerCase()
+    if (!allowed.has(name) || ownToEachHop.has(name) || header(to, name) !== null) continue
+    all ??= [...to]
+    all.push(name, from[at + 1] as string)
+  }
+  return all ?? to
+}
+
+/** The headers by which an answer tells how it came about, for `docs/reference/headers.md`. */
+export const metadataHeaders = {
+  provider: {
+    name: 'Rpc-Provider-Address',
+    about: 'The upstream that gave the answer. Absent when the router itself answered.',
+    ofBatch: 'All that answered an item.',
+  },
+  upstream: {
+    name: 'Router-Upstream',
+    about: 'The same, under the prefix of the router.',
+    ofBatch: 'The same.',
+  },
+  retries: {
+    name: 'Rpc-Retries',
+    about:
+      'How many attempts at an upstream were made because an earlier one had failed; those by another URL of the same upstream are not counted.',
+    ofBatch: 'The sum over the items.',
+  },
+  latestBlock: {
+    name: 'Provider-Latest-Block',
+    about: 'The latest block that this upstream is known to have. Absent while it is unknown.',
+    ofBatch: 'The lowest of the upstreams that answered.',
+  },
+  guid: {
+    name: 'Rpc-Guid',
+    about: 'Names this request in logs and traces, and in `data.guid` of errors.',
+    ofBatch: 'One for the batch; that of an item is this one with `-` and its index.',
+  },
+  errored: {
+    name: 'Rpc-Errored-Providers',
+    about: 'Upstreams that failed on this request. Absent when there are none.',
+    ofBatch: 'All that failed on an item.',
+  },
+  nodeErrors: {
+    name: 'Rpc-Node-Errors-providers',
+    about: "Upstreams that answered with the node's own error. Absent when there are none.",
+    ofBatch: 'All that did so on an item.',
+  },
+  reported: {
+    name: 'Rpc-Reported-Providers',
+    about:
+      'Upstreams that misbehaved: they claimed success and gave a cut, broken, foreign or untrue answer. Absent when there are none.',
+    ofBatch: 'All that did so on an item.',
+  },
+  selection: {
+    name: 'rpc-selection-stats',
+    about:
+      'With `--enable-selection-stats`: among whom the last upstream was drawn, each with its weight and its qualities, all from 0 to 1. Absent when there was nothing to draw.',
+    ofBatch: 'Absent.',
+  },
+  version: {
+    name: 'Router-Version',
+    about:
+      'The version of the router. On every answer but those that Node or the WebSocket library gives to requests out of form.',
+    ofBatch: 'The same.',
+  },
+} as const
+
+/** Gathers what happened to the calls of one HTTP request, and puts it into headers. */
+export class ResponseMetadata {
+  readonly #guid: string
+  readonly #version: string
+  #retries = 0
+  #latestBlock: number | null = null
+  #providers: string[] | null = null
+  #errored: string[] | null = null
+  #nodeErrors: string[] | null = null
+  #reported: string[] | null = null
+  #candidates: readonly Candidate[] | null = null
+  #calls = 0
+
+  constructor(guid: string, version: string) {
+    this.#guid = guid
+    this.#version = version
+  }
+
+  /** Adds one call that came to its end. `reply` is null where the router itself answered. */
+  add(journal: Journal, reply: Reply | null): void {
+    this.#calls += 1
+    this.#candidates = this.#calls === 1 ? journal.candidates : null
+    if (reply) {
+      this.#providers = joined(this.#providers, reply.upstream)
+      const block = reply.latestBlock
+      if (block !== null && (this.#latestBlock === null || block < this.#latestBlock))
+        this.#latestBlock = block
+    }
+    for (const { kind, upstream, result } of journal.attempts) {
+      if (kind === 'retry') this.#retries += 1
+      if (result === null || result === 'answer' || result === 'aborted') continue
+      if (result === 'node-error' || result.whose !== 'upstream')
+        this.#nodeErrors = joined(this.#nodeErrors, upstream)
+      else {
+        this.#errored = joined(this.#errored, upstream)
+        if (result.reported) this.#reported = joined(this.#reported, upstream)
+      }
+    }
+  }
+
+  /** `contentType` is null for an answer without a body. */
+  toHeaders(contentType: string | null): string[] {
+    const names = metadataHeaders
+    const headers = contentType === null ? [] : ['Content-Type', contentType]
+    headers.push(names.version.name, this.#version, names.guid.name, this.#guid)
+    headers.push(names.retries.name, String(this.#retries))
+    if (this.#providers) {
+      const providers = this.#providers.join(',')
+      headers.push(names.provider.name, providers, names.upstream.name, providers)
+    }
+    if (this.#latestBlock !== null) headers.push(names.latestBlock.name, String(this.#latestBlock))
+    if (this.#errored) headers.push(names.errored.name, this.#errored.join(','))
+    if (this.#nodeErrors) headers.push(names.nodeErrors.name, this.#nodeErrors.join(','))
+    if (this.#reported) headers.push(names.reported.name, this.#reported.join(','))
+    if (this.#candidates) headers.push(names.selection.name, statsOf(this.#candidates))
+    return headers
+  }
+}
+
+/** `node-a 1.00 (availability 1.00, latency 1.00, sync 1.00, earned 1.00); node-b ...` */
+function statsOf(candidates: readonly Candidate[]): string {
+  const each = candidates.map(({ name, weight, availability, latency, sync, earned }) => {
+    const all = Object.entries({ availability, latency, sync, earned })
+    const qualities = all.map(([quality, value]) => `${quality} ${value.toFixed(2)}`)
+    return `${name} ${weight.toFixed(2)} (${qualities.join(', ')})`
+  })
+  return each.join('; ')
+}
+
+/** Each name once, in the order of their first coming. */
+function joined(names: string[] | null, name: string): string[] {
+  if (names === null) return [name]
+  if (!names.includes(name)) names.push(name)
+  return names
+}
