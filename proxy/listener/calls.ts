@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Call } from '../relay/call.ts'
-import { CallAborted, RelayError, errorKinds } from '../relay/errors.ts'
+import { CallAborted, RelayError, errorKinds, type ErrorKind } from '../relay/errors.ts'
 import type { Reply } from '../relay/reply.ts'
 import { isUpstreamsDoing } from '../relay/streamed-answer.ts'
-import type { ByteStream } from '../upstream/wire.ts'
+import { header, type Body, type ByteStream, type HeaderList } from '../upstream/wire.ts'
+import { ResponseMetadata, forwardHeaders } from './headers.ts'
+import {
+  healthAnswer,
+  type HttpAnswer,
+  type HttpExchange,
+  type HttpHandler,
+} from './http/http-exchange.ts'
 import type { CallEnd, ListenerOptions } from './listener.ts'
 
 /** What came of a call. */
@@ -22,38 +29,25 @@ export class Calls {
 
   /** Never rejects: a failure that nobody foresaw is an internal error with its cause. */
   run(call: Call): Promise<CallOutcome> {
-    return this.#options.relay(call).then(undefined, (cause: unknown) => {
-      if (call.signal.aborted) return new CallAborted()
-      return cause instanceof RelayError ? cause : internal(cause)
-    })
+    return this.#options
+      .relay(call)
+      .then(undefined, (cause: unknown) =>
+        call.signal.aborted ? new CallAborted() : errorOf(cause),
+      )
   }
 
-  /** The body of a streamed answer, of one item among others; the call ends with it, also when it is never read. */
-  endingWith(body: ByteStream, call: Call, reply: Reply): ByteStream {
-    const source = body[Symbol.asyncIterator]()
-    let isOver = false
-    const end = (outcome: CallOutcome) => {
-      if (!isOver) this.ended(call, outcome)
-      isOver = true
+  /** The body of a streamed answer, of one item among others; the call ends with it, once it was begun. */
+  async *endingWith(body: ByteStream, call: Call, reply: Reply): AsyncGenerator<Uint8Array> {
+    let outcome: CallOutcome = new CallAborted()
+    try {
+      yield* body
+      outcome = reply
+    } catch (cause) {
+      outcome = brokenOff(cause)
+      throw cause
+    } finally {
+      this.ended(call, outcome)
     }
-    const iterator: AsyncIterator<Uint8Array, undefined> = {
-      async next() {
-        try {
-          const result = await source.next()
-          if (result.done) end(reply)
-          return result as IteratorResult<Uint8Array, undefined>
-        } catch (cause) {
-          end(brokenOff(cause))
-          throw cause
-        }
-      },
-      async return() {
-        end(new CallAborted())
-        await source.return?.()
-        return { done: true, value: undefined }
-      },
-    }
-    return { length: body.length ?? null, [Symbol.asyncIterator]: () => iterator }
   }
 
   /** Tells the observer that a call to subscribe or unsubscribe was answered. */
@@ -75,14 +69,125 @@ export class Calls {
   }
 }
 
-/** A defect of ours. Its cause is for the log; the client gets the guid to ask by. */
-export function internal(cause: unknown): RelayError {
+/** What a client is told of a failure. Of a defect of ours it gets the guid to ask by; the cause is for the log. */
+export function errorOf(cause: unknown): RelayError {
+  if (cause instanceof RelayError) return cause
   return new RelayError(errorKinds.internal, 'internal error of the router', { cause })
 }
 
 /** The stream of an answer failed when a part of it may have been on its way: by its upstream, or by a defect of ours. */
 export function brokenOff(cause: unknown): RelayError {
-  if (!isUpstreamsDoing(cause)) return internal(cause)
+  if (!isUpstreamsDoing(cause)) return errorOf(cause)
   const message = 'the answer of the upstream broke off'
   return new RelayError(errorKinds.upstreamFailed, message, { cause })
+}
+
+/** Whatever the spec lists, a client that is told to wait is told how long (RFC 9110, 10.2.3). */
+const retryAfter: ReadonlySet<string> = new Set(['retry-after'])
+
+/** The calls of one interface over HTTP, and `GET /health`. */
+export abstract class HttpCalls<C extends Call = Call> implements HttpHandler {
+  protected readonly options: ListenerOptions
+  protected readonly calls: Calls
+  /** Of a refusal. */
+  protected readonly leastStatus: number = 200
+
+  constructor(options: ListenerOptions) {
+    this.options = options
+    this.calls = new Calls(options)
+  }
+
+  /** Serves what is not `GET /health`. Must not throw. */
+  protected abstract take(exchange: HttpExchange): void
+  /** The body for the client; null where there is none. */
+  protected abstract bodyOf(call: C, reply: Reply): Body | null
+  /** JSON; `call` is absent where there is none. */
+  protected abstract errorBytes(error: RelayError, guid: string, call?: C): Uint8Array
+
+  /** Null for an answer without one; JSON where the upstream named none. */
+  protected contentTypeOf(headers: HeaderList): string | null {
+    return header(headers, 'content-type') ?? 'application/json'
+  }
+
+  serve(exchange: HttpExchange): void {
+    const { verb, path } = exchange
+    if (path !== '/health' || (verb !== 'GET' && verb !== 'HEAD')) return this.take(exchange)
+    const { status, text } = healthAnswer(this.options.health())
+    const headers = ['Content-Type', 'text/plain', 'Router-Version', this.options.version]
+    exchange.answer({ status, headers, body: Buffer.from(text) })
+  }
+
+  refuse(kind: ErrorKind, message: string): HttpAnswer {
+    return this.refusal(new RelayError(kind, message), this.options.newGuid())
+  }
+
+  protected refuseVerb(exchange: HttpExchange, who: string, allowed: string): void {
+    const answer = this.refuse(errorKinds.verbNotAllowed, `this ${who} takes ${allowed} only`)
+    exchange.answer({ ...answer, headers: [...answer.headers, 'Allow', allowed] })
+  }
+
+  /** The answer to what never became a call. */
+  protected refusal(error: RelayError, guid: string): HttpAnswer {
+    this.options.observer.requestRefused(error, guid)
+    return {
+      status: Math.max(error.kind.httpStatus, this.leastStatus),
+      headers: this.metadataOf(guid).toHeaders('application/json'),
+      body: this.errorBytes(error, guid),
+    }
+  }
+
+  protected metadataOf(guid: string): ResponseMetadata {
+    return new ResponseMetadata(guid, this.options.version)
+  }
+
+  /**
+   * Runs the one call of an exchange and answers it: with the upstream's bytes as they are, or with an
+   * error of the router's own. Says nothing where the client has left. Never rejects.
+   */
+  protected async answer(exchange: HttpExchange, call: C): Promise<void> {
+    const outcome = await this.calls.run(call)
+    if (outcome instanceof CallAborted) return this.calls.ended(call, outcome)
+    if (outcome instanceof RelayError) return this.#fail(exchange, call, outcome)
+    try {
+      const metadata = this.metadataOf(call.guid)
+      metadata.add(call.journal, outcome)
+      const { status, headers } = outcome.incoming
+      const own = metadata.toHeaders(this.contentTypeOf(headers))
+      const { responseHeaders } = this.options.iface
+      const isToWait = status === 429 || status === 503
+      const allowed = isToWait ? responseHeaders.union(retryAfter) : responseHeaders
+      const all = forwardHeaders(headers, allowed, own)
+      const length = exchange.verb === 'HEAD' ? header(headers, 'content-length') : null
+      const told = length === null ? all : [...all, 'Content-Length', length]
+      const body = this.bodyOf(call, outcome)
+      const written = exchange.respond(statusFor(status, body), told, body)
+      if (written) await written
+    } catch (cause) {
+      return this.#fail(exchange, call, brokenOff(cause))
+    }
+    this.calls.ended(call, outcome)
+  }
+
+  /** Answers with an error of the router's own; does nothing where an answer has begun already. */
+  #fail(exchange: HttpExchange, call: C, error: RelayError): void {
+    const metadata = this.metadataOf(call.guid)
+    metadata.add(call.journal, null)
+    this.calls.ended(call, error)
+    const headers = metadata.toHeaders('application/json')
+    if (error.retryAfterMs !== null)
+      headers.push('Retry-After', String(Math.ceil(error.retryAfterMs / 1_000)))
+    const body = this.errorBytes(error, call.guid, call)
+    exchange.answer({ status: error.kind.httpStatus, headers, body })
+  }
+}
+
+/** An upstream's status, unless it is one that cannot be told. */
+function statusFor(status: number, body: Body | null): number {
+  const isOdd = status < 200 || status > 599 || (body !== null && isBodiless(status))
+  return isOdd ? 502 : status
+}
+
+/** Statuses that come without a body (RFC 9110, 6.4.1). */
+export function isBodiless(status: number): boolean {
+  return status === 204 || status === 205 || status === 304
 }

@@ -8,7 +8,7 @@ import type { Reply } from '../relay/reply.ts'
 import { soleMessage } from '../upstream/dialect.ts'
 import { maxMetadataBytes } from '../upstream/wire/grpc/http2-sessions.ts'
 import { header } from '../upstream/wire.ts'
-import { Calls, brokenOff, internal } from './calls.ts'
+import { Calls, brokenOff, errorOf } from './calls.ts'
 import { ResponseMetadata, readDirectives } from './headers.ts'
 import { metadataForClient, metadataForNode, readTimeout, statusOf } from './grpc/grpc-headers.ts'
 import { grpcReplyReader } from './grpc/grpc-messages.ts'
@@ -55,7 +55,7 @@ class GrpcHandler {
     try {
       await this.#serve(exchange, guid)
     } catch (cause) {
-      const error = cause instanceof RelayError ? cause : internal(cause)
+      const error = errorOf(cause)
       observer.requestRefused(error, guid)
       exchange.end(new ResponseMetadata(guid, version).toHeaders(grpc), statusOf(error))
       // Where its head had gone out already.

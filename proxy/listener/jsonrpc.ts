@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Span } from '../json/scanner.ts'
-import { RelayError, errorKinds } from '../relay/errors.ts'
+import { errorKinds, type RelayError } from '../relay/errors.ts'
 import type { Reply } from '../relay/reply.ts'
 import type { Body } from '../upstream/wire.ts'
-import { brokenOff, internal } from './calls.ts'
+import { HttpCalls, brokenOff, errorOf } from './calls.ts'
 import { forwardHeaders, readDirectives } from './headers.ts'
-import { HttpCalls } from './http-calls.ts'
 import type { HttpExchange } from './http/http-exchange.ts'
 import { createHttpListener } from './http/http-server.ts'
 import {
@@ -74,8 +73,7 @@ export class JsonRpcHandler extends HttpCalls<JsonRpcCall> {
       if (read.kind === 'batch' || !this.#single(exchange, read.span, guid))
         void this.#items(exchange, read, guid)
     } catch (cause) {
-      const error = cause instanceof RelayError ? cause : internal(cause)
-      exchange.answer(this.refusal(error, guid))
+      exchange.answer(this.refusal(errorOf(cause), guid))
     }
   }
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { RelayError } from '../relay/errors.ts'
-import { header, type HeaderList } from '../upstream/wire.ts'
-import { forwardHeaders } from './headers.ts'
+import type { Call } from '../relay/call.ts'
+import { RelayError } from '../relay/errors.ts'
+import { Journal } from '../relay/journal.ts'
+import type { Reply } from '../relay/reply.ts'
+import { header, type Body, type HeaderList, type Outgoing } from '../upstream/wire.ts'
+import { HttpCalls, errorOf, isBodiless } from './calls.ts'
+import { forwardHeaders, readDirectives } from './headers.ts'
 import type { HttpExchange } from './http/http-exchange.ts'
 import { createHttpListener } from './http/http-server.ts'
 import type { Listener, ListenerOptions } from './listener.ts'
-import { PathCalls } from './path-calls.ts'
 import { RestReplyReader } from './rest/rest-reply-reader.ts'
 
 /** A listener that relays whatever path and verb its clients send, and answers `GET /health` itself. */
@@ -21,6 +24,48 @@ const alwaysForwarded = ['content-type', 'accept']
  * nobody knows what a node does.
  */
 const relayedVerbs = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+
+/**
+ * An interface whose calls are told by their paths: an exchange is one call, and goes to the node under
+ * its own path and query.
+ */
+export abstract class PathCalls extends HttpCalls {
+  protected abstract read(
+    exchange: HttpExchange,
+  ): Pick<Call, 'asked' | 'reader'> & Pick<Outgoing, 'headers' | 'body'>
+
+  protected bodyOf({ request }: Call, { incoming: { status, body } }: Reply): Body | null {
+    return request.verb === 'HEAD' || isBodiless(status) ? null : body
+  }
+
+  protected take(exchange: HttpExchange): void {
+    const guid = this.options.newGuid()
+    let call: Call
+    try {
+      call = this.#callOf(exchange, guid)
+    } catch (cause) {
+      return exchange.answer(this.refusal(errorOf(cause), guid))
+    }
+    void this.answer(exchange, call)
+  }
+
+  /** @throws RelayError when the directives make no sense */
+  #callOf(exchange: HttpExchange, guid: string): Call {
+    const { verb, path, query, signal } = exchange
+    const directives = readDirectives(exchange.headers)
+    if (directives instanceof RelayError) throw directives
+    const { asked, reader, headers, body } = this.read(exchange)
+    return {
+      guid,
+      asked,
+      request: { verb, path: query === '' ? path : `${path}?${query}`, headers, body },
+      reader,
+      directives,
+      signal,
+      journal: new Journal(this.options.clock.nowMs()),
+    }
+  }
+}
 
 class RestHandler extends PathCalls {
   // What JSON-RPC tells in its body, REST tells by the status.

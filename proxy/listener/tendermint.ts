@@ -9,7 +9,7 @@ import { JsonRpcHandler, listenForJsonRpc } from './jsonrpc.ts'
 import { errorBytes } from './jsonrpc/jsonrpc-request.ts'
 import { JsonRpcReplyReader, objectIn } from './jsonrpc/jsonrpc-reply-reader.ts'
 import type { Listener, ListenerOptions } from './listener.ts'
-import { PathCalls } from './path-calls.ts'
+import { PathCalls } from './rest.ts'
 import { RestReplyReader, wordlessRefusal } from './rest/rest-reply-reader.ts'
 
 /**

@@ -5,7 +5,7 @@ import { CallAborted, RelayError, errorKinds } from '../../relay/errors.ts'
 import type { Journal } from '../../relay/journal.ts'
 import type { Reply } from '../../relay/reply.ts'
 import { release, type Body } from '../../upstream/wire.ts'
-import { internal, type CallOutcome, type Calls } from '../calls.ts'
+import { errorOf, type CallOutcome, type Calls } from '../calls.ts'
 import type { ListenerOptions } from '../listener.ts'
 import { JoinedRequests, close, comma, open } from './joined-requests.ts'
 import { makeJsonRpcCall, type CallOrigin, type JsonRpcCall } from './jsonrpc-call.ts'
@@ -90,10 +90,19 @@ export async function* batchPieces<Item>(
       }
     } finally {
       // The client left: what nobody reads is released when it comes, the one whose turn it is among it.
-      for (const left of answers.slice(next)) void left.then((body) => body && release(body))
+      for (const left of answers.slice(next)) void drop(left)
     }
   }
   if (!isFirst) yield close
+}
+
+/** Begins and leaves a stream that nobody reads: one that never began would not end its call. */
+async function drop(answer: Promise<ItemAnswer>): Promise<void> {
+  const body = await answer
+  if (body === null || body instanceof Uint8Array) return
+  const pieces = body[Symbol.asyncIterator]()
+  await pieces.next().catch(() => null)
+  await pieces.return?.()
 }
 
 async function* rest(
@@ -119,7 +128,7 @@ async function answerItem(
     const call = makeJsonRpcCall(request, context, guid, serving, joined)
     return await (context.subscribe(request, call) ?? relayItem(request, call, context, serving))
   } catch (cause) {
-    const error = cause instanceof RelayError ? cause : internal(cause)
+    const error = errorOf(cause)
     serving.observer.requestRefused(error, guid)
     return errorBytes(error, guid)
   }

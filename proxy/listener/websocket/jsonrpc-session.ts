@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { RelayError } from '../../relay/errors.ts'
-import { brokenOff, internal } from '../calls.ts'
+import { brokenOff, errorOf } from '../calls.ts'
 import type { CallOrigin } from '../jsonrpc/jsonrpc-call.ts'
 import {
   answerBody,
@@ -110,7 +109,7 @@ export class JsonRpcSession {
       const weight = body.kind === 'batch' ? Math.min(body.items.length, waveItems) : 1
       this.#await(weight, this.#answer(message, body, guid))
     } catch (cause) {
-      const error = cause instanceof RelayError ? cause : internal(cause)
+      const error = errorOf(cause)
       this.#serving.observer.requestRefused(error, guid)
       this.#await(1, this.#socket.answer(errorBytes(error, guid)))
     }

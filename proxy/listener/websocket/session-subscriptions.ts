@@ -5,7 +5,7 @@ import { bufferOf } from '../../json/scanner.ts'
 import { CallAborted, RelayError, errorKinds } from '../../relay/errors.ts'
 import type { SubscribeWish, Wish } from '../../subscription/forms/form.ts'
 import { NodeRefused, type Subscription } from '../../subscription/subscriptions.ts'
-import { internal } from '../calls.ts'
+import { errorOf } from '../calls.ts'
 import type { SubscriptionServing } from '../listener.ts'
 import type { JsonRpcCall } from '../jsonrpc/jsonrpc-call.ts'
 import type { ItemAnswer, JsonRpcServing } from '../jsonrpc/jsonrpc-items.ts'
@@ -179,7 +179,7 @@ export class SessionSubscriptions {
       calls.ended(call, new CallAborted())
       return null
     }
-    const error = cause instanceof RelayError ? cause : internal(cause)
+    const error = errorOf(cause)
     calls.ended(call, error)
     return request.isNotification ? null : errorBytes(error, call.guid, request.ownId)
   }
