@@ -15,8 +15,7 @@ import { grpcReplyReader } from './grpc/grpc-messages.ts'
 import { Http2Server } from './grpc/http2-server.ts'
 import type { Listener, ListenerOptions } from './listener.ts'
 import type { Http2Exchange } from './grpc/http2-exchange.ts'
-import { faultOfPath } from './http/request-target.ts'
-import { healthAnswer } from './http/http-exchange.ts'
+import { faultOfPath, healthAnswer } from './http/http-exchange.ts'
 
 /** A listener for gRPC over plaintext HTTP/2: any service, any method, unary or streaming. */
 export function createGrpcListener(options: ListenerOptions): Listener {

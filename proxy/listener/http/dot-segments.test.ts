@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { faultOfPath } from './request-target.ts'
+import { faultOfPath } from './http-exchange.ts'
 
 test.each([
   '/..',

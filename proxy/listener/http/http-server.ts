@@ -9,7 +9,7 @@ import {
 } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Address } from '../../config/types.ts'
-import { errorKinds, type RelayError } from '../../relay/errors.ts'
+import { errorKinds, type ErrorKind, type RelayError } from '../../relay/errors.ts'
 import {
   closed,
   closeGraceMs,
@@ -27,8 +27,8 @@ import {
   type ExchangeSettings,
   type HttpAnswer,
   type HttpHandler,
+  targetMessage,
 } from './http-exchange.ts'
-import { readTarget, unparsedMessage } from './request-target.ts'
 
 /** How long a client may take for what. */
 const defaultTimeouts = {
@@ -47,6 +47,16 @@ const defaultTimeouts = {
 const maxHeaderBytes = 16 * 1024
 /** How long a refused client may go on sending before its connection is cut. */
 const lingerMs = 2_000
+/** By the code of Node's error, what is wrong with bytes that are no request, or that came too slowly. */
+const refusals: Readonly<Record<string, readonly [ErrorKind, string]>> = {
+  HPE_HEADER_OVERFLOW: [
+    errorKinds.headersTooLarge,
+    `the request line and headers are longer than ${maxHeaderBytes} bytes`,
+  ],
+  HPE_INVALID_URL: [errorKinds.badHttp, targetMessage],
+  ERR_HTTP_REQUEST_TIMEOUT: [errorKinds.slowRequest, 'the request took too long to arrive'],
+}
+const notHttp = [errorKinds.badHttp, 'this is not a request in HTTP/1.1'] as const
 
 export interface HttpServerOptions extends Pick<
   ListenerOptions,
@@ -74,8 +84,6 @@ interface Connection {
   inFlight: number
   /** The newest request, which may still be coming in; null before the first. */
   newest: IncomingMessage | null
-  /** Was told that it does not speak HTTP; whatever else it sends is not looked at. */
-  refused: boolean
 }
 
 /** An HTTP/1.1 server on `node:http`. Of that library WebSockets see the request by which they begin. */
@@ -159,7 +167,7 @@ export class HttpServer implements Listener {
   }
 
   #connected(socket: Socket): void {
-    this.#connections.set(socket, { inFlight: 0, newest: null, refused: false })
+    this.#connections.set(socket, { inFlight: 0, newest: null })
     this.#changed(1)
     socket.once('close', () => {
       this.#connections.delete(socket)
@@ -183,15 +191,14 @@ export class HttpServer implements Listener {
     const connection = this.#connections.get(request.socket)
     if (connection) connection.newest = request
     this.#count(connection, 1)
-    const target = readTarget(request.url ?? '')
-    const exchange = new HttpExchange(request, response, target, this.#settings)
+    const exchange = new HttpExchange(request, response, this.#settings)
     response.on('close', () => {
       this.#count(connection, -1)
       exchange.closed()
     })
     collectBody(request, maxRequestBytes, (body) => {
-      if (target.fault || body === null) {
-        const { kind, message } = target.fault ?? tooLarge(maxRequestBytes)
+      if (exchange.fault || body === null) {
+        const { kind, message } = exchange.fault ?? tooLarge(maxRequestBytes)
         return exchange.answer(handler.refuse(kind, message))
       }
       exchange.body = body
@@ -213,31 +220,17 @@ export class HttpServer implements Listener {
 
   /** Answers bytes that are not an HTTP request, or that came too slowly. */
   #refuseBytes(error: NodeJS.ErrnoException, socket: Socket): void {
+    // It has its answer, and whatever else it sends is not looked at.
+    if (socket.writableEnded) return
     const connection = this.#connections.get(socket)
-    if (connection?.refused) return
     // An answer now would be taken for the one to an earlier request of the same connection.
-    if (!connection || !socket.writable || error.code === 'ECONNRESET' || owesAnswers(connection)) {
+    if (!connection || !socket.writable || owesAnswers(connection)) {
       socket.destroy()
       return
     }
-    connection.refused = true
-    socket.end(rawAnswer(this.#refusalOf(error)))
+    const [kind, message] = refusals[error.code ?? ''] ?? notHttp
+    socket.end(rawAnswer(this.#options.handler.refuse(kind, message)))
     this.#options.clock.after(lingerMs, () => socket.destroy())
-  }
-
-  #refusalOf(error: NodeJS.ErrnoException): HttpAnswer {
-    const { handler } = this.#options
-    switch (error.code) {
-      case 'HPE_HEADER_OVERFLOW':
-        return handler.refuse(
-          errorKinds.headersTooLarge,
-          `the request line and headers are longer than ${maxHeaderBytes} bytes`,
-        )
-      case 'ERR_HTTP_REQUEST_TIMEOUT':
-        return handler.refuse(errorKinds.slowRequest, 'the request took too long to arrive')
-      default:
-        return handler.refuse(errorKinds.badHttp, unparsedMessage(error.code))
-    }
   }
 }
 

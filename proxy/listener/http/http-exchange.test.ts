@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { readTarget } from './request-target.ts'
+import { readTarget } from './http-exchange.ts'
 
 test.each([
   ['/', { path: '/', query: '' }],
