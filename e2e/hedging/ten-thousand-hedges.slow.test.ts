@@ -16,7 +16,7 @@ import { createRelay } from '../../proxy/relay/relay.ts'
 import { createPool } from '../../proxy/upstream/pool.ts'
 import { dialects } from '../../proxy/upstream/dialect.ts'
 import { createHttpTransport } from '../../proxy/upstream/wire/http/http-transport.ts'
-import type { Transport } from '../../proxy/upstream/transport.ts'
+import type { Transport } from '../../proxy/upstream/wire.ts'
 import { createNoSocket } from '../../proxy/upstream/testing/no-sockets.ts'
 import { type SocketNode, startPromptNode, startSilentNode } from './socket-node.ts'
 

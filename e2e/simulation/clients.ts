@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { JsonRpcReplyReader } from '../../proxy/listener/jsonrpc/jsonrpc-reply-reader.ts'
-import { noDirectives } from '../../proxy/relay/call.ts'
-import type { Call } from '../../proxy/relay/call.ts'
+import { type Call, noDirectives } from '../../proxy/relay/call.ts'
 import { CallAborted, RelayError } from '../../proxy/relay/errors.ts'
 import { Journal } from '../../proxy/relay/journal.ts'
 import { MalformedAnswer } from '../../proxy/relay/reply.ts'
 import type { Relay } from '../../proxy/relay/relay.ts'
-import { TransportError } from '../../proxy/upstream/transport.ts'
-import type { BodyStream } from '../../proxy/upstream/wire.ts'
+import { type BodyStream, TransportError } from '../../proxy/upstream/wire.ts'
 import type { ChainModel } from '../upstream-sim/chain-model.ts'
 import type { Arena, ClientCall, Outcome, Question } from './arena.ts'
 import type { Spec } from './engine.ts'

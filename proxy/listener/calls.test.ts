@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import { MalformedAnswer } from '../relay/reply.ts'
-import { TransportError } from '../upstream/transport.ts'
+import { TransportError } from '../upstream/wire.ts'
 import { brokenOff } from './calls.ts'
 
 test.each([

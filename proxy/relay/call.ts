@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Classification } from '../chain/types.ts'
 import type { CancelSignal } from '../clock/cancellation.ts'
-import type { NodeUrl } from '../upstream/node-url.ts'
+import type { NodeUrl } from '../upstream/upstream.ts'
 import type { Incoming, Outgoing } from '../upstream/wire.ts'
 import type { AttemptRecord, Journal } from './journal.ts'
 import type { ReplyReader } from './reply.ts'

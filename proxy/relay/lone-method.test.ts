@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, it } from 'vitest'
 import type { Script, ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
-import { TransportError } from '../upstream/transport.ts'
+import { TransportError } from '../upstream/wire.ts'
 import { Journal } from './journal.ts'
 import { ethereum, RelayFixture, result } from './testing/relay-fixture.ts'
 

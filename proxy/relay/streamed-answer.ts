@@ -2,8 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { CancelSignal } from '../clock/cancellation.ts'
 import type { Clock } from '../clock/clock.ts'
-import { TransportError } from '../upstream/transport.ts'
-import type { BodyStream } from '../upstream/wire.ts'
+import { type BodyStream, TransportError } from '../upstream/wire.ts'
 import { MalformedAnswer, type StreamJudge } from './reply.ts'
 
 /** A reader that takes longer than this over what it was given may have cost the rest. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { TransportError, type UpstreamSubscription } from '../upstream/transport.ts'
+import { TransportError, type UpstreamSubscription } from '../upstream/wire.ts'
 import { ethereumFamily } from './families/ethereum.ts'
 import { SharedSource } from './source.ts'
 import { SubscriptionFixture } from './testing/subscription-fixture.ts'

@@ -3,10 +3,9 @@
 import type { FailureTable } from '../chain/failure-table.ts'
 import { Cancellation, unlessAborted } from '../clock/cancellation.ts'
 import { jsonRpcDialect } from '../upstream/dialect.ts'
-import type { SocketUrl } from '../upstream/node-url.ts'
-import { TransportError, type UpstreamSubscription } from '../upstream/transport.ts'
-import type { Upstream } from '../upstream/upstream.ts'
-import { release, type Outgoing } from '../upstream/wire.ts'
+import type { SocketUrl, Upstream } from '../upstream/upstream.ts'
+import { release, TransportError } from '../upstream/wire.ts'
+import type { Outgoing, UpstreamSubscription } from '../upstream/wire.ts'
 import { memberBytes } from './ask.ts'
 import { NodeRefused, type SubscriptionObserver, type TopicRequest } from './subscriptions.ts'
 

@@ -3,7 +3,7 @@
 import { pino, stdTimeFunctions } from 'pino'
 import type { LogFormat, LogLevel } from '../config/types.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
-import { TransportError } from '../upstream/transport.ts'
+import { TransportError } from '../upstream/wire.ts'
 
 /** What belongs to a line. An `error` is told as code, message and causes, long texts are cut, secrets taken out. */
 export type LogFields = Readonly<Record<string, unknown>>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, it } from 'vitest'
-import { Availability, type Standing } from './availability.ts'
+import { Availability, type Standing } from './health.ts'
 
 type Event = 'verified' | 'rejected' | 'succeeded' | 'failed' | 'refused' | 'epoch'
 

@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, it } from 'vitest'
 import { VirtualClock } from '../clock/testing/virtual-clock.ts'
-import { Cooldown, parseRetryAfter } from './cooldown.ts'
+import { Cooldown } from './health.ts'
+import { parseRetryAfter } from './wire.ts'
 
 const noJitter = { next: () => 0.5 }
 

@@ -4,12 +4,9 @@ import type { FailureClass, FailureTable } from '../chain/failure-table.ts'
 import type { ProbeCall, ResultPath } from '../chain/types.ts'
 import { within } from '../clock/cancellation.ts'
 import type { Clock } from '../clock/clock.ts'
-import { parseRetryAfter } from './cooldown.ts'
+import { header, parseRetryAfter, TransportError, wholeBody } from './wire.ts'
 import type { Dialect, WholeAnswer } from './dialect.ts'
-import type { NodeUrl } from './node-url.ts'
-import { TransportError } from './transport.ts'
-import type { Upstream } from './upstream.ts'
-import { header, wholeBody } from './wire.ts'
+import type { NodeUrl, Upstream } from './upstream.ts'
 
 /** How long a probe may take when the spec does not say. */
 const probeTimeoutMs = 5_000

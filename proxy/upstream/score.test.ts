@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, it } from 'vitest'
-import { Score } from './score.ts'
+import { Score } from './health.ts'
 
 describe('Score', () => {
   it('takes a new upstream for available and says that its latency is unknown', () => {

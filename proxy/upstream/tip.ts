@@ -2,18 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Chain } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
-import type { NodeUrl } from './node-url.ts'
 import type { PoolObserver } from './observer.ts'
-import type { Upstream } from './upstream.ts'
-
-/** The latest block that an upstream reported. */
-export interface Head {
-  readonly block: number
-  /** On the clock's monotonic scale. */
-  readonly atMs: number
-  /** When it last rose, or was first reported. */
-  readonly roseMs: number
-}
+import type { Head, NodeUrl, Upstream } from './upstream.ts'
 
 /** The part of a chain's spec that tells how it grows. */
 type Pace = Pick<Chain, 'allowedLagBlocks' | 'blockTimeMs'>

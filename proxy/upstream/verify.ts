@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ChainInterface, Verification } from '../chain/types.ts'
-import type { NodeUrl } from './node-url.ts'
+import type { NodeUrl, Upstream } from './upstream.ts'
 import type { PoolObserver } from './observer.ts'
 import { applyProbe, isTrouble, type Probe, type ProbeTrouble } from './probe.ts'
-import type { Upstream } from './upstream.ts'
 
 export interface VerifyOptions {
   readonly iface: ChainInterface

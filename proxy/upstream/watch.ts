@@ -5,11 +5,10 @@ import { Backoff } from '../clock/backoff.ts'
 import { sleep, type Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
 import { toBlockNumber, type Dialect } from './dialect.ts'
-import type { NodeUrl } from './node-url.ts'
+import type { NodeUrl, Upstream } from './upstream.ts'
 import type { PoolObserver } from './observer.ts'
 import type { Pool } from './pool.ts'
 import { applyProbe, isTrouble, probe, type Probe } from './probe.ts'
-import type { Upstream } from './upstream.ts'
 import { verifyUrl } from './verify.ts'
 
 const retryBackoff = { firstMs: 1_000, maxMs: 30_000, jitter: 0.1 }

@@ -2,9 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
 import { Cancellation, type CancelSignal } from '../../clock/cancellation.ts'
-import type { NodeUrl } from '../../upstream/node-url.ts'
-import { TransportError } from '../../upstream/transport.ts'
-import type { Incoming, Outgoing } from '../../upstream/wire.ts'
+import type { NodeUrl } from '../../upstream/upstream.ts'
+import { type Incoming, type Outgoing, TransportError } from '../../upstream/wire.ts'
 import { JoinedRequests } from './joined-requests.ts'
 
 const noTrailers = () => []

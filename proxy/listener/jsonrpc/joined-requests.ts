@@ -2,10 +2,9 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { Cancellation, type CancelSignal } from '../../clock/cancellation.ts'
 import { bufferOf, Cursor, memberOf, spaceEnd } from '../../json/scanner.ts'
-import { TransportError } from '../../upstream/transport.ts'
+import { type Incoming, type Outgoing, TransportError, wholeBody } from '../../upstream/wire.ts'
 import type { Send } from '../../relay/call.ts'
-import type { NodeUrl } from '../../upstream/node-url.ts'
-import { wholeBody, type Incoming, type Outgoing } from '../../upstream/wire.ts'
+import type { NodeUrl } from '../../upstream/upstream.ts'
 
 /** Of a batch and of the answer to it. */
 export const open = Buffer.from('[')

@@ -10,7 +10,7 @@ import { RelayError, errorKinds } from '../../relay/errors.ts'
 import type { Relay } from '../../relay/relay.ts'
 import { ethereumForm } from '../../subscription/forms/ethereum.ts'
 import type { SubscriptionServing } from '../listener.ts'
-import { TransportError } from '../../upstream/transport.ts'
+import { TransportError } from '../../upstream/wire.ts'
 import {
   RawClient,
   echoRelay,

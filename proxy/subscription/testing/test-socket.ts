@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from '../../clock/clock.ts'
-import {
-  NoRoom,
-  TransportError,
-  type SocketTransport,
-  type SubscriptionListener,
-  type UpstreamSubscription,
-} from '../../upstream/transport.ts'
-import type { Incoming, Outgoing } from '../../upstream/wire.ts'
+import { NoRoom, TransportError } from '../../upstream/wire.ts'
+import type {
+  Incoming,
+  Outgoing,
+  SocketTransport,
+  SubscriptionListener,
+  UpstreamSubscription,
+} from '../../upstream/wire.ts'
 
 interface Held {
   readonly method: string

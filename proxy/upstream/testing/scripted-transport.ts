@@ -3,8 +3,8 @@
 import type { CancelSignal } from '../../clock/cancellation.ts'
 import type { Clock } from '../../clock/clock.ts'
 import type { TransportFault } from '../../chain/failure-table.ts'
-import { TransportError, type Transport } from '../transport.ts'
-import type { BodyStream, HeaderList, Incoming, Outgoing } from '../wire.ts'
+import { TransportError } from '../wire.ts'
+import type { BodyStream, HeaderList, Incoming, Outgoing, Transport } from '../wire.ts'
 
 /** What a scripted upstream does with one request. */
 export interface ScriptedAnswer {

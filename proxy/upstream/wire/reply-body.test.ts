@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { VirtualClock } from '../../clock/testing/virtual-clock.ts'
 import { ReplyBody, waitingBytes, type Flow } from './reply-body.ts'
-import type { TransportError } from '../transport.ts'
+import type { TransportError } from '../wire.ts'
 
 const stallMs = 30_000
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Cancel, Clock } from '../../clock/clock.ts'
-import { TransportError } from '../transport.ts'
-import type { BodyStream } from '../wire.ts'
+import { type BodyStream, TransportError } from '../wire.ts'
 
 /** Bytes that wait for their reader before the source is told to pause. */
 export const waitingBytes = 64 * 1024

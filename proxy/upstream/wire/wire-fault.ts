@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { TransportFault } from '../../chain/failure-table.ts'
-import { longestPauseMs } from '../cooldown.ts'
-import { TransportError } from '../transport.ts'
+import { longestPauseMs } from '../health.ts'
+import { TransportError } from '../wire.ts'
 
 const neverSent: readonly TransportFault[] = ['refused', 'unresolved', 'tls', 'unsendable']
 

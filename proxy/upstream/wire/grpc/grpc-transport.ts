@@ -6,9 +6,9 @@ import type { NodeUrlConfig } from '../../../config/types.ts'
 import { Http2Sessions } from './http2-sessions.ts'
 import { faultOf } from '../wire-fault.ts'
 import { Exchange, exchange, type WireOptions } from '../exchange.ts'
-import { TransportError, type Transport } from '../../transport.ts'
+import { TransportError } from '../../wire.ts'
+import type { Body, HeaderList, Outgoing, Transport } from '../../wire.ts'
 import { UpstreamTarget } from '../upstream-target.ts'
-import type { Body, HeaderList, Outgoing } from '../../wire.ts'
 
 /** Of their size in HTTP/2; common servers refuse some of 8 KiB, and may be told to be stricter. */
 const largeListBytes = 4 * 1024

@@ -4,7 +4,7 @@ import { connect, type ClientHttp2Session } from 'node:http2'
 import type { Cancel, Clock } from '../../../clock/clock.ts'
 import { feelPulse } from '../../../clock/pulse.ts'
 import type { TlsOptions } from '../upstream-target.ts'
-import { TransportError } from '../../transport.ts'
+import { TransportError } from '../../wire.ts'
 
 /** One slow reader must not use up what all streams of a connection may have on the way. */
 const connectionWindowBytes = 16 * 1024 * 1024

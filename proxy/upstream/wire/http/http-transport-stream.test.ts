@@ -7,8 +7,7 @@ import { gzipSync } from 'node:zlib'
 import { VirtualClock } from '../../../clock/testing/virtual-clock.ts'
 import { createHttpTransport } from './http-transport.ts'
 import { nodeUrlConfig } from '../../testing/node-url-config.ts'
-import type { TransportError } from '../../transport.ts'
-import type { BodyStream, Incoming, Outgoing } from '../../wire.ts'
+import type { BodyStream, Incoming, Outgoing, TransportError } from '../../wire.ts'
 
 const mebibyte = 1024 * 1024
 const request: Outgoing = { verb: 'POST', path: '', headers: [], body: Buffer.from('{}') }

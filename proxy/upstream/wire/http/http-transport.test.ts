@@ -14,8 +14,8 @@ import type { NodeUrlConfig } from '../../../config/types.ts'
 import { createHttpTransport } from './http-transport.ts'
 import { createAuthority } from '../../testing/certificates.ts'
 import { nodeUrlConfig } from '../../testing/node-url-config.ts'
-import type { Transport, TransportError } from '../../transport.ts'
-import { header, type BodyStream, type Incoming, type Outgoing } from '../../wire.ts'
+import { header } from '../../wire.ts'
+import type { BodyStream, Incoming, Outgoing, Transport, TransportError } from '../../wire.ts'
 
 const cleanups: (() => unknown)[] = []
 afterEach(async () => {

@@ -11,9 +11,8 @@ import { Pool, type Dispatcher } from 'undici'
 import type { NodeUrlConfig } from '../../../config/types.ts'
 import { Exchange, exchange, type WireOptions } from '../exchange.ts'
 import { faultOf } from '../wire-fault.ts'
-import { TransportError, type Transport } from '../../transport.ts'
+import { header, type Transport, TransportError } from '../../wire.ts'
 import { UpstreamTarget } from '../upstream-target.ts'
-import { header } from '../../wire.ts'
 
 /** How long an idle connection is kept: below what common load balancers close at (60 s). */
 const keepAliveMs = 30_000

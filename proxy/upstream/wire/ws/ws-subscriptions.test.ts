@@ -3,10 +3,9 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { WebSocket } from 'ws'
 import { VirtualClock } from '../../../clock/testing/virtual-clock.ts'
-import type { UpstreamSubscription } from '../../transport.ts'
+import type { Outgoing, UpstreamSubscription } from '../../wire.ts'
 import { nodeUrlConfig } from '../../testing/node-url-config.ts'
 import { echo, startSocketNode, type SocketNodeOptions } from '../../testing/socket-node.ts'
-import type { Outgoing } from '../../wire.ts'
 import { createWebSocketTransport } from './ws-transport.ts'
 
 const cleanups: (() => unknown)[] = []

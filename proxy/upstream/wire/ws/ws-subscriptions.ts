@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { bufferOf } from '../../../json/scanner.ts'
-import {
-  TransportError,
-  type SubscriptionListener,
-  type UpstreamSubscription,
-} from '../../transport.ts'
-import type { Incoming, Outgoing } from '../../wire.ts'
+import { TransportError } from '../../wire.ts'
+import type { Incoming, Outgoing, SubscriptionListener, UpstreamSubscription } from '../../wire.ts'
 import { resultSpan, type SocketMessage } from './ws-message.ts'
 
 /** Notifications that are kept until the answer comes which says whose they are: the newest. */

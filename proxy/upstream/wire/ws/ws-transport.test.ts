@@ -12,12 +12,10 @@ import type { WebSocket } from 'ws'
 import { VirtualClock } from '../../../clock/testing/virtual-clock.ts'
 import { Secret } from '../../../config/secret.ts'
 import type { NodeUrlConfig } from '../../../config/types.ts'
-import type { SocketTransport } from '../../transport.ts'
+import { type Outgoing, type SocketTransport, TransportError } from '../../wire.ts'
 import { createAuthority } from '../../testing/certificates.ts'
 import { nodeUrlConfig } from '../../testing/node-url-config.ts'
 import { echo, startSocketNode, type SocketNodeOptions } from '../../testing/socket-node.ts'
-import { TransportError } from '../../transport.ts'
-import type { Outgoing } from '../../wire.ts'
 import { createWebSocketTransport } from './ws-transport.ts'
 
 const cleanups: (() => unknown)[] = []

@@ -3,7 +3,7 @@
 import { unlessAborted, type CancelSignal } from '../../../clock/cancellation.ts'
 import type { Clock } from '../../../clock/clock.ts'
 import type { NodeUrlConfig } from '../../../config/types.ts'
-import { NoRoom, TransportError, type SocketTransport } from '../../transport.ts'
+import { NoRoom, TransportError, type SocketTransport } from '../../wire.ts'
 import { UpstreamTarget } from '../upstream-target.ts'
 import { WebSocketConnection } from './ws-connection.ts'
 

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { Backoff, type BackoffRow } from '../clock/backoff.ts'
+import type { Clock } from '../clock/clock.ts'
+import type { Random } from '../clock/random.ts'
+
+/** Where an upstream stands; `lagging` is a matter of the tip and is told apart by the pool. */
+export type Standing = 'unverified' | 'rejected' | 'eligible' | 'disabled'
+
+export type StandingChange = (from: Standing, to: Standing, why: string) => void
+
+/**
+ * The state machine of one upstream.
+ *
+ * | from       | event                            | to         |
+ * |------------|----------------------------------|------------|
+ * | unverified | verification passed              | eligible   |
+ * | any        | verification failed              | rejected   |
+ * | rejected   | verification passed              | eligible   |
+ * | eligible   | failures in a row >= threshold   | disabled   |
+ * | disabled   | success of a relay or a probe    | eligible   |
+ * | disabled   | epoch tick                       | eligible   |
+ */
+export class Availability {
+  readonly #threshold: number
+  readonly #changed: StandingChange
+  #standing: Standing = 'unverified'
+  #failures = 0
+
+  constructor(threshold: number, changed: StandingChange) {
+    this.#threshold = threshold
+    this.#changed = changed
+  }
+
+  get standing(): Standing {
+    return this.#standing
+  }
+
+  verified(): void {
+    if (this.#standing !== 'unverified' && this.#standing !== 'rejected') return
+    // What failed before says nothing of one that has just shown that it is well.
+    this.#failures = 0
+    this.#become('eligible', 'verified')
+  }
+
+  rejected(why: string): void {
+    this.#become('rejected', why)
+  }
+
+  succeeded(): void {
+    this.#failures = 0
+    if (this.#standing === 'disabled') this.#become('eligible', 'answered again')
+  }
+
+  /** @param weight how many failures this one counts for; a refused connection counts double */
+  failed(weight: number, why: string): void {
+    this.#failures += weight
+    if (this.#standing === 'eligible' && this.#failures >= this.#threshold)
+      this.#become('disabled', why)
+  }
+
+  /** A failure turned out to be none. One that is disabled by now shows by an answer that it is well. */
+  excused(weight: number): void {
+    this.#failures = Math.max(this.#failures - weight, 0)
+  }
+
+  epochBegan(): void {
+    if (this.#standing !== 'disabled') return
+    this.#failures = 0
+    this.#become('eligible', 'a new epoch began')
+  }
+
+  #become(standing: Standing, why: string): void {
+    const from = this.#standing
+    if (from === standing) return
+    this.#standing = standing
+    this.#changed(from, standing, why)
+  }
+}
+
+/** For so long after an answer nothing is concluded from a method that fails alone. */
+const memoryMs = 60_000
+
+/**
+ * Tells trouble with a method from trouble of an upstream. A heavy query may have every node drop its
+ * connection, as often as a client repeats it; whoever was taken out of service for that, and answers
+ * another method then, is well. From then on the methods that failed say nothing of it, as long as it
+ * answers anything: a light query of the same method does not make the heavy one the node's fault.
+ */
+export class LoneFailures {
+  readonly #clock: Clock
+  /** What failed since the last answer; of methods that the spec names, so there are few. */
+  readonly #row = new Set<string>()
+  /** What fails alone. */
+  readonly #lone = new Set<string>()
+  #answeredMs = -Infinity
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** @returns whether it says something of the upstream */
+  failed(method: string): boolean {
+    if (this.#clock.nowMs() - this.#answeredMs >= memoryMs) this.#lone.clear()
+    if (this.#lone.has(method)) return false
+    this.#row.add(method)
+    return true
+  }
+
+  /** @param wasDisabled the upstream was out of service until now */
+  answered(method: string, wasDisabled: boolean): void {
+    this.#answeredMs = this.#clock.nowMs()
+    if (this.#row.size === 0) return
+    this.#row.delete(method)
+    if (wasDisabled) for (const each of this.#row) this.#lone.add(each)
+    this.#row.clear()
+  }
+}
+
+/** After a 429 that names no time. */
+const unnamed = { firstMs: 30_000, maxMs: 30 * 60_000, jitter: 0.1 }
+/** Of what a provider asks for itself: quotas are counted by the day. */
+const retryAfterLimitsMs = { least: 1_000, most: 24 * 3_600_000 }
+/** Of a node in trouble: nobody knows when it is over, and there may be no other upstream. */
+export const longestPauseMs = 30_000
+
+/**
+ * The time in which nothing is sent to a URL: 30 s doubling to 30 min after a 429, or as long as its
+ * `Retry-After` says. A success ends the doubling.
+ */
+export class Cooldown {
+  readonly #clock: Clock
+  readonly #began: (forMs: number) => void
+  readonly #backoff: Backoff
+  readonly #longestMs: number
+  #untilMs = -Infinity
+
+  /**
+   * @param began is called with how long it lasts
+   * @param row how long where no time is named
+   */
+  constructor(
+    clock: Clock,
+    random: Random | null,
+    began: (forMs: number) => void = () => {},
+    row: BackoffRow = unnamed,
+  ) {
+    this.#clock = clock
+    this.#began = began
+    this.#backoff = new Backoff(row, random)
+    this.#longestMs = row.maxMs
+  }
+
+  get active(): boolean {
+    return this.#untilMs !== -Infinity && this.leftMs > 0
+  }
+
+  get leftMs(): number {
+    return Math.max(0, this.#untilMs - this.#clock.nowMs())
+  }
+
+  /** A 429 came. One to a call that was under way when a cooldown began changes nothing. */
+  begin(retryAfterMs: number | null): void {
+    if (this.active) return
+    // What is longer ago than that says nothing any more.
+    if (this.#clock.nowMs() - this.#untilMs >= this.#longestMs) this.#backoff.reset()
+    const { least, most } = retryAfterLimitsMs
+    this.#start(
+      retryAfterMs === null ? this.#backoff.next() : Math.min(Math.max(retryAfterMs, least), most),
+    )
+  }
+
+  /** It is unavailable and says for how long: that is no limit of a plan, so the next one is not longer for it. */
+  pause(retryAfterMs: number): void {
+    if (!this.active && retryAfterMs > 0) this.#start(Math.min(retryAfterMs, longestPauseMs))
+  }
+
+  /** An answer came. During a cooldown it can only be one to an earlier call. */
+  end(): void {
+    if (this.#untilMs === -Infinity || this.active) return
+    this.#untilMs = -Infinity
+    this.#backoff.reset()
+  }
+
+  #start(forMs: number): void {
+    this.#untilMs = this.#clock.nowMs() + forMs
+    this.#began(forMs)
+  }
+}
+
+/** After this time what was measured counts half. */
+const halfLifeMs = 60_000
+/** A mean in which what is older counts less. */
+class DecayingMean {
+  #sum = 0
+  #weight = 0
+  #atMs = 0
+
+  add(value: number, nowMs: number): void {
+    this.#decayTo(nowMs)
+    this.#sum += value
+    this.#weight += 1
+  }
+
+  /** The mean, drawn towards `prior` as if that had been seen once more. */
+  mean(prior: number, nowMs: number): number {
+    this.#decayTo(nowMs)
+    return (this.#sum + prior) / (this.#weight + 1)
+  }
+
+  /** Null when nothing was measured lately. */
+  value(nowMs: number): number | null {
+    this.#decayTo(nowMs)
+    return this.#weight < 0.01 ? null : this.#sum / this.#weight
+  }
+
+  #decayTo(nowMs: number): void {
+    const kept = 0.5 ** ((nowMs - this.#atMs) / halfLifeMs)
+    this.#sum *= kept
+    this.#weight *= kept
+    this.#atMs = nowMs
+  }
+}
+
+/** What was measured of one upstream. `docs/concepts/selection.md` has the formulas. */
+export class Score {
+  readonly #availability = new DecayingMean()
+  readonly #latency = new DecayingMean()
+
+  /** @param latencyMs null where the time that it took says nothing */
+  succeeded(latencyMs: number | null, nowMs: number): void {
+    this.#availability.add(1, nowMs)
+    if (latencyMs !== null) this.#latency.add(latencyMs, nowMs)
+  }
+
+  /** It was not waited for to the end: it is at least as slow as that. */
+  outrun(elapsedMs: number, nowMs: number): void {
+    if (elapsedMs > (this.latencyMs(nowMs) ?? 0)) this.#latency.add(elapsedMs, nowMs)
+  }
+
+  failed(nowMs: number): void {
+    this.#availability.add(0, nowMs)
+  }
+
+  /** Share of calls that it answered lately, in [0, 1]; 1 when nothing is known. */
+  availability(nowMs: number): number {
+    return this.#availability.mean(1, nowMs)
+  }
+
+  /** Of an answer, in milliseconds; null when none was measured lately. */
+  latencyMs(nowMs: number): number | null {
+    return this.#latency.value(nowMs)
+  }
+}
