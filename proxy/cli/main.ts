@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { fileURLToPath } from 'node:url'
 import packageJson from '../../package.json' with { type: 'json' }
-import { configPathOf, parseFlags } from '../config/command-line.ts'
-import { helpText } from '../config/command-line.ts'
+import { configPathOf, parseFlags } from './command-line.ts'
+import { helpText } from './command-line.ts'
 import { createReferenceCheck } from './reference-check.ts'
 import { exitCodes, problemLine } from './judged-config.ts'
 import type { CommandIo } from './validate.ts'

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { OutputFormat } from '../config/command-line.ts'
+import type { OutputFormat } from './command-line.ts'
 import { configJsonSchema } from '../config/json-schema.ts'
 import type { Problem } from '../config/problem.ts'
 import type { RouterConfig } from '../config/types.ts'

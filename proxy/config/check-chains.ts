@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { type Entries, type Placed, placed } from './entries.ts'
+import { type Entries, type Partly, type Placed, placed } from './entries.ts'
 import { nearest } from './nearest.ts'
-import type { Partly } from './partial.ts'
 import { gather, type Locate, type Problem, type Report } from './problem.ts'
 import type { NodeUrlEntry, UpstreamEntry } from './schema.ts'
 import type { ApiInterface } from './types.ts'

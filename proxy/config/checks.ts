@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Entries, Placed, PlacedUpstream } from './entries.ts'
+import type { Entries, Partly, Placed, PlacedUpstream } from './entries.ts'
 import { addressesOverlap, formatAddress, isLocalHost } from './fields/address.ts'
 import type { UpstreamUrl } from './fields/upstream-url.ts'
-import type { Partly } from './partial.ts'
 import { type Locate, quote, type Report } from './problem.ts'
 import { defaultAddress, type NodeUrlEntry, type UpstreamEntry } from './schema.ts'
 import type { Address, ApiInterface } from './types.ts'

@@ -2,9 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { buildRouterConfig } from './build.ts'
 import { checkAddresses, checkEntries } from './checks.ts'
-import { type Entries, entriesOf, secretsOf } from './entries.ts'
+import { type Entries, entriesOf, parsePartly, secretsOf } from './entries.ts'
 import { explainIssues } from './explain.ts'
-import { parsePartly } from './partial.ts'
 import { gather, type Locate, orderProblems, type Problem } from './problem.ts'
 import { createRedactor, hiddenInLogs } from './secret.ts'
 import { type ConfigFile, configSchema } from './schema.ts'

@@ -155,9 +155,5 @@ export function createRedactor(secretValues: Iterable<string>): (text: string) =
 /** Matches any of the texts, the longest first, or one that begins with another would be found only in part. */
 export function anyOf(texts: readonly string[], flags: string): RegExp {
   const longestFirst = [...new Set(texts)].toSorted((a, b) => b.length - a.length)
-  return new RegExp(longestFirst.map(escapePattern).join('|'), flags)
-}
-
-function escapePattern(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
+  return new RegExp(longestFirst.map((text) => RegExp.escape(text)).join('|'), flags)
 }

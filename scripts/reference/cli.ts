@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { commands } from '../../proxy/config/command-line.ts'
-import { helpText } from '../../proxy/config/command-line.ts'
+import { commands } from '../../proxy/cli/command-line.ts'
+import { helpText } from '../../proxy/cli/command-line.ts'
 
 /** The text of `docs/reference/cli.md`. */
 export function render(): string {

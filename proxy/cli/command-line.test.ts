@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { commands, configPathOf, parseFlags } from './command-line.ts'
 import { helpText } from './command-line.ts'
-import { settingNames } from './settings.ts'
+import { settingNames } from '../config/settings.ts'
 
 describe('what is asked', () => {
   test.each([

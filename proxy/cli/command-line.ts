@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
-import { isUnbuilt } from './capabilities.ts'
-import { nearest } from './nearest.ts'
-import { type Problem, problemAt, quote } from './problem.ts'
+import { isUnbuilt } from '../config/capabilities.ts'
+import { nearest } from '../config/nearest.ts'
+import { type Problem, problemAt, quote } from '../config/problem.ts'
 import {
   type FlagValues,
   type SettingName,
@@ -12,7 +12,7 @@ import {
   settingNames,
   settings,
   valueNameOf,
-} from './settings.ts'
+} from '../config/settings.ts'
 
 /** What `router` can be asked to do, and the sentence that `--help` says about it. */
 export const commands = {
