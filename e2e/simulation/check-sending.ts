@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { AttemptKind } from '../../proxy/relay/journal.ts'
+import type { AttemptKind } from '../../proxy/relay/call.ts'
 import type { Upstream } from '../../proxy/upstream/upstream.ts'
 import { upstreamNamed, type Arena, type Seat, type ClientCall, type Exchange } from './arena.ts'
 import { triesOf } from './check-ending.ts'

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { JsonRpcReplyReader } from '../../proxy/listener/jsonrpc/jsonrpc-reply-reader.ts'
-import { type Call, noDirectives } from '../../proxy/relay/call.ts'
+import { type Call, Journal, noDirectives } from '../../proxy/relay/call.ts'
 import { CallAborted, RelayError } from '../../proxy/relay/errors.ts'
-import { Journal } from '../../proxy/relay/journal.ts'
 import { MalformedAnswer } from '../../proxy/relay/reply.ts'
 import type { Relay } from '../../proxy/relay/relay.ts'
 import { type BodyStream, TransportError } from '../../proxy/upstream/wire.ts'

@@ -11,7 +11,7 @@ import { seededRandom } from '../clock/testing/seeded-random.ts'
 import { systemClock } from '../clock/clock.ts'
 import { parseConfig } from '../config/parse.ts'
 import type { CallEnd } from '../listener/listener.ts'
-import type { AttemptRecord } from '../relay/journal.ts'
+import type { AttemptRecord } from '../relay/call.ts'
 import { resultOf } from '../telemetry/outcome.ts'
 import { serveChains } from './served-chain.ts'
 

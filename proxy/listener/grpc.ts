@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Classification } from '../chain/types.ts'
-import type { Call } from '../relay/call.ts'
+import { type Call, Journal } from '../relay/call.ts'
 import { CallAborted, RelayError, errorKinds } from '../relay/errors.ts'
-import { Journal } from '../relay/journal.ts'
 import type { Reply } from '../relay/reply.ts'
 import { soleMessage } from '../upstream/dialect.ts'
 import { maxMetadataBytes } from '../upstream/wire/grpc/http2-sessions.ts'

@@ -2,9 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { hopByHop } from '../config/fields/upstream-auth.ts'
 import { parseDuration } from '../config/units.ts'
-import { noDirectives, type Directives } from '../relay/call.ts'
+import { type Directives, type Journal, noDirectives } from '../relay/call.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
-import type { Journal } from '../relay/journal.ts'
 import type { Reply } from '../relay/reply.ts'
 import type { Candidate } from '../upstream/weights.ts'
 import { header, type HeaderList } from '../upstream/wire.ts'

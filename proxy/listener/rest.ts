@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Call } from '../relay/call.ts'
+import { type Call, Journal } from '../relay/call.ts'
 import { RelayError } from '../relay/errors.ts'
-import { Journal } from '../relay/journal.ts'
 import type { Reply } from '../relay/reply.ts'
 import { header, type Body, type HeaderList, type Outgoing } from '../upstream/wire.ts'
 import { HttpCalls, errorOf, isBodiless } from './calls.ts'

@@ -4,11 +4,15 @@ import type { FailureClass } from '../chain/failure-table.ts'
 import { Cancellation } from '../clock/cancellation.ts'
 import type { Due } from '../clock/due-times.ts'
 import { readBlockNumber } from '../upstream/dialect.ts'
-import { header, parseRetryAfter, release, TransportError } from '../upstream/wire.ts'
-import type { Incoming } from '../upstream/wire.ts'
+import {
+  header,
+  type Incoming,
+  parseRetryAfter,
+  release,
+  TransportError,
+} from '../upstream/wire.ts'
 import type { NodeUrl, Upstream } from '../upstream/upstream.ts'
-import { isLight, isRepeatable, type Call } from './call.ts'
-import type { AttemptKind, AttemptRecord } from './journal.ts'
+import { type AttemptKind, type AttemptRecord, type Call, isLight, isRepeatable } from './call.ts'
 import { addonsOf } from './needs.ts'
 import type { RelayParts } from './parts.ts'
 import type { Reply, StreamJudge } from './reply.ts'

@@ -2,9 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { release } from '../upstream/wire.ts'
 import { Attempt, type AttemptOwner } from './attempt.ts'
-import type { Call } from './call.ts'
+import type { AttemptKind, Call } from './call.ts'
 import { CallAborted } from './errors.ts'
-import type { AttemptKind } from './journal.ts'
 import { Needs } from './needs.ts'
 import type { RelayParts } from './parts.ts'
 import type { Reply } from './reply.ts'

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, it } from 'vitest'
 import type { RelayConfig } from '../config/types.ts'
-import type { Journal } from './journal.ts'
+import type { Journal } from './call.ts'
 import {
   ethereum,
   nodeError,

@@ -67,20 +67,18 @@ class HedgeBudget {
     this.#saved = Math.min(this.#saved + share, mostSaved)
   }
 
-  /** @returns whether one more extra call may be made */
-  spend(nowMs: number): boolean {
+  /** Whether one more extra call may be made. */
+  has(nowMs: number): boolean {
     const earned = (nowMs - this.#lookedMs) * earnedPerMs
     this.#saved = Math.min(this.#saved + earned, mostSaved)
     this.#lookedMs = nowMs
     // Ten times a tenth is a little less than one in binary.
-    if (this.#saved < 1 - 1e-9) return false
-    this.#saved -= 1
-    return true
+    return this.#saved >= 1 - 1e-9
   }
 
-  /** The extra call was not made after all. */
-  refund(): void {
-    this.#saved = Math.min(this.#saved + 1, mostSaved)
+  /** An extra call was made. */
+  spend(): void {
+    this.#saved -= 1
   }
 }
 

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Script, ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
 import { TransportError } from '../upstream/wire.ts'
-import { Journal } from './journal.ts'
+import { Journal } from './call.ts'
 import { ethereum, RelayFixture, result } from './testing/relay-fixture.ts'
 
 const { chain, iface } = await ethereum()

@@ -4,8 +4,7 @@ import type { Pool } from '../upstream/pool.ts'
 import { isServing } from '../upstream/observer.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import type { Wanted } from '../upstream/pick.ts'
-import type { Call } from './call.ts'
-import type { AttemptRecord } from './journal.ts'
+import type { AttemptRecord, Call } from './call.ts'
 
 /** How often one that refuses connections is asked by one call. */
 const mostRefusals = 2

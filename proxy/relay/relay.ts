@@ -5,9 +5,8 @@ import type { Explain } from '../upstream/pick.ts'
 import { release } from '../upstream/wire.ts'
 import { Attempt, type AttemptOwner } from './attempt.ts'
 import { Broadcast } from './broadcast.ts'
-import { isRepeatable, isWhole, type Call } from './call.ts'
+import { type AttemptKind, type Call, isRepeatable, isWhole } from './call.ts'
 import { CallAborted, RelayError, errorKinds, isUnanswered } from './errors.ts'
-import type { AttemptKind } from './journal.ts'
 import { Filters } from './filters.ts'
 import { Needs } from './needs.ts'
 import { partsOf, type RelayOptions, type RelayParts } from './parts.ts'
@@ -120,10 +119,8 @@ class InTurn implements AttemptOwner {
       return this.#goOn(attempt, nowMs)
     }
     const { budget } = this.#parts.hedging
-    if (!this.#call.journal.isSpent(nowMs) && budget.spend(nowMs)) {
-      if (this.#begin('hedge', nowMs)) return
-      budget.refund()
-    }
+    if (!this.#call.journal.isSpent(nowMs) && budget.has(nowMs) && this.#begin('hedge', nowMs))
+      return budget.spend()
     attempt.slowAfter(this.#idleMs, nowMs)
     this.#idleMs = Math.min(this.#idleMs * 2, longestIdleMs)
   }

@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from 'vitest'
 import type { Chain, ChainInterface } from '../chain/types.ts'
 import type { ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
 import type { ByteStream } from '../upstream/wire.ts'
-import type { Journal } from './journal.ts'
+import type { Journal } from './call.ts'
 import { RelayFixture, ethereum, nodeError, result } from './testing/relay-fixture.ts'
 
 /*

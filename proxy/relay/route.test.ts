@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, it } from 'vitest'
-import { Journal } from './journal.ts'
+import { Journal } from './call.ts'
 import { RelayFixture, ethereum, result, type Asked } from './testing/relay-fixture.ts'
 
 const ok = { script: () => result('0x1') }

@@ -2,11 +2,14 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureClass } from '../chain/failure-table.ts'
 import type { CallEnd } from '../listener/listener.ts'
-import type { Call } from '../relay/call.ts'
-import { noDirectives } from '../relay/call.ts'
+import {
+  type AttemptKind,
+  type AttemptRecord,
+  type Call,
+  Journal,
+  noDirectives,
+} from '../relay/call.ts'
 import type { Violation } from '../integrity/violation.ts'
-import { Journal } from '../relay/journal.ts'
-import type { AttemptKind, AttemptRecord } from '../relay/journal.ts'
 import type { UpstreamSnapshot } from '../upstream/observer.ts'
 
 interface CallFixture {

@@ -5,7 +5,7 @@ import type { FailureClass } from '../chain/failure-table.ts'
 import type { CallEnd } from '../listener/listener.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
 import type { Violation } from '../integrity/violation.ts'
-import type { AttemptKind, AttemptRecord } from '../relay/journal.ts'
+import type { AttemptKind, AttemptRecord } from '../relay/call.ts'
 import { aCall, aFailure, anAttempt, repliedBy } from './call.fixture.ts'
 import { isFailure, outcomeOf } from './outcome.ts'
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { CallEnd } from '../listener/listener.ts'
-import type { Call } from '../relay/call.ts'
-import type { AttemptRecord } from '../relay/journal.ts'
+import type { AttemptRecord, Call } from '../relay/call.ts'
 import type { Reply } from '../relay/reply.ts'
 
 /** How a call ended, as a metric label and a word of the log: see the label's meaning in `series.ts`. */

@@ -2,9 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { CancelSignal } from '../../clock/cancellation.ts'
 import { bufferOf, type Span } from '../../json/scanner.ts'
-import { isLight, noDirectives, type Call, type Directives } from '../../relay/call.ts'
+import { type Call, type Directives, isLight, Journal, noDirectives } from '../../relay/call.ts'
 import { RelayError } from '../../relay/errors.ts'
-import { Journal } from '../../relay/journal.ts'
 import type { OwnQuestion } from '../../subscription/ask.ts'
 import type { HeaderList } from '../../upstream/wire.ts'
 import type { ListenerOptions } from '../listener.ts'

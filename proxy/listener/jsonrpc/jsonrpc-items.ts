@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Span } from '../../json/scanner.ts'
 import { CallAborted, RelayError, errorKinds } from '../../relay/errors.ts'
-import type { Journal } from '../../relay/journal.ts'
+import type { Journal } from '../../relay/call.ts'
 import type { Reply } from '../../relay/reply.ts'
 import { release, type Body } from '../../upstream/wire.ts'
 import { errorOf, type CallOutcome, type Calls } from '../calls.ts'

@@ -5,9 +5,8 @@ import type { Chain, ChainCatalog, ChainInterface } from '../../chain/types.ts'
 import { seededRandom } from '../../clock/testing/seeded-random.ts'
 import { VirtualClock } from '../../clock/testing/virtual-clock.ts'
 import type { NodeUrlConfig, RelayConfig, UpstreamConfig } from '../../config/types.ts'
-import { createPool } from '../../upstream/pool.ts'
+import { createPool, type Pool } from '../../upstream/pool.ts'
 import { dialects } from '../../upstream/dialect.ts'
-import type { Pool } from '../../upstream/pool.ts'
 import { createNoSocket } from '../../upstream/testing/no-sockets.ts'
 import { nodeUrlConfig } from '../../upstream/testing/node-url-config.ts'
 import {
@@ -16,12 +15,9 @@ import {
   type ScriptedAnswer,
 } from '../../upstream/testing/scripted-transport.ts'
 import type { ByteStream, Incoming } from '../../upstream/wire.ts'
-import type { Call } from '../call.ts'
-import { noDirectives, type Directives } from '../call.ts'
-import { Journal } from '../journal.ts'
-import { createRelay } from '../relay.ts'
+import { type Call, type Directives, Journal, noDirectives } from '../call.ts'
+import { createRelay, type Relay } from '../relay.ts'
 import type { Finding, ReplyReader } from '../reply.ts'
-import type { Relay } from '../relay.ts'
 
 /** One upstream of a fixture: how it behaves, and what is special about it. */
 export interface FixtureUpstream {
