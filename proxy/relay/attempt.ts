@@ -16,12 +16,7 @@ import { type AttemptKind, type AttemptRecord, type Call, isLight, isRepeatable 
 import { addonsOf } from './needs.ts'
 import type { RelayParts } from './parts.ts'
 import type { Reply, StreamJudge } from './reply.ts'
-import {
-  isAborted,
-  isUpstreamsDoing,
-  StreamedAnswer,
-  type StreamFailure,
-} from './streamed-answer.ts'
+import { isUpstreamsDoing, StreamedAnswer, type StreamFailure } from './streamed-answer.ts'
 import type { Verdict } from './verdict.ts'
 import { mayBeRight, type Violation } from '../integrity/violation.ts'
 
@@ -307,9 +302,9 @@ export class Attempt implements Due {
       this.upstream.sessions -= 1
       const endMs = clock.nowMs()
       if (cause === null) this.#succeed(refusal, endMs)
-      else if (!isUpstreamsDoing(cause)) this.#end('aborted', ownDefect, endMs)
-      else if (isAborted(cause)) this.#end('aborted', null, endMs)
-      else this.#breakOff(incoming.status, cause, body.isReaderSlow, endMs)
+      else if (isUpstreamsDoing(cause))
+        this.#breakOff(incoming.status, cause, body.isReaderSlow, endMs)
+      else this.#end('aborted', cause instanceof TransportError ? null : ownDefect, endMs)
     })
     this.reply = this.#reply({ ...incoming, body }, refusal)
   }
@@ -328,11 +323,12 @@ export class Attempt implements Due {
     const { failures } = this.#parts.chain
     const isCut = cause instanceof TransportError
     const failure = isCut ? failures.ofTransport(cause.fault) : failures.ofStatus(status)
-    // A node may well give up on a client that does not take its answer.
-    const isExcused = isCut && isReaderSlow
     if (!isCut) this.#record.violation = { check: 'envelope', detail: cause.message }
-    if (!isExcused) this.upstream.failed(this.#url, failure, this.#method)
-    this.#end(failure, isExcused ? `${cause.message}, at a slow client` : cause.message, nowMs)
+    // A node may well give up on a client that does not take its answer.
+    if (isCut && isReaderSlow)
+      return this.#end(failure, `${cause.message}, at a slow client`, nowMs)
+    this.upstream.failed(this.#url, failure, this.#method)
+    this.#end(failure, cause.message, nowMs)
   }
 
   #reply(incoming: Incoming, refusal: FailureClass | null): Reply {

@@ -118,14 +118,10 @@ export class StreamedAnswer implements BodyStream, AsyncIterator<Uint8Array, und
   }
 }
 
-/** Nobody wants the rest of a stream. */
-export function isAborted(cause: StreamFailure): boolean {
-  return cause instanceof TransportError && cause.fault === 'aborted'
-}
-
 export type StreamFailure = TransportError | MalformedAnswer
 
-/** Whether a stream failed for what its upstream sent; else it is a defect of the router. */
+/** Whether a stream failed for what its upstream sent; else nobody wanted the rest, or it is a defect of the router. */
 export function isUpstreamsDoing(cause: unknown): cause is StreamFailure {
-  return cause instanceof TransportError || cause instanceof MalformedAnswer
+  if (cause instanceof TransportError) return cause.fault !== 'aborted'
+  return cause instanceof MalformedAnswer
 }
