@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { JsonTracker } from '../json/tracker.ts'
+import { JsonTracker, type TrackedMember } from '../json/tracker.ts'
 import { MalformedAnswer, type StreamJudge } from '../relay/reply.ts'
 import type { BodyStream } from '../upstream/wire.ts'
+import { isIdOf } from './jsonrpc/jsonrpc-request.ts'
 
 /**
  * Judges a JSON document that is too long to be collected: that it is complete, and nothing comes
@@ -46,4 +47,89 @@ export class JsonStream implements StreamJudge {
   protected forClient(chunk: Uint8Array, _from: number): readonly Uint8Array[] {
     return [chunk]
   }
+}
+
+/** A node may spell an id in more bytes than it was sent in: with escapes, white space, an exponent. */
+const spareIdBytes = 64 * 1024
+
+/**
+ * Judges one answer that is too long to be collected, and puts the client's id into it: beside what
+ * holds for any JSON, that there is one result or one error, which shows in the head, and that the id
+ * is the request's, wherever it stands.
+ */
+export class JsonRpcReplyStream extends JsonStream {
+  readonly #sentId: Buffer | null
+  readonly #ownId: Buffer
+  readonly #isError: boolean
+  #ownIdGiven = false
+
+  /** Ids are JSON, as in `JsonRpcReplyReader`. */
+  constructor(sentId: Buffer | null, ownId: Buffer, body: BodyStream) {
+    const keepBytes = sentId ? sentId.length + spareIdBytes : 0
+    super(body, new JsonTracker(['"id"', '"result"', '"error"'], keepBytes))
+    this.#sentId = sentId
+    this.#ownId = ownId
+    this.#isError = this.#has('"error"')
+  }
+
+  /** The error, which may go on behind the head; null when it is a result. */
+  get error(): TrackedMember | null {
+    return this.#isError ? (this.tracker.members.get('"error"') ?? null) : null
+  }
+
+  /** The upstream's, when it is known by the head what the client's id makes of it. */
+  override get length(): number | null {
+    const declared = super.length
+    if (this.#sentId === null) return declared
+    const id = this.#id
+    if (declared === null || id === null) return null
+    return declared + this.#ownId.length - (id.end - id.start)
+  }
+
+  override get problem(): string | null {
+    const { tracker } = this
+    if (tracker.problem !== null) return tracker.problem
+    const hasResult = this.#has('"result"')
+    if (this.#has('"error"') !== this.#isError || (this.#isError && hasResult))
+      return 'both a result and an error'
+    // An error of version 1.0 may come with a null result before it.
+    if (!this.#isError && !tracker.members.has('"result"'))
+      return 'neither a result nor an error in its first bytes'
+    const id = this.#id
+    return (id || tracker.isComplete) && !this.#takesId(id) ? 'the id of another request' : null
+  }
+
+  protected override forClient(chunk: Uint8Array, from: number): readonly Uint8Array[] {
+    const id = this.tracker.members.get('"id"')
+    const to = from + chunk.length
+    // Of the head more has been read than was passed.
+    if (!id || this.#sentId === null || this.#ownIdGiven || id.start >= to) return [chunk]
+    // It may have begun in an earlier chunk.
+    const before = chunk.subarray(0, Math.max(id.start - from, 0))
+    if (id.end < 0 || id.end > to) return [before].filter(isNotEmpty)
+    this.#ownIdGiven = true
+    return [before, this.#ownId, chunk.subarray(id.end - from)].filter(isNotEmpty)
+  }
+
+  /** Once all of it has come. */
+  get #id(): TrackedMember | null {
+    const id = this.tracker.members.get('"id"')
+    return id && id.end >= 0 ? id : null
+  }
+
+  #takesId(id: TrackedMember | null): boolean {
+    if (this.#sentId === null) return true
+    if (id === null || id.text.length < id.end - id.start) return false
+    return isIdOf(Buffer.from(id.text, 'latin1'), this.#sentId, this.#isError)
+  }
+
+  /** The member has begun, and not with the null that version 1.0 puts where there is none. */
+  #has(name: string): boolean {
+    const member = this.tracker.members.get(name)
+    return member !== undefined && !member.text.startsWith('n')
+  }
+}
+
+function isNotEmpty(piece: Uint8Array): boolean {
+  return piece.length > 0
 }

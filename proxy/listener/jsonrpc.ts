@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Span } from '../json/scanner.ts'
-import { errorKinds, type RelayError } from '../relay/errors.ts'
+import { RelayError, errorKinds } from '../relay/errors.ts'
 import type { Reply } from '../relay/reply.ts'
 import type { Body } from '../upstream/wire.ts'
 import { HttpCalls, brokenOff, errorOf } from './calls.ts'
@@ -14,15 +14,16 @@ import {
   type CallOrigin,
   type JsonRpcCall,
 } from './jsonrpc/jsonrpc-call.ts'
-import { answerBody, bodyOf, type ItemContext } from './jsonrpc/jsonrpc-items.ts'
+import { answerBody, type ItemContext } from './jsonrpc/jsonrpc-items.ts'
 import {
   JsonRpcRequest,
+  RequestRefused,
   errorBytes,
+  noSuchSubscription,
   readBody,
   type RequestBody,
 } from './jsonrpc/jsonrpc-request.ts'
-import type { Listener, ListenerOptions } from './listener.ts'
-import { refuseSubscription } from './websocket/session-subscriptions.ts'
+import type { Listener, ListenerOptions, SubscriptionServing } from './listener.ts'
 import { WebSocketServer } from './websocket/websocket-server.ts'
 
 /**
@@ -44,8 +45,8 @@ export function listenForJsonRpc(
 
 /** `POST /`, or a path of the chain's own, and `GET /health`; refuses everything else. */
 export class JsonRpcHandler extends HttpCalls<JsonRpcCall> {
-  protected bodyOf(call: JsonRpcCall, reply: Reply): Body {
-    return bodyOf(call, reply)
+  protected bodyOf({ reader }: JsonRpcCall, { incoming }: Reply): Body {
+    return reader.bodyOf(incoming)
   }
 
   protected errorBytes(error: RelayError, guid: string, call?: JsonRpcCall): Uint8Array {
@@ -117,4 +118,20 @@ export class JsonRpcHandler extends HttpCalls<JsonRpcCall> {
       exchange.answer(this.refusal(brokenOff(cause), guid))
     }
   }
+}
+
+/**
+ * Over HTTP nobody can be told of anything later.
+ * @param serving what there is to subscribe to over WebSocket
+ * @throws RequestRefused when the call is to subscribe
+ */
+function refuseSubscription(
+  request: JsonRpcRequest,
+  { asked }: JsonRpcCall,
+  serving: SubscriptionServing | null,
+): null {
+  if (asked.kind !== 'subscribe') return null
+  if (!serving?.form.opens(asked.method)) throw noSuchSubscription(request, asked)
+  const message = `${asked.method} needs a WebSocket: connect to the same address with ws:// instead of http://`
+  throw new RequestRefused(new RelayError(errorKinds.needsWebSocket, message), request)
 }

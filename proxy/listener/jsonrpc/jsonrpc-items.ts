@@ -144,7 +144,7 @@ async function relayItem(
   const isAnswered = !(outcome instanceof RelayError || outcome instanceof CallAborted)
   if (!(outcome instanceof CallAborted)) context.told(call.journal, isAnswered ? outcome : null)
   if (isAnswered && !request.isNotification) {
-    const body = bodyOf(call, outcome)
+    const body = call.reader.bodyOf(outcome.incoming)
     // A call whose answer streams ends with its stream.
     if (!(body instanceof Uint8Array)) return calls.endingWith(body, call, outcome)
     calls.ended(call, outcome)
@@ -165,10 +165,4 @@ function settled(call: JsonRpcCall, outcome: CallOutcome): CallOutcome {
   if (finding.kind !== 'malformed') return outcome
   const why = `HTTP status ${outcome.incoming.status} and ${finding.why}`
   return new RelayError(errorKinds.upstreamFailed, `the upstream answered with ${why}`)
-}
-
-/** The upstream's bytes, in the terms of the client's request. */
-export function bodyOf(call: JsonRpcCall, { incoming }: Reply): Body {
-  const { body } = incoming
-  return body instanceof Uint8Array ? call.reader.bytesOf(incoming, body) : body
 }

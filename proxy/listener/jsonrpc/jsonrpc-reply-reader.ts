@@ -13,8 +13,9 @@ import {
 } from '../../json/scanner.ts'
 import type { Finding, ReplyReader } from '../../relay/reply.ts'
 import { errorWords } from '../../upstream/dialect.ts'
-import { mayBeWhole, type BodyStream, type Incoming } from '../../upstream/wire.ts'
-import { JsonRpcReplyStream, isIdOf } from './jsonrpc-reply-stream.ts'
+import { mayBeWhole, type Body, type BodyStream, type Incoming } from '../../upstream/wire.ts'
+import { JsonRpcReplyStream } from '../json-stream.ts'
+import { isIdOf } from './jsonrpc-request.ts'
 
 const result = { kind: 'result', inForm: true } as const
 const noError = 'an error without a code or a message'
@@ -68,10 +69,12 @@ export class JsonRpcReplyReader implements ReplyReader {
   }
 
   /**
-   * The bytes for the client: the upstream's own, save for an id that is the client's in another
-   * spelling.
+   * The body for the client: the upstream's own, save for an id that is the client's in another
+   * spelling. What streams has the client's id already.
    */
-  bytesOf(incoming: Incoming, body: Uint8Array): Uint8Array {
+  bodyOf(incoming: Incoming): Body {
+    const { body } = incoming
+    if (!(body instanceof Uint8Array)) return body
     this.findingOf(incoming)
     const foreign = this.#foreignId
     if (foreign === null) return body

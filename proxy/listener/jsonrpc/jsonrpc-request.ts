@@ -7,12 +7,14 @@ import {
   isSpace,
   maxNesting,
   membersOf,
+  parseJson,
   parseSpan,
   spaceEnd,
   type Span,
   spells,
   valueEnd,
 } from '../../json/scanner.ts'
+import type { Classification } from '../../chain/types.ts'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
 
 /** More items than this in one batch are refused together. */
@@ -175,6 +177,15 @@ export class RequestRefused extends RelayError {
   }
 }
 
+/** The chain has it, and the router cannot share it out. */
+export function noSuchSubscription(
+  request: JsonRpcRequest,
+  { method }: Classification,
+): RequestRefused {
+  const why = `${method}: the router has no such subscription`
+  return new RequestRefused(new RelayError(errorKinds.methodNotFound, why), request)
+}
+
 /** An error of the router's own, as JSON-RPC under this id. */
 export function errorBytes(
   error: RelayError,
@@ -188,6 +199,16 @@ export function errorBytes(
     ownId,
     Buffer.from(`,"error":${JSON.stringify(told)}}`),
   ])
+}
+
+/**
+ * Whether an answer with this id is to the request that was sent under `sent`: nodes spell an id
+ * anew, and leave it out of an error or make it null. Ids are JSON; `theirs` is null when absent.
+ */
+export function isIdOf(theirs: Uint8Array | null, sent: Buffer, isError: boolean): boolean {
+  if (theirs && sent.equals(theirs)) return true
+  const value = theirs ? parseJson(theirs) : null
+  return value === parseJson(sent) || (isError && value === null)
 }
 
 /** By its first byte: a string, a number or null. */

@@ -11,11 +11,12 @@ import {
 import {
   JsonRpcRequest,
   errorBytes,
+  noSuchSubscription,
   readBody,
   type RequestBody,
 } from '../jsonrpc/jsonrpc-request.ts'
 import { closeCodes, type ClientSocket } from './client-socket.ts'
-import { SessionSubscriptions, noSuchSubscription } from './session-subscriptions.ts'
+import { SessionSubscriptions } from './session-subscriptions.ts'
 
 /** What the upgrade request said; it goes for every call. */
 interface SessionOrigin extends Omit<CallOrigin, 'signal'> {

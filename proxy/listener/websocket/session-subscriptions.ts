@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Classification } from '../../chain/types.ts'
 import { bufferOf } from '../../json/scanner.ts'
 import { CallAborted, RelayError, errorKinds } from '../../relay/errors.ts'
 import type { SubscribeWish, Wish } from '../../subscription/forms/form.ts'
@@ -9,33 +8,8 @@ import { errorOf } from '../calls.ts'
 import type { SubscriptionServing } from '../listener.ts'
 import type { JsonRpcCall } from '../jsonrpc/jsonrpc-call.ts'
 import type { ItemAnswer, JsonRpcServing } from '../jsonrpc/jsonrpc-items.ts'
-import { RequestRefused, errorBytes, type JsonRpcRequest } from '../jsonrpc/jsonrpc-request.ts'
+import { errorBytes, type JsonRpcRequest } from '../jsonrpc/jsonrpc-request.ts'
 import { closeCodes, type ClientSocket } from './client-socket.ts'
-
-/**
- * Over HTTP nobody can be told of anything later.
- * @param serving what there is to subscribe to over WebSocket
- * @throws RequestRefused when the call is to subscribe
- */
-export function refuseSubscription(
-  request: JsonRpcRequest,
-  { asked }: JsonRpcCall,
-  serving: SubscriptionServing | null,
-): null {
-  if (asked.kind !== 'subscribe') return null
-  if (!serving?.form.opens(asked.method)) throw noSuchSubscription(request, asked)
-  const message = `${asked.method} needs a WebSocket: connect to the same address with ws:// instead of http://`
-  throw new RequestRefused(new RelayError(errorKinds.needsWebSocket, message), request)
-}
-
-/** The chain has it, and the router cannot share it out. */
-export function noSuchSubscription(
-  request: JsonRpcRequest,
-  { method }: Classification,
-): RequestRefused {
-  const why = `${method}: the router has no such subscription`
-  return new RequestRefused(new RelayError(errorKinds.methodNotFound, why), request)
-}
 
 /** The subscriptions of one client's connection. */
 export class SessionSubscriptions {

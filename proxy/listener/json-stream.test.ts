@@ -2,9 +2,9 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Incoming } from '../../upstream/wire.ts'
-import { reply } from '../testing/listener-fixture.ts'
-import { JsonRpcReplyReader } from './jsonrpc-reply-reader.ts'
+import type { Incoming } from '../upstream/wire.ts'
+import { reply } from './testing/listener-fixture.ts'
+import { JsonRpcReplyReader } from './jsonrpc/jsonrpc-reply-reader.ts'
 
 /** The bytes cut before each of these offsets. */
 function cut(bytes: Buffer, at: readonly number[]): Buffer[] {
@@ -55,7 +55,7 @@ function readWhole(bytes: Buffer, sent: string, own: string) {
   const reader = new JsonRpcReplyReader(Buffer.from(sent), Buffer.from(own))
   const { incoming } = reply(bytes)
   const finding = reader.read(incoming)
-  return { kind: finding.kind, text: Buffer.from(reader.bytesOf(incoming, bytes)).toString() }
+  return { kind: finding.kind, text: Buffer.from(reader.bodyOf(incoming) as Uint8Array).toString() }
 }
 
 const answers = fc
