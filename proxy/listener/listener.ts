@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { AddressInfo, Server } from 'node:net'
+import type { Writable } from 'node:stream'
 import type { ChainInterface } from '../chain/types.ts'
 import { sleep, type Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
@@ -118,4 +119,15 @@ export function closed(server: Server): Promise<void> {
 export async function until(clock: Clock, isSo: () => boolean, withinMs = Infinity): Promise<void> {
   const untilMs = clock.nowMs() + withinMs
   while (!isSo() && clock.nowMs() < untilMs) await sleep(clock, lookMs)
+}
+
+/** Waits until all that was written is taken, or nobody is there to take it. */
+export function drained(stream: Writable): Promise<void> {
+  return new Promise((resolve) => {
+    const go = () => {
+      stream.off('drain', go).off('close', go)
+      resolve()
+    }
+    stream.on('drain', go).on('close', go)
+  })
 }

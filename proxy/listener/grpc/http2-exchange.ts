@@ -5,6 +5,7 @@ import type { Cancel, Clock } from '../../clock/clock.ts'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
 import type { Body, HeaderList } from '../../upstream/wire.ts'
 import { tooLarge } from '../http/compression.ts'
+import { drained } from '../listener.ts'
 import { GrpcFrames } from './grpc-messages.ts'
 import { statusOf } from './grpc-headers.ts'
 import { RequestBody } from './request-body.ts'
@@ -151,25 +152,15 @@ export class Http2Exchange {
     } else {
       for await (const piece of body) {
         if (stream.destroyed || stream.writableEnded) return
-        if (!stream.write(piece)) await this.#drained()
+        if (stream.write(piece)) continue
+        const unwatch = this.#watch()
+        await drained(stream)
+        unwatch()
       }
       if (stream.destroyed) return
       stream.end()
     }
     stream.once('close', this.#watch())
-  }
-
-  #drained(): Promise<void> {
-    const stream = this.#stream
-    const unwatch = this.#watch()
-    return new Promise((resolve) => {
-      const go = () => {
-        unwatch()
-        stream.off('drain', go).off('close', go)
-        resolve()
-      }
-      stream.on('drain', go).on('close', go)
-    })
   }
 
   /** The client has a while to take what it was given. By this code it can tell why it was cut off. */

@@ -5,6 +5,7 @@ import { Cancellation } from '../../clock/cancellation.ts'
 import { bufferOf } from '../../json/scanner.ts'
 import { RelayError, errorKinds, type ErrorKind } from '../../relay/errors.ts'
 import type { Body, ByteStream, HeaderList } from '../../upstream/wire.ts'
+import { drained } from '../listener.ts'
 import { acceptsGzip, gzipBytes, gzipFromBytes, gzipStream } from './compression.ts'
 
 /** An answer that the server gives on its own. */
@@ -47,8 +48,7 @@ export class HttpExchange {
   body: Uint8Array = nothing
   /** The client went away before it was answered. Cheaper to ask than `signal`. */
   gone = false
-  contentEncoding: string | null = null
-  #acceptEncoding: string | null = null
+  readonly contentEncoding: string | null
   readonly #response: ServerResponse
   readonly #settings: ExchangeSettings
   #abort: Cancellation | null = null
@@ -62,25 +62,8 @@ export class HttpExchange {
     this.headers = request.rawHeaders
     this.#response = response
     this.#settings = settings
-    this.#readHead()
-  }
-
-  /** The headers that matter to HTTP itself, in one pass; `request.headers` would build an object of all. */
-  #readHead(): void {
-    const { headers } = this
-    for (let at = 0; at < headers.length; at += 2) {
-      const name = headers[at] as string
-      const value = headers[at + 1] as string
-      if (name.length !== 15 && name.length !== 16) continue
-      switch (name.toLowerCase()) {
-        case 'content-encoding':
-          this.contentEncoding = joined(this.contentEncoding, value)
-          break
-        case 'accept-encoding':
-          this.#acceptEncoding = joined(this.#acceptEncoding, value)
-          break
-      }
-    }
+    // `request.headers` would build an object of all.
+    this.contentEncoding = listOf(this.headers, 'content-encoding')
   }
 
   /** Aborted when the client went away before it was answered. Made when it is first asked for. */
@@ -120,7 +103,7 @@ export class HttpExchange {
     } else if (body.length < gzipFromBytes) this.#send(status, headers, body)
     else {
       const varied = [...headers, 'Vary', 'Accept-Encoding']
-      if (acceptsGzip(this.#acceptEncoding)) return this.#zip(status, varied, body)
+      if (this.#takesGzip) return this.#zip(status, varied, body)
       this.#send(status, varied, body)
     }
     return undefined
@@ -151,7 +134,7 @@ export class HttpExchange {
   async #stream(status: number, headers: HeaderList, body: ByteStream): Promise<void> {
     const response = this.#response
     if (this.#settings.isDraining) response.shouldKeepAlive = false
-    const zip = acceptsGzip(this.#acceptEncoding)
+    const zip = this.#takesGzip
     const length = body.length ?? null
     const coding = zip ? ['Content-Encoding', 'gzip'] : []
     const framing = zip || length === null ? coding : ['Content-Length', String(length)]
@@ -164,7 +147,10 @@ export class HttpExchange {
       for await (const chunk of zip ? gzipStream(body) : body) {
         if (this.gone) return
         begin()
-        if (!response.write(chunk)) await this.#drained()
+        if (response.write(chunk)) continue
+        response.setTimeout(this.#settings.stalledMs)
+        await drained(response)
+        response.setTimeout(0)
       }
     } catch (error) {
       // Only a broken connection tells the client that what it got is not all.
@@ -177,23 +163,20 @@ export class HttpExchange {
     if (response.writableLength > 0) response.setTimeout(this.#settings.stalledMs)
   }
 
-  #drained(): Promise<void> {
-    const response = this.#response
-    response.setTimeout(this.#settings.stalledMs)
-    return new Promise((resolve) => {
-      const go = () => {
-        response.off('drain', go).off('close', go)
-        response.setTimeout(0)
-        resolve()
-      }
-      response.on('drain', go).on('close', go)
-    })
+  get #takesGzip(): boolean {
+    return acceptsGzip(listOf(this.headers, 'accept-encoding'))
   }
 }
 
-/** Headers that come twice are one list. */
-function joined(list: string | null, value: string): string {
-  return list === null ? value : `${list}, ${value}`
+/** A header that may come several times, as one list; null where it is absent. `name` is lower case. */
+function listOf(headers: HeaderList, name: string): string | null {
+  let list: string | null = null
+  for (let at = 0; at < headers.length; at += 2) {
+    const each = headers[at] as string
+    if (each.length !== name.length || each.toLowerCase() !== name) continue
+    list = list === null ? (headers[at + 1] as string) : `${list}, ${headers[at + 1]}`
+  }
+  return list
 }
 
 /** What `GET /health` of a listener says: whether it can serve, for load balancers. */

@@ -5,7 +5,7 @@ import { WebSocket } from 'ws'
 import type { SocketLimits } from '../../config/types.ts'
 import type { Body, ByteStream } from '../../upstream/wire.ts'
 import { brokenOff } from '../calls.ts'
-import type { ListenerOptions } from '../listener.ts'
+import { drained, type ListenerOptions } from '../listener.ts'
 
 /** A client that takes nothing of its answers for this long is cut off. */
 const stalledMs = 60_000
@@ -13,8 +13,6 @@ const stalledMs = 60_000
 const closeTimeoutMs = 5_000
 /** What a stream is taken to hold while it waits. */
 const streamBytes = 1024 * 1024
-/** How much of the most that an answer was counts for the next ones. */
-const memory = 7 / 8
 /** Of what may be held, the part that an answer of a new client is taken to need. */
 const firstShare = 1 / 16
 const nothing = new Uint8Array()
@@ -59,8 +57,7 @@ export class ClientSocket {
   #heldBytes = 0
   /** Of answers that wait for their turn. */
   #waitingBytes = 0
-  /** Answers that have not been taken. */
-  #answers = 0
+  /** What the next answer may need: as much as the last ones did, and less with each that was shorter. */
   #likelyBytes: number
 
   constructor(ws: WebSocket, wire: Duplex, serving: Serving) {
@@ -101,13 +98,12 @@ export class ClientSocket {
   }
 
   /**
-   * Whether the answer to one more call could be held, beside those to so many calls whose answers
-   * were not taken, if all are as long as the last ones were.
+   * Whether the answer to one more call could be held, beside those to so many calls that the client
+   * has not taken, if all are as long as the last ones were.
    */
   hasRoomBeside(calls: number): boolean {
-    const { maxBufferedBytes } = this.#serving.socketLimits
-    const unanswered = Math.max(0, calls - this.#answers)
-    return this.#owedBytes + (unanswered + 1) * this.#likelyBytes <= maxBufferedBytes
+    const owed = Math.max(this.#owedBytes, calls * this.#likelyBytes)
+    return owed + this.#likelyBytes <= this.#serving.socketLimits.maxBufferedBytes
   }
 
   /**
@@ -117,17 +113,12 @@ export class ClientSocket {
    */
   async answer(body: Body): Promise<void> {
     const length = body instanceof Uint8Array ? body.length : streamBytes
-    this.#likelyBytes = Math.max(length, this.#likelyBytes * memory)
-    this.#answers += 1
+    this.#likelyBytes = Math.max(length, (this.#likelyBytes * 7) / 8)
     this.#waitingBytes += length
-    try {
-      while ((this.#streaming ?? this.#drained) !== null) await (this.#streaming ?? this.#drained)
-      this.#waitingBytes -= length
-      if (!(body instanceof Uint8Array)) await this.#stream(body)
-      else if (!this.#send(body)) await this.#untilDrained()
-    } finally {
-      this.#answers -= 1
-    }
+    while ((this.#streaming ?? this.#drained) !== null) await (this.#streaming ?? this.#drained)
+    this.#waitingBytes -= length
+    if (!(body instanceof Uint8Array)) await this.#stream(body)
+    else if (!this.#send(body)) await this.#untilDrained()
   }
 
   /** Sends what was not asked for now. A client that is too far behind to be sent more is closed. */
@@ -183,20 +174,16 @@ export class ClientSocket {
 
   /** One wait for all who wait: until all was taken, or the client is gone. */
   #untilDrained(): Promise<void> {
-    this.#drained ??= new Promise((resolve) => {
-      const wire = this.#wire
-      const cancelStall = this.#serving.clock.after(stalledMs, () => {
-        const reason = `nothing of the answers was read in ${stalledMs / 1000} s`
-        this.close(closeCodes.notRead, reason)
-      })
-      const go = () => {
-        wire.off('drain', go).off('close', go)
-        cancelStall()
-        this.#drained = null
-        resolve()
-      }
-      wire.on('drain', go).on('close', go)
+    return (this.#drained ??= this.#drain())
+  }
+
+  async #drain(): Promise<void> {
+    const cancelStall = this.#serving.clock.after(stalledMs, () => {
+      const reason = `nothing of the answers was read in ${stalledMs / 1000} s`
+      this.close(closeCodes.notRead, reason)
     })
-    return this.#drained
+    await drained(this.#wire)
+    cancelStall()
+    this.#drained = null
   }
 }
