@@ -17,13 +17,11 @@ import type { CallEnd, ListenerOptions } from './listener.ts'
 /** What came of a call. */
 export type CallOutcome = Reply | RelayError | CallAborted
 
-type CallsOptions = Pick<ListenerOptions, 'relay' | 'clock' | 'observer'>
-
 /** Runs the calls of one listener, whatever its interface, and tells how they ended. */
 export class Calls {
-  readonly #options: CallsOptions
+  readonly #options: Pick<ListenerOptions, 'relay' | 'clock' | 'observer'>
 
-  constructor(options: CallsOptions) {
+  constructor(options: ListenerOptions) {
     this.#options = options
   }
 
@@ -149,8 +147,7 @@ export abstract class HttpCalls<C extends Call = Call> implements HttpHandler {
     if (outcome instanceof CallAborted) return this.calls.ended(call, outcome)
     if (outcome instanceof RelayError) return this.#fail(exchange, call, outcome)
     try {
-      const metadata = this.metadataOf(call.guid)
-      metadata.add(call.journal, outcome)
+      const metadata = this.metadataOf(call.guid).add(call.journal, outcome)
       const { status, headers } = outcome.incoming
       const own = metadata.toHeaders(this.contentTypeOf(headers))
       const { responseHeaders } = this.options.iface
@@ -170,10 +167,8 @@ export abstract class HttpCalls<C extends Call = Call> implements HttpHandler {
 
   /** Answers with an error of the router's own; does nothing where an answer has begun already. */
   #fail(exchange: HttpExchange, call: C, error: RelayError): void {
-    const metadata = this.metadataOf(call.guid)
-    metadata.add(call.journal, null)
+    const headers = this.metadataOf(call.guid).add(call.journal, null).toHeaders('application/json')
     this.calls.ended(call, error)
-    const headers = metadata.toHeaders('application/json')
     if (error.retryAfterMs !== null)
       headers.push('Retry-After', String(Math.ceil(error.retryAfterMs / 1_000)))
     const body = this.errorBytes(error, call.guid, call)

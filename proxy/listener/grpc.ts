@@ -144,10 +144,9 @@ class GrpcHandler {
   /** Messages, metadata and status as the node gave them. */
   async #pass(exchange: Http2Exchange, call: Call, reply: Reply): Promise<void> {
     const metadata = new ResponseMetadata(call.guid, this.#options.version)
-    metadata.add(call.journal, reply)
+    const own = metadata.add(call.journal, reply).toHeaders(null)
     const { incoming } = reply
     const { body } = incoming
-    const own = metadata.toHeaders(null)
     const headers = [...metadataForClient(incoming.headers), ...own]
     if (header(headers, 'grpc-status') !== null) {
       // "Trailers only": one block holds the head and the status.

@@ -220,7 +220,7 @@ export class ResponseMetadata {
   }
 
   /** Adds one call that came to its end. `reply` is null where the router itself answered. */
-  add(journal: Journal, reply: Reply | null): void {
+  add(journal: Journal, reply: Reply | null): this {
     this.#calls += 1
     this.#candidates = this.#calls === 1 ? journal.candidates : null
     if (reply) {
@@ -239,6 +239,7 @@ export class ResponseMetadata {
         if (result.reported) this.#reported = joined(this.#reported, upstream)
       }
     }
+    return this
   }
 
   /** `contentType` is null for an answer without a body. */

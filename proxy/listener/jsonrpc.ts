@@ -7,7 +7,7 @@ import type { Body } from '../upstream/wire.ts'
 import { HttpCalls, brokenOff, errorOf } from './calls.ts'
 import { forwardHeaders, readDirectives } from './headers.ts'
 import type { HttpExchange } from './http/http-exchange.ts'
-import { createHttpListener } from './http/http-server.ts'
+import { HttpServer } from './http/http-server.ts'
 import {
   makeJsonRpcCall,
   ownHeaders,
@@ -40,7 +40,8 @@ export function listenForJsonRpc(
   handler: JsonRpcHandler,
   socketPaths: readonly string[],
 ): Listener {
-  return createHttpListener(options, handler, new WebSocketServer(options, socketPaths))
+  const sockets = new WebSocketServer(options, socketPaths)
+  return new HttpServer({ ...options, handler, sockets })
 }
 
 /** `POST /`, or a path of the chain's own, and `GET /health`; refuses everything else. */

@@ -7,13 +7,13 @@ import { header, type Body, type HeaderList, type Outgoing } from '../upstream/w
 import { HttpCalls, errorOf, isBodiless } from './calls.ts'
 import { forwardHeaders, readDirectives } from './headers.ts'
 import type { HttpExchange } from './http/http-exchange.ts'
-import { createHttpListener } from './http/http-server.ts'
+import { HttpServer } from './http/http-server.ts'
 import type { Listener, ListenerOptions } from './listener.ts'
 import { RestReplyReader } from './rest/rest-reply-reader.ts'
 
 /** A listener that relays whatever path and verb its clients send, and answers `GET /health` itself. */
 export function createRestListener(options: ListenerOptions): Listener {
-  return createHttpListener(options, new RestHandler(options))
+  return new HttpServer({ ...options, handler: new RestHandler(options) })
 }
 
 /** What a body is, and what is wanted, reaches every node. */

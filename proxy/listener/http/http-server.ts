@@ -64,18 +64,8 @@ export interface HttpServerOptions extends Pick<
 > {
   readonly handler: HttpHandler
   readonly observer: Pick<ListenerObserver, 'connectionsChanged'>
-  /** Null where there are no WebSockets. */
-  readonly sockets?: WebSocketServer | null
+  readonly sockets?: WebSocketServer
   readonly timeouts?: typeof defaultTimeouts
-}
-
-/** A listener on HTTP/1.1, which may have WebSockets. */
-export function createHttpListener(
-  options: ListenerOptions,
-  handler: HttpHandler,
-  sockets: WebSocketServer | null = null,
-): Listener {
-  return new HttpServer({ ...options, handler, sockets })
 }
 
 /** What is known about one connection of a client. */

@@ -196,6 +196,25 @@ describe('a batch', () => {
     await expect.poll(() => released).toEqual([1, 2])
   })
 
+  test('whose client leaves ends each of its calls, also those whose streams nobody began to read', async () => {
+    async function* endless(): AsyncGenerator<Uint8Array> {
+      for (;;) {
+        await Promise.resolve()
+        yield Buffer.alloc(64 * 1024, 0x31)
+      }
+    }
+    await using fixture = await startListener(() => Promise.resolve(reply(endless())))
+    const leaving = new AbortController()
+    const body = `[${item(0)},${item(1)},${item(2)}]`
+    const response = await fetch(fixture.url, { method: 'POST', body, signal: leaving.signal })
+    await response.body!.getReader().read()
+    expect(fixture.ends).toEqual([])
+    leaving.abort()
+    await expect
+      .poll(() => fixture.ends.map(({ kind }) => kind))
+      .toEqual(['abandoned', 'abandoned', 'abandoned'])
+  })
+
   test('in which an answer breaks off half way breaks off too', async () => {
     async function* broken() {
       yield Buffer.from(`{"id":1,"result":"${'x'.repeat(2_000_000)}`)
