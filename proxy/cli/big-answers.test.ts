@@ -12,7 +12,7 @@ import { systemClock } from '../clock/clock.ts'
 import { parseConfig } from '../config/parse.ts'
 import type { CallEnd } from '../listener/listener.ts'
 import type { AttemptRecord } from '../relay/call.ts'
-import { resultOf } from '../telemetry/outcome.ts'
+import { resultOf } from '../telemetry/call-counters.ts'
 import { serveChains } from './served-chain.ts'
 
 /*

@@ -5,12 +5,11 @@ import type { Address, ApiInterface } from '../config/types.ts'
 import type { CallEnd, ListenerObserver } from '../listener/listener.ts'
 import type { AttemptRecord, Call, RelayObserver } from '../relay/call.ts'
 import { errorKinds } from '../relay/errors.ts'
-import { lineLimits, type LineRate, type TakeLine } from './line-limit.ts'
-import type { LogFields, Logger } from './log.ts'
+import type { SubscriptionObserver } from '../subscription/subscriptions.ts'
+import type { PoolObserver, UpstreamState } from '../upstream/observer.ts'
+import { isFailure, memo, outcomeOf, resultOf } from './call-counters.ts'
+import { lineLimits, type LineRate, type LogFields, type Logger, type TakeLine } from './log.ts'
 import type { PartialObservers } from './observers.ts'
-import { isFailure, outcomeOf, resultOf } from './outcome.ts'
-import { poolLog } from './pool-log.ts'
-import { subscriptionLog } from './subscription-log.ts'
 
 /** Writes what happens as lines of the log. */
 export interface EventLog extends PartialObservers {
@@ -27,6 +26,17 @@ interface EventLogOptions {
 const failureRate: LineRate = { lines: 20, perMs: 1_000 }
 const violationRate: LineRate = { lines: 1, perMs: 60_000 }
 const debugRelayRate: LineRate = { lines: 100, perMs: 1_000 }
+/** Of one upstream: of one that flaps there is a line now and then, and one that is down stays quiet. */
+const stateRate: LineRate = { lines: 6, perMs: 60_000 }
+const verificationRate: LineRate = { lines: 3, perMs: 300_000 }
+const holdOffRate: LineRate = { lines: 6, perMs: 60_000 }
+/** Of one chain and interface: an upstream that flaps takes every topic along. */
+const moveRate: LineRate = { lines: 20, perMs: 60_000 }
+const delayRate: LineRate = { lines: 6, perMs: 60_000 }
+const endRate: LineRate = { lines: 6, perMs: 60_000 }
+
+/** Upstreams are behind each other for a moment all the time: no line is worth that. */
+const quietForMs = 10_000
 
 export function createEventLog(options: EventLogOptions): EventLog {
   const { logger, clock } = options
@@ -116,6 +126,76 @@ function listenerLog(
       }
       if (logger.writes('debug') && takeDebug())
         logger.debug('request refused', { ...labels, guid, error })
+    },
+  }
+}
+
+/** Logs what becomes of the pool of one chain and interface. */
+function poolLog(logger: Logger, clock: Clock, labels: LogFields): PoolObserver {
+  const limitsOf = memo((upstream) => {
+    const limit = lineLimits(logger, clock, { ...labels, upstream })
+    // The last state is logged with what was left out.
+    let now: UpstreamState | null = null
+    return {
+      enter: (state: UpstreamState) => (now = state),
+      takeState: limit(stateRate, 'warn', 'state changes', () => ({ now })),
+      takeVerification: limit(verificationRate, 'warn', 'failed verifications'),
+      takeHoldOff: limit(holdOffRate, 'warn', 'hold-offs'),
+    }
+  })
+  return {
+    stateChanged(upstream, from, to, why) {
+      const { enter, takeState } = limitsOf(upstream)
+      enter(to)
+      if (!takeState()) return
+      const level = to === 'rejected' ? 'error' : to === 'disabled' ? 'warn' : 'info'
+      logger[level]('upstream changed state', { ...labels, upstream, from, to, why })
+    },
+    cooldownBegan(upstream, url, forMs) {
+      if (!limitsOf(upstream).takeHoldOff()) return
+      const holdOffMs = Math.round(forMs)
+      logger.warn('upstream URL held off', { ...labels, upstream, url, holdOffMs })
+    },
+    verificationFailed(upstream, url, verification, why) {
+      if (!limitsOf(upstream).takeVerification()) return
+      logger.warn('verification failed', { ...labels, upstream, url, verification, why })
+    },
+  }
+}
+
+/** The log's ear at the subscriptions of one chain and interface. */
+function subscriptionLog(
+  logger: Logger,
+  clock: Clock,
+  labels: LogFields,
+): Omit<SubscriptionObserver, 'clientsChanged' | 'upstreamChanged' | 'duplicateDropped'> {
+  const limit = lineLimits(logger, clock, labels)
+  const takeMove = limit(moveRate, 'info', 'moves of subscriptions')
+  const takeDelay = limit(delayRate, 'warn', 'delays of subscriptions')
+  const takeFailure = limit(endRate, 'error', 'failures of subscriptions')
+  return {
+    joined(topic, upstream) {
+      if (!takeMove()) return
+      logger.info('subscription has joined an upstream', { ...labels, topic, upstream })
+    },
+    left(topic, upstream, why) {
+      if (!takeMove()) return
+      logger.warn('subscription left its upstream', { ...labels, topic, upstream, why })
+    },
+    filled(topic, blocks) {
+      if (takeMove()) logger.info('subscription made whole', { ...labels, topic, blocks })
+    },
+    fetchFailed(topic, forMs, why) {
+      if (forMs < quietForMs || !takeDelay()) return
+      const delayMs = Math.round(forMs)
+      logger.warn('subscription cannot go on', { ...labels, topic, delayMs, why })
+    },
+    ended(topic, reason) {
+      if (takeFailure()) logger.error('subscription ended', { ...labels, topic, reason })
+    },
+    failed(topic, error) {
+      if (!takeFailure()) return
+      logger.error('subscription failed', { ...labels, topic, error: error as Error })
     },
   }
 }

@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { VirtualClock } from '../clock/testing/virtual-clock.ts'
-import { lineLimit } from './line-limit.ts'
+import { lineLimits, type LogFields } from './log.ts'
 
 test('whatever comes when: each line is written or counted, and no window has too many', async () => {
   const rate = { lines: 3, perMs: 1_000 }
@@ -15,7 +15,10 @@ test('whatever comes when: each line is written or counted, and no window has to
       const clock = new VirtualClock()
       let leftOut = 0
       const written: number[] = []
-      const take = lineLimit(clock, rate, (count) => (leftOut += count))
+      const count = (_message: string, fields?: LogFields) =>
+        (leftOut += Number(fields?.['leftOut']))
+      const logger = { debug: count, info: count, warn: count, error: count }
+      const take = lineLimits(logger, clock, {})(rate, 'warn', 'lines')
       for (const [waitMs, lines] of all) {
         await clock.advance(waitMs)
         for (let line = 0; line < lines; line += 1) if (take()) written.push(clock.nowMs())

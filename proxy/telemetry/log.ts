@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { pino, stdTimeFunctions } from 'pino'
+import type { Clock } from '../clock/clock.ts'
 import type { LogFormat, LogLevel } from '../config/types.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
 import { TransportError } from '../upstream/wire.ts'
@@ -65,6 +66,52 @@ export function createLogger(options: LoggerOptions): Logger {
     warn: (message, fields) => write('warn', message, fields),
     error: (message, fields) => write('error', message, fields),
     writes: (at) => lines.isLevelEnabled(at),
+  }
+}
+
+/** So many lines in so long a time. */
+export interface LineRate {
+  readonly lines: number
+  readonly perMs: number
+}
+
+/** Whether one more line may be written; when not, it was counted. */
+export type TakeLine = () => boolean
+
+/**
+ * Limits of kinds of lines, so that no kind of event floods the log. Time is cut into windows that begin
+ * with an event; what comes after the first lines of a window is left out, and counted when the window
+ * ends, so that the log never looks calmer than the router was: `failed requests left out of the log`.
+ */
+export function lineLimits(logger: Pick<Logger, LogLevel>, clock: Clock, labels: LogFields) {
+  return (
+    { lines, perMs }: LineRate,
+    level: LogLevel,
+    what: string,
+    more?: () => LogFields,
+  ): TakeLine => {
+    let openedMs = -Infinity
+    let written = 0
+    let leftOut = 0
+    const endWindow = () => {
+      logger[level](`${what} left out of the log`, { ...labels, leftOut, ...more?.() })
+      leftOut = 0
+      openedMs = -Infinity
+    }
+    return () => {
+      const nowMs = clock.nowMs()
+      if (leftOut === 0 && nowMs - openedMs >= perMs) {
+        openedMs = nowMs
+        written = 0
+      }
+      if (written < lines) {
+        written += 1
+        return true
+      }
+      leftOut += 1
+      if (leftOut === 1) clock.after(openedMs + perMs - nowMs, endWindow)
+      return false
+    }
   }
 }
 

@@ -2,13 +2,9 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { Counter, Gauge, Registry } from 'prom-client'
 import type { ApiInterface } from '../config/types.ts'
-import type { ListenerObserver } from '../listener/listener.ts'
-import type { RelayObserver } from '../relay/call.ts'
 import type { PoolSnapshot } from '../upstream/observer.ts'
-import { counterCells, histogramCells, memo } from './cells.ts'
-import type { Labels } from './cells.ts'
+import { attemptCounter, callCounter } from './call-counters.ts'
 import type { Observers, PartialObservers } from './observers.ts'
-import { outcomeOf, resultOf } from './outcome.ts'
 import { PoolGauges } from './pool-gauges.ts'
 import { registerProcess } from './process-series.ts'
 import { series } from './series.ts'
@@ -121,43 +117,5 @@ export function createMetrics(options: MetricsOptions): Metrics {
         ended: (topic) => ended.inc({ ...listener, topic }),
       }
     },
-  }
-}
-
-function callCounter(registry: Registry): (listener: Labels) => ListenerObserver['callEnded'] {
-  const total = counterCells(registry, series.requests)
-  const duration = histogramCells(registry, series.requestDuration)
-  const retries = counterCells(registry, series.retries)
-  return (listener) => {
-    const cellsOf = memo((method) => ({
-      ofOutcome: memo((outcome) => total({ ...listener, method, outcome })),
-      duration: duration({ ...listener, method }),
-      retries: retries({ ...listener, method }),
-    }))
-    return (call, end, durationMs) => {
-      const cells = cellsOf(call.asked.known ? call.asked.method : 'other')
-      cells.ofOutcome(outcomeOf(call, end)).count += 1
-      if (end.kind !== 'abandoned') cells.duration.observe(durationMs / 1_000)
-      if (call.journal.attempts.length > 1) cells.retries.count += call.journal.retries
-    }
-  }
-}
-
-function attemptCounter(registry: Registry): (listener: Labels) => RelayObserver['attemptEnded'] {
-  const total = counterCells(registry, series.attempts)
-  const duration = histogramCells(registry, series.attemptDuration)
-  return (listener) => {
-    const cellsOf = memo((upstream) => ({
-      ofKind: memo((kind) => memo((result) => total({ ...listener, upstream, kind, result }))),
-      duration: duration({ ...listener, upstream }),
-    }))
-    return (_call, attempt) => {
-      const { upstream, kind, startedMs, endedMs } = attempt
-      const cells = cellsOf(upstream)
-      const result = resultOf(attempt)
-      cells.ofKind(kind)(result).count += 1
-      if (result !== 'aborted' && endedMs !== null)
-        cells.duration.observe((endedMs - startedMs) / 1_000)
-    }
   }
 }

@@ -7,7 +7,7 @@ import { RelayError, errorKinds } from '../relay/errors.ts'
 import type { Violation } from '../integrity/violation.ts'
 import type { AttemptKind, AttemptRecord } from '../relay/call.ts'
 import { aCall, aFailure, anAttempt, repliedBy } from './call.fixture.ts'
-import { isFailure, outcomeOf } from './outcome.ts'
+import { isFailure, outcomeOf } from './call-counters.ts'
 
 const page = aFailure('http-unavailable')
 const revert: FailureClass = { ...aFailure('execution-reverted'), whose: 'node', retry: false }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { Gauge } from 'prom-client'
-import type { Registry } from 'prom-client'
-import { isServing, upstreamStates } from '../upstream/observer.ts'
-import type { PoolSnapshot, UpstreamSnapshot } from '../upstream/observer.ts'
-import type { Labels } from './cells.ts'
-import { series } from './series.ts'
-import type { Series } from './series.ts'
+import { Gauge, type Registry } from 'prom-client'
+import {
+  isServing,
+  type PoolSnapshot,
+  type UpstreamSnapshot,
+  upstreamStates,
+} from '../upstream/observer.ts'
+import type { Labels } from './call-counters.ts'
+import { series, type Series } from './series.ts'
 
 interface RegisteredPool {
   readonly listener: Labels

@@ -4,9 +4,8 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { errorKinds } from '../relay/errors.ts'
-import { isFailure } from './outcome.ts'
-import { series } from './series.ts'
-import type { Series } from './series.ts'
+import { isFailure } from './call-counters.ts'
+import { series, type Series } from './series.ts'
 
 interface Rule {
   readonly alert: string

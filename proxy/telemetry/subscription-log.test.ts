@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import { VirtualClock } from '../clock/testing/virtual-clock.ts'
+import { createEventLog } from './event-log.ts'
 import { createLogger } from './log.ts'
-import { subscriptionLog } from './subscription-log.ts'
 
 function make() {
   const clock = new VirtualClock()
@@ -15,7 +15,7 @@ function make() {
     redact: (text) => text.replace('secret', '[masked]'),
     destination,
   })
-  const log = subscriptionLog(logger, clock, { chain: 'ETH1', interface: 'jsonrpc' })
+  const log = createEventLog({ logger, clock }).subscriptionObserver('ETH1', 'jsonrpc')
   return { clock, lines, log }
 }
 
@@ -23,10 +23,10 @@ const on = 'chain=ETH1 interface=jsonrpc'
 
 test('what a topic cannot fetch is a line once that is no matter of a moment', () => {
   const { lines, log } = make()
-  log.fetchFailed('logs', 0, 'all are behind')
-  log.fetchFailed('logs', 9_999, 'all are behind')
+  log.fetchFailed?.('logs', 0, 'all are behind')
+  log.fetchFailed?.('logs', 9_999, 'all are behind')
   expect(lines).toEqual([])
-  log.fetchFailed('logs', 10_000.4, 'no answer of https://node.example/secret')
+  log.fetchFailed?.('logs', 10_000.4, 'no answer of https://node.example/secret')
   expect(lines).toEqual([
     `WARN  subscription cannot go on ${on} topic=logs delayMs=10000 why="no answer of https://node.example/[masked]"\n`,
   ])
@@ -34,8 +34,8 @@ test('what a topic cannot fetch is a line once that is no matter of a moment', (
 
 test('few such lines are written, the others are counted, and the end of a topic is told beside them', async () => {
   const { clock, lines, log } = make()
-  for (let topic = 0; topic < 100; topic++) log.fetchFailed('logs', 20_000, 'down')
-  log.ended('logs', 'the events of block 5 could not be fetched')
+  for (let topic = 0; topic < 100; topic++) log.fetchFailed?.('logs', 20_000, 'down')
+  log.ended?.('logs', 'the events of block 5 could not be fetched')
   expect(lines).toHaveLength(7)
   expect(lines.at(-1)).toBe(
     `ERROR subscription ended ${on} topic=logs reason="the events of block 5 could not be fetched"\n`,

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { Counter, type Metric, type Registry } from 'prom-client'
+import type { CallEnd, ListenerObserver } from '../listener/listener.ts'
+import type { AttemptRecord, Call, RelayObserver } from '../relay/call.ts'
+import type { Reply } from '../relay/reply.ts'
+import { type Series, series } from './series.ts'
+
+/*
+ * What is counted of every call. prom-client hashes all labels anew on each touch, also through
+ * `labels()`. So what is hot counts in a cell that its owner keeps, and prom-client reads the cells
+ * when it is scraped.
+ */
+
+/** Counts calls: one for each, by how it ended. */
+export function callCounter(
+  registry: Registry,
+): (listener: Labels) => ListenerObserver['callEnded'] {
+  const total = counterCells(registry, series.requests)
+  const duration = histogramCells(registry, series.requestDuration)
+  const retries = counterCells(registry, series.retries)
+  return (listener) => {
+    const cellsOf = memo((method) => ({
+      ofOutcome: memo((outcome) => total({ ...listener, method, outcome })),
+      duration: duration({ ...listener, method }),
+      retries: retries({ ...listener, method }),
+    }))
+    return (call, end, durationMs) => {
+      const cells = cellsOf(call.asked.known ? call.asked.method : 'other')
+      cells.ofOutcome(outcomeOf(call, end)).count += 1
+      if (end.kind !== 'abandoned') cells.duration.observe(durationMs / 1_000)
+      if (call.journal.attempts.length > 1) cells.retries.count += call.journal.retries
+    }
+  }
+}
+
+/** Counts attempts at upstreams. */
+export function attemptCounter(
+  registry: Registry,
+): (listener: Labels) => RelayObserver['attemptEnded'] {
+  const total = counterCells(registry, series.attempts)
+  const duration = histogramCells(registry, series.attemptDuration)
+  return (listener) => {
+    const cellsOf = memo((upstream) => ({
+      ofKind: memo((kind) => memo((result) => total({ ...listener, upstream, kind, result }))),
+      duration: duration({ ...listener, upstream }),
+    }))
+    return (_call, attempt) => {
+      const { upstream, kind, startedMs, endedMs } = attempt
+      const cells = cellsOf(upstream)
+      const result = resultOf(attempt)
+      cells.ofKind(kind)(result).count += 1
+      if (result !== 'aborted' && endedMs !== null)
+        cells.duration.observe((endedMs - startedMs) / 1_000)
+    }
+  }
+}
+
+/** How a call ended, as a metric label and a word of the log: see the label's meaning in `series.ts`. */
+export function outcomeOf(call: Call, end: CallEnd): string {
+  if (end.kind === 'abandoned') return 'abandoned'
+  if (end.kind === 'error') return end.error.kind.reason
+  if (end.kind === 'subscription') return end.isRefused ? 'node-error' : 'success'
+  return outcomeOfReply(call, end.reply)
+}
+
+/** What came of the attempts at the upstream that the reply is from. */
+function outcomeOfReply({ journal }: Call, { upstream, refusal, incoming }: Reply): string {
+  const [first, second] = journal.attempts
+  if (first?.result === 'answer' && second === undefined && refusal === null) return 'success'
+  const made = journal.attempts.filter(
+    (attempt) => attempt.upstream === upstream && attempt.result !== 'aborted',
+  )
+  const isGiven = made.some(({ result }) => result === 'node-error')
+  // A node that has a transaction already refuses it; that it has it is the answer.
+  if (refusal) return isGiven ? 'node-error' : 'upstream-error'
+  if (isGiven || made.length === 0 || made.some(isAnswer)) return 'success'
+  // An error page says what it is.
+  if (incoming.status >= 300) return 'upstream-error'
+  // Null of a block was asked for elsewhere in vain.
+  return made.some(({ missedBlock }) => missedBlock) ? 'success' : 'upstream-error'
+}
+
+/** A stream that has not ended yet is one too. */
+function isAnswer({ result, endedMs }: AttemptRecord): boolean {
+  return result === 'answer' || (result === null && endedMs !== null)
+}
+
+/** How an attempt ended, as a metric label and a word of the log. */
+export function resultOf(attempt: AttemptRecord): string {
+  if (attempt.result === null) return 'running'
+  return typeof attempt.result === 'string' ? attempt.result : attempt.result.name
+}
+
+const fine = new Set(['success', 'node-error', 'abandoned'])
+/** Whether an outcome is a failure of the service, and not the client's own doing. */
+export function isFailure(outcome: string): boolean {
+  return !fine.has(outcome)
+}
+
+export type Labels = Readonly<Record<string, string>>
+
+/** Makes a value when its key is first asked for, and keeps it. */
+export function memo<V>(make: (key: string) => V): (key: string) => V {
+  const known = new Map<string, V>()
+  return (key) => {
+    let value = known.get(key)
+    if (value === undefined) known.set(key, (value = make(key)))
+    return value
+  }
+}
+
+/** One counter with its labels resolved. Only ever raise it. */
+interface CounterCell {
+  count: number
+}
+
+/** Registers a counter; the function makes a cell, which adds to others of the same labels. */
+function counterCells(registry: Registry, counter: Series): (labels: Labels) => CounterCell {
+  const cells: { readonly labels: Labels; readonly cell: CounterCell }[] = []
+  new Counter({
+    name: counter.name,
+    help: counter.help,
+    labelNames: counter.labels,
+    registers: [registry],
+    collect() {
+      this.reset()
+      for (const { labels, cell } of cells) this.inc(labels, cell.count)
+    },
+  })
+  return (labels) => {
+    const cell = { count: 0 }
+    cells.push({ labels, cell })
+    return cell
+  }
+}
+
+/** Registers a histogram; the function gives the cell of a set of labels. Ask once, and keep it. */
+function histogramCells(
+  registry: Registry,
+  { name, help, buckets }: Series & { readonly buckets: readonly number[] },
+): (labels: Labels) => HistogramCell {
+  const cells = new Map<string, HistogramCell>()
+  const get = async () => {
+    const values = [...cells.values()].flatMap((cell) => cell.lines(name))
+    return { name, help, type: 'histogram', values }
+  }
+  // prom-client cannot take over counted buckets; its registry asks no more of a metric than these.
+  registry.registerMetric({ name, get } as unknown as Metric)
+  return (labels) => {
+    const key = JSON.stringify(labels)
+    const cell = cells.get(key) ?? new HistogramCell(labels, buckets)
+    cells.set(key, cell)
+    return cell
+  }
+}
+
+/** One histogram with its labels resolved. */
+class HistogramCell {
+  readonly #labels: Labels
+  readonly #bounds: readonly number[]
+  /** One more than bounds: the last takes what is above all of them. */
+  readonly #counts: number[]
+  #sum = 0
+
+  constructor(labels: Labels, bounds: readonly number[]) {
+    this.#labels = labels
+    this.#bounds = bounds
+    this.#counts = Array.from({ length: bounds.length + 1 }, () => 0)
+  }
+
+  observe(value: number): void {
+    let at = 0
+    while (at < this.#bounds.length && value > (this.#bounds[at] as number)) at += 1
+    ;(this.#counts[at] as number) += 1
+    this.#sum += value
+  }
+
+  lines(name: string) {
+    const labels = this.#labels
+    let count = 0
+    const buckets = this.#counts.map((inBucket, at) => ({
+      metricName: `${name}_bucket`,
+      labels: { ...labels, le: this.#bounds[at] ?? '+Inf' },
+      value: (count += inBucket),
+    }))
+    return [
+      ...buckets,
+      { metricName: `${name}_sum`, labels, value: this.#sum },
+      { metricName: `${name}_count`, labels, value: count },
+    ]
+  }
+}
