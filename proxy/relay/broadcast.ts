@@ -4,10 +4,9 @@ import { release } from '../upstream/wire.ts'
 import { Attempt, type AttemptOwner } from './attempt.ts'
 import type { AttemptKind, Call } from './call.ts'
 import { CallAborted } from './errors.ts'
-import { Needs } from './needs.ts'
+import { Needs, noReply } from './needs.ts'
 import type { RelayParts } from './parts.ts'
-import type { Reply } from './reply.ts'
-import { morePreferred, noReply, rankOf } from './settle.ts'
+import { morePreferred, rankOf, type Reply } from './reply.ts'
 
 /**
  * A write goes to every eligible upstream at once. The first success is the answer, and the other
@@ -113,7 +112,7 @@ export class Broadcast implements AttemptOwner {
     const reply = this.#refusal ?? this.#best?.fallback
     if (reply) this.#answer(reply)
     else if (this.#call.signal.aborted) this.#fail(new CallAborted())
-    else this.#fail(noReply(this.#best, this.#call, this.#parts.pool, this.#needs))
+    else this.#fail(noReply(this.#best?.fault ?? null, this.#call, this.#parts.pool, this.#needs))
   }
 
   #answer(reply: Reply): void {

@@ -2,9 +2,11 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Pool } from '../upstream/pool.ts'
 import { isServing } from '../upstream/observer.ts'
+import type { TransportError } from '../upstream/wire.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import type { Wanted } from '../upstream/pick.ts'
 import type { AttemptRecord, Call } from './call.ts'
+import { RelayError, errorKinds } from './errors.ts'
 
 /** How often one that refuses connections is asked by one call. */
 const mostRefusals = 2
@@ -66,7 +68,7 @@ function isSpent(
 }
 
 /** Why no upstream can be asked, for a person who reads it in the answer. */
-export function whyNone(pool: Pool, { addons, excluded }: Wanted): string {
+function whyNone(pool: Pool, { addons, excluded }: Wanted): string {
   // An extension is a client's word, and may be of any length.
   const declared = addons.map((addon) => `\`${addon.slice(0, 64)}\``).join(' and ')
   const declaring = pool.upstreams.filter((each) => !declared || each.serves(addons))
@@ -85,4 +87,35 @@ function stateOf(pool: Pool, upstream: Upstream): string {
   const { maxSessions } = pool.pick
   if (maxSessions === 1) return 'its only session is taken'
   return `all ${maxSessions.toLocaleString('en-US')} sessions are taken`
+}
+
+/** No upstream may be asked and none was; or every attempt failed, and none gave anything to pass on. */
+export function noReply(
+  cause: TransportError | null,
+  { journal: { attempts } }: Call,
+  pool: Pool,
+  needs: Needs,
+): RelayError {
+  if (attempts.length === 0)
+    return rateLimited(pool, needs) ?? new RelayError(errorKinds.noUpstream, whyNone(pool, needs))
+  const story = attempts.map(({ upstream, result }) =>
+    typeof result === 'object' && result ? `${upstream}: ${result.name}` : upstream,
+  )
+  const made = `(${story.join(', ')})`
+  // An answer that is broken says nothing: only one that reads well can be untrue.
+  if (attempts.some(({ violation }) => violation !== null && violation.check !== 'envelope'))
+    return new RelayError(errorKinds.integrity, `no upstream gave a true answer ${made}`, { cause })
+  if (cause?.fault === 'unsendable')
+    return new RelayError(errorKinds.unsendable, 'the request cannot be put to a node', { cause })
+  const kind = cause?.fault === 'timeout' ? errorKinds.timeout : errorKinds.upstreamFailed
+  return new RelayError(kind, `no upstream answered ${made}`, { cause })
+}
+
+/** Every upstream that could serve the call is in cooldown; null where that is not why. */
+export function rateLimited(pool: Pool, needs: Needs): RelayError | null {
+  const next = pool.nextInCooldown(needs)
+  if (next === null) return null
+  const retryAfterMs = next.url.cooldown.leftMs
+  const message = `every upstream is in cooldown after a limit; ${next.upstream.name} is the first to be asked again`
+  return new RelayError(errorKinds.rateLimited, message, { retryAfterMs })
 }

@@ -8,10 +8,9 @@ import { Broadcast } from './broadcast.ts'
 import { type AttemptKind, type Call, isRepeatable, isWhole } from './call.ts'
 import { CallAborted, RelayError, errorKinds, isUnanswered } from './errors.ts'
 import { Filters } from './filters.ts'
-import { Needs } from './needs.ts'
+import { Needs, noReply, rateLimited } from './needs.ts'
 import { partsOf, type RelayOptions, type RelayParts } from './parts.ts'
-import type { Reply } from './reply.ts'
-import { morePreferred, noReply, rateLimited, tellsOfTrouble } from './settle.ts'
+import { isTrouble, morePreferred, type Reply } from './reply.ts'
 
 /**
  * Takes a call to its reply.
@@ -53,7 +52,7 @@ function begin(parts: RelayParts, call: Call, resolve: Resolve, reject: Reject):
     return reject(limited ?? new RelayError(errorKinds.breakerOpen, why))
   }
   const answered = (reply: Reply) => {
-    breaker.ended(call, !tellsOfTrouble(reply))
+    breaker.ended(call, !isTrouble(reply))
     resolve(reply)
   }
   const failed = (error: unknown) => {
@@ -222,7 +221,7 @@ class InTurn implements AttemptOwner {
       const { pool, breaker } = this.#parts
       const { attempts, startedMs, deadlineMs } = this.#call.journal
       const untilMs = Math.min(startedMs + longestVerificationMs, deadlineMs)
-      const error = noReply(this.#best, this.#call, pool, this.#needs)
+      const error = noReply(this.#best?.fault ?? null, this.#call, pool, this.#needs)
       const isUnserved = attempts.length === 0 && error.kind === errorKinds.noUpstream
       if (isUnserved && nowMs < untilMs && pool.isVerifying(this.#needs)) {
         // Who asks nobody yet is no trial, and another call may be one.

@@ -67,3 +67,32 @@ export interface StreamJudge {
 export class MalformedAnswer extends Error {
   override readonly name = 'MalformedAnswer'
 }
+
+/** Of two failed attempts the one whose reply is worth more to the client; of equals the later. */
+export function morePreferred<T extends { readonly fallback: Reply | null }>(
+  best: T | null,
+  failed: T,
+): T {
+  return best === null || rankOf(failed.fallback) >= rankOf(best.fallback) ? failed : best
+}
+
+/**
+ * How much an upstream's reply tells the client: nothing, a page, a limit of the provider, trouble of
+ * the upstream's own, an error that another node might not have, the node's own answer, what is wrong
+ * with a transaction, that its nonce is used, that the node has it already, an answer after all.
+ */
+export function rankOf(reply: Reply | null): number {
+  if (reply === null) return 0
+  const { refusal, incoming } = reply
+  if (refusal === null) return incoming.status < 300 ? 9 : 1
+  if (refusal.transaction !== null) return { refused: 6, used: 7, known: 8 }[refusal.transaction]
+  if (refusal.holdOff) return 2
+  if (refusal.weight > 0) return 3
+  return refusal.retry ? 4 : 5
+}
+
+/** A page, or an error of the upstream's own trouble, passed on for want of anything better. */
+export function isTrouble(reply: Reply): boolean {
+  const { refusal, incoming } = reply
+  return refusal === null ? incoming.status >= 300 : refusal.weight > 0 && rankOf(reply) === 3
+}
