@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { LineCounter, parseDocument } from 'yaml'
+import { type Document, LineCounter, parseDocument } from 'yaml'
 import * as z from 'zod'
 import { nearest } from '../config/nearest.ts'
 import { type Path, type Problem, formatPath, problemAt } from '../config/problem.ts'
@@ -14,56 +14,38 @@ export interface SpecDocument {
   line(path: Path): number | null
 }
 
-type ParsedDocument =
-  { readonly document: SpecDocument } | { readonly problems: readonly Problem[] }
-
-/** Reads one YAML or JSON document. */
-export function parseSpecDocument(file: string, text: string): ParsedDocument {
-  if (file.endsWith('.json')) {
-    try {
-      const value: unknown = JSON.parse(text)
-      // Lines are wanted only when something is wrong: the slower parser runs only then.
-      let lines: ((path: Path) => number | null) | null = null
-      return {
-        document: { file, value, line: (path) => (lines ??= readYaml(file, text).line)(path) },
-      }
-    } catch (cause) {
-      const message = `is not JSON: ${(cause as Error).message}`
-      const [first = fileProblem(file, message)] = readYaml(file, text, message).problems
-      return { problems: [first] }
-    }
-  }
-  const { value, line, problems } = readYaml(file, text)
-  return problems.length > 0 ? { problems } : { document: { file, value, line } }
-}
-
-/** @param wrong what to say of a fault of form; otherwise the parser's own words */
-function readYaml(file: string, text: string, wrong?: string) {
+/** Reads one YAML or JSON document, or says what is wrong with its form. */
+export function parseSpecDocument(file: string, text: string): SpecDocument | Problem {
+  const isJson = file.endsWith('.json')
   const counter = new LineCounter()
-  const parsed = parseDocument(text, { lineCounter: counter, prettyErrors: false, merge: true })
-  const problems = parsed.errors.map(({ pos, message }) =>
-    specProblem(file, counter.linePos(pos[0]).line, [], wrong ?? `is not YAML: ${message}`),
-  )
+  const lineAt = (offset: number) => counter.linePos(offset).line
+  // The slower parser; of JSON it only tells the lines, when something is wrong.
+  let parsed: Document.Parsed | null = null
+  const parseYaml = () =>
+    (parsed ??= parseDocument(text, { lineCounter: counter, prettyErrors: false, merge: true }))
   const line = (path: Path): number | null => {
-    const offset = offsetOf(parsed, path, true) ?? parsed.contents?.range[0]
-    return offset === undefined ? null : counter.linePos(offset).line
+    const document = parseYaml()
+    const offset = offsetOf(document, path, true) ?? document.contents?.range[0]
+    return offset === undefined ? null : lineAt(offset)
   }
-  let value: unknown = null
-  if (problems.length === 0)
-    try {
-      value = parsed.toJS({ maxAliasCount: 50 })
-    } catch (cause) {
-      problems.push(fileProblem(file, `cannot be read: ${(cause as Error).message}.`))
-    }
-  return { value, line, problems }
+  try {
+    if (isJson) return { file, value: JSON.parse(text) as unknown, line }
+    const document = parseYaml()
+    if (document.errors[0] !== undefined) throw document.errors[0]
+    return { file, value: document.toJS({ maxAliasCount: 50 }) as unknown, line }
+  } catch (cause) {
+    // One slip makes several faults; the first says it best.
+    const [fault] = parseYaml().errors
+    const message = `is not ${isJson ? 'JSON' : 'YAML'}: ${(cause as Error).message}`
+    return specProblem(file, fault === undefined ? null : lineAt(fault.pos[0]), [], message)
+  }
 }
 
-/** An object that takes no other keys, and says which it takes. */
+/** An object that takes no other keys, and lists those that it takes in its complaint of others. */
 export function strict<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   const known = Object.keys(shape)
   return z.strictObject(shape, {
-    error: (issue) =>
-      issue.code === 'unrecognized_keys' ? `Known keys: ${known.join(', ')}.` : undefined,
+    error: ({ code }) => (code === 'unrecognized_keys' ? known.join(', ') : undefined),
   })
 }
 
@@ -93,21 +75,20 @@ function describeIssue(issue: z.core.$ZodIssue, outer: Path, complain: Complain)
   const at = [...outer, ...(issue.path as Path)]
   const message = issue.message.replace(/\.?$/, '.')
   if (issue.code === 'unrecognized_keys') {
-    const known = message.replace(/^.*: |\.$/g, '').split(', ')
+    const known = issue.message.split(', ')
     for (const key of issue.keys) {
       const near = nearest(key, known)
-      const hint = near === null ? message : `Did you mean \`${near}\`?`
+      const hint = near === null ? `Known keys: ${message}` : `Did you mean \`${near}\`?`
       complain([...at, key], `unknown key \`${key}\`.`, hint)
     }
     return
   }
   // The complaints of the one alternative that was meant: the one that has the value's type.
-  const [meant, ...others] =
+  const meant =
     issue.code === 'invalid_union'
-      ? issue.errors.filter((issues) => !issues.some(isOfWrongType))
-      : []
-  const isKey = issue.code === 'invalid_key' || issue.code === 'invalid_element'
-  const inner = isKey ? issue.issues : others.length === 0 ? meant : undefined
+      ? issue.errors.find((issues) => !issues.some(isOfWrongType))
+      : undefined
+  const inner = issue.code === 'invalid_key' ? issue.issues : meant
   if (inner !== undefined) for (const each of inner) describeIssue(each, at, complain)
   else if (issue.input === undefined)
     complain(at, 'is missing.', message.replace(/^must/, 'It must'))

@@ -29,12 +29,11 @@ export function readDocuments(source: SourceFiles): SourceDocuments {
   const catalog: { spec: CatalogSpec; document: SpecDocument; index: number }[] = []
   const failures: FailureFile[] = []
   for (const file of source.files) {
-    const parsed = parseSpecDocument(file.file, file.text)
-    if ('problems' in parsed) {
-      if (source.kind !== 'archive' || looksLikeSpec(file)) problems.push(...parsed.problems)
+    const document = parseSpecDocument(file.file, file.text)
+    if ('message' in document) {
+      if (source.kind !== 'archive' || looksLikeSpec(file)) problems.push(document)
       continue
     }
-    const { document } = parsed
     const root = document.value
     if (isCatalogFile(root, source.kind)) {
       const value = checkDocument(document, catalogSpecsSchema, problems)

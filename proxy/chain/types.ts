@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ApiInterface } from '../config/types.ts'
-import type { Check } from './checks.ts'
 import type { FailureTable } from './failure-table.ts'
-import type { NativeMethod, NativeProbe, NativeSpec, blockTags } from './native/schema.ts'
+import type {
+  CheckRule,
+  NativeMethod,
+  NativeProbe,
+  NativeSpec,
+  blockTags,
+} from './native/schema.ts'
 
 /*
  * A chain as the engine uses it: compiled from a native spec (`specs/*.yml`) or from the public
@@ -99,6 +104,12 @@ export interface Classification {
    * empty for the URL itself.
    */
   readonly internalPath?: string
+}
+
+/** A rule of what an answer must show, and what stands at its place in the request. */
+export interface Check {
+  readonly rule: CheckRule
+  readonly wanted: unknown
 }
 
 /** Where a value stands in an answer, and how its number is written. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { CheckRule } from '../chain/checks.ts'
+import type { CheckRule } from '../chain/native/schema.ts'
 import type { BlockRef } from '../chain/types.ts'
 import { shown, toHash, toNumber, valueAt } from './values.ts'
 import type { CheckName, Violation } from './violation.ts'

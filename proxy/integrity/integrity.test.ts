@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, it } from 'vitest'
-import { checkSchema } from '../chain/checks.ts'
+import { checkSchema } from '../chain/native/schema.ts'
 import type { BlockRef } from '../chain/types.ts'
 import { Integrity } from './integrity.ts'
 

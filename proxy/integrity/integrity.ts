@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Check } from '../chain/checks.ts'
-import type { BlockRef } from '../chain/types.ts'
+import type { BlockRef, Check } from '../chain/types.ts'
 import type { IntegrityLevel } from '../config/types.ts'
 import { checkBlock, checkIdentity } from './identity.ts'
 import { checkLogs } from './logs.ts'

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { CheckRule } from '../chain/checks.ts'
+import type { CheckRule } from '../chain/native/schema.ts'
 import { mismatch } from './identity.ts'
 import { keccak256 } from './keccak256.ts'
 import { valueAt } from './values.ts'

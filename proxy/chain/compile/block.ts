@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { NativeBlock } from '../native/schema.ts'
-import type { Place } from '../checks.ts'
-import type { BlockRef, BlockTag } from '../types.ts'
-import { readPoint, tagPoints } from './block-point.ts'
-import type { Notation, PointSyntax } from './block-point.ts'
-import { unreadable } from './places.ts'
-import type { PlaceReader } from './places.ts'
+import type { ApiInterface } from '../../config/types.ts'
+import { type NativeBlock, type Place, blockTags } from '../native/schema.ts'
+import { fieldAt } from '../proto-field.ts'
+import type { BlockPoint, BlockRef, BlockTag, Family, Question } from '../types.ts'
+import { isWildcard, segmentsOf } from './path-tree.ts'
+
+/*
+ * Which block a request asks about: what stands at the places where its method names it, and the point of the
+ * chain that is meant by that.
+ */
 
 /** Tells the block that a request asks about. Pure, never throws. */
 type BlockReader = (...request: Parameters<PlaceReader>) => BlockRef
@@ -14,7 +17,8 @@ type BlockReader = (...request: Parameters<PlaceReader>) => BlockRef
 /** How a method's requests name blocks. */
 export interface BlockSyntax {
   readonly notation: Notation
-  readonly words: PointSyntax['words']
+  /** The tags and the chain's own words for them. */
+  readonly words: ReadonlyMap<string, BlockPoint>
   readonly placeReader: (place: Place) => PlaceReader
 }
 
@@ -112,4 +116,165 @@ function rangePlaces(block: BlockPlace): (Place | null)[] {
   const { param, name } = block
   const at = (field: string | undefined) => (field === undefined ? null : { param, name, field })
   return [at(block.from), at(block.to), at(block.hash)]
+}
+
+/** Ethereum writes heights as `0x` digits and hashes as `0x` and 64 digits; others mostly in decimal. */
+export type Notation = 'ethereum' | 'plain'
+
+/** How the methods of a chain write blocks. */
+export function notationOf(
+  family: Family | undefined,
+  apiInterface: ApiInterface,
+  method: string,
+): Notation {
+  if (family !== 'evm' || apiInterface !== 'jsonrpc') return 'plain'
+  // Ethereum's own namespaces end in `_`; a chain's further ones, such as `platform.getBlock`, do not.
+  return method.includes('.') && !method.includes('.Eth') ? 'plain' : 'ethereum'
+}
+
+/** The one frozen point of each tag. */
+export const tagPoints = Object.freeze(
+  Object.fromEntries(blockTags.map((tag) => [tag, Object.freeze({ kind: 'tag', tag })])),
+) as Readonly<Record<BlockTag, BlockPoint>>
+
+/** How blocks are written on one chain, at one place. */
+interface PointSyntax extends Pick<BlockSyntax, 'notation' | 'words'> {
+  readonly form: 'any' | 'number' | 'hash'
+  readonly numberField: string
+  readonly hashField: string
+}
+
+/** All tags, and the words of a chain for them. */
+export function pointWords(
+  own: Readonly<Record<string, BlockTag>> = {},
+): ReadonlyMap<string, BlockPoint> {
+  const words = new Map<string, BlockPoint>()
+  for (const tag of blockTags) words.set(tag, tagPoints[tag])
+  for (const [word, tag] of Object.entries(own)) words.set(word, tagPoints[tag])
+  return words
+}
+
+// Longer texts are not looked at: no tag, height or hash of any chain is longer.
+const longestPoint = 128
+const ethereumHash = /^0x[0-9a-f]{64}$/i
+const quantity = /^0x0*([0-9a-f]{1,14})$/i
+const decimal = /^\d{1,16}$/
+const foreignHash = /^(?:0x)?[0-9a-z+/=_-]{32,96}$/i
+
+/** Reads a value that is there (neither undefined nor null). Null: it is no block. */
+function readPoint(value: unknown, syntax: PointSyntax): BlockPoint | null {
+  if (typeof value === 'string') return readText(value, syntax)
+  if (typeof value === 'number') {
+    if (syntax.form === 'hash' || !Number.isSafeInteger(value) || value < 0) return null
+    return syntax.words.get(String(value)) ?? { kind: 'number', number: value }
+  }
+  if (typeof value === 'object' && value !== null && syntax.form === 'any')
+    return readObject(value, syntax)
+  return null
+}
+
+function readText(text: string, syntax: PointSyntax): BlockPoint | null {
+  if (text.length > longestPoint) return null
+  if (syntax.form === 'hash') return readHash(text, syntax.notation)
+  const word = syntax.words.get(text)
+  if (word !== undefined) return word
+  const number = readNumber(text, syntax.notation)
+  if (number !== null) return { kind: 'number', number }
+  return syntax.form === 'any' ? readHash(text, syntax.notation) : null
+}
+
+function readNumber(text: string, notation: Notation): number | null {
+  if (notation === 'plain' && decimal.test(text)) return safe(Number(text))
+  // 32 bytes are a hash, however many of them are zeros.
+  if (text.length === 66) return null
+  const digits = quantity.exec(text)?.[1]
+  return digits === undefined ? null : safe(Number.parseInt(digits, 16))
+}
+
+function safe(number: number): number | null {
+  return Number.isSafeInteger(number) ? number : null
+}
+
+function readHash(text: string, notation: Notation): BlockPoint | null {
+  const hash = notation === 'ethereum' ? ethereumHash : foreignHash
+  return hash.test(text) ? { kind: 'hash', hash: text } : null
+}
+
+/** `{ blockNumber }` or `{ blockHash }` (EIP-1898), under the chain's own names for them. */
+function readObject(value: object, syntax: PointSyntax): BlockPoint | null {
+  if (Array.isArray(value)) return null
+  const number = member(value, syntax.numberField) ?? null
+  const hash = member(value, syntax.hashField) ?? null
+  if ((number === null) === (hash === null)) return null
+  if (typeof hash === 'string')
+    return hash.length <= longestPoint ? readHash(hash, syntax.notation) : null
+  return typeof number === 'object' ? null : readPoint(number, { ...syntax, form: 'number' })
+}
+
+/**
+ * Gives what stands at one place of a request; undefined or null when nothing does.
+ * @param segments of the path of a REST call; of other calls none
+ */
+export type PlaceReader = (question: Question, segments: readonly string[]) => unknown
+
+/** Given by a `PlaceReader` where the request is not of the shape that the place is in. */
+const unreadable = Symbol('unreadable')
+
+/**
+ * Stands for a member whose name differs from the known one in its case. Nodes that match names
+ * without regard to case read it, others do not: what was asked for is not known.
+ */
+const misspelt = Symbol('misspelt')
+
+/** @param pattern of the path of a REST call */
+export function placeReader(place: Place, pattern: string): PlaceReader {
+  const { header, query, message, 'path-parameter': parameter } = place
+  if (header !== undefined)
+    return (question) => ('header' in question ? question.header(header) : unreadable)
+  if (query !== undefined)
+    return (question) => {
+      if (question.apiInterface !== 'rest') return unreadable
+      return question.query === '' ? null : new URLSearchParams(question.query).get(query)
+    }
+  if (message !== undefined)
+    return (question) =>
+      question.apiInterface === 'grpc' && question.message !== undefined
+        ? fieldAt(question.message, message)
+        : unreadable
+  if (parameter === undefined) return paramReader(place)
+  const parts = segmentsOf(pattern)
+  const at = parts.indexOf(`{${parameter}}`)
+  const isBehindWildcard = parts.slice(0, at).some(isWildcard)
+  return at < 0 || isBehindWildcard ? () => unreadable : (_, segments) => segments[at]
+}
+
+/** Reads the params of a call by name, which may be a list or an object; only where a place is in them. */
+function paramReader({ param: position, name, field = [] }: Place): PlaceReader {
+  const at = position ?? (name === undefined ? 0 : null)
+  const path = typeof field === 'string' ? [field] : field
+  return (question) =>
+    question.apiInterface === 'rest' || question.apiInterface === 'grpc'
+      ? unreadable
+      : path.reduce<unknown>(step, param(question.params, at, name))
+}
+
+/** The member of this name; `misspelt` where only one like it is there; undefined without either. */
+function member(object: object, name: string): unknown {
+  if (Object.hasOwn(object, name)) return (object as Record<string, unknown>)[name]
+  const folded = name.toLowerCase()
+  return Object.keys(object).some((each) => each.toLowerCase() === folded) ? misspelt : undefined
+}
+
+function param(params: unknown, position: number | null, name: string | undefined): unknown {
+  if (Array.isArray(params)) return position === null ? undefined : (params[position] as unknown)
+  if (params === undefined || params === null) return undefined
+  if (typeof params !== 'object' || name === undefined) return unreadable
+  return member(params, name)
+}
+
+function step(value: unknown, key: string | number): unknown {
+  if (value === undefined || value === null) return undefined
+  if (typeof value !== 'object' || Array.isArray(value) !== (typeof key === 'number'))
+    return value === misspelt ? misspelt : unreadable
+  return typeof key === 'number' ? (value as unknown[])[key] : member(value, key)
 }

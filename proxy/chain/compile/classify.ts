@@ -4,10 +4,9 @@ import type { ApiInterface } from '../../config/types.ts'
 import { interfaceParts } from '../native/extend.ts'
 import type { NativeInterface, NativeSpec } from '../native/schema.ts'
 import type { Classification, Question } from '../types.ts'
-import { notationOf, pointWords } from './block-point.ts'
+import { notationOf, placeReader, pointWords } from './block.ts'
 import { compileMethod, unknownMethod, type Classify, type NamedMethod } from './method.ts'
 import { PathTree } from './path-tree.ts'
-import { placeReader } from './places.ts'
 
 /** The methods of an interface, the standard set before those of its add-ons. */
 export function methodsOf(spec: NativeInterface): NamedMethod[] {

@@ -2,11 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { durationMs } from '../native/schema.ts'
 import type { NativeInterface, NativeMethod } from '../native/schema.ts'
-import type { Check } from '../checks.ts'
-import type { BlockRef, CallKind, Classification, Question, ResultPath } from '../types.ts'
-import { tagPoints } from './block-point.ts'
-import { compileBlock, noBlock } from './block.ts'
-import type { BlockSyntax } from './block.ts'
+import type { BlockRef, CallKind, Check, Classification, Question, ResultPath } from '../types.ts'
+import { type BlockSyntax, compileBlock, noBlock, tagPoints } from './block.ts'
 
 /** A method of an interface, and by what it is known. */
 export interface NamedMethod {

@@ -4,14 +4,6 @@ import * as z from 'zod'
 import { parseDuration } from '../../config/units.ts'
 import { apiInterfaces } from '../../config/types.ts'
 import { strict } from '../document.ts'
-import {
-  checkSchema,
-  headerName,
-  pointPlace,
-  position,
-  resultPath as path,
-  text,
-} from '../checks.ts'
 
 /*
  * The native format, one YAML file a chain, as `specs/README.md` tells it. Its type is what the router
@@ -36,6 +28,29 @@ const word = z
   .regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'must be lower case letters, digits and -')
 const absent = z.enum([...blockTags, 'none'])
 const blocks = z.int().min(0).max(1e9)
+
+const text = z.string().min(1)
+
+const headerName = z.string().regex(/^[a-z0-9-]{1,64}$/, 'must be a header name in lower case')
+
+/** Keys and indexes from the result down; empty for the result itself. */
+const path = z.array(z.union([text, z.int().min(0)])).max(16)
+
+/** Of a param among those that stand in a list. */
+const position = z.int().min(0).max(31)
+
+/** Where one value stands in a request: among the params, or in one of the other places. */
+const pointPlace = strict({
+  param: position.optional(),
+  name: text.optional(),
+  field: z.union([text, path]).optional(),
+  'path-parameter': text.optional(),
+  query: text.optional(),
+  header: headerName.optional(),
+  message: z.array(z.int().min(1).max(536_870_911)).min(1).max(16).optional(),
+})
+
+export type Place = z.output<typeof pointPlace>
 
 /** Where the block stands: exactly one of the ways to say it. */
 const blockPlace = strict({
@@ -87,6 +102,51 @@ const resultPath = strict({
 }).refine((value) => (value.path === undefined) !== (value.header === undefined), {
   error: 'must have either `path` or `header`',
 })
+
+/*
+ * What an answer to a method must show, as the specs write it. A check compares the answer with the
+ * request; what is null or missing in the answer is not compared.
+ */
+
+export const checkSchema = z.discriminatedUnion('check', [
+  /** The block is the one asked for, by its number or its hash. */
+  strict({
+    check: z.literal('block'),
+    number: path.optional(),
+    hash: path.optional(),
+    /** The result is a list, and the paths start at each of its items. */
+    each: z.boolean().optional(),
+    /** The number is that of an earlier block: it is lower, by at most so much. */
+    older: z.int().min(1).max(1e9).optional(),
+  }),
+  /** The value at the path is the one at a place of the request. */
+  strict({
+    check: z.literal('identity'),
+    ...pointPlace.shape,
+    result: path,
+    as: z.enum(['hash', 'number', 'text']).optional(),
+  }),
+  /** Each log is inside the filter. */
+  strict({ check: z.literal('logs'), ...pointPlace.shape }),
+  /** A block that is shown again has the parent that it had before. */
+  strict({ check: z.literal('parent'), hash: path, parent: path }),
+  /** The answer is the hash of the transaction that was sent, one of Ethereum's types. */
+  strict({
+    check: z.literal('sent'),
+    ...pointPlace.shape,
+    digest: z.literal('keccak256'),
+    result: path.optional(),
+  }),
+  /** The hash is made of the header or the transaction that is shown beside it. Level `full` only. */
+  strict({
+    check: z.literal('proof'),
+    form: z.enum(['ethereum-header', 'ethereum-transaction']),
+    /** Each object of the list in this member. */
+    each: z.string().min(1).optional(),
+  }),
+  /** Null says that the node has not got the block: with `retry-missing-blocks` another is asked. */
+  strict({ check: z.literal('exists') }),
+])
 
 const methodSchema = strict({
   /**
@@ -177,6 +237,7 @@ export type NativeInterface = z.output<typeof interfaceSchema>
 export type NativeMethod = z.output<typeof methodSchema>
 export type NativeBlock = z.output<typeof blockSchema>
 export type NativeProbe = z.output<typeof probeSchema>
+export type CheckRule = z.output<typeof checkSchema>
 export type NativeVerification = z.output<typeof verificationSchema>
 
 /** Milliseconds of a duration that the schema has checked, such as `1m30s`. */

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { CheckRule, Place } from '../checks.ts'
-import { type NativeBlock, type NativeMethod, blockTags } from '../native/schema.ts'
+import {
+  type CheckRule,
+  type NativeBlock,
+  type NativeMethod,
+  type Place,
+  blockTags,
+} from '../native/schema.ts'
 import type { BlockTag, CallKind } from '../types.ts'
 import {
   type CatalogApi,

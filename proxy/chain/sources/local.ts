@@ -25,7 +25,6 @@ export const sourceLimits = {
   fileBytes: 8 * 2 ** 20,
   totalBytes: 64 * 2 ** 20,
   files: 5_000,
-  archiveBytes: 32 * 2 ** 20,
   downloadMs: 30_000,
 }
 export type SourceLimits = typeof sourceLimits
