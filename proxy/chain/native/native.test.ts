@@ -206,7 +206,11 @@ describe('a native spec that is wrong', () => {
       `${head.replace('allowed-lag: 5', 'allowed-lag: five')}${interfaces}`,
       'spec0.yml:5: allowed-lag: Invalid input: expected number, received string.',
     ],
-    ['an interface', head + interfaces.replace('jsonrpc', 'soap'), 'interfaces'],
+    [
+      'an interface',
+      head + interfaces.replace('jsonrpc', 'soap'),
+      'interfaces.soap: unknown key `soap`. Known keys: jsonrpc, rest, tendermintrpc, grpc.',
+    ],
     [
       'no interface',
       head,

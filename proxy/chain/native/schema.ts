@@ -2,7 +2,6 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import * as z from 'zod'
 import { parseDuration } from '../../config/units.ts'
-import { apiInterfaces } from '../../config/types.ts'
 import { strict } from '../document.ts'
 
 /*
@@ -229,7 +228,12 @@ export const nativeSchema = strict({
     .optional(),
   failures: z.array(word).optional(),
   'block-words': z.record(z.string().min(1).max(128), z.enum(blockTags)).optional(),
-  interfaces: z.partialRecord(z.enum(apiInterfaces), interfaceSchema).optional(),
+  interfaces: strict({
+    jsonrpc: interfaceSchema.optional(),
+    rest: interfaceSchema.optional(),
+    tendermintrpc: interfaceSchema.optional(),
+    grpc: interfaceSchema.optional(),
+  }).optional(),
 })
 
 export type NativeSpec = z.output<typeof nativeSchema>
