@@ -55,12 +55,12 @@ const nodeUrlSchema = z.strictObject({
   url: upstreamUrl.describe(
     'http, https, ws or wss URL. A user and a password in it are sent as Basic authentication.',
   ),
-  timeout: duration({ min: 1, max: 86_400_000 })
+  timeout: duration('1ms', '24h')
     .optional()
     .describe(
       'Time for one attempt at this URL, after which it is taken back. Unset: the router works out from the method when it is late.',
     ),
-  'max-batch': integer({ min: 1, max: 1_000 })
+  'max-batch': integer(1, 1_000)
     .optional()
     .meta({ 'x-default': '100' })
     .describe(

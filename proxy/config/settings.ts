@@ -27,10 +27,6 @@ export const integrityLevels = ['off', 'envelope', 'core', 'full'] as const
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const
 export const logFormats = ['json', 'text'] as const
 
-const secondMs = 1000
-const hourMs = 3_600_000
-const dayMs = 24 * hourMs
-
 /** A process-wide setting: a key at the top of the file and a flag of the same name. */
 interface Setting<F extends Field<unknown>, D extends string | null> {
   readonly field: F
@@ -79,22 +75,22 @@ export const settingGroups = {
   Relaying: {
     strategy: setting(oneOf(strategies), 'balanced', 'How upstreams are chosen.'),
     'set-relay-retry-limit': setting(
-      integer({ min: 0, max: 100 }),
+      integer(0, 100),
       '2',
       'Retries after the first attempt. 0: no retry and no hedge.',
     ),
     'max-relay-attempts': setting(
-      integer({ min: 1, max: 1000 }),
+      integer(1, 1000),
       '10',
       'Attempts of all kinds for one call, hedges included. Writes have no such limit: they go to every eligible upstream.',
     ),
     'default-processing-timeout': setting(
-      duration({ min: 1, max: dayMs }),
+      duration('1ms', '24h'),
       '30s',
       'The whole time that one call may take.',
     ),
     'min-relay-timeout': setting(
-      duration({ min: 0, max: dayMs }),
+      duration('0s', '24h'),
       '1s',
       'The least time that the router itself gives an attempt.',
     ),
@@ -111,71 +107,71 @@ export const settingGroups = {
   },
   Clients: {
     'max-request-bytes': setting(
-      byteSize({ min: 1, max: 1024 ** 3 }),
+      byteSize('1B', '1GiB'),
       '10MiB',
       'The largest request body that is taken.',
     ),
     'websocket-max-message-bytes': setting(
-      byteSize({ min: 1, max: 1024 ** 3 }),
+      byteSize('1B', '1GiB'),
       '64MiB',
       'The largest message that is taken from a client.',
     ),
     'websocket-max-calls': setting(
-      integer({ min: 1, max: 100_000 }),
+      integer(1, 100_000),
       '100',
       'Calls in flight on one connection. More wait, and the connection is not read meanwhile.',
     ),
     'websocket-max-subscriptions': setting(
-      integer({ min: 0, max: 100_000 }),
+      integer(0, 100_000),
       '100',
       'Subscriptions of one connection.',
     ),
     'websocket-max-buffered-bytes': setting(
-      byteSize({ min: 1024, max: 1024 ** 3 }),
+      byteSize('1KiB', '1GiB'),
       '8MiB',
       'Answers and notifications that wait for a client which does not read. With more, no more calls are taken on, and it is closed with 1008.',
     ),
     'websocket-idle-timeout': setting(
-      switchableDuration({ min: 1000, max: dayMs }, 10 * 60 * secondMs),
+      switchableDuration('1s', '24h', '10m'),
       '10m',
       'A connection without a call or a subscription for this long is closed with 1000. `off`: never.',
     ),
   },
   Subscriptions: {
     'subscription-max-gap-blocks': setting(
-      integer({ min: 1, max: 100_000 }),
+      integer(1, 100_000),
       '1000',
       'Missed blocks that are made up for when a subscription moves to another upstream. With more, its clients are disconnected with a reason.',
     ),
     'subscription-stall-blocks': setting(
-      integer({ min: 1, max: 10_000 }),
+      integer(1, 10_000),
       '3',
       'Block times without news, at least 3s, after which it is looked whether the upstream of a subscription has stalled.',
     ),
   },
   Upstreams: {
     'max-sessions-per-provider': setting(
-      integer({ min: 1, max: 1_000_000 }),
+      integer(1, 1_000_000),
       '1000',
       'Calls at once to one upstream; then it is full, not failed.',
     ),
     'upstream-failure-threshold': setting(
-      integer({ min: 1, max: 1_000_000 }),
+      integer(1, 1_000_000),
       '5',
       'Failures in a row that disable an upstream.',
     ),
     'epoch-duration': setting(
-      duration({ min: secondMs, max: dayMs }),
+      duration('1s', '24h'),
       '15m',
       'Length of an epoch. At its end disabled upstreams are tried again.',
     ),
     'health-check-interval': setting(
-      duration({ min: 100, max: dayMs }),
+      duration('100ms', '24h'),
       '5m',
       'Time between two checks of an upstream.',
     ),
     'liveness-probe-interval': setting(
-      switchableDuration({ min: 100, max: dayMs }, 5 * secondMs),
+      switchableDuration('100ms', '24h', '5s'),
       'off',
       'A light probe between health checks. `on` means every 5s.',
     ),
@@ -200,7 +196,7 @@ export const settingGroups = {
       'Tell in a response header how the upstream was chosen.',
     ),
     'drain-timeout': setting(
-      duration({ min: 0, max: hourMs }),
+      duration('0s', '1h'),
       '25s',
       'How long a stop waits for calls in flight.',
     ),

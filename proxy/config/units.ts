@@ -20,17 +20,6 @@ export function parseDuration(text: string): number | null {
   return ms <= Number.MAX_SAFE_INTEGER ? ms : null
 }
 
-/** Writes milliseconds so that `parseDuration` reads the same value: `1m30s`, `500ms`, `0s`. */
-export function formatDuration(ms: number): string {
-  const parts: readonly (readonly [amount: number, unit: string])[] = [
-    [Math.floor(ms / 3_600_000), 'h'],
-    [Math.floor((ms % 3_600_000) / 60_000), 'm'],
-    [Math.floor((ms % 60_000) / 1000), 's'],
-    [Number((ms % 1000).toFixed(6)), 'ms'],
-  ]
-  return parts.map(([amount, unit]) => (amount > 0 ? `${amount}${unit}` : '')).join('') || '0s'
-}
-
 const unitBytes: Readonly<Record<string, number>> = {
   ...{ B: 1, kB: 1000, KB: 1000, MB: 1000 ** 2, GB: 1000 ** 3 },
   ...{ Ki: 1024, KiB: 1024, Mi: 1024 ** 2, MiB: 1024 ** 2, Gi: 1024 ** 3, GiB: 1024 ** 3 },
@@ -50,12 +39,4 @@ export function parseByteSize(text: string): number | null {
   const [, amount = '', unit = ''] = /^([0-9.]+) ?(.*)$/.exec(text) ?? []
   const bytes = Math.floor(Number(amount) * (unitBytes[unit] ?? 1))
   return bytes <= Number.MAX_SAFE_INTEGER ? bytes : null
-}
-
-/** Writes bytes in the largest binary unit that divides them: `10MiB`, `1KiB`, `1500`. */
-export function formatByteSize(bytes: number): string {
-  const unit = ['GiB', 'MiB', 'KiB'].find(
-    (each) => bytes > 0 && bytes % (unitBytes[each] ?? 1) === 0,
-  )
-  return unit === undefined ? String(bytes) : `${bytes / (unitBytes[unit] ?? 1)}${unit}`
 }

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { suggestion } from '../nearest.ts'
-import {
-  byteSizePattern,
-  durationPattern,
-  formatByteSize,
-  formatDuration,
-  parseByteSize,
-  parseDuration,
-} from '../units.ts'
+import { byteSizePattern, durationPattern, parseByteSize, parseDuration } from '../units.ts'
 import { type Address, isPlainHost, parseAddress } from './address.ts'
 import type { Scalar } from '../yaml/scalar.ts'
 import {
@@ -20,68 +13,65 @@ import {
   orPlaceholder,
 } from './field.ts'
 
-interface Range {
-  readonly min: number
-  readonly max: number
-}
-
 type Read<T> = (text: string, scalar: Scalar) => Reading<T>
 
 /** A whole number within its bounds. */
-export function integer(range: Range): Field<number> {
-  const { min, max } = range
+export function integer(min: number, max: number): Field<number> {
   const json = { type: 'integer', minimum: min, maximum: max }
   const parse = (text: string) => (/^[+-]?[0-9]+$/.test(text) ? Number(text) : null)
   const wrong = { fault: 'is not a whole number', hint: `Write one from ${min} to ${max}.` }
-  return field({ kind: `integer, ${min} to ${max}`, json }, amount(range, parse, String, wrong))
+  const read = within(String(min), String(max), parse, wrong)
+  return field({ kind: `integer, ${min} to ${max}`, json }, read)
 }
 
 /** A duration within its bounds, in milliseconds. */
-export function duration(range: Range): Field<number> {
+export function duration(min: string, max: string): Field<number> {
   const json = { type: 'string', pattern: orPlaceholder(durationPattern) }
   return field(
     { kind: 'duration', json: { ...json, examples: ['500ms', '5s', '1m30s'] } },
-    durationWithin(range),
+    durationWithin(min, max),
   )
 }
 
-/** A duration or `off`, which is null; `on` stands for `usualMs`. */
-export function switchableDuration(range: Range, usualMs: number): Field<number | null> {
-  const json = { type: ['string', 'boolean'], examples: ['on', 'off', formatDuration(usualMs)] }
-  const read = orOff(durationWithin(range))
+/** A duration or `off`, which is null; `on` stands for the usual one. */
+export function switchableDuration(min: string, max: string, usual: string): Field<number | null> {
+  const json = { type: ['string', 'boolean'], examples: ['on', 'off', usual] }
+  const read = orOff(durationWithin(min, max))
   return field({ kind: 'duration, `on` or `off`', json }, (text, scalar) =>
-    text === 'on' || text === 'true' ? { value: usualMs } : read(text, scalar),
+    read(text === 'on' || text === 'true' ? usual : text, scalar),
   )
 }
 
-function durationWithin(range: Range): Read<number> {
+function durationWithin(min: string, max: string): Read<number> {
   const hint = 'Write one such as 500ms, 5s or 1m30s.'
-  const read = amount(range, parseDuration, formatDuration, { fault: 'is not a duration', hint })
+  const read = within(min, max, parseDuration, { fault: 'is not a duration', hint })
   return (text, scalar) =>
     /^0*[1-9][0-9.]*$/.test(text) ? { fault: 'has no unit', hint } : read(text, scalar)
 }
 
 /** An amount of bytes within its bounds. */
-export function byteSize(range: Range): Field<number> {
+export function byteSize(min: string, max: string): Field<number> {
   const json = { type: ['string', 'integer'], pattern: orPlaceholder(byteSizePattern) }
   const wrong = { fault: 'is not a size', hint: 'Write one such as 10MiB or 512KiB.' }
   return field(
     { kind: 'size', json: { ...json, examples: ['10MiB', '512KiB'] } },
-    amount(range, parseByteSize, formatByteSize, wrong),
+    within(min, max, parseByteSize, wrong),
   )
 }
 
-function amount(
-  { min, max }: Range,
+/** An amount from `min` to `max`, which are written as in the file. */
+function within(
+  min: string,
+  max: string,
   parse: (text: string) => number | null,
-  format: (value: number) => string,
   wrong: Fault,
 ): Read<number> {
+  const [least, most] = [parse(min) ?? 0, parse(max) ?? Infinity]
   return (text) => {
     const value = parse(text)
     if (value === null) return wrong
-    if (value < min) return { fault: 'is too small', hint: `The least is ${format(min)}.` }
-    if (value > max) return { fault: 'is too large', hint: `The most is ${format(max)}.` }
+    if (value < least) return { fault: 'is too small', hint: `The least is ${min}.` }
+    if (value > most) return { fault: 'is too large', hint: `The most is ${max}.` }
     return { value }
   }
 }
