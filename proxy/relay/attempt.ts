@@ -301,10 +301,11 @@ export class Attempt implements Due {
     const body = new StreamedAnswer(incoming.body, rest, signal, clock, (cause) => {
       this.upstream.sessions -= 1
       const endMs = clock.nowMs()
+      const isAborted = cause instanceof TransportError && cause.fault === 'aborted'
       if (cause === null) this.#succeed(refusal, endMs)
-      else if (isUpstreamsDoing(cause))
+      else if (isUpstreamsDoing(cause) && !isAborted)
         this.#breakOff(incoming.status, cause, body.isReaderSlow, endMs)
-      else this.#end('aborted', cause instanceof TransportError ? null : ownDefect, endMs)
+      else this.#end('aborted', isAborted ? null : ownDefect, endMs)
     })
     this.reply = this.#reply({ ...incoming, body }, refusal)
   }

@@ -120,8 +120,7 @@ export class StreamedAnswer implements BodyStream, AsyncIterator<Uint8Array, und
 
 export type StreamFailure = TransportError | MalformedAnswer
 
-/** Whether a stream failed for what its upstream sent; else nobody wanted the rest, or it is a defect of the router. */
+/** Whether a stream failed for what its upstream sent; else it is a defect of the router. */
 export function isUpstreamsDoing(cause: unknown): cause is StreamFailure {
-  if (cause instanceof TransportError) return cause.fault !== 'aborted'
-  return cause instanceof MalformedAnswer
+  return cause instanceof TransportError || cause instanceof MalformedAnswer
 }
