@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Chain, ChainInterface } from '../chain/types.ts'
-import { Backoff } from '../clock/backoff.ts'
+import { Backoff, type BackoffRow } from '../clock/backoff.ts'
 import { sleep, type Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
 import { toBlockNumber, type Dialect } from './dialect.ts'
@@ -14,6 +14,8 @@ import { verifyUrl } from './verify.ts'
 const retryBackoff = { firstMs: 1_000, maxMs: 30_000, jitter: 0.1 }
 /** The tip is asked for once a block, but not more and not less often than this. */
 const tipIntervalMs = { least: 1_000, most: 15_000 }
+/** A tenth more or less, so that upstreams and replicas are not asked in step. */
+const every = (ms: number): BackoffRow => ({ firstMs: ms, maxMs: ms, jitter: 0.1 })
 
 export interface WatchOptions {
   readonly pool: Pool
@@ -50,7 +52,12 @@ export class Watch {
 
   /** Starts watching. @param failed is called with defects of the watch itself */
   start(failed: (error: unknown) => void): void {
-    const { pool, livenessProbeIntervalMs } = this.#options
+    const { pool, chain, clock, livenessProbeIntervalMs } = this.#options
+    const tipMs = Math.min(Math.max(chain.blockTimeMs, tipIntervalMs.least), tipIntervalMs.most)
+    // Where no traffic has shown its latest block.
+    const needsHead = ({ latest, availability }: Upstream) =>
+      availability.standing === 'eligible' &&
+      (latest === null || clock.nowMs() - latest.atMs >= tipMs / 2)
     this.#failed = failed
     pool.onJump = (upstream, url) => {
       this.#run(this.#verifyAfterJump(upstream, url))
@@ -62,10 +69,11 @@ export class Watch {
         if (upstream.urls.includes(url)) first.push(verified)
         this.#run(this.#keepVerified(upstream, url, verified))
       }
-      this.#run(this.#askWhetherBack(upstream))
-      this.#run(this.#followTip(upstream))
+      // Whether it is back: after 1 s, doubling to 30 s, and from 1 s on the next time.
+      this.#run(this.#probeWhere(upstream, retryBackoff, isDisabled))
+      this.#run(this.#probeWhere(upstream, every(tipMs), needsHead))
       if (livenessProbeIntervalMs !== null)
-        this.#run(this.#every(livenessProbeIntervalMs, () => this.#probe(upstream)))
+        this.#run(this.#probeWhere(upstream, every(livenessProbeIntervalMs), () => true))
     }
     this.firstRound = Promise.allSettled(first)
     this.#run(this.#epochs())
@@ -82,19 +90,14 @@ export class Watch {
     })
   }
 
-  async #every(intervalMs: number, run: () => Promise<void>): Promise<void> {
-    for (;;) {
-      await this.#sleep(intervalMs)
-      await run()
-    }
-  }
-
   /** Verifies a URL at each health check, and soon again as long as another time may show more of it. */
   async #keepVerified(upstream: Upstream, url: NodeUrl, first: Promise<void>): Promise<void> {
+    const { random, healthCheckIntervalMs } = this.#options
+    const interval = new Backoff(every(healthCheckIntervalMs), random)
     await first
     for (;;) {
       await this.#verifyAgain(upstream, url, mayShowMore)
-      await this.#sleep(this.#options.healthCheckIntervalMs)
+      await this.#sleep(interval.next())
       await this.#verify(upstream, url)
     }
   }
@@ -112,10 +115,9 @@ export class Watch {
     url: NodeUrl,
     isDue: (url: NodeUrl) => boolean,
   ): Promise<void> {
-    const { clock, random } = this.#options
-    const backoff = new Backoff(retryBackoff, random)
+    const backoff = new Backoff(retryBackoff, this.#options.random)
     while (isDue(url)) {
-      await sleep(clock, backoff.next(), this.#stop.signal)
+      await this.#sleep(backoff.next())
       if (isDue(url)) await this.#verify(upstream, url)
     }
   }
@@ -136,35 +138,25 @@ export class Watch {
       availability.rejected('no URL of it passes verification')
   }
 
-  /** A disabled upstream is asked after 1 s, doubling to 30 s, and from 1 s on the next time. */
-  async #askWhetherBack(upstream: Upstream): Promise<void> {
-    const { clock, random } = this.#options
-    const backoff = new Backoff(retryBackoff, random)
+  /** Probes an upstream again and again, each time that it is due. */
+  async #probeWhere(
+    upstream: Upstream,
+    row: BackoffRow,
+    isDue: (upstream: Upstream) => boolean,
+  ): Promise<void> {
+    const backoff = new Backoff(row, this.#options.random)
     for (;;) {
-      await sleep(clock, backoff.next(), this.#stop.signal)
-      if (isDisabled(upstream)) await this.#probe(upstream)
+      await this.#sleep(backoff.next())
+      if (isDue(upstream)) await this.#probe(upstream)
       else backoff.reset()
     }
-  }
-
-  /** Asks for the latest block where no traffic has shown it. */
-  async #followTip(upstream: Upstream): Promise<void> {
-    const { chain, clock } = this.#options
-    const { least, most } = tipIntervalMs
-    const intervalMs = Math.min(Math.max(chain.blockTimeMs, least), most)
-    await this.#every(intervalMs, async () => {
-      const { latest, availability } = upstream
-      const isKnown = latest !== null && clock.nowMs() - latest.atMs < intervalMs / 2
-      if (!isKnown && availability.standing === 'eligible') await this.#probe(upstream)
-    })
   }
 
   async #epochs(): Promise<void> {
     const { clock, epochDurationMs, pool } = this.#options
     for (;;) {
       // All replicas share the beginning of an epoch.
-      const restMs = epochDurationMs - (clock.wallMs() % epochDurationMs)
-      await sleep(clock, restMs, this.#stop.signal)
+      await this.#sleep(epochDurationMs - (clock.wallMs() % epochDurationMs))
       for (const upstream of pool.upstreams) upstream.availability.epochBegan()
     }
   }
@@ -193,10 +185,8 @@ export class Watch {
     if (block !== null) pool.observeHead(upstream, block, askedMs, url)
   }
 
-  /** A tenth more or less, so that upstreams and replicas are not asked in step. */
   #sleep(ms: number): Promise<void> {
-    const { clock, random } = this.#options
-    return sleep(clock, ms * (0.9 + random.next() / 5), this.#stop.signal)
+    return sleep(this.#options.clock, ms, this.#stop.signal)
   }
 }
 
