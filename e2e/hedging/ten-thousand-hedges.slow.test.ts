@@ -116,9 +116,7 @@ async function startRacing(silent: SocketNode, prompt: SocketNode, signal: Abort
       failureThreshold: 5,
       createSocketTransport: createNoSocket,
       createTransport: (url) =>
-        url.url.reveal() === wireless.url
-          ? wirelessTransport
-          : createHttpTransport(url, { clock, streamed: () => {} }),
+        url.url.reveal() === wireless.url ? wirelessTransport : createHttpTransport(url, { clock }),
     },
   )
   for (const upstream of pool.upstreams) {

@@ -13,6 +13,7 @@ import { parseConfig } from '../config/parse.ts'
 import type { CallEnd } from '../listener/listener.ts'
 import type { AttemptRecord } from '../relay/call.ts'
 import { resultOf } from '../telemetry/call-counters.ts'
+import { countStreamedBytes } from '../upstream/testing/streamed-bytes.ts'
 import { serveChains } from './served-chain.ts'
 
 /*
@@ -59,7 +60,8 @@ strategy: round-robin
   }))
   const attempts: AttemptRecord[] = []
   const ends: CallEnd[] = []
-  const streamed = { bytes: 0 }
+  const streamed = countStreamedBytes()
+  cleanups.push(streamed.stop)
   const [served] = serveChains(
     { ...config, endpoints },
     {
@@ -67,7 +69,6 @@ strategy: round-robin
       clock: systemClock,
       random: seededRandom(1),
       version: 'test',
-      streamed: (bytes) => (streamed.bytes += bytes),
       isDraining: () => false,
       observers: {
         relayObserver: () => ({
@@ -111,7 +112,7 @@ strategy: round-robin
     upstream.availability.verified()
   }
   const sessions = () => pool.snapshot().upstreams.map((upstream) => upstream.sessions)
-  return { port, pool, attempts, ends, streamed, sessions }
+  return { port, pool, attempts, ends, streamedBytes: streamed.count, sessions }
 }
 
 async function startNode(node: Node): Promise<number> {
@@ -206,7 +207,7 @@ describe('a big answer', () => {
     expect(router.attempts.map(resultOf)).toEqual(['answer', 'answer', 'answer'])
     expect(router.ends.map(({ kind }) => kind)).toEqual(['reply', 'reply', 'reply'])
     // It did stream.
-    expect(router.streamed.bytes).toBeGreaterThan(3 * 4 * mebibyte)
+    expect(router.streamedBytes()).toBeGreaterThan(3 * 4 * mebibyte)
   })
 
   test.each([
@@ -372,10 +373,10 @@ test('a client that reads slowly holds back the node, and costs no memory', asyn
   const socket = connect(router.port, '127.0.0.1')
   socket.write(`POST / HTTP/1.1\r\nhost: x\r\ncontent-length: ${text.length}\r\n\r\n${text}`)
   socket.pause()
-  await until(() => router.streamed.bytes > 0)
+  await until(() => router.streamedBytes() > 0)
   for (let turn = 0; turn < 5_000; turn++) await new Promise(setImmediate)
   // The kernel holds some megabytes on each side.
-  expect(router.streamed.bytes).toBeLessThan(total / 2)
+  expect(router.streamedBytes()).toBeLessThan(total / 2)
   let read = 0
   for await (const chunk of socket) {
     read += (chunk as Buffer).length

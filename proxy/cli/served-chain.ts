@@ -36,8 +36,6 @@ export interface ServedChainParts {
   readonly observers: Observers
   /** A stop has begun: `GET /health` sends clients elsewhere. */
   readonly isDraining: () => boolean
-  /** Observes the bytes of big answers as they pass. */
-  readonly streamed?: (bytes: number) => void
 }
 
 /** One listener of the config and what it serves. */
@@ -99,7 +97,7 @@ function serveChain(
     random,
     observer: poolObserver,
     failureThreshold: router.upstreamFailureThreshold,
-    createTransport: (url) => createTransport(url, { ...parts, userAgent }),
+    createTransport: (url) => createTransport(url, { clock, userAgent }),
     createSocketTransport: (url) =>
       createWebSocketTransport(url, {
         clock,

@@ -7,7 +7,7 @@ import type { Random } from '../clock/random.ts'
 /** Where an upstream stands; `lagging` is a matter of the tip and is told apart by the pool. */
 export type Standing = 'unverified' | 'rejected' | 'eligible' | 'disabled'
 
-export type StandingChange = (from: Standing, to: Standing, why: string) => void
+type StandingChange = (from: Standing, to: Standing, why: string) => void
 
 /**
  * The state machine of one upstream.

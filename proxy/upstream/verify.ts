@@ -9,11 +9,6 @@ export interface VerifyOptions {
   readonly iface: ChainInterface
   readonly observer: PoolObserver
   readonly probe: Probe
-  /**
-   * False for a URL that is for subscriptions alone: it need not know any other method, as the WebSockets of
-   * Solana's nodes do not; which chain it is of, the other URLs of its upstream show.
-   */
-  readonly servesCalls: boolean
 }
 
 /** What a node says to a method that it does not have (`specs/failures/common.yml`). */
@@ -26,7 +21,7 @@ const unknownMethod = 'method-not-found'
 export async function verifyUrl(
   upstream: Upstream,
   url: NodeUrl,
-  { iface, observer, probe, servesCalls }: VerifyOptions,
+  { iface, observer, probe }: VerifyOptions,
 ): Promise<void> {
   const report = (name: string, why: string) => {
     observer.verificationFailed(upstream.name, url.printable, name, why)
@@ -35,6 +30,9 @@ export async function verifyUrl(
     if (trouble.kind === 'failed' && url.verified !== true) report('reach', trouble.why)
     else applyProbe(upstream, url, trouble, 'health check')
   }
+  // A URL for subscriptions alone need not know any other method, as the WebSockets of Solana's nodes do not;
+  // which chain it is of, the other URLs of its upstream show.
+  const servesCalls = upstream.urls.includes(url)
   const wanted = iface.verifications.filter((each) => isWantedOf(url, each))
   // Add-ons that its node turns out not to have, and those that it cannot be asked about now.
   const lacking = new Set<string>()

@@ -126,9 +126,8 @@ export class Watch {
   async #verify(upstream: Upstream, url: NodeUrl): Promise<void> {
     const { iface, observer } = this.#options
     const { urls, availability } = upstream
-    const servesCalls = urls.includes(url)
-    await verifyUrl(upstream, url, { iface, observer, probe: this.#probeUrl, servesCalls })
-    if (!servesCalls) return
+    await verifyUrl(upstream, url, { iface, observer, probe: this.#probeUrl })
+    if (!urls.includes(url)) return
     if (url.verified === true) {
       availability.verified()
       // A probe that cannot be made would lead back here.

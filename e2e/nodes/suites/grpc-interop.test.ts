@@ -92,7 +92,7 @@ const oneByte = Buffer.from('000000000412020801', 'hex')
 test('a stream rests for three minutes at a server that ends connections for pings', async () => {
   const clock = new VirtualClock()
   const url = nodeUrlConfig(`grpc://127.0.0.1:${direct}`)
-  const transport = createGrpcTransport(url, { clock, streamed: () => {} })
+  const transport = createGrpcTransport(url, { clock })
   ground.stack.defer(() => transport.close())
   const more = Promise.withResolvers<void>()
   async function* questions() {

@@ -12,18 +12,19 @@ export interface WireOptions {
   /** `rpc-router/1.2.3`. */
   readonly userAgent?: string
   readonly clock: Clock
-  /** Hears of bytes that passed in a stream. */
-  readonly streamed?: ((bytes: number) => void) | undefined
 }
 
-/** Sends one request, and settles the promise of its answer. */
-type Begin = (
-  resolve: (incoming: Incoming) => void,
-  reject: (error: TransportError) => void,
-) => void
+type Resolve = (incoming: Incoming) => void
+type Reject = (error: TransportError) => void
 
-/** The answer to a request, unless it was taken back before it began. */
-export function exchange(signal: CancelSignal, begin: Begin): Promise<Incoming> {
+/**
+ * The answer to a request, unless it was taken back before it began.
+ * @param begin sends the request, and settles the promise of its answer
+ */
+export function exchange(
+  signal: CancelSignal,
+  begin: (resolve: Resolve, reject: Reject) => void,
+): Promise<Incoming> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) reject(new TransportError('aborted', 'taken back', false))
     else begin(resolve, reject)
@@ -49,18 +50,13 @@ export abstract class Exchange {
   #collectedBytes = 0
   #body: ReplyBody | null = null
   readonly #signal: CancelSignal
-  readonly #resolve: Parameters<Begin>[0]
-  readonly #reject: Parameters<Begin>[1]
+  readonly #resolve: Resolve
+  readonly #reject: Reject
   readonly #onAbort = () => {
     this.fail(new TransportError('aborted', 'taken back'))
   }
 
-  constructor(
-    options: WireOptions,
-    signal: CancelSignal,
-    resolve: Parameters<Begin>[0],
-    reject: Parameters<Begin>[1],
-  ) {
+  constructor(options: WireOptions, signal: CancelSignal, resolve: Resolve, reject: Reject) {
     this.options = options
     this.#signal = signal
     this.#resolve = resolve
@@ -79,10 +75,7 @@ export abstract class Exchange {
   /** A part of the body has come. */
   protected push(piece: Uint8Array): void {
     if (this.isOver) return
-    if (this.#body) {
-      this.options.streamed?.(piece.length)
-      return this.#body.push(piece)
-    }
+    if (this.#body) return this.#body.push(piece)
     this.#pieces.push(piece)
     this.#collectedBytes += piece.length
     if (this.#collectedBytes > collectBytes) this.handOn()

@@ -42,8 +42,7 @@ export class UpstreamTarget {
     this.tls = readTls(config.tls)
     this.#basePath = url.pathname.replace(/\/$/, '')
     this.#query = queryOf(url, config)
-    const keyNames = [...new URLSearchParams(this.#query).keys()]
-    this.#ownNames = new Set(keyNames.map((name) => name.toLowerCase()))
+    this.#ownNames = new Set(this.#query.split('&').map(nameOf))
   }
 
   /** The headers of a request, where the URL's own stand in place of any that have their names. */
@@ -69,17 +68,16 @@ export class UpstreamTarget {
     if (!this.#query) return joined
     const mark = joined.indexOf('?')
     if (mark < 0) return `${joined}?${this.#query}`
-    const isForeign = (parameter: string) => {
-      const [name = ''] = parameter.split('=', 1)
-      return !this.#ownNames.has(decoded(name.replaceAll('+', ' ')).toLowerCase())
-    }
-    const others = joined
-      .slice(mark + 1)
-      .split('&')
-      .filter(isForeign)
-      .join('&')
+    const given = joined.slice(mark + 1).split('&')
+    const others = given.filter((each) => !this.#ownNames.has(nameOf(each))).join('&')
     return `${joined.slice(0, mark)}?${this.#query}${others && '&'}${others}`
   }
+}
+
+/** The name of a parameter as the servers read it. */
+function nameOf(parameter: string): string {
+  const [name = ''] = parameter.split('=', 1)
+  return decoded(name.replaceAll('+', ' ')).toLowerCase()
 }
 
 function queryOf(url: URL, config: NodeUrlConfig): string {

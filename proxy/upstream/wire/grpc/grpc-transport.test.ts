@@ -59,7 +59,7 @@ async function begun() {
   const stack = new AsyncDisposableStack()
   const node = stack.use(await new FarNode().start())
   const clock = new VirtualClock()
-  const transport = createGrpcTransport(nodeUrlConfig(node.url), { clock, streamed: () => {} })
+  const transport = createGrpcTransport(nodeUrlConfig(node.url), { clock })
   stack.defer(() => transport.close())
   const open = async () => {
     const sent = transport.send(request, new AbortController().signal)
@@ -191,7 +191,7 @@ test('a connection that is not there in 10 s is given up, and nothing was sent',
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
   const clock = new VirtualClock()
   const url = `grpcs://127.0.0.1:${(silent.address() as AddressInfo).port}`
-  const transport = createGrpcTransport(nodeUrlConfig(url), { clock, streamed: () => {} })
+  const transport = createGrpcTransport(nodeUrlConfig(url), { clock })
   const sent = transport.send(request, new AbortController().signal)
   const seen = { fault: 'none', sent: true }
   sent.catch((error: { fault: string; sent: boolean }) => Object.assign(seen, error))

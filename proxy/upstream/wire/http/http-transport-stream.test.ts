@@ -5,6 +5,7 @@ import net, { type AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it, test } from 'vitest'
 import { gzipSync } from 'node:zlib'
 import { VirtualClock } from '../../../clock/testing/virtual-clock.ts'
+import { countStreamedBytes } from '../../testing/streamed-bytes.ts'
 import { createHttpTransport } from './http-transport.ts'
 import { nodeUrlConfig } from '../../testing/node-url-config.ts'
 import type { BodyStream, Incoming, Outgoing, TransportError } from '../../wire.ts'
@@ -46,14 +47,14 @@ async function serve(answer: (socket: net.Socket) => void) {
     server.close()
   })
   const clock = new VirtualClock()
-  let streamedBytes = 0
+  const streamed = countStreamedBytes()
+  cleanups.push(streamed.stop)
   const { port } = server.address() as AddressInfo
   const transport = createHttpTransport(nodeUrlConfig(`http://127.0.0.1:${port}`), {
     clock,
-    streamed: (bytes) => (streamedBytes += bytes),
   })
   cleanups.push(() => transport.close())
-  return { transport, clock, sockets, streamedBytes: () => streamedBytes }
+  return { transport, clock, sockets, streamedBytes: streamed.count }
 }
 
 function closeOf(socket: net.Socket): Promise<unknown> {

@@ -23,7 +23,6 @@ afterEach(async () => {
 })
 
 const clock = new VirtualClock()
-const streamed = () => {}
 const signal = new AbortController().signal
 const request: Outgoing = {
   verb: 'POST',
@@ -39,7 +38,7 @@ async function listen(server: net.Server): Promise<number> {
 }
 
 function transportTo(url: string, different: Partial<NodeUrlConfig> = {}): Transport {
-  const transport = createHttpTransport(nodeUrlConfig(url, different), { clock, streamed })
+  const transport = createHttpTransport(nodeUrlConfig(url, different), { clock })
   cleanups.push(() => transport.close())
   return transport
 }

@@ -4,16 +4,14 @@ import { unlessAborted, type CancelSignal } from '../../../clock/cancellation.ts
 import type { Clock } from '../../../clock/clock.ts'
 import type { NodeUrlConfig } from '../../../config/types.ts'
 import { NoRoom, TransportError, type SocketTransport } from '../../wire.ts'
+import type { WireOptions } from '../exchange.ts'
 import { UpstreamTarget } from '../upstream-target.ts'
 import { WebSocketConnection } from './ws-connection.ts'
 
 /** Of one URL for calls, and as many for subscriptions. */
 const mostConnections = 100
 
-export interface WebSocketTransportOptions {
-  /** `rpc-router/1.2.3`. */
-  readonly userAgent?: string
-  readonly clock: Clock
+export interface WebSocketTransportOptions extends WireOptions {
   /** More of them are spread over several connections: nodes take no more on one. */
   readonly subscriptionsPerConnection: number
 }
