@@ -11,7 +11,7 @@ interface ReasonMeaning {
   readonly remedy: string | null
 }
 
-/** A condition: what its status tells, and every reason that it can have. */
+/** A condition: what its status means, and every reason that it can have. */
 export interface ConditionMeaning {
   readonly meaning: string
   readonly reasons: Readonly<Record<string, ReasonMeaning>>
@@ -90,7 +90,7 @@ export const rpcRouterConditions = {
   ResolvedRefs: {
     ...resolvedRefs,
     meaning:
-      'Every Secret and ConfigMap is there that the router refers to itself, or without which an endpoint could not be served. What else its providers lack stands at these.',
+      'Every Secret and ConfigMap exists that the router itself refers to, or without which an endpoint could not be served. What else its providers lack is in the status of each provider.',
   },
   Programmed: condition('The objects of this generation were applied.', {
     Programmed: holds('All objects are applied.'),
@@ -99,12 +99,12 @@ export const rpcRouterConditions = {
       'Look at these conditions.',
     ),
     NameConflict: fails(
-      'An object of a name that the router needs exists and belongs to somebody else. It is not touched.',
+      'An object of a name that the router needs exists and is not its own. The operator does not touch it.',
       'Rename the router, or delete the object that the message names.',
     ),
     StillDeleting: fails(
       'An object that the router needs is still being deleted: its own, or one of an earlier router of this name. It is waited for.',
-      'If it stays, look at the finalizers that the message names, and at who put them there.',
+      'If it stays, look at the finalizers that the message names, and at what put them there.',
     ),
     FieldsContested: fails(
       'Another writer sets fields of an object of the router as fast as the operator takes them back, or three times within five minutes.',
@@ -142,7 +142,7 @@ export const rpcRouterConditions = {
     },
   ),
   Progressing: condition(
-    'A rollout is under way, by the word of the Deployment. A pod that fails or a count that changes is none.',
+    'A rollout is under way, by the status of the Deployment. A pod that fails or a count that changes is no rollout.',
     {
       RolloutInProgress: holds('Pods of the newest revision are on their way.'),
       RolloutComplete: fails('All pods are of the newest revision.'),
@@ -158,7 +158,7 @@ export const rpcRouterConditions = {
     },
   ),
   Ready: condition(
-    'This generation serves: Accepted, ResolvedRefs, Programmed and Available are True, and enough of the pods are of this generation. False in a rollout, while Available tells that older pods serve.',
+    'This generation serves: Accepted, ResolvedRefs, Programmed and Available are True, and enough of the pods are of this generation. False in a rollout, while Available says that older pods serve.',
     {
       Ready: holds('All of that holds.'),
       NotAccepted: fails(
@@ -166,7 +166,7 @@ export const rpcRouterConditions = {
         'Look at Accepted.',
       ),
       RefsNotResolved: fails(
-        'ResolvedRefs is not True. Programmed tells whether anything was changed; if not, the last good config is kept.',
+        'ResolvedRefs is not True. Programmed says whether anything was changed; if not, the last good config is kept.',
         'Look at ResolvedRefs.',
       ),
       NotProgrammed: fails('Programmed is not True.', 'Look at Programmed.'),
@@ -214,7 +214,7 @@ export const upstreamProviderConditions = {
     },
   ),
   Ready: condition(
-    'At least one router is configured with it, and none that selects it refused it. Whether pods serve with it yet, the condition Ready of that router tells.',
+    'At least one router is configured with it, and none that selects it refused it. Whether pods serve with it yet is in the condition Ready of that router.',
     {
       Ready: holds('A router that selects it has applied it as it is written.'),
       NotAccepted: fails('Accepted is not True.', 'Look at Accepted, and at status.routers[].'),

@@ -7,7 +7,7 @@ export interface EventMeaning {
   readonly type: 'Normal' | 'Warning'
   /** What was being done. */
   readonly action: 'Render' | 'Resolve' | 'Apply' | 'Rollout' | 'Pause'
-  /** The kinds that it is told about. */
+  /** The kinds of the objects that it is about. */
   readonly of: readonly (typeof rpcRouterNames.kind | typeof upstreamProviderNames.kind)[]
   readonly when: string
 }
@@ -61,7 +61,7 @@ export const eventReasons = {
   ),
   NameConflict: trouble(
     'Apply',
-    'An object of a name that the router needs belongs to somebody else.',
+    'An object of a name that the router needs exists and is not its own.',
   ),
   StillDeleting: news(
     'Apply',
@@ -82,5 +82,5 @@ export const eventReasons = {
   ),
 } as const satisfies Readonly<Record<string, EventMeaning>>
 
-/** Why something is told about an object. */
+/** The reason of an Event. */
 export type EventReason = keyof typeof eventReasons

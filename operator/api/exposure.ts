@@ -8,7 +8,7 @@ export const serviceSettings = object(
   'The Service before the pods.',
   {
     type: oneOf(
-      'Type of the Service. The router authenticates nobody: keep it inside, or behind an edge.',
+      'Type of the Service. The router does not authenticate clients: keep it inside, or behind an edge.',
       ['ClusterIP', 'NodePort', 'LoadBalancer'],
     ).default('ClusterIP'),
     annotations: annotationMap('Annotations of the Service, for load balancers and DNS.', {
@@ -80,17 +80,17 @@ const peer = object(
 )
 
 export const networkPolicy = object(
-  'Who may reach the pods, and whom they may reach.',
+  'Which clients may reach the pods, and what the pods may reach.',
   {
     enabled: boolean(
       'Whether a NetworkPolicy is made. It lets clients reach the endpoints, and the pods reach DNS, Redis and the ports in the URLs of their upstreams. Behind a Service whose targetPort differs, add a policy of your own for that port.',
     ).default(true),
-    clients: list('Who may reach the endpoints. Unset: everyone.', peer, {
+    clients: list('Clients that may reach the endpoints. Unset: all.', peer, {
       min: 1,
       max: 32,
       kind: 'atomic',
     }).optional(),
-    monitoring: list('Who may reach the metrics. Unset: everyone.', peer, {
+    monitoring: list('Clients that may reach the metrics. Unset: all.', peer, {
       example: [
         { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } },
       ],

@@ -9,8 +9,8 @@ import { apiVersion } from './group.ts'
  */
 
 /**
- * What must hold, in words in which `{field}` stands for the name of the field, and the rule in CEL, of at most 200 characters, by which the
- * API server checks it.
+ * What must hold, as a sentence in which `{field}` is replaced by the name of the field. With it, the rule in CEL, of at
+ * most 200 characters, by which the API server checks it.
  */
 export type Rules = Readonly<Record<string, string | PlacedRules>>
 
@@ -65,7 +65,7 @@ interface TextOptions extends Options {
   readonly min?: number
   /** What it must look like; in the syntax that RE2 and JavaScript share. */
   readonly pattern?: RegExp
-  /** The sentence that a wrong text gets: `{field} must be …`. Without it, only the pattern itself is told. */
+  /** The sentence that a wrong text gets: `{field} must be …`. Without it, the message has only the pattern. */
   readonly must?: string
 }
 
@@ -136,7 +136,7 @@ export function object<T extends z.ZodRawShape>(
 interface ListOptions extends Options {
   readonly max: number
   readonly min?: number
-  /** `atomic`: the whole list has one owner; `set`: scalars; or the keys that tell its items apart. */
+  /** `atomic`: the whole list has one owner; `set`: scalars; or the keys that identify its items. */
   readonly kind: 'atomic' | 'set' | readonly [string, ...string[]]
 }
 
@@ -204,7 +204,7 @@ const ownerReference = z.object({
   blockOwnerDeletion: z.boolean().optional(),
 })
 
-/** What we read of the metadata of an object. The API server has a schema of its own for it. */
+/** What we read of the metadata of an object. The API server has its own schema for it. */
 const objectMeta = z.object({
   name: z.string(),
   namespace: z.string().default('default'),

@@ -63,7 +63,7 @@ const topologySpreadConstraint = object(
   'How pods are spread.',
   {
     topologyKey: labelKey(
-      'Label of nodes that tells the domains apart.',
+      'Label of nodes whose value names the domain.',
       'topology.kubernetes.io/zone',
     ),
     maxSkew: integer('How far the counts of two domains may differ.', [1, 1000]).default(1),
@@ -122,7 +122,7 @@ const shutdown = object(
   'How a pod ends.',
   {
     preStopSeconds: integer(
-      'How long a pod goes on as before once it is told to stop, so that everyone learns of it.',
+      'How long a pod that ends goes on as before, so that all clients and proxies learn of it.',
       [0, 300],
     ).default(10),
     drainSeconds: integer('How long it then waits for calls in flight.', [0, 3600]).default(25),

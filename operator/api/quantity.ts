@@ -15,7 +15,7 @@ const factors: ReadonlyMap<string, number> = new Map([
   ['n', 1e-9],
 ])
 
-/** What a quantity of Kubernetes comes to, such as 0.25 for `250m` and 1024 for `1Ki`; null for what is none. */
+/** The number of a quantity of Kubernetes, such as 0.25 for `250m` and 1024 for `1Ki`; null for a text that is no quantity. */
 export function quantityValue(quantity: string | number | undefined): number | null {
   const text = String(quantity ?? '')
   const [, amount, unit = '', exponent] =

@@ -25,7 +25,7 @@ const configMapKeyRef = object(
   { name: 'node-ca', key: 'ca.crt' },
 )
 
-/** A value that stands in a Secret or a ConfigMap. */
+/** A value in a Secret or a ConfigMap. */
 function valueFrom(description: string, example: object) {
   return object(
     description,
@@ -44,18 +44,18 @@ function valueFrom(description: string, example: object) {
   )
 }
 
-const valueElsewhere = valueFrom('Where the value stands.', {
+const valueElsewhere = valueFrom('Where the value is.', {
   secretKeyRef: { name: 'alpha-keys', key: 'apiKey' },
 })
 
-/** A name with a value that is written out or stands elsewhere. */
+/** A name with a value that is written out or in another object. */
 export function namedValue(name: z.ZodString, description: string, example: object) {
   return object(
     description,
     {
       name,
       value: text(
-        'The value. `${NAME}` in it stands for a variable of the provider, `$${NAME}` for that text itself. Anyone who may read the object reads this text: secrets belong into valueFrom or a variable.',
+        'The value. `${NAME}` in it is replaced by a variable of the provider; `$${NAME}` gives that text itself. Anyone who may read the object reads this text: secrets belong in valueFrom or a variable.',
         {
           example: 'Bearer ${API_TOKEN}',
           max: 4096,
@@ -95,7 +95,7 @@ const variable = object(
 )
 
 export const variables = list(
-  'Values from Secrets and ConfigMaps. `${NAME}` in a url, a header value or a query value stands for one. A key that is part of a URL can be said in no other way.',
+  'Values from Secrets and ConfigMaps. `${NAME}` in a url, a header value or a query value is replaced by one. A key that is part of a URL can only be given so.',
   variable,
   { max: 32, kind: ['name'] },
 )
@@ -107,8 +107,8 @@ const clientCertificate = object(
       'Name of the Secret; one of the type kubernetes.io/tls fits.',
       'alpha-mtls',
     ),
-    certificateKey: dataKey('Key under which the certificate stands, in PEM.').default('tls.crt'),
-    privateKeyKey: dataKey('Key under which the private key stands, in PEM.').default('tls.key'),
+    certificateKey: dataKey('Key of the certificate, in PEM.').default('tls.crt'),
+    privateKeyKey: dataKey('Key of the private key, in PEM.').default('tls.key'),
   },
   { secretName: 'alpha-mtls' },
 )

@@ -24,7 +24,7 @@ const condition = object('One thing that is true, false or not known of the obje
     max: 128,
     pattern: /^[A-Za-z]([A-Za-z0-9_]*[A-Za-z0-9])?$/,
   }),
-  message: text('A sentence for people: what is wrong, where, and what would be right.', {
+  message: text('A sentence for users: what is wrong, where, and what would be right.', {
     min: 0,
     max: 32_768,
   }),

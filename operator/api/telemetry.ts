@@ -38,9 +38,7 @@ export const monitoring = object(
       example: { release: 'kube-prometheus-stack' },
       max: 16,
     }).optional(),
-    selectionStats: boolean('Tell in a response header how the upstream was chosen.').default(
-      false,
-    ),
+    selectionStats: boolean('Say in a response header how the upstream was chosen.').default(false),
   },
   { type: 'PodMonitor' },
 )

@@ -59,7 +59,7 @@ const nodeUrl = object(
   'One URL of the node.',
   {
     url: text(
-      'The URL: http, https, ws, wss, grpc or grpcs. `${NAME}` in it stands for a variable of the provider, also for all of it. A user and a password in it are sent as Basic authentication.',
+      'The URL: http, https, ws, wss, grpc or grpcs. `${NAME}` in it is replaced by a variable of the provider; the whole URL can be one. A user and a password in it are sent as Basic authentication.',
       {
         example: 'https://eth.alpha.example/v2/${API_KEY}',
         max: 2048,
@@ -99,7 +99,7 @@ const nodeUrl = object(
 )
 
 const nodeUrls = list(
-  'One or more URLs that stand for this upstream and fail over among themselves.',
+  'One or more URLs of this upstream, which fail over among themselves.',
   nodeUrl,
   { example: [{ url: 'https://eth.alpha.example/v2/${API_KEY}' }], min: 1, max: 16, kind: ['url'] },
 )
@@ -158,7 +158,7 @@ export const upstreamProviderSchema = kindSchema(
   spec,
   upstreamProviderStatus,
   {
-    'metadata.name must be at most 63 characters: it stands in headers and metrics':
+    'metadata.name must be at most 63 characters: it is used in headers and metrics':
       'self.metadata.name.size() <= 63',
   },
 )

@@ -22,7 +22,7 @@ export interface AdminServer {
 /**
  * Listens on `host:port`.
  *
- * @param onFailure called with the path of a page that could not be made, and why: who asked for it sees a 500
+ * @param onFailure called with the path of a page that could not be made, and why: the client gets a 500
  * @throws Error that names the address, why nothing can listen there, and what to do
  */
 export async function openAdminServer(

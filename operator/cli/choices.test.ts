@@ -10,8 +10,8 @@ test.each<[string, string[], string]>([
   ['all of the cluster', [], 'usual/rpc-router-operator'],
   ['one namespace', ['--namespaces', 'rpc'], 'usual/rpc-router-operator.rpc'],
   ['two, in any order', ['--namespaces', 'b,a'], 'usual/rpc-router-operator.a.b'],
-  ['a name of its own', ['--namespaces', 'a', '--lease-name', 'mine'], 'usual/mine'],
-  ['a namespace of its own', ['--lease-namespace', 'here'], 'here/rpc-router-operator'],
+  ['another name', ['--namespaces', 'a', '--lease-name', 'mine'], 'usual/mine'],
+  ['another namespace', ['--lease-namespace', 'here'], 'here/rpc-router-operator'],
 ])('the lease for %s', (_, flags, lease) => {
   const { namespace, name } = leaseFor(...flags)
   expect(`${namespace}/${name}`).toBe(lease)

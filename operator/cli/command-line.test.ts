@@ -13,7 +13,7 @@ describe('a command line is taken apart', () => {
     expect(values.namespaces).toEqual([])
   })
 
-  test('flags stand before or after the command, with = or without, long or short', () => {
+  test('flags are before or after the command, with = or without, long or short', () => {
     const { command, values, problems } = parseCommandLine([
       '-n=rpc',
       'render',
@@ -42,7 +42,7 @@ describe('a command line is taken apart', () => {
   })
 })
 
-describe('a mistake is told with its remedy', () => {
+describe('a mistake is reported with its remedy', () => {
   test.each([
     [['rendr', '-f', 'x'], 'Unknown command "rendr". Did you mean render?'],
     [['frobnicate'], 'Unknown command "frobnicate". See rpc-operator --help.'],

@@ -135,7 +135,7 @@ export interface CommandIo {
   readonly environment: Readonly<Record<string, string | undefined>>
 }
 
-/** What the process tells its caller when it ends. The same numbers as the router's. */
+/** The exit codes of the process. The same numbers as the router's. */
 export const exitCodes = {
   /** Done; a stopped operator gave its lease back. */
   done: 0,
@@ -151,7 +151,7 @@ export function namespacesOf({ namespaces }: FlagValues): readonly string[] | nu
   return named.length === 0 ? null : named
 }
 
-/** Images of what names none of its own: the router of the operator's own version. */
+/** Images of objects that name none: the router of the operator's own version. */
 export function imagesOf(values: FlagValues, version: string): Images {
   return {
     router: valueOf(values, 'router-image') ?? `rpc-router:${version}`,
@@ -160,7 +160,7 @@ export function imagesOf(values: FlagValues, version: string): Images {
 }
 
 const usualName = 'rpc-router-operator'
-/** More than that, and a hash stands for the namespaces. */
+/** In a longer name, a hash replaces the namespaces. */
 const mostNameLength = 100
 
 /**

@@ -291,7 +291,7 @@ describe('validate', () => {
 })
 
 describe('rbac', () => {
-  test('the account in its namespace, one role for all of the cluster, one for the lease, and those of people', async () => {
+  test('the account in its namespace, one role for all of the cluster, one for the lease, and those of users', async () => {
     const { stdout } = await run(['rbac'])
     const objects = parseAllDocuments(stdout).map((each) => each.toJS() as { kind: string })
     expect(objects.map(({ kind }) => kind)).toEqual([

@@ -14,7 +14,7 @@ export type Command = keyof typeof commands
 
 /** A flag of the command line. */
 interface Flag {
-  /** What stands for the value in `--help`. */
+  /** The placeholder of the value in `--help`. */
   readonly valueName: string
   readonly description: string
   /** The commands that take it. */
@@ -84,7 +84,7 @@ export const flags = {
   ),
   'lease-name': flag(
     'name',
-    'Name of the lease. Operators that share it stand in for each other. Unset: rpc-router-operator, followed by the names of --namespaces.',
+    'Name of the lease. Of the operators that share it, one leads and the others wait. Unset: rpc-router-operator, followed by the names of --namespaces.',
     { of: ['run', 'rbac'], fault: dnsName },
   ),
   'listen-address': flag('address', 'Where /metrics, /livez and /readyz are served, or off.', {

@@ -60,12 +60,12 @@ export async function runRender(
   return endWith(problems, io)
 }
 
-/** What a file alone does not tell. */
+/** What cannot be checked in a file alone. */
 const more =
   'They were judged as new objects. What must not change, and the policies of a cluster, kubectl apply --dry-run=server -f FILES judges.'
 
 /**
- * Judges manifests: as text on stderr, with a word of success on stdout, or as one JSON document on stdout.
+ * Judges manifests: as text on stderr, with a line of success on stdout, or as one JSON document on stdout.
  * @returns the exit code: 0, also with warnings, or 2 when there is an error
  */
 export async function runValidate(
@@ -90,7 +90,7 @@ function endWith(problems: readonly string[], { stderr }: CommandIo): number {
   return problems.length === 0 ? exitCodes.done : exitCodes.invalid
 }
 
-/** A file that cannot be read, told in one sentence. */
+/** A file that cannot be read, with a message of one sentence. */
 export class UnreadableFileError extends Error {}
 
 /**

@@ -30,7 +30,7 @@ function errorFields(error: unknown): unknown {
   }
 }
 
-/** What is worth a line in the log. Each failure is told once, here. */
+/** What is worth a line in the log. Each failure is logged once, here. */
 export function logObserver(logger: Logger): KubeObserver {
   return {
     listed: (resource, objects) => logger.debug({ resource, objects }, 'Listed objects'),
@@ -50,12 +50,11 @@ export function logObserver(logger: Logger): KubeObserver {
     waiting: (lease, leader) =>
       logger.info({ lease: keyOf(lease), leader }, 'Waits for the lease: another operator leads'),
     leaseFailed: (error) => logger.warn({ error }, 'Lease could not be taken or renewed'),
-    eventDropped: (reason, why, error) =>
-      logger.debug({ reason, why, error }, 'Event was not told'),
+    eventDropped: (reason, why, error) => logger.debug({ reason, why, error }, 'Event was dropped'),
   }
 }
 
-/** One observer that tells several. */
+/** One observer that calls several. */
 export function combineObservers(...observers: readonly KubeObserver[]): KubeObserver {
   const names = new Set(observers.flatMap((observer) => Object.keys(observer)))
   const combined = [...names].map((name) => {

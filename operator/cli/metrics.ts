@@ -27,7 +27,7 @@ export function createMetrics(): Metrics {
   }
 }
 
-/** Counts and times what it is told. */
+/** Counts and times what the operator reports. */
 function countingObserver(registry: Registry): KubeObserver {
   const registers = [registry]
   const counter = <L extends LabelName>(of: Series<L>) =>

@@ -13,7 +13,7 @@ import {
 
 /**
  * Prints the account of the operator, the roles that it needs, and their bindings; for the whole
- * cluster also what people may do, since that is of the whole cluster too.
+ * cluster also the roles of users, since they are of the whole cluster too.
  */
 export function runRbac(values: FlagValues, io: Pick<CommandIo, 'stdout'>): number {
   const [namespace = '', name = ''] = (valueOf(values, 'service-account') ?? '').split('/')

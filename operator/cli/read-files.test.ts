@@ -99,7 +99,7 @@ test('standard input among files', async () => {
 test.each([
   ['a file that is not there', [], ['a.yaml']],
   ['a link that leads nowhere', ['a.yaml -> b.yaml'], ['.']],
-])('%s is told', async (_, entries, paths) => {
+])('%s is reported', async (_, entries, paths) => {
   await lay(...entries)
   await expect(read(...paths)).rejects.toThrow(`${join(folder, 'a.yaml')}: there is no such file`)
 })

@@ -25,7 +25,7 @@ function kubeconfig(port: number): string {
   })
 }
 
-test('an operator that is told to stop before the API server has answered ends well', async () => {
+test('an operator that is stopped before the API server has answered ends well', async () => {
   const signals = ['SIGTERM', 'SIGINT'] as const
   const others = new Set(signals.flatMap((signal) => process.listeners(signal)))
   const folder = await mkdtemp(join(tmpdir(), 'operator-run-'))

@@ -31,7 +31,7 @@ const passwordBytes = 24
 const usualNamespace = 'rpc-router-system'
 
 /**
- * Reconciles until it is told to stop by SIGTERM or SIGINT; a second one ends it at once.
+ * Reconciles until SIGTERM or SIGINT; a second one ends it at once.
  * @returns the exit code
  */
 export async function run(values: FlagValues, version: string, io: CommandIo): Promise<number> {
@@ -46,7 +46,7 @@ export async function run(values: FlagValues, version: string, io: CommandIo): P
   try {
     await operate(values, version, io, logger, stop)
   } catch (error) {
-    // What was asked last when it was told to stop is no failure.
+    // A request that the stop aborted is no failure.
     if (!stop.aborted || error !== stop.reason) {
       logger.error({ error }, 'Operator ended')
       return exitCodes.failed
@@ -115,7 +115,7 @@ async function operate(
   }
 }
 
-/** Watches, and acts while it leads, until it is told to stop. */
+/** Watches, and acts while it leads, until the signal is aborted. */
 async function work(
   operator: Operator,
   elector: LeaderElector | null,
@@ -144,7 +144,7 @@ async function requireDefinitions(
     try {
       await client.list<KubeObject>(kind, selection, signal)
     } catch (cause) {
-      // A right that is missing may come: the watches tell of it.
+      // A missing right may come later: the watches report it.
       if (isForbidden(cause)) continue
       if (!isNotFound(cause)) throw cause
       throw new Error(

@@ -18,8 +18,8 @@ export const labelMeanings = {
   resource: 'plural name of the kind, e.g. `deployments`',
   verb: '`get`, `list`, `watch`, `create`, `update`, `patch` or `delete`',
   outcome:
-    'the HTTP status; else the code of the failure, e.g. `OP_KUBE_CONNECTION`; `aborted` when nobody waited any more',
-  by: '`client` (the limit of `--qps`) or `server` (it asked for patience)',
+    'the HTTP status; else the code of the failure, e.g. `OP_KUBE_CONNECTION`; `aborted` when the answer was no longer wanted',
+  by: '`client` (the limit of `--qps`) or `server` (it asked for a delay)',
   why: '`rate` (too many about one object), `full` (too many wait) or `error` (the API server refused it)',
   namespace: 'of the RpcRouter',
   name: 'of the RpcRouter',
@@ -55,7 +55,7 @@ export const series = {
   leader: gauge('leader', '1 while this process leads, else 0; without leader election always 0.'),
   watchSilence: gauge(
     'watch_silent_seconds',
-    'Time since the quietest watch was heard of; of one whose first list is not there yet since the start.',
+    'Time since the quietest watch last received anything; before its first list, since the start.',
   ),
   watchFailures: counter(
     'watch_failures_total',
@@ -95,5 +95,5 @@ export const series = {
     'Time that an object was worked on.',
     'queue',
   ),
-  eventsDropped: counter('events_dropped_total', 'Events that were not told.', 'why'),
+  eventsDropped: counter('events_dropped_total', 'Events that were dropped.', 'why'),
 }

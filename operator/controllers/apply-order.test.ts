@@ -108,7 +108,7 @@ describe('while the API server refuses to change the StatefulSet of a Redis', ()
   })
 })
 
-test('the config that the Deployment asks for by now stays, though no watch told of it and it has no ReplicaSet yet', async () => {
+test('the config that the Deployment asks for by now stays, though no watch has reported it and it has no ReplicaSet yet', async () => {
   const keeper = new ObjectKeeper()
   const { fleet, world } = applierOn(keeper)
   const labels = childLabels(router, 'router')

@@ -26,7 +26,7 @@ test('each object of a new router is one request', async () => {
   expect(all.filter((each) => !each.startsWith('patch'))).toEqual([])
 })
 
-test('an object of our name that no watch tells of is not touched', async () => {
+test('an object of our name that no watch has reported is not touched', async () => {
   await using desk = new OperatorDesk()
   desk.keeper.deaf.add(services.plural)
   await desk.pass()
@@ -71,7 +71,7 @@ test.each(['rpcrouter.dev/v1alpha1', 'rpcrouter.dev/v1'])(
   },
 )
 
-test('an object of the router that came after the one that the watch still tells of is not touched', async () => {
+test('an object of the router that came after the one that the watch still reports is not touched', async () => {
   const keeper = new ObjectKeeper()
   keeper.deaf.add(rpcRouters.plural)
   await using desk = new OperatorDesk(keeper)
@@ -92,7 +92,7 @@ test('an object of the router that came after the one that the watch still tells
   )
 })
 
-test('an object of ours that no watch tells of, as after an answer that was lost, is applied again', async () => {
+test('an object of ours that no watch has reported, as after a lost answer, is applied again', async () => {
   await using desk = new OperatorDesk()
   desk.keeper.deaf.add(services.plural)
   let isLost = true

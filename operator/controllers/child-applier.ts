@@ -96,14 +96,14 @@ export class ChildApplier {
     const found = known ?? (await findObject(this.#client, resource, wanted.metadata, signal))
     if (found !== null) {
       claim(router, resource, found)
-      // Such a ConfigMap can only be replaced. Somebody else made it: its name is of another content.
+      // Such a ConfigMap can only be replaced. It is not ours: its name is the hash of other content.
       if (isFrozen(found, wanted)) await this.#client.delete(resource, found.metadata, signal)
       else if (foreignManagers(found).length > 0)
         await takeForeignFields(this.#client, resource, found.metadata, signal)
     }
     const applied = await this.#client.apply(resource, intent, applyOptions, signal)
     this.#remember(resource, applied)
-    // The same intent had been applied before: somebody changed the object since.
+    // The same intent was applied before: another client has changed the object since.
     if (found?.metadata.annotations?.[appliedAnnotation] === hashOf(intent))
       this.conflicts.count(pathOf(resource, wanted.metadata), router, found, wanted)
   }
@@ -243,7 +243,7 @@ function hashOf({ metadata }: KubeObject): string {
   return metadata.annotations?.[appliedAnnotation] ?? ''
 }
 
-/** Tells objects apart, whatever their kind. */
+/** A key that is unique over all kinds. */
 export function pathOf({ plural }: Resource, ref: ObjectRef): string {
   return `${plural} ${keyOf(ref)}`
 }

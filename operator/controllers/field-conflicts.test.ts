@@ -33,9 +33,10 @@ async function servingDesk(): Promise<OperatorDesk> {
 
 const count = (desk: OperatorDesk) => desk.get(deployments, 'r-router').spec.replicas
 const programmed = (desk: OperatorDesk) => desk.conditions(rpcRouters, 'r')['Programmed'] ?? ''
-const told = (desk: OperatorDesk) => desk.events.filter((reason) => reason === 'FieldsContested')
+const conflictEvents = (desk: OperatorDesk) =>
+  desk.events.filter((reason) => reason === 'FieldsContested')
 
-/** An autoscaler of somebody else looks every 15 s. */
+/** A foreign autoscaler looks every 15 s. */
 async function autoscale(desk: OperatorDesk, times: number): Promise<void> {
   for (let time = 0; time < times; time++) {
     scale(desk, 4, 'kube-controller-manager')
@@ -52,10 +53,10 @@ test('a count that a person sets now and then is put back without a word', async
     expect(count(desk)).toBe(2)
     expect(programmed(desk)).toMatch(/^True\/Programmed@1/)
   }
-  expect(told(desk)).toEqual([])
+  expect(conflictEvents(desk)).toEqual([])
 })
 
-test('an autoscaler of somebody else beside a fixed count is told of for as long as it goes on', async () => {
+test('a foreign autoscaler beside a fixed count is reported for as long as it goes on', async () => {
   await using desk = await servingDesk()
   await autoscale(desk, 2)
   expect(programmed(desk)).toMatch(/^True/)
@@ -66,7 +67,7 @@ test('an autoscaler of somebody else beside a fixed count is told of for as long
     )
   }
   expect(desk.conditions(rpcRouters, 'r')['Ready']).toMatch(/^False\/NotProgrammed@1/)
-  expect(told(desk)).toHaveLength(1)
+  expect(conflictEvents(desk)).toHaveLength(1)
   // It holds up nothing else.
   desk.provider('a', 'http://a.example:9545')
   await desk.pass()
@@ -74,7 +75,7 @@ test('an autoscaler of somebody else beside a fixed count is told of for as long
   expect(programmed(desk)).toMatch(/^False\/FieldsContested/)
   await desk.pass(300_000)
   expect(programmed(desk)).toMatch(/^True\/Programmed@1/)
-  expect(told(desk)).toHaveLength(1)
+  expect(conflictEvents(desk)).toHaveLength(1)
   expect(desk.failures).toEqual([])
 })
 

@@ -12,11 +12,11 @@ import type { KubeObject, ManagedFields, Resource } from '../kube/object.ts'
  * The spec of our objects is ours alone: we take such fields over, and the next apply drops them.
  */
 
-/** Who owns the fields of the objects of a router. */
+/** The field manager of the objects of a router. */
 export const fieldManager = 'rpc-router-operator'
-/** Who owns the fields of statuses. */
+/** The field manager of statuses. */
 export const statusManager = 'rpc-router-operator-status'
-/** Who holds the count of replicas between us and an autoscaler. */
+/** The field manager that keeps the count of replicas between the operator and an autoscaler. */
 export const handoverManager = 'rpc-router-operator-handover'
 
 /** A person sets something once, and once more when it did not last; a controller goes on, mostly every 15 s. */
@@ -40,23 +40,23 @@ const allowed = [
 /** `kubectl rollout restart`, and tools that restart pods when something changes. */
 const allowedInTemplate = ['f:metadata']
 
-/** Somebody keeps setting what the operator puts back each time. */
+/** Another manager keeps setting what the operator puts back each time. */
 export interface FieldConflict {
   readonly message: string
-  /** How long it stands when nothing more is put back. */
+  /** When it ends, if nothing more is put back. */
   readonly leftMs: number
 }
 
 interface PutBack {
   readonly atMs: number
-  /** Of the router: who changes its spec may have settled the matter. */
+  /** Of the router: a change of its spec may have ended the conflict. */
   readonly generation: number | undefined
   readonly message: string
 }
 
 /**
- * How often fields that others had set were put back of late, by object. Each time all is right at once, so that nothing
- * that can be looked at later tells whether it happened once or goes on.
+ * How often fields that others had set were put back lately, by object. After each time the object is as wanted again, so
+ * its state alone does not show whether this happened once or goes on.
  */
 export class FieldConflicts {
   readonly #clock: Pick<Clock, 'nowMs'>
@@ -98,7 +98,7 @@ export class FieldConflicts {
   }
 }
 
-/** Which managers set what is not as wanted; null when nobody did. Others may own the count while it is the right one. */
+/** Which managers set what is not as wanted; null for none. Others may own the count while it is the right one. */
 function conflictMessage(found: KubeObject, wanted: KubeObject): string | null {
   const { managedFields = [] } = found.metadata
   const count = countOf(wanted)
@@ -113,7 +113,7 @@ function conflictMessage(found: KubeObject, wanted: KubeObject): string | null {
   return `${fields} of the ${wanted.kind} ${wanted.metadata.name}: set again and again by ${others.join(', ')}, and put back each time`
 }
 
-/** The name by which a HorizontalPodAutoscaler writes tells few people what it is. */
+/** A HorizontalPodAutoscaler writes under a name that few users recognize. */
 function countWriter(manager: string): string {
   return manager === 'kube-controller-manager' ? `a HorizontalPodAutoscaler (${manager})` : manager
 }
@@ -140,7 +140,7 @@ function countOf(object: KubeObject): number | undefined {
   return (object as KubeObject & { spec?: { replicas?: number } }).spec?.replicas
 }
 
-/** Whether it is the count of somebody else. */
+/** Whether another manager sets the count. */
 function setsCount(entry: ManagedFields): boolean {
   const { manager = '' } = entry
   if (manager === fieldManager || manager === handoverManager) return false
@@ -152,8 +152,8 @@ function namesOf(entries: readonly ManagedFields[]): readonly string[] {
 }
 
 /**
- * Makes the fields of others ours, so that the next apply drops those that it does not name. Only who owns what is
- * written, no value.
+ * Makes the fields of others ours, so that the next apply drops those that it does not name. It writes the owners of
+ * fields, no values.
  *
  * @throws ApiError a conflict when the object has changed since it was read
  */
@@ -193,7 +193,7 @@ function isOurs({ manager, operation, subresource }: ManagedFields): boolean {
   return manager === fieldManager && operation === 'Apply' && !subresource
 }
 
-/** What of an entry is foreign, below the spec. What webhooks of the cluster add to our own writes stands under our name. */
+/** What of an entry is foreign, below the spec. What webhooks of the cluster add to our writes is under our name. */
 function foreignPart({ apiVersion }: KubeObject, entry: ManagedFields): FieldTree | null {
   if (entry.manager === fieldManager || entry.apiVersion !== apiVersion) return null
   const { 'f:template': template = {}, ...fields } = treeOf(entry)['f:spec'] ?? {}

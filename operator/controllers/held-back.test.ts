@@ -92,7 +92,7 @@ describe.each(breaks)('when %s', (_, breakIt) => {
     expect(desk.conditions(upstreamProviders, 'a')['Ready']).toMatch(/^True/)
   })
 
-  test('the only one of an endpoint holds the router back until it is mended', async () => {
+  test('the only one of an endpoint holds the router back until it is fixed', async () => {
     await using desk = await servingDesk()
     const { template } = desk.get(deployments, 'r-router').spec
     breakIt(desk, 'c')

@@ -95,7 +95,7 @@ test('a config that no pod ever ran opens no port, even if it cannot be deleted'
   await desk.pass(5_000)
   expect(desk.names(configMaps)).toHaveLength(3)
   expect(egress(desk)).toEqual([53, 53, 8545, 9002])
-  // The pods are as they are to be, and what is wrong is told.
+  // The pods are as wanted, and the status says what is wrong.
   expect(programmed(desk)).toMatch(/^False\/ApplyFailed@1: .*nothing is deleted here/)
   desk.keeper.refuse = () => null
   await desk.pass(121_000)

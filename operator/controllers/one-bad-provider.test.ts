@@ -18,7 +18,7 @@ test('a provider with port 0 is left out alone, and changes of the others reach 
   desk.provider('a', 'https://a.example:8443')
   await desk.pass()
   expect(desk.conditions(upstreamProviders, 'zero')['Accepted']).toBe(
-    'False/InvalidConfig@1: spec.nodeUrls[0].url: the value is a URL with port 0, which nobody can connect to. Write a port from 1 to 65535, or none for that of the scheme.',
+    'False/InvalidConfig@1: spec.nodeUrls[0].url: the value is a URL with port 0, to which no connection is possible. Write a port from 1 to 65535, or none for that of the scheme.',
   )
   expect(desk.conditions(rpcRouters, 'r')).toMatchObject({
     Accepted: expect.stringMatching(

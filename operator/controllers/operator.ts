@@ -104,7 +104,7 @@ export class Operator {
         return await reconcile(key, context)
       } catch (error) {
         if (!isNamespaceTerminating(error)) throw error
-        // The first refused write tells.
+        // The first refused write shows it.
         this.#terminating.add(namespace)
       }
     }
@@ -152,14 +152,14 @@ export class Operator {
   }
 
   /**
-   * The namespaces that are yet to be listed whole, and are left alone until then; null for all of the cluster. One that
-   * cannot be listed, since it is gone or its Role is, holds up no other.
+   * The namespaces that are not listed yet, and in which nothing is reconciled until then; null for all of the cluster.
+   * One that cannot be listed, since it or its Role is gone, does not delay the others.
    */
   get missing(): readonly Scope[] {
     return this.#scopes.filter((scope) => !this.#isListed(scope))
   }
 
-  /** Milliseconds since the watch that was silent for longest was heard of; before its first list since the start. */
+  /** Milliseconds since the quietest watch last received anything; before its first list, since the start. */
   get silentMs(): number {
     return Math.max(0, ...this.#reflectors.map(({ silentMs }) => silentMs))
   }

@@ -12,7 +12,7 @@ import { type KubeObject, keyOf } from '../kube/object.ts'
 import { upstreamProviders } from '../resources/kinds.ts'
 import { conditionOccurrences } from '../status/condition-set.ts'
 import { invalidProviderStatus } from '../status/invalid-status.ts'
-import { type RouterVerdict, providerStatus } from '../status/provider-status.ts'
+import { type RouterResult, providerStatus } from '../status/provider-status.ts'
 import { judgeProvider } from '../translate/translate.ts'
 import type { Translation } from '../translate/translation.ts'
 import { referencesOf, type References } from './references.ts'
@@ -44,8 +44,8 @@ export class ProviderReconciler {
     const { world, events, clock } = this.#parts
     const object = world.providers.get(key)
     if (object === undefined || object.metadata.deletionTimestamp !== undefined) return
-    const routers = this.#verdicts(key, object)
-    // What was said of it holds until the last of them has reported, which brings it here again.
+    const routers = this.#resultsOf(key, object)
+    // The status stays until the last of them has reported; each report enqueues the provider again.
     if (routers === null) return
     const now = rfc3339(clock.wallMs())
     const { value, faults } = world.provider(object)
@@ -57,12 +57,12 @@ export class ProviderReconciler {
         : await this.#judge(this.#statuses.latest(value), routers, now, signal)
     const occurrences = conditionOccurrences('InvalidProvider', latest.status, status)
     if (await this.#statuses.write(latest, status, signal))
-      for (const told of occurrences) events.record({ ...told, regarding: object })
+      for (const each of occurrences) events.record({ ...each, regarding: object })
   }
 
   async #judge(
     provider: UpstreamProvider,
-    routers: readonly RouterVerdict[],
+    routers: readonly RouterResult[],
     now: string,
     signal: AbortSignal,
   ): Promise<UpstreamProviderStatus> {
@@ -74,22 +74,22 @@ export class ProviderReconciler {
   }
 
   /** What the routers that select a provider made of it as it is now; null until each of them has reported. */
-  #verdicts(key: string, provider: KubeObject): readonly RouterVerdict[] | null {
+  #resultsOf(key: string, provider: KubeObject): readonly RouterResult[] | null {
     const { world, results } = this.#parts
     const { uid, generation } = provider.metadata
-    // One that is on its way out reports no more.
+    // A router that is being deleted reports no more.
     const routers = world.routersOf(provider).filter((router) => !world.isLeaving(router))
-    const verdicts = routers.flatMap((router) => {
+    const current = routers.flatMap((router) => {
       const result = results.get(router, key)
       const isCurrent = result?.providerUid === uid && result?.generation === generation
       return result !== null && isCurrent ? [result] : []
     })
-    return verdicts.length === routers.length ? verdicts : null
+    return current.length === routers.length ? current : null
   }
 }
 
 /** What a router made of one of the providers that it selects, and of which state of it. */
-export interface ProviderResult extends RouterVerdict {
+export interface ProviderResult extends RouterResult {
   readonly providerUid: string
   readonly generation: number
 }
@@ -106,15 +106,15 @@ export function resultsOf(
   seen: readonly KubeObject[],
   isHeld: boolean,
 ): ReadonlyMap<string, ProviderResult> {
-  const verdicts = new Map(providers.map((verdict) => [verdict.provider, verdict]))
+  const translated = new Map(providers.map((each) => [each.provider, each]))
   const results = new Map<string, ProviderResult>()
   for (const { metadata } of seen) {
-    const verdict = verdicts.get(metadata.name)
-    if (verdict === undefined) continue
+    const provider = translated.get(metadata.name)
+    if (provider === undefined) continue
     results.set(keyOf(metadata), {
       router,
-      refusals: verdict.refusals,
-      fate: isHeld ? 'held' : verdict.isUsed ? 'used' : 'left-out',
+      refusals: provider.refusals,
+      fate: isHeld ? 'held' : provider.isUsed ? 'used' : 'left-out',
       providerUid: metadata.uid ?? '',
       generation: metadata.generation ?? 0,
     })

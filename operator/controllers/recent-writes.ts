@@ -3,7 +3,7 @@
 import type { Clock } from '../kube/clock.ts'
 import { isOlder, type KubeObject } from '../kube/object.ts'
 
-/** A watch brings a write within a second or two; one that lags for longer is believed again. */
+/** A watch brings a write within a second or two. After this time, the watch counts again. */
 const believedMs = 10_000
 
 /**
@@ -18,7 +18,7 @@ export class RecentWrites {
     this.#clock = clock
   }
 
-  /** @param path tells objects apart, whatever their kind */
+  /** @param path unique over all kinds: see `pathOf` */
   remember(path: string, object: KubeObject): void {
     this.#written.set(path, { object, atMs: this.#clock.nowMs() })
   }

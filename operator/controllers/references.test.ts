@@ -28,7 +28,7 @@ function gets(desk: OperatorDesk): number {
     .length
 }
 
-test('of what nobody refers to, only that it exists is kept', async () => {
+test('of an object without references, only its existence is kept', async () => {
   await using desk = new OperatorDesk()
   put(desk, secrets, 'unrelated', { key: base64('canary') })
   put(desk, configMaps, 'unrelated', { key: 'canary' })

@@ -76,7 +76,7 @@ export class References {
     const key = keyOf(ref)
     const path = `${resource.plural} ${key}`
     const watched = this.store(resource).get(key)?.metadata
-    // The watch tells when it comes.
+    // The watch reports it when it comes.
     if (watched === undefined) return null
     const loaded = this.#loaded.get(path) as T | undefined
     const isCurrent =

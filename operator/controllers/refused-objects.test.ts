@@ -81,7 +81,7 @@ describe.each([
     expect(programmed(desk)).toMatch(/^True/)
   })
 
-  test('a rollout is told of by its event, though its first attempt says nothing in the status', async () => {
+  test('a rollout has its event, though its first attempt changes nothing in the status', async () => {
     await using desk = await servingDesk({ replicas: 1 })
     const before = desk.events.filter((reason) => reason === 'ConfigRendered').length
     desk.keeper.refuse = refusing(resource.plural)
@@ -92,7 +92,7 @@ describe.each([
   })
 })
 
-test('a name that somebody else has is no reason to leave what serves', async () => {
+test('a name that a foreign object has is no reason to leave what serves', async () => {
   await using desk = await servingDesk({ replicas: 1 })
   const metadata = { namespace: 'ns', name: 'r-router' }
   desk.keeper.put(podDisruptionBudgets, {
@@ -109,7 +109,7 @@ test('a name that somebody else has is no reason to leave what serves', async ()
   expect(desk.get(deployments, 'r-router').spec.replicas).toBe(3)
 })
 
-test('all that is refused is told', async () => {
+test('the status names every refused object', async () => {
   await using desk = await servingDesk({ replicas: 1 })
   desk.keeper.refuse = refusing('horizontalpodautoscalers', 'poddisruptionbudgets')
   desk.router('r', { autoscaling })
@@ -119,7 +119,7 @@ test('all that is refused is told', async () => {
   )
 })
 
-test('what nobody waits for is applied beside a Deployment that is refused', async () => {
+test('objects that do not depend on it are applied beside a refused Deployment', async () => {
   await using desk = await servingDesk({ replicas: 1 })
   desk.keeper.refuse = refusing('deployments')
   desk.router('r', { replicas: 3 })
@@ -142,7 +142,7 @@ test('an autoscaler that cannot be deleted keeps the count', async () => {
 })
 
 describe('an object that pods start with', () => {
-  /** It is another than is wanted, and nobody may change that. */
+  /** The object differs from what is wanted, and cannot be changed. */
   function spoil(desk: OperatorDesk, resource: Resource): void {
     const found = desk.get(resource, 'r-router')
     const annotations = { ...found.metadata.annotations, [appliedAnnotation]: 'of old' }
@@ -172,7 +172,7 @@ describe('an object that pods start with', () => {
     expect(configOfPods(desk)).toContain('a.example')
   })
 
-  test('no pod is started without the NetworkPolicy that is to shield it', async () => {
+  test('no pod is started without its NetworkPolicy', async () => {
     await using desk = new OperatorDesk()
     desk.keeper.refuse = refusing('networkpolicies')
     desk.provider('a')

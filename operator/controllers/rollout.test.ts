@@ -27,7 +27,7 @@ test('a router gets its objects, and is Ready when its pods are', async () => {
   })
 })
 
-test('what somebody else made to go with a router is left to him', async () => {
+test('foreign objects made to go with a router stay as they are', async () => {
   await using desk = new OperatorDesk()
   desk.provider('a')
   desk.router('r')
@@ -97,11 +97,11 @@ describe('in a rollout', () => {
       Progressing: is('False/RolloutComplete'),
       Ready: is('True/Ready'),
     })
-    // The end of the second is told as one more of the first.
+    // The end of the second raises the count of the first's event.
     expect(desk.events).toEqual(['ConfigRendered', 'RolloutComplete', 'ConfigRendered'])
   })
 
-  test('that stands still, older pods serve', async () => {
+  test('that is stuck, older pods serve', async () => {
     await using desk = await servingDesk()
     desk.provider('a', 'https://another.example')
     await desk.pass()
@@ -147,7 +147,7 @@ describe('in a rollout', () => {
     expect(desk.events).toEqual(before)
   })
 
-  test('pods that Kubernetes does not create are told of with its words', async () => {
+  test('pods that Kubernetes does not create are reported in its words', async () => {
     await using desk = await servingDesk()
     desk.count('r', full, 'NewReplicaSetAvailable', [
       { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message: 'exceeded quota' },
@@ -200,7 +200,7 @@ describe('what old pods need stays', () => {
     expect(desk.names(configMaps)).toHaveLength(1)
   })
 
-  test('their config, though nothing is heard of ReplicaSets', async () => {
+  test('their config, though ReplicaSets cannot be listed', async () => {
     await using desk = new OperatorDesk()
     desk.keeper.deaf.add('replicasets')
     desk.provider('a', 'https://first.example')

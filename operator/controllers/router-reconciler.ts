@@ -46,12 +46,12 @@ export interface RouterReconcilerParts extends TranslatorParts {
   readonly onResults: (providers: readonly string[]) => void
 }
 
-/** Answers that tell of the moment, not of the object; so do those of a server that fails. */
+/** Statuses that say nothing about the object and may pass, as do those of a server that fails. */
 const passing: readonly number[] = [401, 403, 408, 409, 410, 429]
 
 /**
- * What may pass is told in the status when so many tries in a row have failed: after about a second. The log waits longer,
- * and for missing rights alone: see `controller.ts`.
+ * A failure that may pass is in the status after so many failed attempts in a row: after about a second. The log waits
+ * longer, and only for missing rights: see `controller.ts`.
  */
 const quietTries = 8
 
@@ -227,7 +227,7 @@ function mayPass({ status }: ApiError): boolean {
 
 /** How long nothing new must come before pods are replaced, and how long that may put it off. */
 const rollout = { quietMs: 1_000, mostMs: 10_000 }
-/** The same before the first pods: nobody is served yet. */
+/** The same before the first pods: no client is served yet. */
 const creation = { quietMs: 500, mostMs: 5_000 }
 
 interface Waiting {
@@ -250,7 +250,7 @@ export class RolloutDelay {
   /**
    * How long the pods of a router still wait for a template, in milliseconds; 0 when it may be applied.
    *
-   * @param template tells templates apart
+   * @param template identifies the template
    * @param isFirst the router has no pods yet
    */
   leftMs(router: string, template: string, isFirst: boolean): number {

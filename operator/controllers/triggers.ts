@@ -25,7 +25,7 @@ export function connectTriggers({ world, references, routers, providers }: Trigg
   world.routers.subscribe((change) => {
     const { object, previous } = change
     routers.enqueue(keyOf(object.metadata))
-    // They may wait for the word of a router that selects them no more, and so will never give it.
+    // They may wait for the report of a router that no longer selects them, and so will never report.
     if (previous !== null && isMeant(change))
       for (const provider of world.providerKeysOf(previous)) providers.enqueue(provider)
   })
@@ -58,7 +58,7 @@ export function connectTriggers({ world, references, routers, providers }: Trigg
   })
 }
 
-/** Whether somebody means something by a change, beyond the status. */
+/** Whether a change is one of the intent, not of the status alone. */
 function isMeant({ type, object, previous }: Change<KubeObject>): boolean {
   if (previous === null || type === 'deleted') return true
   const [a, b] = [object.metadata, previous.metadata]

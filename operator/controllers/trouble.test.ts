@@ -25,8 +25,8 @@ describe('an API server that', () => {
     ['will not have an object', 403, 'exceeded quota'],
     ['fails at an object and goes on failing', 500, 'failed to create typed patch object'],
     ['cannot reach its webhook', 500, 'failed calling webhook'],
-    ['asks for patience for long', 503, 'busy'],
-    ['finds somebody else always first', 409, 'the object has been modified'],
+    ['asks for a long wait', 503, 'busy'],
+    ['always loses to another writer', 409, 'the object has been modified'],
   ])('%s is quoted in the status, with an event', async (_, status, message) => {
     await using desk = new OperatorDesk()
     desk.keeper.refuse = fails(status, message)
@@ -73,7 +73,7 @@ describe('an API server that', () => {
     ])
   })
 
-  test('failed for hours is asked again soon: a mended quota is told by no watch', async () => {
+  test('failed for hours is tried again soon: no watch reports a raised quota', async () => {
     await using desk = new OperatorDesk()
     desk.keeper.refuse = fails(403, 'exceeded quota')
     desk.provider('a')
@@ -135,7 +135,7 @@ test('what is still being deleted is waited for, and named', async () => {
 })
 
 describe('a provider', () => {
-  test('is told of by the routers that stay, though one that selects it is being deleted', async () => {
+  test('is reported by the routers that stay, though one that selects it is being deleted', async () => {
     await using desk = new OperatorDesk()
     desk.provider('a')
     desk.router('leaving', {}, { finalizers: ['example.com/slow'] })
@@ -207,7 +207,7 @@ describe('a provider', () => {
     expect(writes).toHaveLength(1)
   })
 
-  test('is told of though the status of its router cannot be written', async () => {
+  test('is reported though the status of its router cannot be written', async () => {
     await using desk = new OperatorDesk()
     desk.keeper.refuse = ({ plural, name }) =>
       plural === 'rpcrouters' && name === 'mute' ? new ApiError('PATCH', 500, {}) : null
@@ -258,7 +258,7 @@ describe('a monitor of a kind that the cluster does not know', () => {
   const looks = ({ keeper }: OperatorDesk) =>
     keeper.asked.filter(({ verb, plural }) => verb === 'list' && plural === 'podmonitors')
 
-  test('is told of, and applied when the kind was installed', async () => {
+  test('is reported, and applied once the kind is installed', async () => {
     await using desk = new OperatorDesk()
     desk.provider('a')
     desk.router('r', { monitoring: { type: 'PodMonitor' } })
@@ -336,7 +336,7 @@ describe('a monitor of a kind that the cluster does not know', () => {
       Programmed: expect.stringMatching(without),
       Ready: expect.stringMatching(/^True/),
     })
-    // What is not wanted any more goes all the same, and providers are told of truly.
+    // Objects that are no longer wanted are deleted all the same, and the status of providers is true.
     desk.provider('b')
     desk.router('r', { monitoring: { type: 'PodMonitor' }, networkPolicy: { enabled: false } })
     await desk.pass()

@@ -35,7 +35,7 @@ export interface ReflectOptions extends Pick<
 
 const labelled = { labelSelector: childSelector }
 
-/** Releases of Helm are nobody's keys, and there can be many of them. */
+/** Releases of Helm are never referred to, and there can be many of them. */
 const keysAlone = { metadataOnly: true, fieldSelector: 'type!=helm.sh/release.v1' }
 
 /** What fills a world: one reflector a kind, or one a kind and namespace. */

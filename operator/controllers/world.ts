@@ -33,7 +33,7 @@ export class World {
     this.children = new ChildStores(childKinds)
   }
 
-  /** What is kept of a router or a provider that the API server tells of. */
+  /** What is kept of a router or a provider that the API server returns. */
   keep(object: KubeObject): KubeObject {
     return this.#readerOf(object).keep(object)
   }

@@ -4,8 +4,8 @@ import { ApiError, MalformedAnswerError, type Status } from './errors.ts'
 import type { KubeObject, ObjectList } from './object.ts'
 
 /*
- * What stands between us and the API server may answer in its place, and with status 200. What comes is taken for an
- * answer only if it has the form of one.
+ * A proxy before the API server may answer instead of it, and with status 200. An answer counts only if it has the form
+ * of one.
  */
 
 /** Reads an answer of JSON. @param what was asked @throws MalformedAnswerError when it is no such answer */
@@ -51,8 +51,8 @@ function membersOf(value: unknown): Readonly<Record<string, unknown>> {
 }
 
 /**
- * The JSON values of a stream with one a line. What stands behind the last line end when the
- * stream ends is a line that was cut: it is dropped.
+ * The JSON values of a stream with one value per line. Text behind the last line end is a line
+ * that was cut: it is dropped.
  * @throws MalformedAnswerError for a line that is no JSON
  */
 export async function* readJsonLines(

@@ -61,8 +61,8 @@ const usualLimit = { perSecond: 500, burst: 1_000 }
 /**
  * The verbs of the Kubernetes API on plain JSON, for any kind.
  *
- * Every call takes a signal, waits for the client's rate limit, has a time limit of its own, and
- * rejects with a `KubeError`. A server that asks for patience by `Retry-After` gets it, a few times.
+ * Every call takes a signal, waits for the client's rate limit, has its own time limit, and
+ * rejects with a `KubeError`. `Retry-After` of the server is obeyed a few times.
  */
 export class KubeClient {
   readonly #transport: Transport
@@ -108,7 +108,7 @@ export class KubeClient {
 
   /**
    * The changes after a version, until the server ends the watch. Bookmarks are asked for.
-   * @throws ApiError also for an error that the server tells inside of the watch
+   * @throws ApiError also for an error that the server sends inside the watch
    */
   async *watch<T extends KubeObject>(
     resource: Resource<T>,
@@ -153,8 +153,8 @@ export class KubeClient {
   /**
    * Server-side apply: the fields of `object` become the manager's, those that it left out are given up.
    *
-   * A field that the kind does not have is refused all the same. What is ignored is a second reading of each body, for
-   * keys that stand twice, which JSON of ours does not have: a fortieth of the API server's time.
+   * A field that the kind does not have is refused all the same. Only the check for repeated keys is skipped: our JSON has
+   * none, and the check costs a fortieth of the API server's time.
    */
   apply<T extends KubeObject>(
     resource: Resource<T>,
@@ -168,7 +168,7 @@ export class KubeClient {
     return this.#send(resource, 'patch', 'PATCH', path, { query, contentType, body }, signal)
   }
 
-  /** Deletes one object; false when there was none. A conflict when it is not the one that `uid` names, if it is given. */
+  /** Deletes one object; false when there was none. A conflict when its uid is not the given one. */
   async delete(
     resource: Resource,
     ref: ObjectRef & Pick<KubeObject['metadata'], 'uid'>,

@@ -22,7 +22,7 @@ export interface Credentials {
 
 /** Where an API server is, and how to be let in. */
 export interface Cluster {
-  /** `https://host:port`, perhaps with a path below which the API stands. */
+  /** `https://host:port`, perhaps with the path of the API behind it. */
   readonly server: string
   /** The namespace of the pod that this process runs in, when it goes by its service account; else null. */
   readonly podNamespace: string | null
@@ -111,7 +111,7 @@ interface Applied extends Pick<TlsMaterial, 'servername' | 'rejectUnauthorized'>
 }
 
 /**
- * The cluster that kubeconfig files tell of: tokens, client certificates, exec plugins, OIDC. The
+ * The cluster that kubeconfig files describe: tokens, client certificates, exec plugins, OIDC. The
  * library that understands them costs 90 MB, so it is loaded here and nowhere else: a pod that goes by its service account never pays for it.
  * @param files merged as kubectl merges them: the first to name something wins
  * @throws Error that names the files and what is wrong

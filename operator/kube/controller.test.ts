@@ -13,32 +13,32 @@ function controllerOf(
   reconcile: ControllerOptions['reconcile'],
   options: Partial<ControllerOptions> = {},
 ) {
-  const told: Reconciled[] = []
+  const reported: Reconciled[] = []
   const controller = new Controller({
     name: 'test',
     reconcile,
     clock,
     random: seededRandom(1),
-    observer: { reconciled: (each) => told.push(each) },
+    observer: { reconciled: (each) => reported.push(each) },
     ...options,
   })
   const stop = new AbortController()
   let isRunning = true
   void controller.run(stop.signal).then(() => (isRunning = false))
-  return { controller, told, stop, isRunning: () => isRunning }
+  return { controller, reported, stop, isRunning: () => isRunning }
 }
 
 test('changes that come close together are one reconcile', async () => {
   const clock = new VirtualClock()
   let times = 0
-  const { controller, told } = controllerOf(clock, async () => void times++)
+  const { controller, reported } = controllerOf(clock, async () => void times++)
   for (let each = 0; each < 50; each++) {
     controller.enqueue('ns/a')
     await clock.advance(1)
   }
   await clock.advance(100)
   expect(times).toBe(1)
-  expect(told).toEqual([
+  expect(reported).toEqual([
     {
       controller: 'test',
       key: 'ns/a',
@@ -83,7 +83,7 @@ describe('what a reconcile ends with', () => {
   test.each<[string, () => Error, string[]]>([
     ['an error: again with growing delays', () => new Error('no'), ['0', '5', '15', '35', '75']],
     [
-      'a server that asks for patience: not before',
+      'a server that asks for a delay: not before',
       () => new ApiError('PATCH', 429, {}, 30_000),
       ['0', '30000', '60000', '90000'],
     ],
@@ -100,10 +100,10 @@ describe('what a reconcile ends with', () => {
     if (expected.length === 1) expect(atMs).toHaveLength(1)
   })
 
-  test('a server that asks for a day of patience once: the work is done in two minutes', async () => {
+  test('a server that asks for a delay of a day once: the work is done in two minutes', async () => {
     const clock = new VirtualClock()
     let tries = 0
-    const { controller, told } = controllerOf(clock, () => {
+    const { controller, reported } = controllerOf(clock, () => {
       tries += 1
       return tries === 1
         ? Promise.reject(new ApiError('PATCH', 429, {}, 86_400_000))
@@ -111,47 +111,47 @@ describe('what a reconcile ends with', () => {
     })
     controller.enqueue('a')
     await clock.advance(121_000)
-    expect(told.map(({ result }) => result)).toEqual(['error', 'success'])
+    expect(reported.map(({ result }) => result)).toEqual(['error', 'success'])
   })
 
-  test('a right that is wanting: told as a failure when it stays so', async () => {
+  test('a right that is missing: reported as a failure when it stays so', async () => {
     const clock = new VirtualClock()
-    const { controller, told } = controllerOf(clock, () =>
+    const { controller, reported } = controllerOf(clock, () =>
       Promise.reject(new ApiError('PATCH', 403, {})),
     )
     controller.enqueue('a')
     await clock.advance(4_000)
-    expect(new Set(told.map(({ result }) => result))).toEqual(new Set(['retry']))
+    expect(new Set(reported.map(({ result }) => result))).toEqual(new Set(['retry']))
     await clock.advance(10_000)
-    expect(told.at(-1)?.result).toBe('error')
+    expect(reported.at(-1)?.result).toBe('error')
   })
 
   test('a wish to come again, which forgets failures', async () => {
     const clock = new VirtualClock()
     let times = 0
-    const { controller, told } = controllerOf(clock, async () => {
+    const { controller, reported } = controllerOf(clock, async () => {
       if (++times === 2) throw new Error('once')
       return { requeueAfterMs: 1_000 }
     })
     controller.enqueue('a')
     await clock.advance(3_100)
-    expect(told.map(({ result }) => result)).toEqual(['requeue', 'error', 'requeue', 'requeue'])
+    expect(reported.map(({ result }) => result)).toEqual(['requeue', 'error', 'requeue', 'requeue'])
     expect(controller.queue.failuresOf('a')).toBe(0)
   })
 
-  test('nothing, in its time: it is told to end, and comes again', async () => {
+  test('nothing, in its time: it is aborted, and comes again', async () => {
     const clock = new VirtualClock()
-    const { controller, told } = controllerOf(
+    const { controller, reported } = controllerOf(
       clock,
       (_, { signal }) => sleep(clock, 1_000_000, signal),
       { timeoutMs: 5_000 },
     )
     controller.enqueue('a')
     await clock.advance(5_100)
-    expect(told).toMatchObject([{ result: 'timeout', durationMs: 5_000 }])
-    expect(told[0]?.error).toMatchObject({ message: 'the reconcile of a took longer than 5 s' })
+    expect(reported).toMatchObject([{ result: 'timeout', durationMs: 5_000 }])
+    expect(reported[0]?.error).toMatchObject({ message: 'the reconcile of a took longer than 5 s' })
     await clock.advance(5_010)
-    expect(told).toHaveLength(2)
+    expect(reported).toHaveLength(2)
   })
 })
 
@@ -181,7 +181,7 @@ test('workers share the keys and never one key', async () => {
 test('a stop lets what runs end, takes nothing new, and leaves no timer', async () => {
   const clock = new VirtualClock()
   const ended: string[] = []
-  const { controller, stop, told, isRunning } = controllerOf(clock, async (key, { signal }) => {
+  const { controller, stop, reported, isRunning } = controllerOf(clock, async (key, { signal }) => {
     await sleep(clock, 60_000, signal).catch(() => {})
     await sleep(clock, 500, new AbortController().signal)
     ended.push(key)
@@ -195,5 +195,5 @@ test('a stop lets what runs end, takes nothing new, and leaves no timer', async 
   expect([ended, isRunning()]).toEqual([[], true])
   await clock.advance(200)
   expect([ended, isRunning(), clock.pending]).toEqual([['a'], false, 0])
-  expect(told.map(({ result }) => result)).toEqual(['stopped'])
+  expect(reported.map(({ result }) => result)).toEqual(['stopped'])
 })

@@ -38,12 +38,12 @@ export interface ControllerOptions {
 }
 
 /**
- * A right may be about to come: the API server hears of a new Role a moment after others do. And it may go before what it
- * is for: a namespace that is deleted loses its Roles first. So many tries, some five seconds, are not told as failures.
+ * A right may come a moment later: the API server learns of a new Role with a delay. And it may go early: a namespace that
+ * is deleted loses its Roles first. So many attempts, some five seconds, are not reported as failures.
  */
-const patientTries = 10
+const quietAttempts = 10
 
-/** Takes keys from a queue and reconciles them, level-driven: what happened is not told, only that something did. */
+/** Takes keys from a queue and reconciles them, level-driven: a key says that something changed, not what. */
 export class Controller {
   readonly #options: ControllerOptions
   readonly queue: WorkQueue
@@ -86,10 +86,10 @@ export class Controller {
       .toString(16)
       .padStart(12, '0')
     const startedMs = clock.nowMs()
-    const tell = (result: ReconcileResult, error?: unknown) => {
+    const report = (result: ReconcileResult, error?: unknown) => {
       const durationMs = clock.nowMs() - startedMs
-      const told: Reconciled = { controller: name, key, reconcileId, result, durationMs }
-      observer?.reconciled?.(error === undefined ? told : { ...told, error })
+      const ended: Reconciled = { controller: name, key, reconcileId, result, durationMs }
+      observer?.reconciled?.(error === undefined ? ended : { ...ended, error })
     }
     using limit = deadline(clock, timeoutMs, signal, () => {
       return new TimeoutError(`the reconcile of ${key} took longer than ${timeoutMs / 1000} s`)
@@ -98,15 +98,15 @@ export class Controller {
       const context = { signal: limit.signal, failures: this.queue.failuresOf(key) }
       const { requeueAfterMs } = (await reconcile(key, context)) ?? {}
       this.queue.forget(key)
-      if (requeueAfterMs === undefined) return tell('success')
+      if (requeueAfterMs === undefined) return report('success')
       this.queue.addAfter(key, requeueAfterMs)
-      tell('requeue')
+      report('requeue')
     } catch (error) {
-      if (signal.aborted) return tell('stopped', error)
-      const isEarly = isForbidden(error) && this.queue.failuresOf(key) < patientTries
+      if (signal.aborted) return report('stopped', error)
+      const isEarly = isForbidden(error) && this.queue.failuresOf(key) < quietAttempts
       const askedMs = error instanceof ApiError ? error.retryAfterMs : null
       this.queue.addRateLimited(key, askedMs ?? 0)
-      tell(limit.signal.aborted ? 'timeout' : isEarly ? 'retry' : 'error', error)
+      report(limit.signal.aborted ? 'timeout' : isEarly ? 'retry' : 'error', error)
     }
   }
 }

@@ -39,7 +39,7 @@ export class ApiError extends KubeError {
   readonly reason: string
   /** Which fields were refused and why. */
   readonly causes: readonly StatusCause[]
-  /** How long the server asks to be left alone; null when it does not. */
+  /** The delay that the server asks for; null for none. */
   readonly retryAfterMs: number | null
 
   constructor(request: string, status: number, body: Status, retryAfterMs: number | null = null) {
@@ -84,7 +84,7 @@ export const isForbidden = (error: unknown): error is ApiError => hasStatus(erro
 export const isNamespaceTerminating = (error: unknown): boolean =>
   isForbidden(error) && error.causes.some(({ reason }) => reason === 'NamespaceTerminating')
 
-/** Somebody else wrote first, or owns a field. */
+/** Another client wrote first, or owns a field. */
 export const isConflict = (error: unknown): error is ApiError =>
   hasStatus(error, 409) && error.reason !== 'AlreadyExists'
 

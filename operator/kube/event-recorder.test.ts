@@ -179,7 +179,7 @@ describe('an API server that does not take it', () => {
     expect(dropped).toEqual([])
   })
 
-  test('is left alone after some tries, and that is told', async () => {
+  test('is given up after some attempts, and that is reported', async () => {
     const { clock, recorder, trouble, writes, dropped } = recorderOf()
     trouble.error = new ApiError('POST', 403, { reason: 'Forbidden' })
     recorder.record(missing)

@@ -18,7 +18,7 @@ const mostTries = 5
 /** The API server takes notes up to so many bytes of UTF-8. */
 const mostNoteBytes = 1024
 
-/** What happened to an object. `reason` and `action` are from a fixed list; `note` is for people. */
+/** What happened to an object. `reason` and `action` are from a fixed list; `note` is for users. */
 export interface Occurrence {
   readonly type: 'Normal' | 'Warning'
   /** Why, in CamelCase: `SecretNotFound`. */
@@ -73,8 +73,8 @@ interface Series {
 }
 
 /**
- * Reports to people what happened to an object, where `kubectl describe` shows it. It writes in the background, makes a
- * count of the same thing again, and drops what is too much about one object.
+ * Writes what happened to an object as Events, which `kubectl describe` shows. It writes in the background, counts
+ * repetitions in one Event, and drops what is too much about one object.
  */
 export class EventRecorder {
   readonly #options: EventRecorderOptions

@@ -17,7 +17,7 @@ function candidate(
   identity: string,
   wire: { delayMs: number; isCut?: boolean; losesAnswers?: boolean } = { delayMs: 5 },
 ) {
-  const told: unknown[] = []
+  const reported: unknown[] = []
   const elector = new LeaderElector({
     client: keeper.connect(wire),
     lease,
@@ -25,10 +25,10 @@ function candidate(
     clock,
     random: seededRandom(identity.length + 7),
     observer: {
-      leading: (leads) => told.push(leads),
-      leaseFailed: () => told.push('failed'),
+      leading: (leads) => reported.push(leads),
+      leaseFailed: () => reported.push('failed'),
       waiting: ({ namespace, name }, leader) =>
-        told.push(`waits for ${leader} of ${namespace}/${name}`),
+        reported.push(`waits for ${leader} of ${namespace}/${name}`),
     },
   })
   const stop = new AbortController()
@@ -46,37 +46,40 @@ function candidate(
     () => (state.outcome = 'stopped'),
     (error: unknown) => (state.outcome = error instanceof LeaseLostError ? 'lost' : String(error)),
   )
-  return { elector, stop, wire, told, state }
+  return { elector, stop, wire, reported, state }
 }
 
-test('who waits says once who leads, and again when that changes', async () => {
+test('a waiting process reports the leader once, and again when it changes', async () => {
   const clock = new VirtualClock()
   const keeper = new LeaseKeeper(clock)
   const a = candidate(clock, keeper, 'a')
   await clock.advance(100)
   const b = candidate(clock, keeper, 'b')
   await clock.advance(60_000)
-  expect(b.told).toEqual(['waits for a of ns/operator'])
+  expect(b.reported).toEqual(['waits for a of ns/operator'])
   const c = candidate(clock, keeper, 'c')
   await clock.advance(100)
   a.stop.abort()
   await clock.advance(60_000)
-  const all = [...b.told, ...c.told]
+  const all = [...b.reported, ...c.reported]
   expect(all).toContain(true)
   const [last] = b.elector.isLeading ? [c] : [b]
   const leader = b.elector.isLeading ? 'b' : 'c'
-  expect(last.told).toEqual(['waits for a of ns/operator', `waits for ${leader} of ns/operator`])
-  expect(a.told).toEqual([true, false])
+  expect(last.reported).toEqual([
+    'waits for a of ns/operator',
+    `waits for ${leader} of ns/operator`,
+  ])
+  expect(a.reported).toEqual([true, false])
 })
 
 describe('one candidate', () => {
   test('leads within a round trip, and renews', async () => {
     const clock = new VirtualClock()
     const keeper = new LeaseKeeper(clock)
-    const { elector, told } = candidate(clock, keeper, 'a')
+    const { elector, reported } = candidate(clock, keeper, 'a')
     expect(elector.isLeading).toBe(false)
     await clock.advance(20)
-    expect([elector.isLeading, elector.leader, told]).toEqual([true, 'a', [true]])
+    expect([elector.isLeading, elector.leader, reported]).toEqual([true, 'a', [true]])
     const first = keeper.lease?.spec
     expect(first).toMatchObject({
       holderIdentity: 'a',
@@ -93,7 +96,7 @@ describe('one candidate', () => {
   test('that is stopped keeps the lease until its work has ended, and then gives it away', async () => {
     const clock = new VirtualClock()
     const keeper = new LeaseKeeper(clock)
-    const { elector, stop, state, told } = candidate(clock, keeper, 'a')
+    const { elector, stop, state, reported } = candidate(clock, keeper, 'a')
     state.windDownMs = 30_000
     await clock.advance(20)
     stop.abort()
@@ -106,7 +109,7 @@ describe('one candidate', () => {
     await clock.advance(2_000)
     expect(state).toMatchObject({ outcome: 'stopped', leadEnded: true })
     expect(keeper.lease?.spec).toMatchObject({ holderIdentity: '', leaseDurationSeconds: 1 })
-    expect([elector.isLeading, elector.isHealthy, told]).toEqual([false, true, [true, false]])
+    expect([elector.isLeading, elector.isHealthy, reported]).toEqual([false, true, [true, false]])
     expect(clock.pending).toBe(0)
   })
 
@@ -126,21 +129,21 @@ describe('one candidate', () => {
   test('that cannot renew in time has lost, and says so before anybody may follow', async () => {
     const clock = new VirtualClock()
     const keeper = new LeaseKeeper(clock)
-    const { elector, wire, state, told } = candidate(clock, keeper, 'a')
+    const { elector, wire, state, reported } = candidate(clock, keeper, 'a')
     await clock.advance(20)
     wire.isCut = true
     await clock.advance(9_900)
     expect([elector.isLeading, state.outcome]).toEqual([true, 'running'])
     await clock.advance(2_200)
     expect([elector.isLeading, state.outcome]).toEqual([false, 'lost'])
-    expect(told).toContain('failed')
-    expect(told.at(-1)).toBe(false)
+    expect(reported).toContain('failed')
+    expect(reported.at(-1)).toBe(false)
   })
 
-  test('whose renewal comes too late has lost for good, though the server has it', async () => {
+  test('whose renewal comes too late has lost the lease, though the server has it', async () => {
     const clock = new VirtualClock()
     const keeper = new LeaseKeeper(clock)
-    const { elector, wire, state, told } = candidate(clock, keeper, 'a')
+    const { elector, wire, state, reported } = candidate(clock, keeper, 'a')
     await clock.advance(20)
     wire.isCut = true
     // The attempt that begins at 8 s is answered after the deadline of 10 s, and before its own.
@@ -153,7 +156,7 @@ describe('one candidate', () => {
     }
     expect(keeper.lease?.spec?.holderIdentity).toBe('a')
     expect(led.lastIndexOf(true)).toBeLessThan(led.indexOf(false))
-    expect([state.outcome, told.at(-1)]).toEqual(['lost', false])
+    expect([state.outcome, reported.at(-1)]).toEqual(['lost', false])
   })
 
   test('that slept through its lease does not even ask for it when it wakes', async () => {
@@ -239,12 +242,12 @@ describe('two candidates', () => {
     const first = candidate(clock, keeper, 'a')
     await clock.advance(20)
     // A wall clock that is an hour wrong must not matter.
-    const lying: Clock = {
+    const wrongClock: Clock = {
       nowMs: () => clock.nowMs(),
       wallMs: () => clock.wallMs() + 3_600_000,
       after: (delayMs, run) => clock.after(delayMs, run),
     }
-    const second = candidate(lying, keeper, 'bb')
+    const second = candidate(wrongClock, keeper, 'bb')
     await clock.advance(1_000)
     first.wire.isCut = true
     await clock.advance(14_000)
@@ -269,7 +272,7 @@ describe('two candidates', () => {
     expect(keeper.lease.spec?.holderIdentity).toBe('thief')
   })
 
-  test('one whose time stood still does not lead when it wakes', async () => {
+  test('one that was suspended does not lead when it wakes', async () => {
     const clock = new VirtualClock()
     const keeper = new LeaseKeeper(clock)
     // Monotonic time goes on while a process is stopped; its timers do not fire.
@@ -298,7 +301,7 @@ describe('two candidates', () => {
 
 const troubles = fc.array(
   fc.record({
-    who: fc.nat(2),
+    index: fc.nat(2),
     what: fc.constantFrom('cut', 'slow', 'deaf', 'well', 'stop'),
     waitMs: fc.nat(20_000),
   }),
@@ -320,8 +323,8 @@ test('never do two lead at once, and in the end one leads', async () => {
           expect(leaders()).toBeLessThanOrEqual(1)
         }
       }
-      for (const { who, what, waitMs } of script) {
-        const { wire, stop } = all[who]!
+      for (const { index, what, waitMs } of script) {
+        const { wire, stop } = all[index]!
         wire.isCut = what === 'cut'
         wire.losesAnswers = what === 'deaf'
         wire.delayMs = what === 'slow' ? 3_000 : 5

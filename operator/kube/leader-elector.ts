@@ -10,11 +10,11 @@ import type { KubeObserver } from './observer.ts'
 export interface LeaderElectorOptions {
   readonly client: Pick<KubeClient, 'get' | 'create' | 'replace'>
   readonly lease: Required<ObjectRef>
-  /** Who we are, different for each process: the name of the pod and something random. */
+  /** The name of this process: the name of the pod and something random. */
   readonly identity: string
   readonly clock: Clock
   readonly random: Random
-  /** For how long a leader that is not heard of still counts. Default 15 s, whole seconds. */
+  /** For how long a leader without renewals still counts. Default 15 s, whole seconds. */
   readonly leaseMs?: number
   /** After how long without a renewal a leader gives up. Must be shorter. Default 10 s. */
   readonly renewDeadlineMs?: number
@@ -46,7 +46,7 @@ export class LeaderElector {
   /** The lease as last seen, and since when it looks like this. */
   #seen: { readonly lease: Lease; readonly sinceMs: number } | null = null
   #renewedMs = -Infinity
-  /** The leader that was reported as the one that is waited for. */
+  /** The last leader that was reported to the observer. */
   #awaited: string | null = null
   #leads = false
   #isOver = false
@@ -68,7 +68,7 @@ export class LeaderElector {
     return !this.#leads || this.isLeading
   }
 
-  /** Who leads, as far as it is known; null when nobody does. */
+  /** The leader, as far as it is known; null for none. */
   get leader(): string | null {
     return this.#seen?.lease.spec?.holderIdentity || null
   }
@@ -115,7 +115,7 @@ export class LeaderElector {
     return false
   }
 
-  /** Renews until told to stop; rejects when the lease is lost. */
+  /** Renews until the signal is aborted; rejects when the lease is lost. */
   async #keep(signal: AbortSignal): Promise<void> {
     for (;;) {
       await this.#pause(signal)
@@ -252,7 +252,7 @@ export const leases: Resource<Lease> = {
   namespaced: true,
 }
 
-/** The lease as it is to be written by who takes or keeps it. */
+/** The lease as the process that takes or keeps it writes it. */
 function claimed(
   ref: Required<ObjectRef>,
   present: Lease | null,

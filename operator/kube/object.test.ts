@@ -49,7 +49,7 @@ test('an object without its namespace, or its name, is a mistake and no other ob
   expect(() => objectPathOf(deployments, { namespace: 'ns', name: '' })).toThrow('empty name')
 })
 
-test('what is wrong with a Secret is told without its words', () => {
+test('an error about a Secret is reported without its text', () => {
   const body = {
     reason: 'Invalid',
     message: 'data: Invalid value: "hunter2"',
@@ -60,7 +60,7 @@ test('what is wrong with a Secret is told without its words', () => {
   expect(JSON.stringify([error, error.causes, error.message, error.stack])).not.toContain('hunter2')
 })
 
-test('a version that is too new asks for a list as one that is too old does', () => {
+test('a version that is too new needs a new list, as one that is too old does', () => {
   const details = { causes: [{ reason: 'ResourceVersionTooLarge' }], retryAfterSeconds: 1 }
   const error = new ApiError('GET', 504, { reason: 'Timeout', details })
   expect([isExpired(error), error.retryAfterMs]).toEqual([true, 1_000])

@@ -73,7 +73,7 @@ export function refOf(key: string): ObjectRef {
   return { namespace: key.slice(0, slash), name: key.slice(slash + 1) }
 }
 
-/** The object without the record of who owns which field: often half of its size. For a reflector's `keep`. */
+/** The object without the record of the owners of fields: often half of its size. For a reflector's `keep`. */
 export function withoutManagedFields<T extends KubeObject>(object: T): T {
   const { managedFields: _, ...metadata } = object.metadata
   return { ...object, metadata }

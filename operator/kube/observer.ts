@@ -29,17 +29,17 @@ export interface KubeObserver {
   /** A worker is done with an item. */
   queueDone?(queue: string, workedMs: number): void
 
-  /** A reconcile ended. `error` stands for all results but success and requeue. */
+  /** A reconcile ended. `error` is set for all results but success and requeue. */
   reconciled?(reconciled: Reconciled): void
 
   /** This process began or ceased to lead. */
   leading?(isLeading: boolean): void
-  /** Another process holds the lease, and this one waits. Told again when it is yet another. */
+  /** Another process holds the lease, and this one waits. Called again for each new leader. */
   waiting?(lease: Required<ObjectRef>, leader: string): void
   /** An attempt to get or keep the lease failed. */
   leaseFailed?(error: Error): void
 
-  /** An event could not be told, or was one too many. */
+  /** An event could not be written, or was one too many. */
   eventDropped?(reason: string, why: 'rate' | 'full' | 'error', error?: Error): void
 }
 

@@ -54,6 +54,6 @@ test('a version that is forgotten between pages leads to all in one answer, and 
 test.each([
   ['the first page', [expired]],
   ['the whole', [first, expired, expired]],
-])('a refusal of %s is told', async (_, answers) => {
+])('a refusal of %s is reported', async (_, answers) => {
   await expect(listAll(clientOf(answers).client, things, {}, signal)).rejects.toBe(expired)
 })

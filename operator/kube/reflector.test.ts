@@ -45,7 +45,7 @@ test.each<[string, readonly object[]]>([
   ['a bookmark of where they began', [{ type: 'BOOKMARK', resourceVersion: '5' }]],
   ['a bookmark of the past', [{ type: 'BOOKMARK', resourceVersion: '3' }]],
   [
-    'what was told already',
+    'known events',
     [{ type: 'ADDED', object: { metadata: { name: 'a', uid: '1', resourceVersion: '4' } } }],
   ],
 ])('watches that end at once, with %s, are asked for with growing pauses', async (_, events) => {
@@ -66,8 +66,8 @@ test.each<[string, readonly object[]]>([
   expect(new Set(failures)).toEqual(new Set(['watch EmptyWatchError']))
 })
 
-/** What a store is told when a server gives these events, a watch after the other. */
-async function toldOf(watches: readonly (readonly (readonly [string, string])[])[]) {
+/** The changes that a store publishes when a server sends these events, one watch after the other. */
+async function changesOf(watches: readonly (readonly (readonly [string, string])[])[]) {
   const left = [...watches]
   const client = {
     list: () => Promise.resolve({ items: [], resourceVersion: '5' }),
@@ -77,10 +77,10 @@ async function toldOf(watches: readonly (readonly (readonly [string, string])[])
     },
   }
   const store = new Store<KubeObject>()
-  const told: string[] = []
-  store.subscribe(({ type, object }) => told.push(`${type} ${object.metadata.resourceVersion}`))
+  const changes: string[] = []
+  store.subscribe(({ type, object }) => changes.push(`${type} ${object.metadata.resourceVersion}`))
   await reflectFor(client, store)
-  return told
+  return changes
 }
 
 test.each<[string, readonly (readonly (readonly [string, string])[])[], readonly string[]]>([
@@ -113,7 +113,7 @@ test.each<[string, readonly (readonly (readonly [string, string])[])[], readonly
     ['added 6', 'deleted 7', 'added 8'],
   ],
   [
-    'versions that are no numbers have no order, so all that is told counts',
+    'versions that are no numbers have no order, so every event counts',
     [
       [
         ['ADDED', 'x'],
@@ -124,8 +124,8 @@ test.each<[string, readonly (readonly (readonly [string, string])[])[], readonly
     ],
     ['added x', 'updated b', 'deleted a'],
   ],
-])('%s', async (_name, watches, told) => {
-  expect(await toldOf(watches)).toEqual(told)
+])('%s', async (_name, watches, changes) => {
+  expect(await changesOf(watches)).toEqual(changes)
 })
 
 test('an answer that is no list, with status 200, is asked for again', async () => {
@@ -147,7 +147,7 @@ test('an answer that is no list, with status 200, is asked for again', async () 
   expect(store.list().map(({ metadata }) => keyOf(metadata))).toEqual(['a'])
 })
 
-test('a server that asks for an hour of patience once is asked again within a minute', async () => {
+test('a server that asks for a delay of an hour once is asked again within a minute', async () => {
   let watches = 0
   const client = {
     list: () => Promise.resolve({ items: [], resourceVersion: '1' }),

@@ -49,13 +49,13 @@ export class Reflector<T extends KubeObject> {
   /** Whether the first list is in the store. */
   hasSynced = false
   #version: string | null = null
-  #heardAtMs: number
+  #receivedAtMs: number
   #failedAtMs = -Infinity
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options
     this.#backoff = new Backoff(options.backoff ?? usualBackoff, options.random)
-    this.#heardAtMs = options.clock.nowMs()
+    this.#receivedAtMs = options.clock.nowMs()
   }
 
   /** Resolves when the first list is in the store. */
@@ -68,9 +68,9 @@ export class Reflector<T extends KubeObject> {
     return this.#options.selection?.namespace ?? null
   }
 
-  /** Milliseconds since the server was last heard, be it a list, an event or a bookmark; before that since it was made. */
+  /** Milliseconds since the last list, event or bookmark of the server; before the first, since this was made. */
   get silentMs(): number {
-    return this.#options.clock.nowMs() - this.#heardAtMs
+    return this.#options.clock.nowMs() - this.#receivedAtMs
   }
 
   /**
@@ -98,7 +98,7 @@ export class Reflector<T extends KubeObject> {
     }
   }
 
-  /** A server that asks for patience gets the longest of our own delays at most: it may be the page of a proxy. */
+  /** `Retry-After` counts up to the longest of our own delays: it may come from a proxy. */
   #retryMs(error: KubeError): number {
     const { clock, backoff = usualBackoff } = this.#options
     const nowMs = clock.nowMs()
@@ -112,7 +112,7 @@ export class Reflector<T extends KubeObject> {
   #forget(isUnknown: boolean): void {
     const { store, selection, clock, onServed } = this.#options
     this.#version = null
-    this.#heardAtMs = clock.nowMs()
+    this.#receivedAtMs = clock.nowMs()
     store.replace([], selection?.namespace)
     if (isUnknown) onServed?.(false)
     this.#listed()
@@ -127,10 +127,10 @@ export class Reflector<T extends KubeObject> {
     const { client, resource, selection = {}, keep, store, clock, observer } = this.#options
     const startedMs = clock.nowMs()
     const { items, resourceVersion } = await listAll(client, resource, selection, signal, keep)
-    // Stopped in the meantime: nobody is there for the changes any more.
+    // Stopped in the meantime: the changes are no longer wanted.
     if (signal.aborted) return
     store.replace(items, selection.namespace)
-    this.#heard(resourceVersion)
+    this.#received(resourceVersion)
     observer?.listed?.(resource.plural, items.length, clock.nowMs() - startedMs)
     this.#listed()
   }
@@ -154,24 +154,24 @@ export class Reflector<T extends KubeObject> {
 
   #take(event: WatchEvent<T>): void {
     const { store, keep = (object: T) => object } = this.#options
-    if (event.type === 'BOOKMARK') return this.#heard(event.resourceVersion)
+    if (event.type === 'BOOKMARK') return this.#received(event.resourceVersion)
     const version = event.object.metadata.resourceVersion as string
-    // A server that begins further back tells again what is known, and of things that are gone by now.
-    if (this.#hasPassed(version)) return this.#heard(version)
+    // A server that begins further back repeats known events, also of objects that are gone by now.
+    if (this.#hasPassed(version)) return this.#received(version)
     if (event.type === 'DELETED') store.delete(keep(event.object))
     else store.set(keep(event.object))
-    this.#heard(version)
+    this.#received(version)
   }
 
   /** The version from which the next watch goes on never moves back, whatever a bookmark says. */
-  #heard(version: string): void {
+  #received(version: string): void {
     const { clock, onServed } = this.#options
-    this.#heardAtMs = clock.nowMs()
+    this.#receivedAtMs = clock.nowMs()
     onServed?.(true)
     if (!this.#hasPassed(version)) this.#version = version
   }
 
-  /** It was told already. */
+  /** Whether the version, or a newer one, was received before. */
   #hasPassed(version: string): boolean {
     return version === this.#version || isOlder(version, this.#version ?? undefined)
   }

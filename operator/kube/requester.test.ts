@@ -36,7 +36,7 @@ test.each([
   ['a page of a proxy', '<h1>denied by the gateway</h1>', 'denied by the gateway'],
   ['JSON of a proxy', '{"error":"denied by the gateway"}', 'denied by the gateway'],
   ['null', 'null', 'null'],
-])('a refusal that is %s is told in its own words', async (_, text, words) => {
+])('a refusal that is %s is reported in its own words', async (_, text, words) => {
   const requester = requesterOf(403, text)
   await expect(requester.send(request('GET'), signal, readNothing)).rejects.toThrow(words)
 })

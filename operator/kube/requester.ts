@@ -8,9 +8,9 @@ import type { Resource } from './object.ts'
 import type { KubeObserver, Verb } from './observer.ts'
 import type { Transport, WireAnswer, WireRequest } from './transport.ts'
 
-/** How often, and for how long at once, a server that says `Retry-After` is obeyed before the caller hears of it. */
-const patientTimes = 4
-const patientMs = 30_000
+/** How often, and for how long each time, `Retry-After` of a server is obeyed before the call fails. */
+const mostWaits = 4
+const mostWaitMs = 30_000
 export type Query = Readonly<Record<string, string | number | boolean>>
 
 export interface ApiRequest {
@@ -46,7 +46,7 @@ export class Requester {
 
   /** What `read` makes of the JSON of the answer. */
   send<T>(request: ApiRequest, signal: AbortSignal, read: ReadAnswer<T>): Promise<T> {
-    return this.#patiently(request, signal, async () => {
+    return this.#obeyingRetryAfter(request, signal, async () => {
       using limit = this.#deadline(request, signal)
       const answer = await this.#ask(request, limit.signal)
       return read(nameOf(request), parseJson(request, await text(answer.body)))
@@ -56,7 +56,7 @@ export class Requester {
   /** The pieces of an answer without end. */
   async *stream(request: ApiRequest, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     using limit = this.#deadline(request, signal)
-    const answer = await this.#patiently(request, limit.signal, () => {
+    const answer = await this.#obeyingRetryAfter(request, limit.signal, () => {
       limit.renew()
       return this.#ask(request, limit.signal)
     })
@@ -73,7 +73,7 @@ export class Requester {
     })
   }
 
-  async #patiently<T>(
+  async #obeyingRetryAfter<T>(
     request: ApiRequest,
     signal: AbortSignal,
     attempt: () => Promise<T>,
@@ -91,7 +91,7 @@ export class Requester {
       } catch (error) {
         // A request that was turned away like this has not begun: it can be sent again, a write too.
         const askedMs = isTurnedAway(error) ? error.retryAfterMs : null
-        if (askedMs === null || askedMs > patientMs || times > patientTimes) throw error
+        if (askedMs === null || askedMs > mostWaitMs || times > mostWaits) throw error
         await wait(askedMs, 'server')
       }
     }

@@ -17,45 +17,45 @@ function thing(name: string, uid: string, ...colours: string[]): Thing {
 
 function storeOf() {
   const store = new Store<Thing, 'colour'>({ colour: ({ colours }) => colours })
-  const told: string[] = []
+  const changes: string[] = []
   store.subscribe(({ type, object, previous }) =>
-    told.push(`${type} ${object.metadata.name} ${previous?.metadata.uid ?? '-'}`),
+    changes.push(`${type} ${object.metadata.name} ${previous?.metadata.uid ?? '-'}`),
   )
-  return { store, told }
+  return { store, changes }
 }
 
-test('changes are told with what stood there before', () => {
-  const { store, told } = storeOf()
+test('changes are published with the object before them', () => {
+  const { store, changes } = storeOf()
   store.set(thing('a', '1'))
   store.set(thing('a', '1'))
   store.delete(thing('a', '1'))
   store.delete(thing('a', '1'))
-  expect(told).toEqual(['added a -', 'updated a 1', 'deleted a 1'])
+  expect(changes).toEqual(['added a -', 'updated a 1', 'deleted a 1'])
 })
 
 test('the same version again is no change', () => {
-  const { store, told } = storeOf()
+  const { store, changes } = storeOf()
   const object = thing('a', '1')
   store.set(object)
   store.set(structuredClone(object))
-  expect(told).toEqual(['added a -'])
+  expect(changes).toEqual(['added a -'])
 })
 
 test('another object under the same name is a deletion and an addition', () => {
-  const { store, told } = storeOf()
+  const { store, changes } = storeOf()
   store.set(thing('a', '1'))
   store.set(thing('a', '2'))
   store.replace([thing('a', '3')])
-  expect(told).toEqual(['added a -', 'deleted a 1', 'added a -', 'deleted a 2', 'added a -'])
+  expect(changes).toEqual(['added a -', 'deleted a 1', 'added a -', 'deleted a 2', 'added a -'])
 })
 
 test('a full list deletes what is not in it', () => {
-  const { store, told } = storeOf()
+  const { store, changes } = storeOf()
   const kept = thing('kept', '1')
   store.replace([kept, thing('gone', '2')])
-  told.length = 0
+  changes.length = 0
   store.replace([kept, thing('new', '3')])
-  expect(told).toEqual(['deleted gone 2', 'added new -'])
+  expect(changes).toEqual(['deleted gone 2', 'added new -'])
 })
 
 test('an index finds an object under its present values alone', () => {
@@ -71,7 +71,7 @@ test('an index finds an object under its present values alone', () => {
   expect(names('green')).toEqual([])
 })
 
-test('nobody can change what is in it', () => {
+test('objects in it cannot be changed', () => {
   const { store } = storeOf()
   store.set(thing('a', '1', 'red'))
   const object = store.get('a') as unknown as { colours: string[]; metadata: { name: string } }
@@ -79,7 +79,7 @@ test('nobody can change what is in it', () => {
   expect(() => (object.metadata.name = 'b')).toThrow(TypeError)
 })
 
-test('who comes late hears of what is there', () => {
+test('a late subscriber gets the objects that are there', () => {
   const { store } = storeOf()
   store.set(thing('a', '1'))
   const late: string[] = []
@@ -87,25 +87,25 @@ test('who comes late hears of what is there', () => {
   expect(late).toEqual(['added a'])
 })
 
-test('what is told late is no news', () => {
-  const { store, told } = storeOf()
+test('an event that comes late changes nothing', () => {
+  const { store, changes } = storeOf()
   const [first, second] = [thing('a', '1'), thing('a', '1')]
   store.set(second)
   store.set(first)
   store.delete(first)
-  expect([told, store.get('a')]).toEqual([['added a -'], second])
+  expect([changes, store.get('a')]).toEqual([['added a -'], second])
 })
 
 test('a full list holds, even where it goes back', () => {
-  const { store, told } = storeOf()
+  const { store, changes } = storeOf()
   const old = thing('a', '1')
   store.set(thing('a', '1'))
   store.replace([old])
-  expect([told, store.get('a')]).toEqual([['added a -', 'updated a 1'], old])
+  expect([changes, store.get('a')]).toEqual([['added a -', 'updated a 1'], old])
 })
 
 test('a list of one namespace says nothing of the others', () => {
-  const { store, told } = storeOf()
+  const { store, changes } = storeOf()
   const inside = (namespace: string) => {
     const object = thing('a', '1')
     return { ...object, metadata: { ...object.metadata, namespace } }
@@ -113,7 +113,7 @@ test('a list of one namespace says nothing of the others', () => {
   store.set(inside('left'))
   store.set(inside('right'))
   store.replace([], 'left')
-  expect([told.length, store.list().map(({ metadata }) => keyOf(metadata))]).toEqual([
+  expect([changes.length, store.list().map(({ metadata }) => keyOf(metadata))]).toEqual([
     3,
     ['right/a'],
   ])

@@ -6,7 +6,7 @@ import { isOlder, keyOf, type KubeObject } from './object.ts'
 export interface Change<T extends KubeObject> {
   readonly type: 'added' | 'updated' | 'deleted'
   readonly object: T
-  /** What stood there before; null for one that is added. */
+  /** The object before the change; null for one that is added. */
   readonly previous: T | null
 }
 
@@ -15,7 +15,7 @@ export type IndexOf<T extends KubeObject> = (object: T) => readonly string[]
 
 /**
  * What is known of the objects of one kind, by key and by indexes. Objects are frozen to their depth:
- * they are shared by all who read, and a write to one throws.
+ * all readers share them, and a write to one throws.
  *
  * A reflector keeps it. Another object under the same name is reported as a deletion and an addition, never as an update.
  */
@@ -57,7 +57,7 @@ export class Store<T extends KubeObject, I extends string = never> {
     if (known === undefined || !isSame(known, object)) this.#put(key, object)
   }
 
-  /** Removes an object, as it was at its end. Nothing happens when there is none, or a newer one. */
+  /** Removes an object, given its last state. Nothing happens when there is none, or a newer one. */
   delete(last: T): void {
     const key = keyOf(last.metadata)
     const known = this.#objects.get(key)
@@ -88,7 +88,7 @@ export class Store<T extends KubeObject, I extends string = never> {
         if (under) under.add(key)
         else keys.set(value, new Set([key]))
       }
-    this.#tell({ type: before === null ? 'added' : 'updated', object, previous: before })
+    this.#publish({ type: before === null ? 'added' : 'updated', object, previous: before })
   }
 
   #remove(key: string, last?: T): void {
@@ -96,7 +96,7 @@ export class Store<T extends KubeObject, I extends string = never> {
     if (previous === undefined) return
     this.#unindex(key, previous)
     this.#objects.delete(key)
-    this.#tell({ type: 'deleted', object: deepFreeze(last ?? previous), previous })
+    this.#publish({ type: 'deleted', object: deepFreeze(last ?? previous), previous })
   }
 
   #unindex(key: string, object: T | null): void {
@@ -109,7 +109,7 @@ export class Store<T extends KubeObject, I extends string = never> {
       }
   }
 
-  #tell(change: Change<T>): void {
+  #publish(change: Change<T>): void {
     for (const listener of this.#listeners) listener(change)
   }
 }

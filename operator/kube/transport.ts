@@ -6,7 +6,7 @@ import type { Clock } from './clock.ts'
 import type { Cluster, Credentials, TlsMaterial } from './cluster.ts'
 import { ConnectionError, KubeError } from './errors.ts'
 
-/** How long credentials are taken for good before their files or plugins are asked again. */
+/** How long credentials are used before their files or plugins are read again. */
 const credentialsMs = 60_000
 const connectTimeoutMs = 10_000
 const keepAliveMs = 30_000
@@ -21,7 +21,7 @@ export interface WireRequest {
 
 export interface WireAnswer {
   readonly status: number
-  /** A header that stands once; null when it is absent. */
+  /** A header that occurs once; null when it is absent. */
   header(name: string): string | null
   /** The body, in pieces. Must be read to its end or left by aborting the request. */
   readonly body: AsyncIterable<Uint8Array>

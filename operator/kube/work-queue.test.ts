@@ -66,13 +66,13 @@ test('a shut queue gives nothing, keeps no timer, and lets its takers go', async
 })
 
 test('what metrics ask for', async () => {
-  const told: unknown[] = []
+  const reported: unknown[] = []
   const clock = new VirtualClock()
   const observer = {
-    queueAdded: (name: string) => told.push(['added', name]),
-    queueTaken: (_: string, waitedMs: number) => told.push(['taken', waitedMs]),
-    queueDone: (_: string, workedMs: number) => told.push(['done', workedMs]),
-    queueRetried: () => told.push(['retried']),
+    queueAdded: (name: string) => reported.push(['added', name]),
+    queueTaken: (_: string, waitedMs: number) => reported.push(['taken', waitedMs]),
+    queueDone: (_: string, workedMs: number) => reported.push(['done', workedMs]),
+    queueRetried: () => reported.push(['retried']),
   }
   const queue = new WorkQueue({ name: 'q', clock, observer })
   queue.add('a')
@@ -83,7 +83,7 @@ test('what metrics ask for', async () => {
   queue.addRateLimited('a')
   queue.done('a')
   expect([queue.active, queue.longestMs]).toEqual([0, 0])
-  expect(told).toEqual([['added', 'q'], ['taken', 30], ['retried'], ['done', 70]])
+  expect(reported).toEqual([['added', 'q'], ['taken', 30], ['retried'], ['done', 70]])
 })
 
 test('an item that fails stays away for 5 ms, doubling up to two minutes; forgetting begins anew', async () => {

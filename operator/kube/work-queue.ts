@@ -4,7 +4,7 @@ import type { Cancel, Clock } from './clock.ts'
 import type { KubeObserver } from './observer.ts'
 
 const firstDelayMs = 5
-/** No watch reports that a quota or a webhook was mended: nobody should have to wait long for it. */
+/** No watch reports that a quota or a webhook was fixed: no user should have to wait long for it. */
 const mostDelayMs = 120_000
 
 export interface WorkQueueOptions {
@@ -15,7 +15,7 @@ export interface WorkQueueOptions {
 }
 
 /**
- * Keys that wait for work. A key stands in it at most once, however often it is added, and no two
+ * Keys that wait for work. A key is in it at most once, however often it is added, and no two
  * workers have the same key: one that is added while it is worked on comes again afterwards.
  *
  * Three sets make it so: `waiting` is what the next `take` gives, in order; `dirty` is what needs
@@ -55,7 +55,7 @@ export class WorkQueue {
 
   /** How long the longest of the present works has taken so far, in milliseconds. */
   get longestMs(): number {
-    // Of one reading of the clock: two would tell how long it took to read it.
+    // One reading of the clock: with two, the time between them would count as work.
     const nowMs = this.#options.clock.nowMs()
     return nowMs - Math.min(nowMs, ...this.#processing.values())
   }

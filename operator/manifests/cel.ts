@@ -11,7 +11,7 @@ export class RuleBook {
   readonly #rules = new Map<string, ParseResult>()
 
   /**
-   * Whether a rule holds; one that cannot be judged for a value does not.
+   * Whether a rule holds; a rule that cannot be evaluated does not.
    * @throws ParseError when the rule is no CEL
    */
   holds(rule: string, self: Json): boolean {
@@ -66,7 +66,7 @@ function isCidr(text: string): boolean {
   return most !== undefined && Number(bits) <= most
 }
 
-/** CEL tells whole numbers from others; none of our schemas has a number that need not be whole. */
+/** CEL has a type for whole numbers; none of our schemas has a number that need not be whole. */
 function celValue(value: Json): unknown {
   if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : value
   if (isList(value)) return value.map(celValue)

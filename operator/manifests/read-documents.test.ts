@@ -32,11 +32,11 @@ test.each([
   expect(read(text)).toEqual(values)
 })
 
-describe('what cannot be read is told with its place, and without what may be a key', () => {
+describe('what cannot be read is reported with its position, and without what may be a key', () => {
   test.each([
     ['an alias of nothing', 'a: 1\n---\nkind: *s3cret', /^document 2, line 3: Unresolved alias/],
     ['aliases of aliases', bomb, /Excessive alias count/],
-    ['a tag that nobody knows', 'a: !s3!cret b', /^document 1, line 1: /],
+    ['an unknown tag', 'a: !s3!cret b', /^document 1, line 1: /],
     ['a key twice', 'a: 1\na: 2', /line 2: Map keys must be unique$/],
     ['text behind an object', '{a: 1}\n"s3cret"', /^document 1, line 2: Unexpected/],
     ['a value as the head of a block', 'a: |s3cret', /Block scalar header/],

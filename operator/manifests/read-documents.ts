@@ -56,7 +56,7 @@ function isKnownToKubectl(tag: Tags[number]): boolean {
   return typeof tag === 'string' || !(tag.tag.endsWith(':timestamp') || tag.format === 'TIME')
 }
 
-/** Throws for aliases of nothing, and for few lines of aliases that stand for very many values. */
+/** Throws for aliases of nothing, and for few lines of aliases that expand to very many values. */
 function valueOf(document: Document): { readonly value: Json } | { readonly fault: string } {
   try {
     return { value: document.toJS({ maxAliasCount: 1_000 }) as Json }

@@ -53,7 +53,7 @@ test.each([[undefined], [null], ['']])(
 describe('an object that is there twice', () => {
   const text = stringify(provider({ name: 'a' }))
 
-  test('is told with both places, and counts once', () => {
+  test('is reported with both positions, and counts once', () => {
     const set = readManifests(
       [
         { name: 'one.yaml', text },
@@ -70,7 +70,7 @@ describe('an object that is there twice', () => {
     expect(namesOf(set)).toEqual(['rpc/a'])
   })
 
-  test('is told also when the first of them is refused', () => {
+  test('is reported also when the first of them is refused', () => {
     const odd = stringify(provider({ name: 'a' }, { chainId: 7 }))
     expect(problemsOf(read(`${odd}---\n${text}`)).at(-1)).toContain(
       'the same object is in a.yaml, document 1',
@@ -100,7 +100,7 @@ describe('lists', () => {
     expect([namesOf(set), problemsOf(set)]).toEqual([['rpc/a', 'rpc/b'], []])
   })
 
-  test('what is no object is told with its item', () => {
+  test('what is no object is reported with its item', () => {
     expect(problemsOf(read(stringify({ kind: 'List', items: [items[0], 7] })))).toEqual([
       'a.yaml: document 1, line 1, items[1]: is no Kubernetes object: it has no kind',
     ])

@@ -34,7 +34,7 @@ export interface ManifestSet {
   readonly refusedProviders: readonly RefusedProvider[]
 }
 
-/** As much as is to be known of a provider that cannot be read. */
+/** What is known of a provider that cannot be read. */
 export interface RefusedProvider {
   readonly namespace: string
   readonly name: string

@@ -66,7 +66,7 @@ export function renderManifests(
     note(`RpcRouter ${namespace}/${name}`, translation)
     warnings.push(...translation.notes.map((text) => `RpcRouter ${namespace}/${name}: ${text}`))
     for (const { provider, refusals, dangling } of translation.providers) {
-      // What is wrong with them is told of their files.
+      // Their problems are reported with their files.
       if (refused.some(({ name: other }) => other === provider)) continue
       selected.add(`${namespace}/${provider}`)
       note(`UpstreamProvider ${namespace}/${provider}`, { refusals, dangling })

@@ -129,8 +129,8 @@ function policyRule({ group, resource, verbs, names }: Rule): object {
 }
 
 /**
- * The account that the roles are bound to, and its namespace where the roles are of the whole cluster: who may write
- * only into namespaces that are there cannot create any.
+ * The account that the roles are bound to, and its namespace where the roles are of the whole cluster: a user who may
+ * write only into existing namespaces cannot create any.
  */
 export function accountManifests({
   namespaces,
@@ -152,8 +152,8 @@ const kinds = [rpcRouterNames.plural, upstreamProviderNames.plural]
 const write = ['create', 'update', 'patch', 'delete', 'deletecollection']
 
 /**
- * What people may do: who has one of the cluster's own roles `view`, `edit` and `admin` in a namespace
- * may do the like with routers and providers there. The status stays the operator's.
+ * The rights of users: they extend the cluster's own roles `view`, `edit` and `admin` to the routers and providers of a
+ * namespace. Only the operator writes the status.
  */
 export const userRoles: readonly KubeObject[] = [
   userRole('view', ['view', 'edit', 'admin'], [{ resources: kinds, verbs: read }]),

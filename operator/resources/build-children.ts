@@ -19,7 +19,7 @@ import { childOf, selectorLabels } from './labels.ts'
 import type { PodPorts } from './ports.ts'
 import { buildMetricsService, buildMonitor, buildNetworkPolicy, buildService } from './service.ts'
 
-/** Images of what names none of its own. */
+/** Images of objects that name none. */
 export interface Images {
   readonly router: string
   readonly redis: string

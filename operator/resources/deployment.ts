@@ -179,11 +179,11 @@ function routerContainer(
     ports: ports.map((port) => ({ ...port, protocol: 'TCP' })),
     resources: resourcesOf(withUsual(resources)),
     ...probes,
-    // Goes on as before until everyone who sends calls here has learnt that it ends.
+    // Goes on as before until all clients and proxies have learnt that it ends.
     ...(shutdown.preStopSeconds > 0 && {
       lifecycle: { preStop: { sleep: { seconds: shutdown.preStopSeconds } } },
     }),
-    // What a pod that does not start says stands in its status.
+    // The status of a pod that does not start shows the end of its log.
     terminationMessagePolicy: 'FallbackToLogsOnError',
     securityContext: containerSecurity,
     volumeMounts: volumeMounts(config),
@@ -208,7 +208,7 @@ export const podSecurity: Plain<V1PodSecurityContext> = {
   seccompProfile: { type: 'RuntimeDefault' },
 }
 
-/** What the profile "restricted" of Pod Security wants of a container, and a root that nobody writes to. */
+/** What the profile "restricted" of Pod Security requires of a container, and a read-only root. */
 export const containerSecurity: V1SecurityContext = {
   allowPrivilegeEscalation: false,
   readOnlyRootFilesystem: true,

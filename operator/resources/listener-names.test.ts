@@ -76,7 +76,7 @@ describe('while a rollout goes on, clients of the Service reach in old pods', ()
   })
 })
 
-test('names of ports are such as Kubernetes takes, and each stands once', () => {
+test('names of ports are valid in Kubernetes, and unique', () => {
   const endpoints = (['jsonrpc', 'rest', 'grpc', 'tendermintrpc'] as const).flatMap(
     (apiInterface) =>
       ['ETH1', 'LAVA', 'LAVA'].map((chainId) => {

@@ -11,11 +11,11 @@ test.each<[PodPorts]>([
   expect(portsIn(portAnnotations(ports))).toEqual(ports)
 })
 
-test('pods that tell nothing may need any port', () => {
+test('pods without annotations may need any port', () => {
   expect(portsIn()).toEqual({ listen: [], egress: 'any' })
 })
 
-test('what is no port is none', () => {
+test('a text that is no port is ignored', () => {
   const [listen, egress] = ['rpcrouter.dev/listen-ports', 'rpcrouter.dev/egress-ports']
   const annotations = { [listen]: '22,abc,0,-1', [egress]: '65536,1.5,,8545' }
   expect(portsIn(annotations)).toEqual({ listen: [22], egress: [8545] })

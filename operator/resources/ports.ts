@@ -9,7 +9,7 @@ import { type RenderedConfig, egressPorts, isPort } from '../translate/rendered-
 export interface PodPorts {
   /** By which clients reach them. */
   readonly listen: readonly number[]
-  /** To which they connect; `any` when one of them stands in a Secret. */
+  /** To which they connect; `any` when one of them is in a Secret. */
   readonly egress: readonly number[] | 'any'
 }
 
@@ -21,8 +21,8 @@ export function podPorts(router: RpcRouter, config: RenderedConfig): PodPorts {
 }
 
 /**
- * Annotations of pods: by which ports they are reached, and reach others. Not of their ConfigMap: many may write those who
- * may not open ports.
+ * Annotations of pods: the ports that they listen on and connect to. They are not in the ConfigMap: users without the
+ * right to open ports may write ConfigMaps.
  */
 export function portAnnotations({ listen, egress }: PodPorts): Readonly<Record<string, string>> {
   return {
@@ -31,7 +31,7 @@ export function portAnnotations({ listen, egress }: PodPorts): Readonly<Record<s
   }
 }
 
-/** The ports that the annotations of pods tell. Those that do not tell may need any. */
+/** The ports in the annotations of pods. Pods without these annotations may need any. */
 export function portsIn(annotations: Readonly<Record<string, string>> = {}): PodPorts {
   const egress = annotations[egressAnnotation]
   return {

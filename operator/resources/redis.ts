@@ -79,7 +79,7 @@ function buildService(router: RpcRouter): Service {
   }
 }
 
-/** Redis is for the pods of its router alone, and calls nobody. */
+/** Only the pods of its router reach Redis, and Redis connects to nothing. */
 function buildNetworkPolicy(router: RpcRouter): NetworkPolicy {
   const clients = { podSelector: { matchLabels: { ...selectorLabels(router, 'router') } } }
   return {

@@ -65,7 +65,7 @@ export function buildMetricsService(router: RpcRouter): Service {
   }
 }
 
-/** Tells the Prometheus operator to collect the metrics: of the pods, or through the metrics Service. */
+/** Makes the Prometheus operator collect the metrics: of the pods, or through the metrics Service. */
 export function buildMonitor(router: RpcRouter, type: 'PodMonitor' | 'ServiceMonitor'): Monitor {
   const { interval, labels } = router.spec.monitoring
   const scrape = { port: 'metrics', path: '/metrics', ...(interval && { interval }) }
@@ -83,7 +83,7 @@ export function buildMonitor(router: RpcRouter, type: 'PodMonitor' | 'ServiceMon
 }
 
 /**
- * Who may reach the pods, and by which ports they may reach others.
+ * The clients that may reach the pods, and the ports to which the pods may connect.
  *
  * @param others ports of other configs that pods still run, or may run again: old pods need theirs to the end
  */

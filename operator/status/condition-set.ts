@@ -12,7 +12,7 @@ import type { Occurrence } from '../kube/event-recorder.ts'
 import type { Deployment } from '../resources/kinds.ts'
 import { configHashAnnotation, secretHashAnnotation } from '../resources/labels.ts'
 
-/** What is found of one condition; when it came about is told by `settle`. */
+/** One condition as observed; `settle` adds the time of its last change. */
 export interface Finding<Type extends string = string> extends Omit<
   Condition,
   'lastTransitionTime' | 'observedGeneration'
@@ -76,18 +76,18 @@ export function isOtherTemplate(before: PodTemplate | null, after: PodTemplate |
   return after !== null && !isDeepStrictEqual(before, after)
 }
 
-type Told = Omit<Occurrence, 'regarding'>
+type EventContent = Omit<Occurrence, 'regarding'>
 
-function occurrence(reason: EventReason, note: string): Told {
+function occurrence(reason: EventReason, note: string): EventContent {
   const { type, action } = eventReasons[reason]
   return { type, reason, action, note }
 }
 
-/** What people are told when the pods of a router are asked to become others. */
+/** The events when the template of the pods of a router changes. */
 export function templateOccurrences(
   before: PodTemplate | null,
   after: PodTemplate | null,
-): readonly Told[] {
+): readonly EventContent[] {
   if (after === null || !isOtherTemplate(before, after)) return []
   const [old, now] = [before?.metadata?.annotations, after.metadata?.annotations]
   const config = now?.[configHashAnnotation]
@@ -101,22 +101,22 @@ export function templateOccurrences(
 type Conditions = Pick<RpcRouterStatus, 'conditions'>
 
 /**
- * What people are told when the status of a router or a provider changes.
+ * The events when the status of a router or a provider changes.
  *
- * @param refused what is told of an object that is not accepted
+ * @param refused the reason for an object that is not accepted
  */
 export function conditionOccurrences(
   refused: EventReason,
   before: Conditions | undefined,
   after: Conditions,
-): readonly Told[] {
+): readonly EventContent[] {
   const wasPaused = before?.conditions?.some(({ reason }) => reason === 'Paused')
   const changed = changedConditions(before?.conditions, after.conditions)
-  return changed.flatMap(({ type, reason, status, message }): readonly Told[] => {
+  return changed.flatMap(({ type, reason, status, message }): readonly EventContent[] => {
     if (type === 'Accepted' && status === 'False') return [occurrence(refused, message)]
     // At first sight, all pods may be of the newest revision for a long time.
     if (reason === 'RolloutComplete' && !before) return []
-    // An Event has the name of the reason that it tells; of a key, that of its object.
+    // An event is named by the reason of its condition; of a key, by that of its object.
     const name = reason.replace('KeyNotFound', 'NotFound')
     return [
       ...(wasPaused && type === 'Programmed' ? [occurrence('Resumed', message)] : []),

@@ -4,7 +4,7 @@ import type { Condition, RpcRouterStatus, UpstreamProviderStatus } from '../api/
 import type { KubeObject } from '../kube/object.ts'
 import type { Deployment } from '../resources/kinds.ts'
 import { type Finding, providerFinding, routerFinding, settle } from './condition-set.ts'
-import { type RouterVerdict, programmedOf, routerStatuses } from './provider-status.ts'
+import { type RouterResult, programmedOf, routerStatuses } from './provider-status.ts'
 import { availability, fleetFigures, readyOfWanted } from './rollout.ts'
 
 /** An object that does not fit the types of this operator: it was stored before they were as they are. */
@@ -42,7 +42,7 @@ export function invalidRouterStatus(
 /** The same for a provider. */
 export function invalidProviderStatus(
   { object, faults, now }: InvalidObject<UpstreamProviderStatus>,
-  routers: readonly RouterVerdict[],
+  routers: readonly RouterResult[],
 ): UpstreamProviderStatus {
   const { status, metadata } = object
   const findings = [

@@ -33,9 +33,10 @@ function providerWith(before: readonly Condition[]): UpstreamProvider {
   })
 }
 
-const told = (occurrences: readonly { reason: string }[]) => occurrences.map(({ reason }) => reason)
+const reasonsOf = (occurrences: readonly { reason: string }[]) =>
+  occurrences.map(({ reason }) => reason)
 
-describe('a router is told of', () => {
+describe('an event of a router', () => {
   const programmed = condition('Programmed', 'True', 'Programmed')
   const paused = condition('Programmed', 'False', 'Paused')
 
@@ -80,7 +81,7 @@ describe('a router is told of', () => {
       ['Resumed', 'NameConflict'],
     ],
     [
-      'a rollout that stands still',
+      'a rollout that is stuck',
       [condition('Progressing', 'True', 'RolloutInProgress')],
       condition('Progressing', 'False', 'RolloutStalled'),
       ['RolloutStalled'],
@@ -100,7 +101,9 @@ describe('a router is told of', () => {
     ],
   ])('%s', (_, before, after, reasons) => {
     expect(
-      told(conditionOccurrences('NotAccepted', routerWith(before).status, { conditions: [after] })),
+      reasonsOf(
+        conditionOccurrences('NotAccepted', routerWith(before).status, { conditions: [after] }),
+      ),
     ).toEqual(reasons)
   })
 
@@ -112,7 +115,7 @@ describe('a router is told of', () => {
   })
 })
 
-describe('a provider is told of', () => {
+describe('an event of a provider', () => {
   test.each([
     ['a refusal', condition('Accepted', 'False', 'DuplicateName'), ['InvalidProvider']],
     ['a missing Secret', condition('ResolvedRefs', 'False', 'SecretNotFound'), ['SecretNotFound']],
@@ -124,14 +127,14 @@ describe('a provider is told of', () => {
     ['nothing that is well', condition('Ready', 'True', 'Ready'), []],
   ])('%s', (_, after, reasons) => {
     expect(
-      told(
+      reasonsOf(
         conditionOccurrences('InvalidProvider', providerWith([]).status, { conditions: [after] }),
       ),
     ).toEqual(reasons)
   })
 })
 
-test('pods that become others are told of by what changed', () => {
+test('a new template has an event that names what changed', () => {
   const template = (config: string, secret: string, cpu = 1) => ({
     metadata: {
       annotations: { [configHashAnnotation]: config, [secretHashAnnotation]: secret },
@@ -139,12 +142,12 @@ test('pods that become others are told of by what changed', () => {
     spec: { containers: [{ name: 'router', resources: { limits: { cpu: `${cpu}` } } }] },
   })
   const change = (...after: Parameters<typeof template>) =>
-    told(templateOccurrences(template('a', 'x'), template(...after)))
+    reasonsOf(templateOccurrences(template('a', 'x'), template(...after)))
   expect(change('a', 'x')).toEqual([])
   expect(change('b', 'y')).toEqual(['ConfigRendered'])
   expect(change('a', 'y')).toEqual(['SecretRotated'])
   expect(change('a', 'x', 2)).toEqual(['RolloutStarted'])
-  expect(told(templateOccurrences(null, template('a', 'x')))).toEqual(['ConfigRendered'])
+  expect(reasonsOf(templateOccurrences(null, template('a', 'x')))).toEqual(['ConfigRendered'])
 })
 
 test('the note is the message, the type and the action are those of the table', () => {

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { upstreamProviderSchema } from '../api/upstream-provider.ts'
 import type { ProviderRefusal } from '../translate/translation.ts'
-import { providerStatus, type RouterVerdict } from './provider-status.ts'
+import { providerStatus, type RouterResult } from './provider-status.ts'
 
 const provider = upstreamProviderSchema.parse({
   apiVersion: 'rpcrouter.dev/v1alpha1',
@@ -24,13 +24,13 @@ const elsewhere = (router: string): ProviderRefusal => ({
   message: `the RpcRouter ${router} has no endpoint for ETH1 jsonrpc, only for BTC jsonrpc`,
 })
 
-const judged = (router: string, ...refusals: readonly ProviderRefusal[]): RouterVerdict => ({
+const judged = (router: string, ...refusals: readonly ProviderRefusal[]): RouterResult => ({
   router,
   refusals,
   fate: refusals.length === 0 ? 'used' : 'left-out',
 })
 
-function accepted(...routers: readonly RouterVerdict[]): string {
+function accepted(...routers: readonly RouterResult[]): string {
   const observation = { provider, refusals: [], dangling: [], routers, now: '2026-01-01T00:00:00Z' }
   const { conditions } = providerStatus(observation)
   const { status, reason, message } = conditions?.find(({ type }) => type === 'Accepted') ?? {}
@@ -50,7 +50,7 @@ test.each([
   ],
   ['its mistake, first', [judged('eth', mistake), judged('btc', elsewhere('btc'))], own],
   ['its mistake, last', [judged('btc', elsewhere('btc')), judged('eth', mistake)], own],
-  ['its mistake, told by many', [judged('eth', mistake), judged('eth2', mistake)], own],
+  ['its mistake, reported by many', [judged('eth', mistake), judged('eth2', mistake)], own],
   [
     'a router of another chain',
     [judged('r0', elsewhere('r0'))],

@@ -14,13 +14,13 @@ import { type Finding, providerFinding, sentences, settle } from './condition-se
 type Fate = 'used' | 'held' | 'left-out'
 
 /** What one router made of a provider. */
-export interface RouterVerdict {
+export interface RouterResult {
   readonly router: string
   readonly refusals: readonly ProviderRefusal[]
   readonly fate: Fate
 }
 
-function isProgrammed({ fate }: RouterVerdict): boolean {
+function isProgrammed({ fate }: RouterResult): boolean {
   return fate === 'used'
 }
 
@@ -30,19 +30,19 @@ const fateTexts: Readonly<Record<Fate, string>> = {
   'left-out': 'The pods do not run with it.',
 }
 
-/** The verdicts, with those of routers that were held back after this generation was applied as if it had been just now. */
+/** The results. A router that was held back after it applied this generation counts as one that uses it. */
 function withApplied(
-  verdicts: readonly RouterVerdict[],
+  results: readonly RouterResult[],
   status: UpstreamProviderStatus | undefined,
   generation: number,
-): readonly RouterVerdict[] {
-  return verdicts.map((verdict) => {
-    const before = status?.routers?.find(({ name }) => name === verdict.router)
+): readonly RouterResult[] {
+  return results.map((result) => {
+    const before = status?.routers?.find(({ name }) => name === result.router)
     const isApplied = before?.conditions?.some(
       ({ type, status: is, observedGeneration }) =>
         type === 'Programmed' && is === 'True' && observedGeneration === generation,
     )
-    return verdict.fate === 'held' && isApplied ? { ...verdict, fate: 'used' } : verdict
+    return result.fate === 'held' && isApplied ? { ...result, fate: 'used' } : result
   })
 }
 
@@ -51,7 +51,7 @@ export interface ProviderObservation extends ProviderFaults {
   readonly provider: UpstreamProvider
   /** What it does, and its owner may not expect. */
   readonly notes?: readonly string[]
-  readonly routers: readonly RouterVerdict[]
+  readonly routers: readonly RouterResult[]
   /** RFC 3339. */
   readonly now: string
 }
@@ -80,16 +80,16 @@ export function providerStatus(observed: ProviderObservation): UpstreamProviderS
 
 /** That pods are ready with it is not known here: each provider would be written with every pod. */
 const readyText =
-  'At least one RpcRouter is configured with it; whether pods serve yet, its own condition Ready tells.'
+  'At least one RpcRouter is configured with it; whether pods serve yet is in its condition Ready.'
 
 /** `1/2`: routers that run with a provider as it is written, of those that select it. */
-export function programmedOf(routers: readonly RouterVerdict[]): string {
+export function programmedOf(routers: readonly RouterResult[]): string {
   return `${routers.filter(isProgrammed).length}/${routers.length}`
 }
 
 /** What each router says of a provider. */
 export function routerStatuses(
-  routers: readonly RouterVerdict[],
+  routers: readonly RouterResult[],
   status: UpstreamProviderStatus | undefined,
   generation: number,
   now: string,
@@ -97,11 +97,11 @@ export function routerStatuses(
   return routers
     .toSorted((a, b) => (a.router < b.router ? -1 : 1))
     .slice(0, mostRouters)
-    .map((verdict) => {
-      const before = status?.routers?.find(({ name }) => name === verdict.router)
+    .map((result) => {
+      const before = status?.routers?.find(({ name }) => name === result.router)
       return {
-        name: verdict.router,
-        conditions: settle(routerFindings(verdict), before?.conditions, generation, now),
+        name: result.router,
+        conditions: settle(routerFindings(result), before?.conditions, generation, now),
       }
     })
 }
@@ -110,8 +110,8 @@ export function routerStatuses(
 const mostRouters = 256
 
 function acceptance({ refusals, routers, notes }: ProviderObservation): Finding {
-  const isServed = routers.some((verdict) => !verdict.refusals.some(isElsewhere))
-  const all = [...refusals, ...routers.flatMap((verdict) => verdict.refusals)]
+  const isServed = routers.some((result) => !result.refusals.some(isElsewhere))
+  const all = [...refusals, ...routers.flatMap((result) => result.refusals)]
   const own = all.filter((refusal) => !isElsewhere(refusal))
   // One router may have no endpoint for it while another has.
   const counted = isServed ? own : [...own, ...asOne(all.filter(isElsewhere))]
@@ -149,7 +149,7 @@ function resolution({ dangling }: ProviderObservation): Finding {
   return providerFinding('ResolvedRefs', first.reason, sentences(dangling.map(violationText)))
 }
 
-function routerFindings({ refusals, fate }: RouterVerdict): readonly Finding[] {
+function routerFindings({ refusals, fate }: RouterResult): readonly Finding[] {
   return [
     refusalFinding(refusals),
     fate === 'used'

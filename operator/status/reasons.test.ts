@@ -13,7 +13,7 @@ import { pausedAnnotation } from '../api/group.ts'
 import type { Deployment } from '../resources/kinds.ts'
 import { readScenario, translateScenario } from '../testing/scenario.ts'
 import { invalidProviderStatus, invalidRouterStatus } from './invalid-status.ts'
-import { type RouterVerdict, providerStatus } from './provider-status.ts'
+import { type RouterResult, providerStatus } from './provider-status.ts'
 import { type Applied, type RouterObservation, routerStatus } from './router-status.ts'
 
 /*
@@ -29,12 +29,12 @@ function golden(name: string) {
   return { scenario, translation: translateScenario(scenario) }
 }
 
-interface Told {
+interface Situation {
   readonly kind: 'RpcRouter' | 'UpstreamProvider'
   readonly conditions: readonly Condition[]
 }
 
-function ofRouter(name: string, observed: Partial<RouterObservation> = {}): Told {
+function ofRouter(name: string, observed: Partial<RouterObservation> = {}): Situation {
   const { scenario, translation } = golden(name)
   const { conditions = [] } = routerStatus({
     router: scenario.router,
@@ -49,25 +49,29 @@ function ofRouter(name: string, observed: Partial<RouterObservation> = {}): Told
   return { kind: 'RpcRouter', conditions }
 }
 
-/** What is said of each provider of a golden file when its router has had its say, or has not. */
-function ofProviders(name: string, said: Partial<RouterVerdict> = {}): readonly Told[] {
+/** The statuses of each provider of a golden file, before and after the report of its router. */
+function ofProviders(name: string, said: Partial<RouterResult> = {}): readonly Situation[] {
   const { scenario, translation } = golden(name)
   return translation.providers.flatMap(({ provider: wanted, refusals, dangling, isUsed }) => {
     const provider = scenario.providers.find(({ metadata }) => metadata.name === wanted)
     if (provider === undefined) return []
     const fate = isUsed ? ('used' as const) : ('left-out' as const)
-    const verdict = { router: 'mainnet', refusals, fate, ...said }
+    const result = { router: 'mainnet', refusals, fate, ...said }
     const about = { provider, refusals: [], dangling, now }
-    const status = providerStatus({ ...about, routers: [verdict] })
+    const status = providerStatus({ ...about, routers: [result] })
     return [status, ...(status.routers ?? []), providerStatus({ ...about, routers: [] })].map(
-      ({ conditions = [] }): Told => ({ kind: 'UpstreamProvider', conditions }),
+      ({ conditions = [] }): Situation => ({ kind: 'UpstreamProvider', conditions }),
     )
   })
 }
 
 function deployment(
   counts: { readonly wanted?: number; readonly updated?: number; readonly ready?: number },
-  told: readonly { readonly type: string; readonly status: string; readonly reason: string }[] = [],
+  reported: readonly {
+    readonly type: string
+    readonly status: string
+    readonly reason: string
+  }[] = [],
 ): Deployment {
   const { wanted = 3, updated = 3, ready = 3 } = counts
   return {
@@ -81,7 +85,7 @@ function deployment(
       updatedReplicas: updated,
       readyReplicas: ready,
       availableReplicas: ready,
-      conditions: [...told],
+      conditions: [...reported],
     },
   }
 }
@@ -93,7 +97,7 @@ const applied = (result: 'conflict' | 'waiting' | 'contested' | 'refused'): Appl
   message: 'why',
 })
 
-function paused(): Told {
+function paused(): Situation {
   const { router } = golden('minimal').scenario
   const annotations = { [pausedAnnotation]: 'true' }
   return ofRouter('minimal', {
@@ -101,7 +105,7 @@ function paused(): Told {
   })
 }
 
-function invalid(): readonly Told[] {
+function invalid(): readonly Situation[] {
   const object = { apiVersion: 'v', kind: 'k', metadata: { name: 'old' } }
   const of = { object, faults: 'spec.a: must be b', now }
   return [
@@ -111,7 +115,7 @@ function invalid(): readonly Told[] {
 }
 
 /** What comes of how applying ended and of how the pods are. */
-const situations: readonly Told[] = [
+const situations: readonly Situation[] = [
   ofRouter('minimal', { deployment: complete }),
   ofRouter('minimal', { deployment: complete, missingMonitor: 'PodMonitor' }),
   ofRouter('minimal', { deployment: deployment({ updated: 1 }, progressing('ReplicaSetUpdated')) }),
@@ -137,7 +141,7 @@ const names = readdirSync(goldens)
   .map((name) => name.replace('.in.yaml', ''))
 
 /** The same with each refusal alone: beside others, the first of them gives its reason. */
-function oneByOne(name: string): readonly Told[] {
+function oneByOne(name: string): readonly Situation[] {
   const { translation } = golden(name)
   return translation.refusals.map((refusal) =>
     ofRouter(name, { translation: { ...translation, refusals: [refusal] } }),

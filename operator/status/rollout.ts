@@ -115,11 +115,11 @@ function isSeen({ status, metadata }: Deployment): boolean {
 }
 
 /**
- * Whether pods of a newest revision are on their way, by the word of the Deployment: one that is unwell, or a count that
- * changes, is no rollout.
+ * Whether pods of a newest revision are on their way, by the status of the Deployment. A pod that is not ready, or a count
+ * that changes, is no rollout.
  *
- * @param before what was found last; it holds until the Deployment says more, unless `isNew`
- * @param isNew the pods were just asked to become others
+ * @param before the last finding; it holds until the Deployment reports more, unless `isNew`
+ * @param isNew the template was just changed
  * @param problem why a pod is not ready, as far as it is known
  */
 export function progress(

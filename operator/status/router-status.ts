@@ -6,7 +6,7 @@ import type { RpcRouterStatus } from '../api/status.ts'
 import type { Deployment } from '../resources/kinds.ts'
 import { selectorLabels } from '../resources/labels.ts'
 import { routerObjectName } from '../translate/object-names.ts'
-import { type ProviderVerdict, type Translation, violationText } from '../translate/translation.ts'
+import { type ProviderOutcome, type Translation, violationText } from '../translate/translation.ts'
 import { type Finding, routerFinding, sentences, settle } from './condition-set.ts'
 import {
   availability,
@@ -25,11 +25,11 @@ export type Applied =
   | { readonly result: keyof typeof failures; readonly message: string }
 
 const failures = {
-  /** An object of somebody else has a name that is needed. */
+  /** A foreign object has a name that is needed. */
   conflict: 'NameConflict',
   /** An object of a name that is needed is still being deleted. */
   waiting: 'StillDeleting',
-  /** Somebody else goes on setting fields that are ours to say. */
+  /** Another manager keeps setting fields that the operator owns. */
   contested: 'FieldsContested',
   /** The API server refused an object, or failed at it. */
   refused: 'ApplyFailed',
@@ -53,8 +53,8 @@ export interface RouterObservation {
 }
 
 /**
- * True when the operator is to leave the router as it is: by any word but `false`. Who writes `True` or `yes` into the
- * annotation at night must not find out that this was no pause.
+ * Whether the operator leaves the router as it is: with any value but `false`. `True` or `yes`, written in a hurry, pause
+ * as well.
  */
 export function isPaused({ metadata }: RpcRouter): boolean {
   const word = metadata.annotations?.[pausedAnnotation]?.trim().toLowerCase() ?? ''
@@ -91,7 +91,7 @@ export function routerStatus(observation: RouterObservation): RpcRouterStatus {
 
 /** `5/6`: used as written, of those that have an endpoint. A router that is held back goes on with those that it had. */
 function providersSummary({ router, translation, deployment }: RouterObservation): string {
-  const meant = translation.providers.filter((verdict) => !isElsewhere(verdict))
+  const meant = translation.providers.filter((provider) => !isElsewhere(provider))
   const used = meant.filter(({ isUsed }) => isUsed).length
   if (translation.config !== null) return `${used}/${meant.length}`
   const before = Number.parseInt(router.status?.summary?.providers ?? '0', 10)
@@ -99,7 +99,7 @@ function providersSummary({ router, translation, deployment }: RouterObservation
 }
 
 /** A provider of a chain that the router does not serve: probably meant for another router. */
-function isElsewhere({ refusals }: ProviderVerdict): boolean {
+function isElsewhere({ refusals }: ProviderOutcome): boolean {
   return refusals.some(({ reason }) => reason === 'ChainNotServed')
 }
 
@@ -122,7 +122,7 @@ function acceptance({ refusals, providers, notes }: Translation): Finding<'Accep
   const [first] = refusals
   if (first !== undefined)
     return routerFinding('Accepted', first.reason, sentences(refusals.map(violationText)))
-  const others = providers.filter((verdict) => !verdict.isUsed && !isElsewhere(verdict))
+  const others = providers.filter((provider) => !provider.isUsed && !isElsewhere(provider))
   if (others.length === 0)
     return routerFinding('Accepted', 'Accepted', sentences(['The config is good', ...notes]))
   const named = others.map(({ provider, refusals: why, dangling }) => {

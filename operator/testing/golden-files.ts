@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 
 /**
  * One test for each `NAME.in.yaml` of a folder: the YAML that `produce` makes of it must be `NAME.out.yaml`.
- * `make golden` writes the outputs anew; they are for people to read.
+ * `make golden` writes the outputs anew; they are for readers.
  */
 export function testGoldenFiles(folder: string, produce: (input: string) => string): void {
   const names = readdirSync(folder)

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 
-/** Of nobody, and good for a hundred years. */
+/** Of no real party, and valid for a hundred years. */
 const certificate = `-----BEGIN CERTIFICATE-----
 MIIBdDCCARugAwIBAgIUMXZPu44TH4zs6cBgafnrj+MOhFIwCgYIKoZIzj0EAwIw
 DzENMAsGA1UEAwwEdGVzdDAgFw0yNjExMjExMDM1NDdaGA8yMTI2MTAyODEwMzU0

@@ -4,7 +4,7 @@ import { Document } from 'yaml'
 import type { YamlMap, YamlValue } from '../api/crd/kube-yaml.ts'
 import { digest } from './object-names.ts'
 
-/** A part of a text of the router's config: what stands there, or a variable whose value will. */
+/** A part of a text of the router's config: the text itself, or a variable that is replaced by its value. */
 export type Piece = { readonly literal: string } | { readonly variable: string }
 
 /**
@@ -74,15 +74,15 @@ export function inOrder<T>(items: readonly T[], nameOf: (item: T) => string): re
 const longestWord = 24
 
 /**
- * The name of the environment variable that carries a secret, made of where the secret is used, not of where it comes
- * from: another Secret in the same place changes no line of the router's config.
+ * The name of the environment variable that carries a secret. It is made of the field that uses the secret, not of its
+ * source: another Secret for the same field changes no line of the router's config.
  *
- * @param place from the outside in, e.g. `['eth-main', 'https://…', 'header', 'x-api-key']`
- * @returns `ETH_MAIN_X_API_KEY_3F0A…`: the first and the last words for people, a hash of all of them for uniqueness
+ * @param field from the outside in, e.g. `['eth-main', 'https://…', 'header', 'x-api-key']`
+ * @returns `ETH_MAIN_X_API_KEY_3F0A…`: the first and the last words for readers, a hash of all of them for uniqueness
  */
-export function variableName(place: readonly string[]): string {
-  const shown = [place[0] ?? '', place.at(-1) ?? ''].map(shoutingWord)
-  return ['KEY', ...shown, digest(place).toUpperCase()].join('_')
+export function variableName(field: readonly string[]): string {
+  const shown = [field[0] ?? '', field.at(-1) ?? ''].map(shoutingWord)
+  return ['KEY', ...shown, digest(field).toUpperCase()].join('_')
 }
 
 function shoutingWord(text: string): string {

@@ -40,6 +40,6 @@ test.each<[string, object]>([
     { cache: { type: 'CacheService', cacheService: { address: 'cache.example:70000' } } },
   ],
   ['Redis', { sharedState: { mode: 'External', external: { addresses: ['redis.example:0'] } } }],
-])('a port of %s that is none is left out', (_, spec) => {
+])('an invalid port of %s is left out', (_, spec) => {
   expect(portsOf('https://a.example', spec)).toEqual([443])
 })

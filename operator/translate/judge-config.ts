@@ -158,8 +158,8 @@ type Environment = Readonly<Record<string, string>>
 const urlField = upstreamUrl
 
 /**
- * The upstream with a URL in the place of each that is none for want of a value: that may be a port or all of it, and is
- * missing, not wrong. One whose scheme is not known either counts as https, as most are.
+ * The upstream with a valid URL instead of each that is invalid because a value is missing, be it a port or all of it. A
+ * missing value is not wrong. Without a known scheme it counts as https, as most are.
  */
 function withReadableUrls(upstream: UpstreamPlan, environment: Environment): UpstreamPlan {
   const readable = (url: string): string => {
@@ -180,7 +180,7 @@ function schemeOf(url: string, environment: Environment): string | null {
 
 const unsupportedEnding = unsupportedMessage('').trim()
 
-/** Settings of endpoints and of the router: of an upstream there is none that the router does not do. */
+/** Only settings of endpoints and of the router can be unsupported; the router supports all of an upstream. */
 function isUnsupported({ message }: Problem): boolean {
   return message.includes(unsupportedEnding)
 }
@@ -189,11 +189,11 @@ function reasonOf({ path }: Problem, isOfChains: boolean): ConfigRefusal['reason
   return isOfChains && /(?:chain-id|api-interface)$/.test(path) ? 'UnknownChain' : 'InvalidConfig'
 }
 
-/** Who uses the operator has no environment of the router's. */
+/** A user of the operator cannot set the environment of the router. */
 const variableHint =
   'Only a url, a header value and a query value of an UpstreamProvider can name variables, those of its spec.variables. A literal ${ is written $${.'
 
-/** The router's sentence and its remedy, without the lines of a file that nobody sees. */
+/** The router's sentence and its remedy, without the lines of a file that users do not see. */
 export function sentenceOf({ message, hint }: Problem): string {
   const remedy = hint === unsetVariableHint ? variableHint : hint
   return [message, ...(remedy === null ? [] : [remedy])]

@@ -10,10 +10,10 @@ function notesOf(url: string): readonly string[] {
 }
 
 test.each([['https://me:hunter2@a.example'], ['https://a.example/?x=1&apiKey=abc']])(
-  'a literal secret is told of, and not repeated: %s',
+  'a literal secret is reported, and not repeated: %s',
   (url) => {
     const [note = ''] = notesOf(url)
-    expect(note).toMatch(/^spec\.nodeUrls\[0\]\.url: a password or key stands in the URL/)
+    expect(note).toMatch(/^spec\.nodeUrls\[0\]\.url: a password or key is written into the URL/)
     expect(note).not.toMatch(/hunter2|abc/)
   },
 )

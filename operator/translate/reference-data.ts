@@ -3,7 +3,7 @@
 
 /** The data of one Secret or ConfigMap, decoded. */
 export interface KeyedData {
-  /** Of a Secret of the API server: known to those alone who may read it. */
+  /** Of a Secret of the API server: known only with the right to read it. */
   readonly uid?: string | undefined
   /** Of a ConfigMap; of a Secret nothing is asked but by its key. */
   readonly keys: readonly string[]
@@ -52,7 +52,7 @@ export interface Needs {
   readonly copies: readonly CopiedFile[]
 }
 
-/** The data of a Secret as the API gives it (base64) or as people may write it (`stringData`). */
+/** The data of a Secret as the API gives it (base64) or as users may write it (`stringData`). */
 export interface SecretData {
   readonly data?: Readonly<Record<string, string>>
   readonly stringData?: Readonly<Record<string, string>>
@@ -81,7 +81,7 @@ export function configMapData(data: Readonly<Record<string, string>> = {}): Keye
   }
 }
 
-/** What stands for a value that is not known, so that the rest of a config can be judged all the same. */
+/** Replaces a value that is not known, so that the rest of a config can be judged all the same. */
 export const standIn = 'value-that-is-not-known'
 
 /** The value of a key of a Secret; null when it is missing or empty. */

@@ -37,7 +37,7 @@ test('another key of the Secret changes nothing', () => {
   expect(hashesOf({ one: { key: 'guessable', more: 'x' }, two: { key: 'b' } })).toEqual(now)
 })
 
-test('who does not know the uid of the Secret cannot try out values', () => {
+test('without the uid of the Secret, values cannot be tried out', () => {
   const other = hashesOf({ one: { key: 'guessable' }, two: { key: 'b' } }, 'another uid')
   expect([...other.values()].some((hash) => [...now.values()].includes(hash))).toBe(false)
   const plain = createHash('sha256').update('guessable').digest('hex').slice(0, 16)

@@ -61,8 +61,8 @@ export function renderConfig(
 }
 
 /**
- * A hash of each key of a Secret that pods use, so that a change is known by it. It is keyed with the uid of the Secret,
- * which only those learn who may read the Secret: others cannot try out values against it.
+ * A hash of each key of a Secret that pods use, which changes with its value. It is keyed with the uid of the Secret, which
+ * can only be learnt with the right to read the Secret: without it, values cannot be tried out against the hash.
  */
 export function hashSecrets(
   used: readonly SecretKey[],
@@ -89,7 +89,7 @@ const usualPorts: ReadonlyMap<string, number> = new Map([
 ])
 
 /**
- * The TCP ports that the pods connect to, in order; `any` when a port stands in a Secret. What is no port is left out:
+ * The TCP ports that the pods connect to, in order; `any` when a port is in a Secret. A text that is no port is left out:
  * the API server would refuse the whole NetworkPolicy for it.
  */
 export function egressPorts(router: RpcRouter, config: RenderedConfig): readonly number[] | 'any' {
@@ -102,7 +102,7 @@ function upstreamPorts({ upstreams }: RenderedConfig): readonly (number | null)[
   return upstreams.flatMap(({ entry }) => entry['node-urls'].map(({ url }) => portOf(url)))
 }
 
-/** Whether the port of a URL of an upstream stands in a Secret. */
+/** Whether the port of a URL of an upstream is in a Secret. */
 export function hidesPort({ entry }: UpstreamPlan): boolean {
   return entry['node-urls'].some(({ url }) => portOf(url) === null)
 }
@@ -122,7 +122,7 @@ function sourcePorts({ spec }: RpcRouter): readonly (number | null)[] {
   return urls.filter((url) => url !== undefined).map(portOf)
 }
 
-/** The port of a URL as the config writes it; null when a variable stands where it would be. */
+/** The port of a URL as the config writes it; null when a variable is there. */
 function portOf(url: string): number | null {
   const [, scheme = '', authority = ''] = /^([a-z]+):\/\/([^/?#]*)/i.exec(url) ?? []
   const written = /:(\d+)$/.exec(authority)?.[1]

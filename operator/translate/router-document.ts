@@ -53,7 +53,7 @@ export interface Listener {
   readonly serves: string
 }
 
-/** A config as text, with what is needed to trace a place in it back to the objects. */
+/** A config as text, with what is needed to trace a field in it back to the objects. */
 export interface RouterDocument {
   readonly text: string
   /** In the order of the config within each tier. */
@@ -68,7 +68,7 @@ export function planRouter(
   chains: KnownChains,
 ): RouterPlan {
   const { spec } = router
-  // What names a spec of one's own gives to which chain only the router knows.
+  // The names in the user's own specs are known to the router only.
   const chainIdOf = chainNames(usesBundledSpecsAlone(spec.specSources) ? chains : null)
   const state = chooseState(spec)
   const collector = new ValueCollector(data)
@@ -96,7 +96,7 @@ export function planRouter(
 }
 
 /**
- * Puts a config together. Upstreams stand in the order of their names, so that the same set gives the same text.
+ * Puts a config together. Upstreams are in the order of their names, so that the same set gives the same text.
  *
  * @param skipsSockets whether it serves chains with subscriptions without a WebSocket URL
  */

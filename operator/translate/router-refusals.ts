@@ -112,7 +112,7 @@ export function notesOfProvider({ spec }: UpstreamProvider): readonly string[] {
     const isLiteral = secrets.some((secret) => secret !== undefined && !secret.includes('${'))
     return isLiteral
       ? [
-          `spec.nodeUrls[${index}].url: a password or key stands in the URL as it is, and so in this object and in the ConfigMap of each router: put it into a Secret, and \${NAME} of variables in its place`,
+          `spec.nodeUrls[${index}].url: a password or key is written into the URL, and so into this object and the ConfigMap of each router: put it into a Secret, and \${NAME} of variables instead of it`,
         ]
       : []
   })

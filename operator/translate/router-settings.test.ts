@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { settings } from '../../proxy/config/settings.ts'
 import { settingSources } from './router-settings.ts'
 
-/** Settings that no field of the spec stands for alone, with what says them instead. */
+/** Settings that are no field of the spec, with the field that sets them. */
 const saidOtherwise: Readonly<Record<string, string>> = {
   'use-static-spec': 'spec.specSources',
   'shared-state': 'spec.sharedState',

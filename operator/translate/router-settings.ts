@@ -9,7 +9,7 @@ import { metricsPort } from './object-names.ts'
 /** Where a setting of the router's config comes from in the spec. */
 interface SettingSource {
   readonly key: SettingName
-  /** `spec.relay.strategy`: where it stands, also for messages. */
+  /** `spec.relay.strategy`: where it is, also for messages. */
   readonly field: string
   /** What the config says instead of the field. */
   readonly write?: (spec: RpcRouterSpec) => YamlValue

@@ -14,7 +14,7 @@ const files = readdirSync(specs, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.yml'))
   .map((key) => [key, readFileSync(join(specs, key), 'utf8')] as const)
 
-test.each(files)('%s of the image would do as a spec of one’s own', (key, text) => {
+test.each(files)('%s of the image would do as a spec of the user', (key, text) => {
   expect(readOwnSpec({ key, text }).fault).toBeNull()
 })
 

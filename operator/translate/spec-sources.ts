@@ -38,7 +38,7 @@ export function readSpecSources(
     const found = collector.configMapTexts(field, name, keys)
     if (found.length === 0) areAll = false
     return found.map(([key, text]) => {
-      // One that is missing was told as such.
+      // A missing one was reported before.
       if (text === '') areAll = false
       else texts.push({ field, configMap: name, key, text })
       const words = ['', 'spec', String(index), name, key]
@@ -63,10 +63,10 @@ export interface SpecText {
   readonly text: string
 }
 
-/** What can be told of a spec without the code that compiles it: why it is none, or how its chains are called. */
+/** What is known of a spec without the code that compiles it: why it is invalid, or the names of its chains. */
 export interface OwnSpec {
   readonly fault: string | null
-  /** By id and alias; null when they are not told in this file alone. */
+  /** By id and alias; null when this file alone does not name them. */
   readonly chains: readonly string[] | null
 }
 
@@ -121,7 +121,7 @@ function jsonFault(text: string): string | null {
   }
 }
 
-/** What a config asks of chains that they do not have, as far as it can be told without compiling a spec. */
+/** What a config asks of chains that they do not have, as far as it is known without compiling a spec. */
 export type ChainCheck = (entries: Entries) => readonly Problem[]
 
 export interface JudgedSpecs {
@@ -155,14 +155,14 @@ export function judgeSpecs(
   })
   const subscribes = () => null
   const own = specs.map(({ chains }) => chains)
-  // Of one that is not known, nothing can be said of any.
+  // With one that is not known, no chain can be refused.
   if (!areAll || own.includes(null)) return { refusals, check: () => [], subscribes }
   const isBundled = sources?.some(({ type }) => type === 'Bundled') ?? true
   const names = own.flatMap((chains) => chains ?? [])
   return { refusals, check: checkAmong(names, isBundled ? image : null), subscribes }
 }
 
-/** Knows of a chain of one's own that it is there, and no more: its spec is compiled when a pod starts. */
+/** Knows only that the user's own chains exist: their specs are compiled when a pod starts. */
 function checkAmong(own: readonly string[], image: KnownChains | null): ChainCheck {
   const ours = new Set(own.map((name) => name.toUpperCase()))
   const known: KnownChains = {

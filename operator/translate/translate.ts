@@ -164,7 +164,7 @@ function judgeWhole(
   return { ofRouter: [...ofRouter, ...others], withoutSocket }
 }
 
-/** What is wrong with a provider, as its router tells it. */
+/** What is wrong with a provider, as its router reports it. */
 function ofProvider<R extends string>(
   provider: string,
   { reason, field, message }: Violation<R>,
@@ -220,7 +220,7 @@ export interface ProviderJudgement extends ProviderFaults {
 /**
  * Judges a provider by itself.
  *
- * @param chains for one that no router selects, which is judged as one would that serves its chain; null for one
+ * @param chains for a provider that no router selects: it is judged as by a router of its chain; null for a provider
  *   that routers judge themselves
  */
 export function judgeProvider(

@@ -45,13 +45,13 @@ export interface ProviderFaults {
 }
 
 /** What became of one provider. */
-export interface ProviderVerdict extends ProviderFaults {
+export interface ProviderOutcome extends ProviderFaults {
   readonly provider: string
   readonly isUsed: boolean
 }
 
 /** What became of one endpoint. */
-export interface EndpointVerdict {
+export interface EndpointOutcome {
   readonly endpoint: Endpoint
   /** Upstreams of both tiers that serve it. */
   readonly upstreams: number
@@ -69,8 +69,8 @@ export interface Translation {
   /** What a config that is good does, and its owner may not expect. */
   readonly notes: readonly string[]
   /** By name. */
-  readonly providers: readonly ProviderVerdict[]
-  readonly endpoints: readonly EndpointVerdict[]
+  readonly providers: readonly ProviderOutcome[]
+  readonly endpoints: readonly EndpointOutcome[]
   readonly state: StateChoice
 }
 
@@ -91,7 +91,7 @@ export interface Violation<
   Reason extends string = RouterRefusalReason | ProviderRefusalReason | DanglingReason,
 > {
   readonly reason: Reason
-  /** Where it stands in the object, e.g. `spec.nodeUrls[0].url`; empty for the object as a whole. */
+  /** Where it is in the object, e.g. `spec.nodeUrls[0].url`; empty for the object as a whole. */
   readonly field: string
   /** What is wrong and what would be right. Never holds the value of a Secret. */
   readonly message: string
@@ -99,7 +99,7 @@ export interface Violation<
 
 export type RouterRefusal = Violation<RouterRefusalReason>
 export type ProviderRefusal = Violation<ProviderRefusalReason>
-/** One that can be either's, by what the config has at its place. */
+/** A refusal of the router or of a provider, by the part of the config that it names. */
 export type ConfigRefusal = Violation<RouterRefusalReason & ProviderRefusalReason>
 export type Dangling = Violation<DanglingReason>
 

@@ -174,7 +174,7 @@ class EntryWriter {
     return this.#write(place.field, [this.#collector.value(place, valueFrom)])
   }
 
-  /** A text of the user's in which `${NAME}` stands for a variable of the provider. */
+  /** A text of the user in which `${NAME}` is replaced by a variable of the provider. */
   #template(field: string, text: string): string {
     const pieces: Piece[] = []
     let end = 0
@@ -190,7 +190,7 @@ class EntryWriter {
   #write(field: string, pieces: readonly Piece[]): string {
     const written = configText(pieces)
     if (written === null) {
-      const message = 'a variable cannot stand right behind $, nor behind $<'
+      const message = 'a variable cannot be right behind $, nor behind $<'
       this.refusals.push({ reason: 'InvalidSpec', field, message })
     }
     return written ?? ''

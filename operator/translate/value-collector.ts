@@ -13,7 +13,7 @@ import {
 } from './reference-data.ts'
 import type { Dangling } from './translation.ts'
 
-/** A place in an object: the field, for messages, and the words that name it for good, for variables and files. */
+/** A place in an object: the field, for messages, and stable words that name it, for variables and files. */
 export interface Place {
   readonly field: string
   readonly words: readonly string[]
@@ -21,7 +21,7 @@ export interface Place {
 
 /**
  * Gathers what one object (a provider, or the router itself) needs from Secrets and ConfigMaps while its part of the
- * config is written. What stands in a Secret becomes a variable or a mounted file; what stands in a ConfigMap is
+ * config is written. A value in a Secret becomes a variable or a mounted file; a value in a ConfigMap is
  * copied, since it is no secret and a rollback should find it again.
  */
 export class ValueCollector {
@@ -60,7 +60,7 @@ export class ValueCollector {
     return this.ownSecretValue(place, secret)
   }
 
-  /** The same of a Secret that the operator makes: nobody has to be told that it is not there yet. */
+  /** The same of a Secret that the operator makes: that it does not exist yet is not reported. */
   ownSecretValue({ words }: Place, secret: SecretKeyRef): Piece {
     const name = variableName(words)
     if (!this.#names.has(name)) {

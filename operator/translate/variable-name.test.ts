@@ -10,7 +10,7 @@ test('is readable, and stable over versions of the operator', () => {
   )
 })
 
-test('is a name that a shell and Kubernetes take, whatever the place is called', () => {
+test('is a name that a shell and Kubernetes take, whatever the field is called', () => {
   fc.assert(
     fc.property(fc.array(fc.string({ unit: 'binary' })), (place) => {
       expect(variableName(place)).toMatch(/^[A-Z][A-Z0-9_]{0,90}$/)

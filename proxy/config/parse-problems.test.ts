@@ -285,7 +285,7 @@ const configCases: readonly Case[] = [
   ...['https://x:0', 'http://SECRET:00/', 'wss://a:b@x:0?key=SECRET'].map((text) => ({
     text: url(text),
     problems: [
-      '10:14 error direct-rpc[0].node-urls[0].url: the value is a URL with port 0, which nobody can connect to | Write a port from 1 to 65535, or none for that of the scheme.',
+      '10:14 error direct-rpc[0].node-urls[0].url: the value is a URL with port 0, to which no connection is possible | Write a port from 1 to 65535, or none for that of the scheme.',
     ],
   })),
   {

@@ -39,7 +39,7 @@ describe.each(definitions.map((definition) => [definition.spec.names.kind, defin
       )
     })
 
-    test('every field that people write shows an example or a default', () => {
+    test('every field that users write shows an example or a default', () => {
       const silent = places.filter(
         ({ path, schema: { description = '', default: value } }) =>
           /^\.spec[.[]/.test(path) &&

@@ -116,7 +116,7 @@ function describe({ description = '', example, default: value }: ZodJsonSchema):
   ].join('\n')
 }
 
-/** One line of YAML; a text without quotes, as nothing stands around it, unless it would be no text without them. */
+/** One line of YAML. A text has no quotes, since nothing is around it, unless it would be no text without them. */
 function inline(value: unknown): string {
   if (typeof value === 'string' && !needsQuotes(value)) return value
   return kubeYamlLine(value as YamlValue)
@@ -126,7 +126,7 @@ function inline(value: unknown): string {
 const first = ['description', 'type', 'format', 'enum', 'default']
 const last = ['required', 'properties', 'items', 'additionalProperties']
 
-/** Puts the keys of a schema into the order in which people read. */
+/** Puts the keys of a schema into an order that is easy to read. */
 function orderKeys(schema: StructuralSchema): void {
   const entries = Object.entries(schema).toSorted(([a], [b]) => placeOf(a) - placeOf(b))
   for (const key of Object.keys(schema)) delete (schema as Record<string, unknown>)[key]

@@ -65,7 +65,7 @@ export class OperatorDesk implements AsyncDisposable {
     await this.clock.advance(ms)
   }
 
-  /** @param metadata with a namespace of its own, where it is to be elsewhere */
+  /** @param metadata with a namespace where it is not the usual one */
   router(name: string, spec: object = {}, metadata: object = {}): void {
     this.keeper.put(rpcRouters, {
       apiVersion: 'rpcrouter.dev/v1alpha1',
@@ -134,7 +134,7 @@ export class OperatorDesk implements AsyncDisposable {
     )
   }
 
-  /** Reasons of the events that were told, in order. */
+  /** Reasons of the events that were written, in order. */
   get events(): readonly string[] {
     const all = this.keeper.list({
       group: 'events.k8s.io',

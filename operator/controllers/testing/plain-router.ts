@@ -10,7 +10,7 @@ export const plainRouter: RpcRouter = rpcRouterSchema.parse({
   spec: { endpoints: [{ name: 'eth1', chainId: 'ETH1', apiInterface: 'jsonrpc' }] },
 })
 
-/** What the router has stand on its objects. */
+/** The owner reference on the objects of the router. */
 export const ownedByPlainRouter = {
   ownerReferences: [
     {

@@ -6,8 +6,8 @@ import type { Lease } from '../leader-elector.ts'
 import type { ObjectRef, Resource } from '../object.ts'
 
 /**
- * One lease as an API server keeps it, in virtual time: optimistic locking, and a wire that is slow or
- * cut for whom the test says. The real one is tried in `e2e/kube`.
+ * One lease as an API server keeps it, in virtual time: optimistic locking, and a connection that
+ * is slow or cut where the test says so. The real one is tried in `e2e/kube`.
  */
 export class LeaseKeeper {
   lease: Lease | null = null

@@ -9,7 +9,7 @@ import type { Verb } from '../observer.ts'
 
 type Stored = KubeObject & { readonly status?: unknown }
 
-interface Told {
+interface LoggedEvent {
   readonly version: number
   readonly plural: string
   readonly event: WatchEvent<KubeObject>
@@ -39,7 +39,7 @@ export class ObjectKeeper {
   /** Kinds of monitors that are there, by their plural. */
   readonly installed = new Set<string>()
   readonly #objects = new Map<string, Stored>()
-  readonly #told: Told[] = []
+  readonly #log: LoggedEvent[] = []
   readonly #wake = new Set<() => void>()
   /** As of an empty etcd. */
   #version = 1
@@ -117,7 +117,7 @@ export class ObjectKeeper {
       return true
     }
     this.#objects.delete(pathOf(resource, ref))
-    this.#tell(resource, 'DELETED', before)
+    this.#publish(resource, 'DELETED', before)
     return true
   }
 
@@ -125,7 +125,7 @@ export class ObjectKeeper {
   finish(resource: Resource, ref: ObjectRef): void {
     const before = this.#get(resource, ref)
     this.#objects.delete(pathOf(resource, ref))
-    this.#tell(resource, 'DELETED', before)
+    this.#publish(resource, 'DELETED', before)
   }
 
   /** One that is there must have the version that is asked for. */
@@ -169,15 +169,15 @@ export class ObjectKeeper {
     const metadata = { ...object.metadata, resourceVersion: String(this.#version + 1) }
     const stored = { ...object, metadata }
     this.#objects.set(pathOf(resource, metadata), stored)
-    this.#tell(resource, type, stored)
+    this.#publish(resource, type, stored)
     return stored
   }
 
-  #tell({ plural }: Resource, type: 'ADDED' | 'MODIFIED' | 'DELETED', object: KubeObject): void {
+  #publish({ plural }: Resource, type: 'ADDED' | 'MODIFIED' | 'DELETED', object: KubeObject): void {
     this.#version += 1
     const metadata = { ...object.metadata, resourceVersion: String(this.#version) }
     const event = { type, object: structuredClone({ ...object, metadata }) }
-    this.#told.push({ version: this.#version, plural, event })
+    this.#log.push({ version: this.#version, plural, event })
     for (const wake of this.#wake) wake()
   }
 
@@ -189,15 +189,15 @@ export class ObjectKeeper {
     let index = 0
     while (!signal.aborted) {
       this.#requireKind(plural)
-      const told = this.#told[index]
-      if (told === undefined) {
+      const logged = this.#log[index]
+      if (logged === undefined) {
         await this.#next(signal)
         continue
       }
       index += 1
-      const isNews = told.plural === plural && told.version > Number(resourceVersion)
+      const isNews = logged.plural === plural && logged.version > Number(resourceVersion)
       if (!isNews || this.deaf.has(plural)) continue
-      const { event } = told
+      const { event } = logged
       if (event.type === 'BOOKMARK') yield event
       else if (isOf(selection)(event.object))
         yield { ...event, object: shownBy(selection)(event.object) }
