@@ -14,7 +14,7 @@ export const errorTexts: Readonly<Record<keyof typeof errorKinds, string>> = {
   alreadySubscribed:
     'The connection has a subscription to this query already. Tendermint RPC only.',
   needsWebSocket:
-    'The method opens or ends a subscription, and the request came by HTTP, where nobody can be told of anything later. Connect to the same address with `ws://`.',
+    'The method opens or ends a subscription, and the request came by HTTP, where no events can be sent later. Connect to the same address with `ws://`.',
   tooManySubscriptions:
     'The connection has as many subscriptions as `--websocket-max-subscriptions` allows. End one, or open another connection.',
   badHttp:
@@ -35,12 +35,12 @@ export const errorTexts: Readonly<Record<keyof typeof errorKinds, string>> = {
   noUpstream:
     'No upstream may serve this call: none is left that is up, has a session free, declares the add-on and is not excluded by a directive.',
   rateLimited:
-    'Every upstream that could serve this call is in cooldown: it answered 429, told of a spent quota, or gave a `Retry-After`. Nothing was sent; `Retry-After` says when the first of them is asked again.',
+    'Every upstream that could serve this call is in cooldown: it answered 429, reported a spent quota, or gave a `Retry-After`. Nothing was sent; `Retry-After` says when the first of them is asked again.',
   filterNotFound:
     'The upstream that made the filter cannot be asked any more, and this replica did not make it, or cannot go on with it elsewhere. Make a new filter, as after the same error of a node: libraries do.',
   breakerOpen:
     'Two calls in a row found no upstream. Calls fail at once until an upstream may be asked again.',
-  upstreamFailed: 'Every attempt failed and no upstream gave an error of its own to pass on.',
+  upstreamFailed: 'Every attempt failed and no upstream gave an error to pass on.',
   integrity:
     'An upstream answered with what cannot be true, and no other one answered. The log has the evidence.',
   timeout: 'The call used up its whole relay budget, or its last attempt used up its own.',

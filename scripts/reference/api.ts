@@ -32,9 +32,9 @@ const rules = [
   '- A **duration** is a number with a unit, or several: `500ms`, `5s`, `1m30s`, `1h`.',
   '- A **size** is `512Ki`, `10Mi`, `1Gi` or plain bytes in quotes.',
   '- A **quantity** is one of Kubernetes: `500m`, `256Mi`, `2`.',
-  '- `${NAME}` in a URL or a value of an UpstreamProvider stands for one of its `variables`; `$${NAME}` is that text itself.',
-  '- What must hold between fields is checked by the API server when the object is applied; it stands below each table. The',
-  '  rest is checked by the operator and told in `status.conditions`.',
+  '- `${NAME}` in a URL or a value of an UpstreamProvider is replaced by one of its `variables`; `$${NAME}` gives that text itself.',
+  '- What must hold between fields is checked by the API server when the object is applied; it is below each table. The',
+  '  rest is checked by the operator and reported in `status.conditions`.',
   '',
 ]
 

@@ -14,14 +14,14 @@ export async function render(): Promise<string> {
     'Generated from `specs/`; do not edit. How to add a chain: [specs/README.md](../../specs/README.md).',
     '',
     'A config names a chain by its `chain-id` or by one of its other names, without regard to case.',
-    'The page of a chain tells its interfaces, its methods, what is cached and what is checked.',
+    'The page of a chain lists its interfaces, its methods, what is cached and what is checked.',
     '',
-    '| chain-id | also | name | interfaces | block time | allowed lag | final | told by |',
+    '| chain-id | also | name | interfaces | block time | allowed lag | final | identified by |',
     '|---|---|---|---|---|---|---|---|',
     ...chains.map((chain) => chainRow(chain, twinOf(chain, chains) ?? chain)),
     '',
-    'Final: blocks from this depth on do not change any more; a tag stands for the block that a node',
-    'gives when it is asked for that tag. Told by: what a node must answer before it serves the chain;',
+    'Final: blocks from this depth on do not change any more; a tag means the block that a node',
+    'gives when it is asked for that tag. Identified by: what a node must answer before it serves the chain;',
     'a development chain that answers otherwise needs `skip-verifications: [chain-id]` on its URL.',
     '',
   ].join('\n')
@@ -49,7 +49,7 @@ async function bundledChains(): Promise<readonly Chain[]> {
 
 function chainRow(chain: Chain, page: Chain): string {
   const { finality } = chain
-  const told = [...chain.interfaces.values()]
+  const identity = [...chain.interfaces.values()]
     .flatMap((offered) => offered.verifications)
     .find((each) => each.name === 'chain-id')
   return tableRow([
@@ -60,7 +60,7 @@ function chainRow(chain: Chain, page: Chain): string {
     `${chain.blockTimeMs / 1000} s`,
     blocks(chain.allowedLagBlocks),
     typeof finality === 'string' ? `tag \`${finality}\`` : blocks(finality),
-    told?.expected ? `\`${told.expected}\`` : '',
+    identity?.expected ? `\`${identity.expected}\`` : '',
   ])
 }
 
@@ -68,14 +68,14 @@ function blocks(count: number): string {
   return count === 1 ? '1 block' : `${count} blocks`
 }
 
-/** The earlier chain that has the same methods, which are told there. */
+/** The earlier chain that has the same methods, and whose page lists them. */
 function twinOf(chain: Chain, chains: readonly Chain[]): Chain | null {
   const methods = methodsOf(chain)
   const twin = chains.find((each) => methodsOf(each) === methods)
   return twin === undefined || twin === chain ? null : twin
 }
 
-/** The chains whose methods are told on the page of this one. */
+/** The chains whose methods are on the page of this one. */
 function kinOf(chain: Chain, chains: readonly Chain[]): readonly Chain[] {
   return chains.filter((each) => twinOf(each, chains) === chain)
 }

@@ -26,7 +26,7 @@ export function render(): string {
     '',
     'Values are written `--flag value` or `--flag=value`. A switch needs no value; `--flag=false` switches off what the file',
     'switches on. An unknown flag, a missing value, and a flag given twice that is not repeatable are refused. What each',
-    'setting means, and its limits, stands in [config.md](config.md).',
+    'setting means, and its limits, is in [config.md](config.md).',
     '',
     'A repeatable flag replaces the list of the file; it does not add to it.',
     '',

@@ -48,16 +48,16 @@ A JSON-RPC client gets them in this form:
 are stable, the messages are not.
 
 An item of a batch that fails gets its error in its place; the HTTP status is then that of the batch
-as a whole, 200. The codes from -32050 downwards are the router's own and lie outside of those that
-nodes use, so a client can tell who failed.
+as a whole, 200. The codes from -32050 downwards are the router's own and outside of those that
+nodes use, so a client knows whether the router or the node failed.
 
 ## What follows from an upstream's failure
 
-Whatever goes wrong with an attempt gets a name: it stands in the log and in the label \`result\` of the
+Whatever goes wrong with an attempt gets a name: it is in the log and in the label \`result\` of the
 attempt metrics. The name decides what follows. A failure of the _upstream_ counts towards disabling
 it; what is the _node_'s own answer or the _caller_'s mistake does not. _Elsewhere_: another upstream
-is asked. _Pause_: the URL is left alone for a while. _Reported_: the upstream claimed success and did
-not tell the truth, and stands in \`Rpc-Reported-Providers\`.
+is asked. _Pause_: the URL is in cooldown for a while. _Reported_: the upstream claimed success with a
+wrong answer, and is named in \`Rpc-Reported-Providers\`.
 
 ${readFailureFiles().map(renderFailures).join('\n\n')}
 `

@@ -11,7 +11,7 @@ export function render(): string {
     '# Events of the operator',
     '',
     'What `kubectl describe rpcrouter` and `kubectl events --for rpcrouter/mainnet` show. One event a change; the same again',
-    'becomes a count. Events are gone after an hour; whatever needs somebody also stands in the [conditions](conditions.md).',
+    'becomes a count. Events are gone after an hour; whatever needs action is also in the [conditions](conditions.md).',
     '',
     '| Reason | Type | About | Action | When | Runbook |',
     '|---|---|---|---|---|---|',

@@ -11,7 +11,7 @@ export function render(): string {
     '',
     '## Of a request: directives',
     '',
-    'They speak to the router and are not sent to upstreams. Several may stand in one request, and',
+    'They speak to the router and are not sent to upstreams. Several may be in one request, and',
     'names are matched in any case. A response header that is sent in a request has no effect.',
     '',
     ...table(
@@ -23,7 +23,7 @@ export function render(): string {
     '',
     '- JSON-RPC and Tendermint RPC: headers that the chain spec lists (`request-headers`). REST: `Content-Type`',
     '  and `Accept` as well. gRPC: all metadata.',
-    '- The `auth-headers` of a URL stand in place of those that a client sends under their names.',
+    '- The `auth-headers` of a URL replace those that a client sends under the same names.',
     '- What belongs to one connection does not pass. The router always sends its own `te: trailers` to gRPC nodes.',
     "- A client's credentials are not for a provider. In gRPC what shows them passes only where the chain spec lists it:",
     '  names that hold `authorization` or `cookie` or end in `api-key`, `apikey`, `subscription-key` or `jwt-assertion`,',
@@ -43,7 +43,7 @@ export function render(): string {
     'Lists of names are separated by commas. The content type is that of the upstream; its other',
     'headers reach the client only when the chain spec lists them.',
     '',
-    'A batch that is too long to be held in memory is sent as it comes. Its headers tell of the items',
+    'A batch that is too long to be held in memory is sent as it comes. Its headers cover the items',
     'that were answered by then.',
     '',
   ].join('\n')

@@ -11,7 +11,7 @@ export function render(): string {
     '<!-- Made from operator/cli/series.ts by `make generate`. -->',
     '',
     'Served in the text format of Prometheus at `/metrics` on `--listen-address`. Those of the routers are on',
-    '[a page of their own](metrics.md). A replica that stands by serves them as well: it watches, and reconciles nothing.',
+    '[another page](metrics.md). A replica that waits for the lease serves them as well: it watches, and reconciles nothing.',
     '',
     '## Series',
     '',
