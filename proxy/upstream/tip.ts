@@ -114,17 +114,14 @@ export class Tip {
     upstream.latest = { block, atMs: nowMs, roseMs: isHigher ? nowMs : before.roseMs }
     const tip = this.block
     upstream.tipThen = tip
-    this.#update(tip, nowMs)
+    this.update(tip)
   }
 
-  /** An upstream came into service or left it: the heads that count are others. */
-  update(): void {
-    this.#update(this.block, this.#options.clock.nowMs())
-  }
-
-  #update(tip: number | null, nowMs: number): void {
+  /** An upstream reported its head, came into service or left it. */
+  update(tip = this.block): void {
+    const { chain, clock, observer } = this.#options
+    const nowMs = clock.nowMs()
     if (tip !== null) this.#last = { block: tip, atMs: nowMs }
-    const { chain, observer } = this.#options
     for (const each of this.#upstreams) {
       const { name, latest, tipThen, availability } = each
       each.lagBlocks = lagOf(latest, tipThen, tip, nowMs, chain.blockTimeMs)

@@ -8,8 +8,7 @@ import { toBlockNumber, type Dialect } from './dialect.ts'
 import type { NodeUrl, Upstream } from './upstream.ts'
 import type { PoolObserver } from './observer.ts'
 import type { Pool } from './pool.ts'
-import { applyProbe, isTrouble, probe, type Probe } from './probe.ts'
-import { verifyUrl } from './verify.ts'
+import { applyProbe, isTrouble, probe, verifyUrl, type ProbeOptions } from './probe.ts'
 
 const retryBackoff = { firstMs: 1_000, maxMs: 30_000, jitter: 0.1 }
 /** The tip is asked for once a block, but not more and not less often than this. */
@@ -38,16 +37,15 @@ export interface WatchOptions {
 export class Watch {
   readonly #options: WatchOptions
   readonly #stop = new AbortController()
-  readonly #probeUrl: Probe
+  readonly #probing: ProbeOptions
   #failed: (error: unknown) => void = () => {}
   /** Settles when every URL for calls has been verified once, whatever came of it. */
   firstRound: Promise<unknown> = Promise.resolve()
 
   constructor(options: WatchOptions) {
     this.#options = options
-    const { failures } = options.chain
-    const { signal } = this.#stop
-    this.#probeUrl = (url, call) => probe(url, call, { ...options, failures, signal })
+    const { dialect, clock, chain } = options
+    this.#probing = { dialect, clock, failures: chain.failures, signal: this.#stop.signal }
   }
 
   /** Starts watching. @param failed is called with defects of the watch itself */
@@ -126,7 +124,7 @@ export class Watch {
   async #verify(upstream: Upstream, url: NodeUrl): Promise<void> {
     const { iface, observer } = this.#options
     const { urls, availability } = upstream
-    await verifyUrl(upstream, url, { iface, observer, probe: this.#probeUrl })
+    await verifyUrl(upstream, url, { iface, observer, ...this.#probing })
     if (!urls.includes(url)) return
     if (url.verified === true) {
       availability.verified()
@@ -170,7 +168,7 @@ export class Watch {
       return
     }
     const askedMs = clock.nowMs()
-    const answer = await this.#probeUrl(url, call)
+    const answer = await probe(url, call, this.#probing)
     if (isTrouble(answer)) {
       applyProbe(upstream, url, answer, 'probe')
       return
