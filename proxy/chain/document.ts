@@ -6,38 +6,48 @@ import { nearest } from '../config/nearest.ts'
 import { type Path, type Problem, formatPath, problemAt } from '../config/problem.ts'
 import { offsetOf } from '../config/yaml/read-yaml.ts'
 
-/** A YAML or JSON file as read: its value, and where each part of it stands. */
+/** A YAML or JSON file as read. */
 export interface SpecDocument {
   readonly file: string
   readonly value: unknown
-  /** 1-based line of a place, or of the nearest place around it that the file has. */
-  line(path: Path): number | null
+  readonly complain: Complain
 }
 
-/** Reads one YAML or JSON document, or says what is wrong with its form. */
-export function parseSpecDocument(file: string, text: string): SpecDocument | Problem {
+/** Notes what is wrong at a place of a document, and what would be right. */
+export type Complain = (path: Path, message: string, hint?: string | null) => void
+
+/**
+ * Reads one YAML or JSON document, or says what is wrong with its form.
+ * @param problems where what is complained of goes
+ */
+export function parseSpecDocument(
+  file: string,
+  text: string,
+  problems: Problem[],
+): SpecDocument | Problem {
   const isJson = file.endsWith('.json')
   const counter = new LineCounter()
-  const lineAt = (offset: number) => counter.linePos(offset).line
+  const lineAt = (offset: number | undefined) =>
+    offset === undefined ? null : counter.linePos(offset).line
   // The slower parser; of JSON it only tells the lines, when something is wrong.
   let parsed: Document.Parsed | null = null
   const parseYaml = () =>
     (parsed ??= parseDocument(text, { lineCounter: counter, prettyErrors: false, merge: true }))
-  const line = (path: Path): number | null => {
+  const complain: Complain = (path, message, hint = null) => {
     const document = parseYaml()
     const offset = offsetOf(document, path, true) ?? document.contents?.range[0]
-    return offset === undefined ? null : lineAt(offset)
+    problems.push(specProblem(file, lineAt(offset), path, message, hint))
   }
   try {
-    if (isJson) return { file, value: JSON.parse(text) as unknown, line }
+    if (isJson) return { file, value: JSON.parse(text) as unknown, complain }
     const document = parseYaml()
     if (document.errors[0] !== undefined) throw document.errors[0]
-    return { file, value: document.toJS({ maxAliasCount: 50 }) as unknown, line }
+    return { file, value: document.toJS({ maxAliasCount: 50 }) as unknown, complain }
   } catch (cause) {
     // One slip makes several faults; the first says it best.
-    const [fault] = parseYaml().errors
+    const line = lineAt(parseYaml().errors[0]?.pos[0])
     const message = `is not ${isJson ? 'JSON' : 'YAML'}: ${(cause as Error).message}`
-    return specProblem(file, fault === undefined ? null : lineAt(fault.pos[0]), [], message)
+    return specProblem(file, line, [], message)
   }
 }
 
@@ -49,24 +59,12 @@ export function strict<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   })
 }
 
-/** Notes what is wrong at a place of a document, and what would be right. */
-export type Complain = (path: Path, message: string, hint?: string | null) => void
-
-/** Makes a `Complain` for one file that collects into `problems`. */
-export function complainInto(problems: Problem[], document: SpecDocument): Complain {
-  const { file } = document
-  return (path, message, hint = null) =>
-    problems.push(specProblem(file, document.line(path), path, message, hint))
-}
-
-/** The value of a document as the schema has it; null when something is wrong with it, which goes to `problems`. */
+/** The value of a document as the schema has it; null when something is wrong with it, which is complained of. */
 export function checkDocument<Schema extends z.ZodType>(
-  document: SpecDocument,
+  { value, complain }: SpecDocument,
   schema: Schema,
-  problems: Problem[],
 ): z.output<Schema> | null {
-  const checked = schema.safeParse(document.value, { reportInput: true })
-  const complain = complainInto(problems, document)
+  const checked = schema.safeParse(value, { reportInput: true })
   for (const issue of checked.error?.issues ?? []) describeIssue(issue, [], complain)
   return checked.success ? checked.data : null
 }
@@ -105,11 +103,11 @@ export class SpecError extends Error {
   readonly code = 'RPC_SPEC'
   readonly problems: readonly Problem[]
 
-  constructor(problems: readonly Problem[], options?: ErrorOptions) {
+  constructor(problems: readonly Problem[]) {
     const lines = problems.map(({ message, hint }) =>
       hint === null ? message : `${message} ${hint}`,
     )
-    super(lines.join('\n'), options)
+    super(lines.join('\n'))
     this.problems = problems
   }
 }

@@ -113,7 +113,7 @@ describe('a source that cannot be used', () => {
     [
       'a name that no file can have',
       async () => join(folder, 'x'.repeat(300)),
-      'cannot be read: ENAMETOOLONG',
+      'cannot be read: name too long',
     ],
     ['an empty directory', async () => folder, 'there is no chain spec here.'],
     ['an empty file', () => write('a.yml', ''), 'a.yml:'],

@@ -2,16 +2,20 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { nearest } from '../config/nearest.ts'
 import type { Problem } from '../config/problem.ts'
-import { readLocal } from './sources/local.ts'
-import { readArchive } from './sources/remote.ts'
 import { compileChain } from './compile/compile-chain.ts'
+import { SpecError, fileProblem } from './document.ts'
+import type { FailureTable } from './failure-table.ts'
 import { compileFailures } from './failures/compile-failures.ts'
 import type { FailureFile } from './failures/schema.ts'
-import type { FailureTable } from './failure-table.ts'
-import { complainInto, SpecError, fileProblem } from './document.ts'
-import { type ChainEntry, resolveCatalog, resolveNatives } from './resolve.ts'
+import { extendSpec } from './native/extend.ts'
+import type { NativeSpec } from './native/schema.ts'
+import { validateSpec } from './native/validate.ts'
+import { type Collections, convertSpec, expandCollections } from './public-catalog/convert-spec.ts'
+import type { CatalogSpec } from './public-catalog/schema.ts'
 import { readDocuments, type SourceDocuments } from './read-documents.ts'
+import { readSource } from './sources.ts'
 import type { Chain, ChainCatalog } from './types.ts'
 
 /** Beside the bundle they are JSON, which reads faster. */
@@ -29,77 +33,166 @@ const bundledSpecs = beside.find((path) => existsSync(path)) ?? 'specs'
  */
 export async function loadCatalog(sources: readonly string[]): Promise<ChainCatalog> {
   const files = await Promise.all([
-    readLocal(sources.length === 0 ? bundledSpecs : `${bundledSpecs}/failures`),
-    ...sources.map((source) =>
-      /^https?:\/\//i.test(source) ? readArchive(source) : readLocal(source),
-    ),
+    readSource(sources.length === 0 ? bundledSpecs : `${bundledSpecs}/failures`),
+    ...sources.map((source) => readSource(source)),
   ])
-  const read = files.map(readDocuments)
-  const problems = read.flatMap((source) => source.problems)
-  const entries = new Map<string, ChainEntry>()
+  const problems: Problem[] = []
+  const read = files.map((source) => readDocuments(source, problems))
+  const specs = new Map<string, NativeSpec>()
   for (const [at, source] of read.entries()) {
     refuseDoubles(source, problems)
     const upToHere = read.slice(0, at + 1)
-    for (const entry of resolveCatalog(upToHere, source, problems))
-      entries.set(entry.id.toLowerCase(), entry)
-    for (const entry of resolveNatives(source, entries, problems))
-      entries.set(entry.id.toLowerCase(), entry)
+    for (const spec of resolveCatalog(upToHere, source, problems))
+      specs.set(spec.id.toLowerCase(), spec)
+    for (const spec of resolveNatives(source, specs, problems))
+      specs.set(spec.id.toLowerCase(), spec)
   }
-  refuseUnknownTables(read, problems)
+  refuseUnknownTables(read)
   if (problems.length > 0) throw new SpecError(problems)
   // The sources' own rows come before the bundled ones.
-  return chainCatalog(entries, read.flatMap((source) => source.failures).toReversed())
+  return chainCatalog(specs, read.flatMap((source) => source.failures).toReversed())
 }
 
 function refuseDoubles(source: SourceDocuments, problems: Problem[]): void {
   const places = new Map<string, string>()
-  const specs = [
-    ...source.natives.map(({ spec, document }) => ({ id: spec.id, file: document.file })),
-    ...source.catalog.map(({ spec, document }) => ({ id: spec.index, file: document.file })),
-  ]
-  for (const { id, file } of specs) {
+  const hint = 'One source has a chain once.'
+  for (const { id, file } of [...source.natives, ...source.catalog]) {
     const other = places.get(id.toLowerCase())
     if (other !== undefined)
-      problems.push(
-        fileProblem(file, `chain \`${id}\` is also in ${other}.`, 'One source has a chain once.'),
-      )
+      problems.push(fileProblem(file, `chain \`${id}\` is also in ${other}.`, hint))
     places.set(id.toLowerCase(), file)
   }
 }
 
-function refuseUnknownTables(sources: readonly SourceDocuments[], problems: Problem[]): void {
+function refuseUnknownTables(sources: readonly SourceDocuments[]): void {
   const known = new Set(sources.flatMap((source) => source.failures.map((file) => file.failures)))
-  for (const { spec, document } of sources.flatMap((source) => source.natives))
+  for (const { spec, complain } of sources.flatMap((source) => source.natives))
     for (const [index, name] of (spec.failures ?? []).entries())
       if (!known.has(name))
-        complainInto(problems, document)(
+        complain(
           ['failures', index],
           `there is no failure table \`${name}\`.`,
           `Known tables: ${[...known].join(', ')}.`,
         )
 }
 
+/** What specs build on: those that they extend or import, all ids in lower case. */
+interface Parents {
+  readonly known: readonly string[]
+  readonly of: (id: string) => readonly string[]
+}
+
+/**
+ * The native chains of a source, each laid over the one that it extends: another of this source, or
+ * one of an earlier source whatever its format.
+ */
+function resolveNatives(
+  source: SourceDocuments,
+  earlier: ReadonlyMap<string, NativeSpec>,
+  problems: Problem[],
+): NativeSpec[] {
+  const natives = new Map(source.natives.map((each) => [each.spec.id.toLowerCase(), each]))
+  const built = new Map<string, NativeSpec | null>()
+  const baseIdOf = (id: string) => natives.get(id)?.spec.extends?.toLowerCase()
+  const parents: Parents = {
+    known: [...natives.keys(), ...earlier.keys()],
+    of(id) {
+      const base = baseIdOf(id)
+      // A chain may extend the one of the same id in an earlier source.
+      return base === undefined || (base === id && earlier.has(id)) ? [] : [base]
+    },
+  }
+  const make = (id: string): NativeSpec | null => {
+    const native = natives.get(id)
+    if (native === undefined) return null
+    const { spec, complain } = native
+    if (complainOfParents(id, parents, (...text) => complain(['extends'], ...text))) return null
+    const baseId = baseIdOf(id)
+    const isHere = baseId !== undefined && baseId !== id && natives.has(baseId)
+    const earlierBase = problems.length > 0 ? undefined : earlier.get(baseId ?? '')
+    const base = isHere ? build(baseId) : (earlierBase ?? null)
+    if (baseId !== undefined && base === null) return null
+    const result = base === null ? spec : extendSpec(base, spec)
+    validateSpec(spec, base, result, complain)
+    return result
+  }
+  const build = (id: string) => built.getOrInsertComputed(id, make)
+  return [...natives.keys()].map(build).filter((spec) => spec !== null)
+}
+
+/**
+ * The chains that the last of these sources has in the public catalog's format. Imports are looked
+ * up among the catalog specs of all of them, later ones first. Specs that are switched off there,
+ * being made to be imported, are chains here like the others.
+ */
+function resolveCatalog(
+  sources: readonly SourceDocuments[],
+  source: SourceDocuments,
+  problems: Problem[],
+): NativeSpec[] {
+  const placed = sources.flatMap(({ catalog }) => catalog)
+  const specs = new Map(placed.map(({ spec }) => [spec.index.toLowerCase(), spec]))
+  const parents: Parents = {
+    known: [...specs.keys()],
+    of: (id) => specs.get(id)?.imports?.map((each) => each.toLowerCase()) ?? [],
+  }
+  for (const { id, complain } of source.catalog)
+    complainOfParents(id.toLowerCase(), parents, (...text) => complain(['imports'], ...text))
+  const expand = (spec: CatalogSpec): Collections => {
+    // With a problem in any source no chain is used, and imports may go in a circle.
+    const ids = problems.length > 0 ? [] : parents.of(spec.index.toLowerCase())
+    return expandCollections(spec, ids.flatMap((id) => specs.get(id) ?? []).map(expand))
+  }
+  return source.catalog.map(({ spec }) => convertSpec(spec, expand(spec)))
+}
+
+/** Says what no source has of that which a chain builds on, and where it goes in a circle. */
+function complainOfParents(
+  id: string,
+  { known, of }: Parents,
+  complain: (message: string, hint?: string) => void,
+): boolean {
+  const missing = of(id).filter((each) => !known.includes(each))
+  for (const each of missing) {
+    const near = nearest(each, known)?.toUpperCase()
+    const hint = near === undefined ? 'Add its spec to the sources.' : `Did you mean \`${near}\`?`
+    complain(`there is no chain \`${each.toUpperCase()}\`.`, hint)
+  }
+  const circle = wayBack([id], of)
+  if (circle !== null) complain(`goes in a circle: ${circle.join(' -> ').toUpperCase()}.`)
+  return missing.length > 0 || circle !== null
+}
+
+/** The way from the last of these to the first; null when there is none. */
+function wayBack(way: readonly string[], of: Parents['of']): readonly string[] | null {
+  for (const next of of(way.at(-1) ?? '')) {
+    if (next === way[0]) return [...way, next]
+    const found = way.includes(next) ? null : wayBack([...way, next], of)
+    if (found !== null) return found
+  }
+  return null
+}
+
 function chainCatalog(
-  entries: ReadonlyMap<string, ChainEntry>,
+  specs: ReadonlyMap<string, NativeSpec>,
   files: readonly FailureFile[],
 ): ChainCatalog {
-  const byAlias = new Map<string, ChainEntry>()
-  for (const entry of entries.values())
-    for (const alias of entry.aliases) byAlias.set(alias.toLowerCase(), entry)
+  const byAlias = new Map<string, NativeSpec>()
+  for (const spec of specs.values())
+    for (const alias of spec.aliases ?? []) byAlias.set(alias.toLowerCase(), spec)
   const tables = new Map<string, FailureTable>()
   const tableOf = (names: readonly string[]) =>
     tables.getOrInsertComputed(names.join(), () =>
       compileFailures(names.flatMap((name) => files.filter((file) => file.failures === name))),
     )
-  const chains = new Map<ChainEntry, Chain>()
+  const chains = new Map<NativeSpec, Chain>()
   return {
-    ids: [...entries.values()].map((entry) => entry.id),
+    ids: [...specs.values()].map(({ id }) => id),
     find(chainId) {
       const wanted = chainId.toLowerCase()
-      const entry = entries.get(wanted) ?? byAlias.get(wanted)
-      if (entry === undefined) return null
-      return chains.getOrInsertComputed(entry, () => {
-        const spec = entry.resolve()
+      const spec = specs.get(wanted) ?? byAlias.get(wanted)
+      if (spec === undefined) return null
+      return chains.getOrInsertComputed(spec, () => {
         const names = spec.failures ?? [spec.family ?? 'other']
         return compileChain(spec, tableOf([...new Set([...names, 'common'])]))
       })

@@ -1,64 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Problem } from '../config/problem.ts'
-import { checkDocument, parseSpecDocument, type SpecDocument, fileProblem } from './document.ts'
+import { type Complain, checkDocument, fileProblem, parseSpecDocument } from './document.ts'
 import { failureFileSchema, type FailureFile } from './failures/schema.ts'
 import { nativeSchema, type NativeSpec } from './native/schema.ts'
 import { catalogSpecsSchema, type CatalogSpec } from './public-catalog/schema.ts'
-import type { SourceFiles, SpecFile } from './sources/local.ts'
+import type { SourceFiles } from './sources.ts'
+
+/** A spec, and the file that it is in. */
+interface Placed<Spec> {
+  readonly id: string
+  readonly spec: Spec
+  readonly file: string
+  /** Takes a place in the spec. */
+  readonly complain: Complain
+}
 
 /** What one source says, checked for form. */
 export interface SourceDocuments {
-  readonly natives: readonly { readonly spec: NativeSpec; readonly document: SpecDocument }[]
-  readonly catalog: readonly {
-    readonly spec: CatalogSpec
-    readonly document: SpecDocument
-    /** Place among the specs of the document. */
-    readonly index: number
-  }[]
+  readonly natives: readonly Placed<NativeSpec>[]
+  readonly catalog: readonly Placed<CatalogSpec>[]
   readonly failures: readonly FailureFile[]
-  readonly problems: readonly Problem[]
 }
 
 const nativeMarks = ['id', 'interfaces', 'block-time', 'allowed-lag', 'finality']
 
-/** Tells the formats apart and checks each file by its own. */
-export function readDocuments(source: SourceFiles): SourceDocuments {
-  const problems = [...source.problems]
-  const natives: { spec: NativeSpec; document: SpecDocument }[] = []
-  const catalog: { spec: CatalogSpec; document: SpecDocument; index: number }[] = []
+/**
+ * Tells the formats apart and checks each file by its own.
+ * @param problems where what is wrong goes, also what is complained of later
+ */
+export function readDocuments(source: SourceFiles, problems: Problem[]): SourceDocuments {
+  const before = problems.push(...source.problems) - source.problems.length
+  const natives: Placed<NativeSpec>[] = []
+  const catalog: Placed<CatalogSpec>[] = []
   const failures: FailureFile[] = []
-  for (const file of source.files) {
-    const document = parseSpecDocument(file.file, file.text)
+  for (const { file, text } of source.files) {
+    const document = parseSpecDocument(file, text, problems)
     if ('message' in document) {
-      if (source.kind !== 'archive' || looksLikeSpec(file)) problems.push(document)
+      if (source.kind !== 'archive' || looksLikeSpec.test(text)) problems.push(document)
       continue
     }
-    const root = document.value
+    const { value: root, complain } = document
     if (isCatalogFile(root, source.kind)) {
-      const value = checkDocument(document, catalogSpecsSchema, problems)
-      for (const [index, spec] of value?.proposal.specs.entries() ?? [])
-        catalog.push({ spec, document, index })
+      const specs = checkDocument(document, catalogSpecsSchema)?.proposal.specs ?? []
+      for (const [index, spec] of specs.entries()) {
+        const within: Complain = (path, ...said) =>
+          complain(['proposal', 'specs', index, ...path], ...said)
+        catalog.push({ id: spec.index, spec, file, complain: within })
+      }
     } else if (hasKey(root, 'failures') && !nativeMarks.some((mark) => hasKey(root, mark))) {
-      const value = checkDocument(document, failureFileSchema, problems)
+      const value = checkDocument(document, failureFileSchema)
       if (value !== null) failures.push(value)
     } else if (source.kind === 'file' || nativeMarks.some((mark) => hasKey(root, mark))) {
-      if (root === null) problems.push(fileProblem(file.file, 'the file is empty.'))
-      const spec = root === null ? null : checkDocument(document, nativeSchema, problems)
-      if (spec !== null) natives.push({ spec, document })
+      if (root === null) problems.push(fileProblem(file, 'the file is empty.'))
+      const spec = root === null ? null : checkDocument(document, nativeSchema)
+      if (spec !== null) natives.push({ id: spec.id, spec, file, complain })
     }
   }
   const read = natives.length + catalog.length + failures.length
-  const [first] = source.files
-  if (read === 0 && problems.length === 0)
+  if (read === 0 && problems.length === before)
     problems.push(
       fileProblem(
-        first?.file ?? 'specs',
+        source.files[0]?.file ?? 'specs',
         'there is no chain spec here.',
         'A spec is a YAML file with `id` and `interfaces`, or a JSON file with `proposal.specs`.',
       ),
     )
-  return { natives, catalog, failures, problems }
+  return { natives, catalog, failures }
 }
 
 function hasKey(value: unknown, key: string): boolean {
@@ -72,6 +80,4 @@ function isCatalogFile(root: unknown, kind: SourceFiles['kind']): boolean {
 }
 
 /** Whether a broken file of an archive was meant to be a spec. */
-function looksLikeSpec(file: SpecFile): boolean {
-  return /^(id|failures|interfaces):|^\s*\{?\s*"proposal"\s*:/m.test(file.text)
-}
+const looksLikeSpec = /^(id|failures|interfaces):|^\s*\{?\s*"proposal"\s*:/m

@@ -8,12 +8,6 @@ interface Node<Value> {
   value: Value | null
 }
 
-/** What a path matched: the value of its pattern, and its segments. */
-interface PathMatch<Value> {
-  readonly value: Value
-  readonly segments: readonly string[]
-}
-
 /** Path patterns such as `/blocks/{height}`: a literal segment beats a parameter. */
 export class PathTree<Value> {
   readonly #root: Node<Value> = emptyNode()
@@ -38,7 +32,8 @@ export class PathTree<Value> {
     node.value ??= value
   }
 
-  find(path: string): PathMatch<Value> | null {
+  /** The value of the pattern that a path matches, and the segments of the path. */
+  find(path: string): { readonly value: Value; readonly segments: readonly string[] } | null {
     const segments = segmentsOf(path)
     const value = segments.length > mostSegments ? null : walk(this.#root, segments, 0)
     return value === null ? null : { value, segments }

@@ -51,6 +51,9 @@ const pointPlace = strict({
 
 export type Place = z.output<typeof pointPlace>
 
+const pointWays = ['param', 'path-parameter', 'query', 'header', 'message'] as const
+const blockWays = [...pointWays, 'from-param', 'first-of'] as const
+
 /** Where the block stands: exactly one of the ways to say it. */
 const blockPlace = strict({
   ...pointPlace.shape,
@@ -71,16 +74,7 @@ const blockPlace = strict({
   const value = context.value
   const complain = (message: string) =>
     context.issues.push({ code: 'custom', input: value, message })
-  const ways = [
-    value['first-of'],
-    value['from-param'],
-    value.param,
-    value.query,
-    value['path-parameter'],
-    value.header,
-    value.message,
-  ]
-  if (ways.filter((way) => way !== undefined).length !== 1)
+  if (blockWays.filter((way) => value[way] !== undefined).length !== 1)
     complain(
       'must say in exactly one way where the block stands: `param`, `from-param` and `to-param`, `first-of`, `path-parameter`, `query`, `header` or `message`',
     )

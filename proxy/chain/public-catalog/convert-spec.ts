@@ -11,8 +11,65 @@ import type {
 import type { Family } from '../types.ts'
 import { catalogBlockWords, convertMethod } from './convert-method.ts'
 import { convertProbe, convertVerification, heightEncoding } from './convert-probe.ts'
-import { type Collections, flatten } from './inherit.ts'
-import type { CatalogCollection, CatalogDirective, CatalogSpec } from './schema.ts'
+import type { CatalogCollection, CatalogCollectionData, CatalogSpec } from './schema.ts'
+
+/**
+ * Collections by what tells them apart, each in layers: its own, then those of the specs that its spec
+ * imports, then what it inherits from other collections.
+ */
+export type Collections = ReadonlyMap<string, readonly CatalogCollection[]>
+
+function collectionKey(data: CatalogCollectionData): string {
+  return [data.api_interface, data.internal_path, data.type, data.add_on].join('|')
+}
+
+/** The collections of a spec. One that is switched off is kept: others may inherit from it. */
+export function expandCollections(
+  spec: CatalogSpec,
+  imported: readonly Collections[],
+): Collections {
+  const own = Map.groupBy(spec.api_collections, (each) => collectionKey(each.collection_data))
+  const layersOf = (key: string, through: readonly string[]): readonly CatalogCollection[] => {
+    if (through.includes(key)) return []
+    const said = own.get(key) ?? []
+    const below = imported.flatMap((collections) => collections.get(key) ?? [])
+    // Those that came by import have their inheritance in them already.
+    const inherited = said
+      .flatMap((each) => each.inheritance_apis)
+      .flatMap((data) => layersOf(collectionKey(data), [...through, key]))
+    return [...new Set([...said, ...below, ...inherited])]
+  }
+  const keys = new Set([own, ...imported].flatMap((collections) => [...collections.keys()]))
+  return new Map([...keys].map((key) => [key, layersOf(key, [])]))
+}
+
+/** Layers as one. Of entries of one name the first counts, also to switch it off. */
+function flatten(layers: readonly CatalogCollection[]): CatalogCollection[] {
+  const verifications = Map.groupBy(
+    layers.flatMap((layer) => layer.verifications),
+    ({ name }) => name,
+  )
+  return layers.slice(0, 1).map((top) => ({
+    ...top,
+    apis: firsts(layers.map(({ apis }) => apis)),
+    headers: firsts(layers.map(({ headers }) => headers)),
+    parse_directives: firsts(layers.map((layer) => layer.parse_directives)),
+    extensions: firsts(layers.map(({ extensions }) => extensions)),
+    // One may give only its values and leave the question to the one below it.
+    verifications: [...verifications].map(([name, said]) => ({
+      name,
+      parse_directive: said.find((each) => each.parse_directive)?.parse_directive,
+      values: said.find((each) => each.values?.length)?.values,
+    })),
+  }))
+}
+
+function firsts<Item extends { name: string } | { function_tag: string }>(
+  lists: readonly (readonly Item[])[],
+): Item[] {
+  const same = Map.groupBy(lists.flat(), (item) => ('name' in item ? item.name : item.function_tag))
+  return [...same.values()].flatMap((items) => items.slice(0, 1))
+}
 
 /**
  * A chain of the catalog in our own format. A collection below `/ws/` is left out: it is another one
@@ -54,7 +111,7 @@ export function convertSpec(spec: CatalogSpec, collections: Collections): Native
 }
 
 /** Ids that stand for chains of the catalog in configs that name no brand. */
-export const neutralIds: ReadonlyMap<string, readonly string[]> = new Map([
+const neutralIds: ReadonlyMap<string, readonly string[]> = new Map([
   ['SOLANA', ['SLOTCHAIN']],
   ['APT1', ['MOVECHAIN']],
   ['HYPERLIQUID', ['PERPEVM']],
@@ -85,7 +142,7 @@ function convertInterface(
     const data = collection.collection_data
     partOf(data.add_on)
     for (const { name } of collection.extensions) partOf(name)
-    const asked = directiveOf(collection, 'GET_BLOCKNUM')
+    const asked = collection.parse_directives.find((each) => each.function_tag === 'GET_BLOCKNUM')
     const probe = asked ? convertProbe(asked, data, heightEncoding(asked)) : null
     latestBlock ??= probe ?? undefined
     for (const api of collection.apis) {
@@ -122,10 +179,6 @@ function convertInterface(
 
 function verbOf({ collection_data: data }: CatalogCollection): string {
   return data.api_interface === 'rest' ? data.type.toUpperCase() || 'GET' : ''
-}
-
-function directiveOf(collection: CatalogCollection, tag: string): CatalogDirective | undefined {
-  return collection.parse_directives.find((each) => each.function_tag === tag)
 }
 
 function headersOf(collections: readonly CatalogCollection[], kinds: readonly string[]): string[] {

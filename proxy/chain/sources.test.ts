@@ -6,9 +6,8 @@ import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { pack } from 'tar-stream'
 import { afterEach, describe, expect, it, test } from 'vitest'
-import { loadCatalog } from '../load-catalog.ts'
-import { readArchive } from './remote.ts'
-import { sourceLimits } from './local.ts'
+import { loadCatalog } from './load-catalog.ts'
+import { readArchive, sourceLimits } from './sources.ts'
 
 let server: Server | null = null
 
