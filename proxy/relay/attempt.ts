@@ -21,20 +21,20 @@ import type { Verdict } from './verdict.ts'
 import { mayBeRight, type Violation } from '../integrity/violation.ts'
 
 const ownDefect = 'a defect of the router'
-/** What each other item of the same request may add to the time of a call. */
+/** Each other item of the same request may add this to the time of an attempt. */
 const msPerOther = 20
 const lateFault = new TransportError('timeout', 'no answer in time')
 
 /** The call that an attempt is made for. After `ended` nothing more is reported to it. */
 export interface AttemptOwner {
-  /** It takes long, and goes on: another upstream may be asked as well. Where `isLate`, its budget is over. */
+  /** The attempt is slow and goes on: another upstream may be asked as well. With `isLate`, its budget is over. */
   slow(attempt: Attempt, nowMs: number): void
   ended(attempt: Attempt, nowMs: number): void
 }
 
 /**
- * A call at one upstream: within its time, by the best of its URLs, and by the next URL when one fails
- * fast. It judges what comes back and credits or blames the upstream.
+ * One attempt of a call at one upstream, by its best URL, and by the next URL when one fails fast.
+ * It has the answer judged, and credits or blames the upstream.
  */
 export class Attempt implements Due {
   readonly upstream: Upstream
@@ -45,11 +45,11 @@ export class Attempt implements Due {
   failure: FailureClass | null = null
   /** Why no complete answer came; null when one did. */
   fault: TransportError | null = null
-  /** The answer for the client; of a failed attempt, what may be passed on. */
+  /** The answer for the client; after a failure, the reply that may still be passed on. */
   reply: Reply | null = null
-  /** How much longer it may take for the others in the same request. */
+  /** The extra time for the other items of the same request. */
   othersMs = 0
-  /** What the router itself failed by. */
+  /** A defect of the router that ended it; null for none. */
   defect: unknown = null
   readonly #parts: RelayParts
   readonly #owner: AttemptOwner
@@ -60,12 +60,12 @@ export class Attempt implements Due {
   #record: AttemptRecord
   #slowAtMs = Infinity
   #lateAtMs = Infinity
-  /** It has less time than an upstream may take, or may rest: being late is no failure of the upstream. */
+  /** It has less time than usual, or may be a stream: being late is then no failure of the upstream. */
   #isCutShort = false
   #isFirm = false
   #isOver = false
   #answer: Incoming | null = null
-  /** Takes back that being late counted as a failure. */
+  /** Undoes the failure that was counted when it was late. */
   #excuseLateness: (() => void) | null = null
 
   constructor(
@@ -88,7 +88,7 @@ export class Attempt implements Due {
     upstream.sessions += 1
   }
 
-  /** How long it may take, or after how long it is late, in milliseconds. */
+  /** After how many milliseconds it is late, or fails. */
   get budgetMs(): number {
     return this.#record.budgetMs ?? Infinity
   }
@@ -97,7 +97,7 @@ export class Attempt implements Due {
     return this.#record.violation
   }
 
-  /** Of a failed attempt: what may be passed on when nothing better comes. */
+  /** The reply of a failed attempt that may be passed on when no better one comes. */
   get fallback(): Reply | null {
     return this.violation && !mayBeRight(this.violation) ? null : this.reply
   }
@@ -107,7 +107,7 @@ export class Attempt implements Due {
     const { request } = this.#call
     const shared = this.#record.kind === 'first' ? this.#call.shared : undefined
     this.othersMs = (shared?.others ?? 0) * msPerOther
-    this.#allow(nowMs)
+    this.#setBudget(nowMs)
     this.#rearm(nowMs)
     const incoming = shared
       ? shared.send(this.#url, request, this.#cancellation)
@@ -118,7 +118,7 @@ export class Attempt implements Due {
     )
   }
 
-  /** Its owner is told once that it is slow. */
+  /** Reports once to its owner that it is slow. */
   slowAfter(ms: number, nowMs: number): void {
     this.#slowAtMs = nowMs + ms
     this.#rearm(nowMs)
@@ -152,8 +152,8 @@ export class Attempt implements Due {
   }
 
   /**
-   * Another attempt brought the answer, or nobody waits any more.
-   * @param isSlowCall the answer was late as well
+   * The call ended without it: another attempt won, the client left, or the call failed.
+   * @param isSlowCall the answer that won was late as well
    */
   abandon(nowMs: number, isSlowCall: boolean): void {
     if (this.#isOver) return
@@ -162,27 +162,27 @@ export class Attempt implements Due {
     const tookMs = nowMs - this.#record.startedMs
     if (this.isLate) this.#end(this.#timeout, `no answer in ${Math.round(tookMs)} ms`, nowMs)
     else this.#end('aborted', null, nowMs)
-    this.#outrun(nowMs)
+    this.#endedEarly(nowMs)
     this.#cancellation.abort()
   }
 
-  /** Nobody else shows the violation for which it failed. */
+  /** No other upstream showed the violation for which it failed. */
   blame(): void {
     const { result, endedMs } = this.#record
     if (typeof result !== 'object' || result === null) return
-    // An answer since then has ended the row of failures.
+    // Not when the URL has answered since: that reset its failures.
     if (this.#url.judgedMs <= (endedMs ?? Infinity))
       this.upstream.failed(this.#url, result, this.#method)
   }
 
-  /** Another upstream shows the same violation: it may be what the chain is like. */
+  /** Another upstream showed the same violation, so the answer is probably right. */
   excuse(): void {
     this.#record.violation = null
     this.#record.result = 'answer'
   }
 
-  /** Its budget begins. */
-  #allow(nowMs: number): void {
+  /** Works out the budget of the attempt, and when it is late. */
+  #setBudget(nowMs: number): void {
     const { asked, directives, journal } = this.#call
     const { hedging, config } = this.#parts
     const urlMs = this.#url.timeoutMs
@@ -219,21 +219,21 @@ export class Attempt implements Due {
       this.#settle(nowMs)
     } catch (error) {
       release(incoming.body)
-      this.#break(error, nowMs)
+      this.#endWithDefect(error, nowMs)
     }
   }
 
   #failedToSend(error: unknown): void {
     if (this.#isOver) return
     const nowMs = this.#parts.clock.nowMs()
-    if (!(error instanceof TransportError)) return this.#break(error, nowMs)
+    if (!(error instanceof TransportError)) return this.#endWithDefect(error, nowMs)
     this.fault = error
     this.#record.isUnsent = !error.sent
     this.#fail(this.#parts.chain.failures.ofTransport(error.fault), error.message, nowMs)
     this.#settle(nowMs)
   }
 
-  #break(error: unknown, nowMs: number): void {
+  #endWithDefect(error: unknown, nowMs: number): void {
     this.#close()
     this.#end('aborted', ownDefect, nowMs)
     this.defect = error
@@ -246,7 +246,7 @@ export class Attempt implements Due {
     this.#owner.ended(this, nowMs)
   }
 
-  /** Goes on to the next URL. One that was slow has used the time up; what may have been done is not done twice. */
+  /** Moves on to the next URL, unless the time is used up or the node may have executed the call. */
   #failsOver(failure: FailureClass, nowMs: number): boolean {
     const call = this.#call
     const { fault } = this
@@ -269,17 +269,17 @@ export class Attempt implements Due {
     const { failure, isAnswer, isResult, passOn } = verdict
     this.#record.missedBlock = verdict.missedBlock
     this.#record.violation = verdict.violation
-    // Whatever is no result may repeat the URL that it was asked by.
+    // Anything but a result may repeat the URL with its keys.
     const incoming = isResult ? received : this.#url.mask.incoming(received)
     if (isAnswer || failure === null) return this.#pass(incoming, failure, verdict.rest, nowMs)
-    // A stream cannot be kept to fall back on.
+    // A stream cannot be kept as a fallback.
     const isKept = passOn !== null && incoming.body instanceof Uint8Array
     this.reply = isKept ? this.#reply(incoming, passOn === 'node-error' ? failure : null) : null
     release(incoming.body)
     this.#fail(failure, verdict.detail, nowMs)
   }
 
-  /** An answer for the client. What streams is settled when its stream ends. */
+  /** An answer for the client. A stream is credited or blamed when it ends. */
   #pass(
     incoming: Incoming,
     refusal: FailureClass | null,
@@ -294,7 +294,7 @@ export class Attempt implements Due {
       return
     }
     const { clock } = this.#parts
-    // The head is what the upstream's speed is judged by; the rest is as slow as the client.
+    // The latency ends with the head: the rest is as slow as the client.
     this.#record.endedMs = nowMs
     this.upstream.sessions += 1
     const { signal } = this.#call
@@ -304,7 +304,7 @@ export class Attempt implements Due {
       const isAborted = cause instanceof TransportError && cause.fault === 'aborted'
       if (cause === null) this.#succeed(refusal, endMs)
       else if (isUpstreamsDoing(cause) && !isAborted)
-        this.#breakOff(incoming.status, cause, body.isReaderSlow, endMs)
+        this.#streamFailed(incoming.status, cause, body.isReaderSlow, endMs)
       else this.#end('aborted', isAborted ? null : ownDefect, endMs)
     })
     this.reply = this.#reply({ ...incoming, body }, refusal)
@@ -319,13 +319,13 @@ export class Attempt implements Due {
     if (block !== null) pool.observeHead(this.upstream, block, this.#record.startedMs, this.#url)
   }
 
-  /** The answer broke when a part of it was on its way to the client. */
-  #breakOff(status: number, cause: StreamFailure, isReaderSlow: boolean, nowMs: number): void {
+  /** The answer broke off when a part of it may have been passed on. */
+  #streamFailed(status: number, cause: StreamFailure, isReaderSlow: boolean, nowMs: number): void {
     const { failures } = this.#parts.chain
     const isCut = cause instanceof TransportError
     const failure = isCut ? failures.ofTransport(cause.fault) : failures.ofStatus(status)
     if (!isCut) this.#record.violation = { check: 'envelope', detail: cause.message }
-    // A node may well give up on a client that does not take its answer.
+    // A node may give up on a client that does not read its answer.
     if (isCut && isReaderSlow)
       return this.#end(failure, `${cause.message}, at a slow client`, nowMs)
     this.upstream.failed(this.#url, failure, this.#method)
@@ -344,7 +344,7 @@ export class Attempt implements Due {
     this.upstream.succeeded(this.#url, latencyMs, this.#method)
   }
 
-  /** Methods that no spec names are one to the upstream: clients may make some up. */
+  /** Methods that no spec names count as one: clients may invent any number of them. */
   get #method(): string {
     const { known, method } = this.#call.asked
     return known ? method : ''
@@ -354,13 +354,13 @@ export class Attempt implements Due {
     const { fault, reply } = this
     this.failure = failure
     if (failure.holdOff) this.#url.cooldown.begin(fault?.retryAfterMs ?? this.#retryAfterMs(reply))
-    else if (failure.late && (this.#isCutShort || this.isLate)) this.#outrun(nowMs)
+    else if (failure.late && (this.#isCutShort || this.isLate)) this.#endedEarly(nowMs)
     // Whether a violation is blamed depends on what other upstreams show.
     else if (this.#record.violation === null) {
       this.#excuseLateness?.()
       const method = fault?.sent === false ? null : this.#method
       this.upstream.failed(this.#url, failure, method, fault ?? this.#answer)
-      // One that is unavailable, and not for what was asked, may say until when (RFC 9110, 10.2.3).
+      // An upstream that is unavailable, whatever was asked, may set a time to come back (RFC 9110, 10.2.3).
       const retryAfterMs = failure.weight > 0 ? this.#retryAfterMs(reply) : null
       if (reply?.incoming.status === 503 && retryAfterMs !== null)
         this.#url.cooldown.pause(retryAfterMs)
@@ -373,12 +373,12 @@ export class Attempt implements Due {
     return parseRetryAfter(retryAfter, this.#parts.clock.wallMs())
   }
 
-  /** It was not waited for to the end. */
-  #outrun(nowMs: number): void {
+  /** It ended before its answer came: the upstream takes at least this long. */
+  #endedEarly(nowMs: number): void {
     if (this.#isTimed) this.upstream.outrun(nowMs - this.#record.startedMs)
   }
 
-  /** How long a stream rests, or a heavy call takes, says nothing of how fast its upstream is. */
+  /** The time of a stream or of a heavy call does not show how fast its upstream is. */
   get #isTimed(): boolean {
     return !this.#call.journal.mayRest && isLight(this.#call)
   }

@@ -5,7 +5,7 @@ import type { Call, RelayObserver } from './call.ts'
 
 /** Calls in a row that ended without an answer, and with no upstream in service, that open the breaker. */
 const threshold = 2
-/** A trial may hang: after so long another call is let through. */
+/** A trial may hang: after this long another call is let through. */
 const trialMs = 3_000
 
 /**
@@ -40,14 +40,14 @@ export class Breaker {
     return true
   }
 
-  /** @param isAnswered null: its client left, which tells nothing */
+  /** @param isAnswered null: not known, for example since the client left */
   ended(call: Call, isAnswered: boolean | null): void {
     const isTrial = this.#trial?.call === call
     if (isTrial) this.#trial = null
     if (isAnswered === null || (isAnswered && this.#emptyPools === 0)) return
     const { hasEligible } = this.#pool
     if (!isAnswered && !hasEligible) this.#count(this.#emptyPools + 1)
-    // While it is open, what was begun before says nothing.
+    // While it is open, an answer to a call that began before does not close it.
     else if (isAnswered && (hasEligible || isTrial || !this.#isOpen)) this.#count(0)
   }
 

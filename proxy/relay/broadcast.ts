@@ -9,10 +9,10 @@ import type { RelayParts } from './parts.ts'
 import { morePreferred, rankOf, type Reply } from './reply.ts'
 
 /**
- * A write goes to every eligible upstream at once. The first success is the answer, and the other
- * attempts run on. When none succeeds in time, whoever is left is asked in turn (backups, upstreams on
- * trial), unless a node refused the transaction for good. A client that names an upstream has it asked
- * first: the others get the write when that one fails, or is slow.
+ * A write goes to every eligible upstream at once. The first success is the answer; the other attempts
+ * run on. When none succeeds in time, backups and disabled upstreams are asked in turn, unless a node
+ * refused the transaction for good. An upstream that the client names is asked first: the others get
+ * the write when it fails or is slow.
  */
 export class Broadcast implements AttemptOwner {
   readonly #parts: RelayParts
@@ -21,10 +21,10 @@ export class Broadcast implements AttemptOwner {
   readonly #resolve: (reply: Reply) => void
   readonly #reject: (error: unknown) => void
   readonly #running = new Set<Attempt>()
-  /** The error of a node that has the most to say. */
+  /** The most informative error of a node. */
   #refusal: Reply | null = null
   #best: Attempt | null = null
-  /** The others wait for the one that the client named. */
+  /** The other upstreams wait for the one that the client named. */
   #isNamedAlone = false
   #isOver = false
 
@@ -47,7 +47,7 @@ export class Broadcast implements AttemptOwner {
     if (!named) return this.#sendToAll(nowMs)
     this.#isNamedAlone = true
     const attempt = this.#begin(named, 'first', nowMs)
-    attempt.slowAfter(this.#parts.hedging.tickMs(this.#call.asked, attempt.budgetMs), nowMs)
+    attempt.slowAfter(this.#parts.hedging.delayMs(this.#call.asked, attempt.budgetMs), nowMs)
   }
 
   slow(_attempt: Attempt, nowMs: number): void {
@@ -91,14 +91,14 @@ export class Broadcast implements AttemptOwner {
     return attempt
   }
 
-  /** An attempt failed, or is slow: is there another upstream that may take it? */
+  /** An attempt failed or is slow: asks another upstream, if there is one. */
   #goOn(nowMs: number): void {
     if (this.#isOver) return
     const { journal, signal } = this.#call
     const isSpent = journal.isSpent(nowMs)
     if (this.#isNamedAlone && !isSpent && !signal.aborted) return this.#sendToAll(nowMs)
     for (const { isLate } of this.#running) if (!isLate) return
-    // Nothing new is begun for a client that has left.
+    // No new attempt begins for a client that has left.
     if (this.#refusal === null && !isSpent && !signal.aborted) {
       const { pool, config } = this.#parts
       const upstream = pool.pick.next(this.#needs, config.strategy)

@@ -10,8 +10,8 @@ import type { Incoming, Outgoing } from '../upstream/wire.ts'
 import type { ReplyReader } from './reply.ts'
 
 /**
- * One question of one client on its way through the relay, whatever wire it came by. A JSON-RPC
- * batch is as many calls as it has items.
+ * One request of one client on its way through the relay, whatever its interface. Each item of a
+ * JSON-RPC batch is one call.
  */
 export interface Call {
   /** Unique; ties headers, logs and traces together. */
@@ -23,11 +23,11 @@ export interface Call {
   /** How to read an answer to it. */
   readonly reader: ReplyReader
   readonly directives: Directives
-  /** Aborted when nobody waits for the reply any more. */
+  /** Aborted when the reply is not wanted any more, for example since the client left. */
   readonly signal: CancelSignal
   /** What happened to it so far; written by the relay, read for headers, logs and metrics. */
   readonly journal: Journal
-  /** Of a write, what it sends beside its method, whatever its id; absent: the whole body of the request. */
+  /** The params of a write without its id, to recognise it when it is sent again; absent: the whole body. */
   readonly payload?: Uint8Array
   /** How the first attempt may leave in one request with others; absent: it goes alone. */
   readonly shared?: { readonly send: Send; readonly others: number }
@@ -58,17 +58,17 @@ export const noDirectives: Directives = {
 /** Puts a request to a URL. @throws TransportError */
 export type Send = (url: NodeUrl, request: Outgoing, signal: CancelSignal) => Promise<Incoming>
 
-/** It can be sent once more: most bodies that stream are gone with their first reading. */
+/** It can be sent again: most bodies that stream can be read only once. */
 export function isRepeatable({ request: { body } }: Pick<Call, 'request'>): boolean {
   return body === null || body instanceof Uint8Array || body.isRepeatable === true
 }
 
-/** It says how fast a node is, and holds up no other that leaves with it. */
+/** It is cheap: its time shows how fast a node is, and it delays no other item of its request. */
 export function isLight({ asked }: Pick<Call, 'asked'>): boolean {
   return asked.cost <= 20 && !asked.waitsForBlock
 }
 
-/** It can be sent to several at once: all of its body is here. */
+/** It can be sent to several upstreams at once: all of its body is here. */
 export function isWhole({ request: { body } }: Pick<Call, 'request'>): boolean {
   return body === null || body instanceof Uint8Array
 }
@@ -88,7 +88,7 @@ export interface AttemptRecord {
   readonly kind: AttemptKind
   /** On the clock's monotonic scale. */
   readonly startedMs: number
-  /** How long it may take, or after how long it is late; null until it is known. */
+  /** After how long it is late, or fails; null until it is known. */
   budgetMs: number | null
   /** It is certain that the upstream never saw it. */
   isUnsent: boolean
@@ -104,7 +104,7 @@ export interface AttemptRecord {
   missedBlock: boolean
 }
 
-/** What happened to one call. The relay adds to it; the response headers and the log tell of it. */
+/** What happened to one call. The relay writes it; response headers and logs are made from it. */
 export class Journal {
   readonly startedMs: number
   readonly attempts: AttemptRecord[] = []
@@ -114,11 +114,11 @@ export class Journal {
   budgetMs = Infinity
   /** Attempts of all kinds. A write has no limit: it goes to every upstream, but to none twice. */
   maxAttempts = Infinity
-  /** Among whom the last upstream was drawn, where that is asked for. */
+  /** The candidates of the last draw, where selection stats are enabled. */
   candidates: readonly Candidate[] | null = null
   /**
-   * It may be a stream, which rests for as long as its client lets it: it has no relay budget, and no
-   * upstream is late.
+   * It may be a stream, which may stay open and silent for as long as its client lets it: it has no
+   * relay budget, and no upstream is late.
    */
   mayRest = false
 

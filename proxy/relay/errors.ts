@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 
-/** A failure that the router itself tells the client, in the terms of each interface. */
+/** An error that the router itself returns to the client, in the codes of each interface. */
 export interface ErrorKind {
   /** Stable code of the log and the documentation. */
   readonly code: string
@@ -63,7 +63,7 @@ export const errorKinds = {
 export class RelayError extends Error {
   override readonly name = 'RelayError'
   readonly kind: ErrorKind
-  /** When it may be worth asking again; null: nobody knows. */
+  /** After how long the client may ask again; null when unknown. */
   readonly retryAfterMs: number | null
 
   constructor(
@@ -77,17 +77,17 @@ export class RelayError extends Error {
   }
 }
 
-/** Nobody waits for the reply any more: the client left, or another attempt won. */
+/** The client left before it had its reply. */
 export class CallAborted extends Error {
   override readonly name = 'CallAborted'
   readonly code = 'RPC_ABORTED'
 
   constructor() {
-    super('the call was taken back')
+    super('the call was aborted')
   }
 }
 
-/** The call ended without a word of any upstream: they are gone, down, in cooldown, or hang. */
+/** The call ended without an answer of any upstream: none can be asked, or all fail, hang or are in cooldown. */
 export function isUnanswered(error: unknown): error is RelayError {
   if (!(error instanceof RelayError)) return false
   const { noUpstream, rateLimited, upstreamFailed, timeout } = errorKinds

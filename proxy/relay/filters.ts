@@ -9,46 +9,46 @@ import { RelayError, errorKinds, isUnanswered } from './errors.ts'
 import type { RelayOptions } from './parts.ts'
 import type { Reply } from './reply.ts'
 
-/** Longer ids of nodes are left as they are. */
+/** Longer ids of nodes are passed on unchanged. */
 const nodeId = /^0x[0-9a-f]{1,64}$/i
 const routedId = /^0x([0-9a-f]{8})([0-9a-f]{1,64})$/i
-/** Filters that are remembered, the least used of which go first, and what one may be of, in JSON. */
+/** How many filters are remembered (the least recently used goes first), and how long their criteria may be. */
 const mostRemembered = 1_000
-const longestWanted = 16_384
-/** What one poll catches up with, where the node of the filter is gone. */
+const longestCriteria = 16_384
+/** How many blocks one poll catches up with when the filter's node is gone. */
 const mostLogBlocks = 1_000
 const mostBlocks = 100
-/** A node that hangs is given up after this long, where the router can go on without it. */
-const patienceMs = 5_000
+/** After this long the router goes on without a node that hangs. */
+const pollTimeoutMs = 5_000
 
 /** A filter that can go on without its node. */
 interface Filter {
-  /** Which logs; null: it is of blocks. */
-  readonly wanted: object | null
-  /** The client has got all up to this block. */
+  /** Of a filter of logs; null for one of blocks. */
+  readonly criteria: object | null
+  /** Everything up to this block was delivered. */
   block: number
-  /** Of a filter of blocks: what it has got last, which may be above `block`. */
+  /** Of a filter of blocks: the last hash delivered, which may be above `block`. */
   lastHash: unknown
-  /** Its node is gone, or has forgotten it, or an answer of it was lost. */
+  /** Its node is gone or has dropped it, or an answer of it was lost. */
   isLost: boolean
 }
 
 interface Use {
   readonly id: string
   readonly upstream: Upstream
-  /** As the filter's upstream understands it, and for no other. */
+  /** With the id that the filter has at its upstream, and for no other upstream. */
   readonly call: Call
 }
 
 type Pieces = Pick<RelayOptions, 'chain' | 'pool'>
 
 /**
- * Filters belong to the node that made them. The id that a client gets holds the upstream of its
- * filter, so that any replica asks that one. When it is gone, the replica that made the filter answers
- * from the blocks behind the last one delivered, with the help of the other upstreams; another replica
- * says `filter not found`, as a node says of a filter that has expired: libraries make a new one then.
+ * A filter belongs to the node that created it. The id for the client names the filter's upstream, so
+ * that any replica asks that one. When it is gone, the replica that created the filter catches up from
+ * other upstreams, after the last block delivered. Other replicas return `filter not found`, as a node
+ * does for a filter that has expired: libraries then create a new one.
  *
- * What is needed to go on does not fit into the id: clients read ids into 256 bits.
+ * The state to catch up does not fit into the id: clients read ids into 256 bits.
  */
 export class Filters {
   readonly #pieces: Pieces
@@ -65,13 +65,13 @@ export class Filters {
     const own = resultOf(reply, call)
     if (typeof own !== 'string' || !nodeId.test(own)) return reply
     const id = `0x${digestOf(reply.upstream)}${own.slice(2)}`
-    const wanted = wantedBy(call)
-    if (wanted !== undefined && reply.latestBlock !== null)
-      this.#remember(id, { wanted, block: reply.latestBlock, lastHash: null, isLost: false })
+    const criteria = criteriaOf(call)
+    if (criteria !== undefined && reply.latestBlock !== null)
+      this.#remember(id, { criteria, block: reply.latestBlock, lastHash: null, isLost: false })
     return answered(reply, call, id)
   }
 
-  /** Asks a filter, or ends it. */
+  /** Polls or reads a filter, or ends it. */
   async use(call: Call): Promise<Reply> {
     const use = this.#useOf(call)
     if (use === null) return this.#relay(call)
@@ -80,7 +80,7 @@ export class Filters {
     this.#remember(use.id, filter)
     if (call.asked.stateful === 'ends') this.#known.delete(use.id)
     const reply = filter.isLost ? null : await this.#askNode(use, filter)
-    return reply ?? this.#goOn(filter, call)
+    return reply ?? this.#catchUp(filter, call)
   }
 
   #remember(id: string, filter: Filter): void {
@@ -90,7 +90,7 @@ export class Filters {
     if (this.#known.size > mostRemembered) this.#known.delete(oldest as string)
   }
 
-  /** Null for an id that is none of ours. */
+  /** Null for an id that the router did not give. */
   #useOf(call: Call): Use | null {
     const { request, directives } = call
     const question = questionOf(call)
@@ -113,7 +113,7 @@ export class Filters {
   async #askNode({ call, upstream }: Use, filter: Filter): Promise<Reply | null> {
     const block = upstream.latest?.block ?? 0
     const { directives } = call
-    const relayTimeoutMs = directives.relayTimeoutMs ?? (isPoll(call) ? patienceMs : null)
+    const relayTimeoutMs = directives.relayTimeoutMs ?? (isPoll(call) ? pollTimeoutMs : null)
     try {
       const reply = await this.#relay({ ...call, directives: { ...directives, relayTimeoutMs } })
       const result = resultOf(reply, call)
@@ -122,28 +122,28 @@ export class Filters {
       if (isPoll(call) && !filter.isLost) delivered(filter, result, block)
       return filter.isLost ? null : reply
     } catch (error) {
-      // What the node gives away once may have been on its way.
+      // A poll empties the filter at its node, so a lost answer may have held items.
       filter.isLost = true
       if (isUnanswered(error)) return null
       throw error
     }
   }
 
-  async #goOn(filter: Filter, call: Call): Promise<Reply> {
-    const { wanted, block } = filter
+  async #catchUp(filter: Filter, call: Call): Promise<Reply> {
+    const { criteria, block } = filter
     const isEnd = call.asked.stateful === 'ends'
     if (!isEnd && !isPoll(call)) {
-      if (wanted === null) throw notFound()
-      return this.#elsewhere(call, 'eth_getLogs', [wanted])
+      if (criteria === null) throw notFound()
+      return this.#elsewhere(call, 'eth_getLogs', [criteria])
     }
     const head = await this.#elsewhere(call, 'eth_blockNumber', [])
     if (isEnd) return answered(head, call, true)
     const headBlock = Number(resultOf(head, call))
     if (!(headBlock > block)) return answered(head, call, [])
-    if (wanted === null) return this.#blocks(filter, call, head, headBlock)
+    if (criteria === null) return this.#blocks(filter, call, head, headBlock)
     const end = Math.min(headBlock, block + mostLogBlocks)
     const range = { fromBlock: hex(block + 1), toBlock: hex(end) }
-    const logs = await this.#elsewhere(call, 'eth_getLogs', [{ ...wanted, ...range }])
+    const logs = await this.#elsewhere(call, 'eth_getLogs', [{ ...criteria, ...range }])
     filter.block = end
     return logs
   }
@@ -195,19 +195,19 @@ function withQuestion(request: Outgoing, question: object): Outgoing {
   return { ...request, body: Buffer.from(JSON.stringify(question)) }
 }
 
-/** Which logs a filter is to be of, null for blocks; undefined for what cannot be had of another node. */
-function wantedBy(call: Call): object | null | undefined {
+/** The criteria of a new filter, null for blocks; undefined when other nodes cannot replace its node. */
+function criteriaOf(call: Call): object | null | undefined {
   if (call.asked.method === 'eth_newBlockFilter') return null
   if (call.asked.method !== 'eth_newFilter') return undefined
-  const [wanted] = questionOf(call)?.params ?? []
-  if (typeof wanted !== 'object' || wanted === null) return undefined
-  const { toBlock, blockHash } = wanted as { toBlock?: unknown; blockHash?: unknown }
-  const goesOn =
+  const [criteria] = questionOf(call)?.params ?? []
+  if (typeof criteria !== 'object' || criteria === null) return undefined
+  const { toBlock, blockHash } = criteria as { toBlock?: unknown; blockHash?: unknown }
+  const isOpenEnded =
     blockHash === undefined && [null, undefined, 'latest', 'pending'].includes(toBlock as null)
-  return goesOn && JSON.stringify(wanted).length <= longestWanted ? wanted : undefined
+  return isOpenEnded && JSON.stringify(criteria).length <= longestCriteria ? criteria : undefined
 }
 
-/** @param block one that the node had before it was asked */
+/** @param block the node's head before it was asked */
 function delivered(filter: Filter, items: unknown, block: number): void {
   const last: unknown = Array.isArray(items) ? items.at(-1) : null
   const isLog = typeof last === 'object' && last !== null
@@ -220,7 +220,7 @@ function isPoll({ asked }: Call): boolean {
   return asked.method === 'eth_getFilterChanges'
 }
 
-/** Nobody can say what has become of the filter. */
+/** When no upstream answered, the state of the filter is unknown. */
 function throwNotFound(error: unknown): never {
   throw isUnanswered(error) ? notFound(error) : error
 }
@@ -229,7 +229,7 @@ function notFound(cause?: RelayError): RelayError {
   return new RelayError(errorKinds.filterNotFound, 'filter not found', { cause })
 }
 
-/** Undefined for what is no result; null for one that is too long to be collected. */
+/** Undefined when there is no result; null for one that is too long to be collected. */
 function resultOf({ incoming, refusal }: Reply, { reader }: Call): unknown {
   if (refusal !== null) return undefined
   if (!(incoming.body instanceof Uint8Array)) return null
@@ -242,7 +242,7 @@ function answered(reply: Reply, { reader }: Call, result: unknown): Reply {
   return { ...reply, incoming: { ...reply.incoming, body: reader.write(result) } }
 }
 
-/** Of the upstream's name. Not 0 at its beginning, which clients drop that read an id as a number. */
+/** Of the upstream's name. It never begins with 0: clients that read an id as a number drop leading zeros. */
 function digestOf(upstream: string): string {
   const [digit = '', ...digits] = hash('sha256', upstream, 'hex').slice(0, 8)
   return `${(parseInt(digit, 16) | 8).toString(16)}${digits.join('')}`

@@ -2,57 +2,56 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Classification } from '../chain/types.ts'
 
-/** The cost of a cheap read, which waits one tick. */
+/** The cost of a cheap read. */
 const unitCost = 10
 /** Below this a slow answer is jitter, not trouble. */
-const leastTickMs = 25
+const leastDelayMs = 25
 
 /** Time per compute unit. */
 const msPerCost = 100
-/** A call that waits for a block may meet a slow one. */
+/** A call that waits for a block may have to wait for two. */
 const blocksWaited = 2
 
-/** How long an attempt usually takes, when a slow read gets company at another upstream, and how often that may be. */
+/** How long an attempt may usually take, and when and how often a slow read is hedged. */
 export class Hedging {
   readonly budget = new HedgeBudget()
   readonly #blockTimeMs: number
   readonly #unitMs: number
   /** By method; only of methods that the spec names, so that clients cannot fill the memory. */
-  readonly #latencies = new Map<string, SlowestUsual>()
+  readonly #latencies = new Map<string, Percentile95>()
 
   constructor(blockTimeMs: number) {
     this.#blockTimeMs = blockTimeMs
     this.#unitMs = Math.min(Math.max(blockTimeMs / 8, 100), 1_000)
   }
 
-  /** What the spec says of the method, else what its cost suggests. */
+  /** The timeout of the method in its spec, else one by its cost. */
   usualBudgetMs({ waitsForBlock, timeoutMs, cost }: Classification, minMs: number): number {
     const waitMs = waitsForBlock ? blocksWaited * this.#blockTimeMs : 0
     return waitMs + Math.max(timeoutMs ?? cost * msPerCost, minMs)
   }
 
   /**
-   * How long an attempt is waited for alone: an eighth of the block time for a cheap read, more for
-   * one that costs more, or the time in which 95 % of the method's answers came, but never longer
-   * than half of what the attempt has.
+   * The delay before a hedge: an eighth of the block time for a cheap read, and more for a heavier one.
+   * At most the 95th percentile of the method's latency, and half of the attempt's budget.
    */
-  tickMs({ method, cost }: Classification, budgetMs: number): number {
+  delayMs({ method, cost }: Classification, budgetMs: number): number {
     const usualMs = this.#unitMs * Math.max(1, cost / unitCost)
     const p95Ms = this.#latencies.get(method)?.ms ?? Infinity
-    return Math.max(Math.min(usualMs, p95Ms, budgetMs / 2), leastTickMs)
+    return Math.max(Math.min(usualMs, p95Ms, budgetMs / 2), leastDelayMs)
   }
 
   answered({ method, known }: Classification, latencyMs: number): void {
     if (!known) return
     let latency = this.#latencies.get(method)
-    if (!latency) this.#latencies.set(method, (latency = new SlowestUsual()))
+    if (!latency) this.#latencies.set(method, (latency = new Percentile95()))
     latency.add(latencyMs)
   }
 }
 
 /** Extra calls per read. */
 const share = 0.1
-/** Extra calls that may be saved up, and that a fresh listener begins with. */
+/** The most extra calls that may be saved up. A new listener begins with as many. */
 const mostSaved = 10
 /** A quiet listener earns one every ten seconds. */
 const earnedPerMs = 1 / 10_000
@@ -82,18 +81,18 @@ class HedgeBudget {
   }
 }
 
-/** Fewer answers than this say too little. */
+/** With fewer answers there is no estimate. */
 const leastAnswers = 50
-/** How fast the estimate follows what it sees. */
+/** How fast the estimate follows the answers. */
 const step = 0.1
 
 /**
- * The time in which 95 of 100 answers of a method came, as a running estimate without any memory: a
- * slower answer raises it by 19 parts, any other lowers it by one, so it rests where one of 20 is slower.
+ * The 95th percentile of a method's latency, as a running estimate. A slower answer raises it by 19
+ * parts, any other lowers it by one, so it settles where one answer of 20 is slower.
  */
-class SlowestUsual {
+class Percentile95 {
   #answers = 0
-  #estimateMs = leastTickMs
+  #estimateMs = leastDelayMs
 
   add(latencyMs: number): void {
     this.#answers += 1

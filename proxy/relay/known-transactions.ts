@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import type { Call } from './call.ts'
 import type { Reply } from './reply.ts'
 
-/** Of the last successes, oldest first; most are a hash of some 100 bytes. */
+/** Successes that are remembered; most are a hash of some 100 bytes. */
 const mostRemembered = 4_096
 /** A longer answer is not remembered. */
 const mostBytes = 4_096
@@ -15,9 +15,9 @@ interface Success {
 }
 
 /**
- * What nodes answered that accepted a transaction lately. A client that lost the answer sends its
- * transaction again, and the nodes say that they have it, or that its nonce is used: what the first
- * one said is the better answer.
+ * Answers of nodes that accepted a transaction lately. A client that lost the answer sends its
+ * transaction again. Nodes then answer that they know it, or that its nonce is used: the first answer
+ * is the better one.
  */
 export class KnownTransactions {
   readonly #successes = new Map<string, Success>()
@@ -54,7 +54,7 @@ export class KnownTransactions {
   }
 }
 
-/** The same for what is sent again byte by byte; null for a stream, which is gone. */
+/** Equal for a transaction that is sent again byte by byte; null for a stream, whose bytes are gone. */
 function keyOf({ asked, request, payload }: Call): string | null {
   const sent = payload ?? request.body ?? ''
   if (typeof sent !== 'string' && !(sent instanceof Uint8Array)) return null

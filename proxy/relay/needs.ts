@@ -8,7 +8,7 @@ import type { Wanted } from '../upstream/pick.ts'
 import type { AttemptRecord, Call } from './call.ts'
 import { RelayError, errorKinds } from './errors.ts'
 
-/** How often one that refuses connections is asked by one call. */
+/** How often one call asks an upstream that refuses connections. */
 const mostRefusals = 2
 
 /** Add-ons and extensions that an upstream must declare to serve the call. */
@@ -17,7 +17,7 @@ export function addonsOf({ asked, directives }: Call): readonly string[] {
   return directives.extension === null ? addons : [...addons, directives.extension]
 }
 
-/** What the next attempt of a call needs of an upstream. One for all attempts of the call. */
+/** What the next attempt of a call needs of an upstream. All attempts of a call share one. */
 export class Needs implements Wanted {
   readonly addons: readonly string[]
   readonly block: Wanted['block']
@@ -50,8 +50,8 @@ export class Needs implements Wanted {
 }
 
 /**
- * Asked once more, its upstream would say the same, or be later still. One that is being asked is none
- * for a retry; that it lags less than others still keeps those from being a hedge.
+ * Its upstream would answer the same again, or later still. An upstream that is being asked is excluded
+ * from a retry. It is not from a hedge, so that others that lag behind it are not hedged to.
  */
 function isSpent(
   { upstream, result }: AttemptRecord,
@@ -62,14 +62,14 @@ function isSpent(
   if (own.some(({ endedMs }) => endedMs === null)) return !isHedge
   const refusals = own.filter(({ isUnsent, kind }) => isUnsent && kind !== 'failover')
   if (refusals.length >= mostRefusals) return true
-  // It answered, and not well enough; or it failed without being to blame.
+  // It answered, but not well enough; or it failed and was not to blame.
   if (typeof result === 'object') return result?.weight === 0
   return result === 'answer' || result === 'node-error'
 }
 
-/** Why no upstream can be asked, for a person who reads it in the answer. */
+/** Why no upstream can be asked, for the message of the error. */
 function whyNone(pool: Pool, { addons, excluded }: Wanted): string {
-  // An extension is a client's word, and may be of any length.
+  // An extension comes from the client, and may have any length.
   const declared = addons.map((addon) => `\`${addon.slice(0, 64)}\``).join(' and ')
   const declaring = pool.upstreams.filter((each) => !declared || each.serves(addons))
   if (declared && declaring.length === 0)
@@ -89,7 +89,7 @@ function stateOf(pool: Pool, upstream: Upstream): string {
   return `all ${maxSessions.toLocaleString('en-US')} sessions are taken`
 }
 
-/** No upstream may be asked and none was; or every attempt failed, and none gave anything to pass on. */
+/** The error when no upstream could be asked, or every attempt failed without a reply to pass on. */
 export function noReply(
   cause: TransportError | null,
   { journal: { attempts } }: Call,
@@ -98,20 +98,20 @@ export function noReply(
 ): RelayError {
   if (attempts.length === 0)
     return rateLimited(pool, needs) ?? new RelayError(errorKinds.noUpstream, whyNone(pool, needs))
-  const story = attempts.map(({ upstream, result }) =>
+  const results = attempts.map(({ upstream, result }) =>
     typeof result === 'object' && result ? `${upstream}: ${result.name}` : upstream,
   )
-  const made = `(${story.join(', ')})`
-  // An answer that is broken says nothing: only one that reads well can be untrue.
+  const made = `(${results.join(', ')})`
+  // Only a well-formed answer can be untrue.
   if (attempts.some(({ violation }) => violation !== null && violation.check !== 'envelope'))
     return new RelayError(errorKinds.integrity, `no upstream gave a true answer ${made}`, { cause })
   if (cause?.fault === 'unsendable')
-    return new RelayError(errorKinds.unsendable, 'the request cannot be put to a node', { cause })
+    return new RelayError(errorKinds.unsendable, 'the request cannot be sent to a node', { cause })
   const kind = cause?.fault === 'timeout' ? errorKinds.timeout : errorKinds.upstreamFailed
   return new RelayError(kind, `no upstream answered ${made}`, { cause })
 }
 
-/** Every upstream that could serve the call is in cooldown; null where that is not why. */
+/** The error when every upstream that could serve the call is in cooldown; else null. */
 export function rateLimited(pool: Pool, needs: Needs): RelayError | null {
   const next = pool.nextInCooldown(needs)
   if (next === null) return null

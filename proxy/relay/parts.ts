@@ -18,7 +18,7 @@ export interface RelayOptions {
   readonly dialect: Dialect
   readonly pool: Pool
   readonly config: RelayConfig
-  /** Whether to keep among whom an upstream was drawn. */
+  /** Whether to record the candidates of each draw. */
   readonly selectionStats: boolean
   readonly clock: Clock
   readonly observer: RelayObserver

@@ -64,17 +64,17 @@ function begin(parts: RelayParts, call: Call, resolve: Resolve, reject: Reject):
   else new InTurn(parts, call, answered, failed).start(nowMs)
 }
 
-const firstPauseMs = 50
-const longestPauseMs = 400
-/** So long a call waits for a verification, when no upstream may serve it before. */
+const firstBackoffMs = 50
+const longestBackoffMs = 400
+/** How long a call waits for a verification when no upstream may serve it before. */
 const longestVerificationMs = 1_000
-/** A slow attempt that found no company looks for it again after twice the time, up to this. */
-const longestIdleMs = 1_000
+/** A slow attempt that found no upstream for a hedge looks again after twice the time, up to this. */
+const longestHedgeDelayMs = 1_000
 
 /**
- * One call that is asked of one upstream after the other: pick, attempt, verdict, and again while that
- * may help. A slow attempt gets company (a hedge); one that is late goes on while another upstream
- * is asked (a retry); the first answer wins, and the other attempts are aborted.
+ * Asks one upstream after the other: pick, attempt, verdict, and again while that may help. A slow
+ * attempt gets a hedge at another upstream. A late attempt goes on beside a retry. The first answer
+ * wins, and the other attempts are aborted.
  */
 class InTurn implements AttemptOwner {
   readonly #parts: RelayParts
@@ -84,13 +84,13 @@ class InTurn implements AttemptOwner {
   readonly #reject: Reject
   readonly #isHedged: boolean
   readonly #running: Attempt[] = []
-  /** Those whose answers cannot be true, unless another upstream says the same. */
+  /** Attempts with a violation that no other upstream has shown so far. */
   #suspects: Attempt[] = []
   #best: Attempt | null = null
   #retries = 0
   /** When the first attempt, or the last retry, began. */
   #triedMs = 0
-  #idleMs = 0
+  #hedgeDelayMs = 0
   #cancelPause: Cancel | null = null
   #isOver = false
   readonly #leave = () => {
@@ -120,8 +120,8 @@ class InTurn implements AttemptOwner {
     const { budget } = this.#parts.hedging
     if (!this.#call.journal.isSpent(nowMs) && budget.has(nowMs) && this.#begin('hedge', nowMs))
       return budget.spend()
-    attempt.slowAfter(this.#idleMs, nowMs)
-    this.#idleMs = Math.min(this.#idleMs * 2, longestIdleMs)
+    attempt.slowAfter(this.#hedgeDelayMs, nowMs)
+    this.#hedgeDelayMs = Math.min(this.#hedgeDelayMs * 2, longestHedgeDelayMs)
   }
 
   ended(attempt: Attempt, nowMs: number): void {
@@ -132,7 +132,7 @@ class InTurn implements AttemptOwner {
     if (violation) {
       const alike = this.#suspects.find((each) => isAlike(each, attempt))
       if (alike && reply) {
-        // Two show the same: it is what this chain is like.
+        // Two upstreams show the same violation, so the answer is probably right.
         for (const each of [alike, attempt]) each.excuse()
         this.#parts.judge.passedOn(violation)
         this.#suspects = this.#suspects.filter((each) => each !== alike)
@@ -141,19 +141,19 @@ class InTurn implements AttemptOwner {
       this.#suspects.push(attempt)
     }
     this.#best = morePreferred(this.#best, attempt)
-    // When it was late another attempt was begun, or none was left.
+    // When it was late, another attempt began already, or none was left.
     if (attempt.isLate) this.#conclude(nowMs)
     else this.#goOn(attempt, nowMs)
   }
 
-  /** The newest attempt brought nothing, or nothing yet: asks another upstream, unless one still has time. */
+  /** An attempt failed or is late: asks another upstream, unless a running attempt still has time. */
   #goOn(failed: Attempt, nowMs: number): void {
     if (this.#cancelPause || this.#running.some(({ isLate }) => !isLate)) return
     if (!this.#mayRetry(failed, nowMs)) return this.#conclude(nowMs)
     if (isSent(failed)) this.#retries += 1
-    const pauseMs = this.#pauseMs(nowMs)
-    if (pauseMs <= 0) this.#try('retry', nowMs)
-    else this.#pause(pauseMs, 'retry')
+    const backoffMs = this.#backoffMs(nowMs)
+    if (backoffMs <= 0) this.#try('retry', nowMs)
+    else this.#pause(backoffMs, 'retry')
   }
 
   #pause(ms: number, kind: AttemptKind): void {
@@ -168,12 +168,12 @@ class InTurn implements AttemptOwner {
     const { asked, journal } = this.#call
     if (!failed.failure?.retry || retryLimit === 0 || !isRepeatable(this.#call)) return false
     if (journal.isSpent(nowMs)) return false
-    // What may have been done, and what is about one node's own state, is not asked twice.
+    // A write may have been executed, and a filter belongs to one node: neither is sent twice.
     return isSent(failed) ? asked.kind === 'read' && this.#retries < retryLimit : true
   }
 
-  /** Before upstreams are asked again: a node that restarts refuses connections, which takes no time. */
-  #pauseMs(nowMs: number): number {
+  /** The wait before an upstream is asked again: a node that restarts refuses connections at once. */
+  #backoffMs(nowMs: number): number {
     this.#needs.untriedOnly = false
     if (!this.#parts.pool.pick.repeats(this.#needs)) return 0
     const { attempts, deadlineMs } = this.#call.journal
@@ -181,7 +181,7 @@ class InTurn implements AttemptOwner {
     const times = attempts.filter(
       ({ upstream, kind }) => upstream === last?.upstream && kind !== 'failover',
     ).length
-    const apartMs = Math.min(firstPauseMs * 2 ** (times - 1), longestPauseMs)
+    const apartMs = Math.min(firstBackoffMs * 2 ** (times - 1), longestBackoffMs)
     return Math.min((last?.startedMs ?? nowMs) + apartMs, deadlineMs) - nowMs
   }
 
@@ -206,14 +206,14 @@ class InTurn implements AttemptOwner {
     this.#running.push(attempt)
     attempt.start(nowMs)
     if (this.#isHedged && !call.journal.mayRest) {
-      const tickMs = this.#parts.hedging.tickMs(call.asked, attempt.budgetMs)
-      this.#idleMs = tickMs + attempt.othersMs
-      attempt.slowAfter(this.#idleMs, nowMs)
+      const delayMs = this.#parts.hedging.delayMs(call.asked, attempt.budgetMs)
+      this.#hedgeDelayMs = delayMs + attempt.othersMs
+      attempt.slowAfter(this.#hedgeDelayMs, nowMs)
     }
     return true
   }
 
-  /** Nothing new is begun; what still runs may bring an answer. */
+  /** No new attempt begins; a running one may still bring an answer. */
   #conclude(nowMs: number): void {
     if (this.#running.length > 0 || this.#cancelPause) return
     const reply = this.#best?.fallback
@@ -224,9 +224,9 @@ class InTurn implements AttemptOwner {
       const error = noReply(this.#best?.fault ?? null, this.#call, pool, this.#needs)
       const isUnserved = attempts.length === 0 && error.kind === errorKinds.noUpstream
       if (isUnserved && nowMs < untilMs && pool.isVerifying(this.#needs)) {
-        // Who asks nobody yet is no trial, and another call may be one.
+        // A call that waits is no trial: another call may be one.
         breaker.ended(this.#call, null)
-        return this.#pause(firstPauseMs, 'first')
+        return this.#pause(firstBackoffMs, 'first')
       }
       return this.#fail(error, nowMs)
     }
@@ -261,7 +261,7 @@ function isSent({ fault }: Attempt): boolean {
   return fault?.sent ?? true
 }
 
-/** Another upstream, and the same violation. A broken envelope is no answer, however many show it. */
+/** Two upstreams show the same violation. A broken envelope is no answer, however many upstreams send it. */
 function isAlike(one: Attempt, other: Attempt): boolean {
   const { violation } = one
   if (violation === null || violation.check === 'envelope') return false

@@ -11,15 +11,15 @@ export interface Reply {
   readonly incoming: Incoming
   /** The upstream that gave it. */
   readonly upstream: string
-  /** The answer is an error in the node's own words, such as a revert: what follows from it. */
+  /** The failure class of an error that is the node's own answer, such as a revert; null for a result. */
   readonly refusal: FailureClass | null
   /** The latest block that this upstream is known to have; null when unknown. */
   readonly latestBlock: number | null
 }
 
 /**
- * What an answer turns out to be, before any table says what follows. Of a stream it is what its
- * head shows, and `rest` judges what only the whole can show.
+ * What a reader finds in an answer, before the failure table classifies it. Of a stream it is what the
+ * head shows, and `rest` judges the remainder.
  */
 export type Finding =
   /**
@@ -47,15 +47,15 @@ export interface ReplyReader {
   write(result: unknown): Uint8Array
 }
 
-/** Judges a long answer while it passes, from its beginning. */
+/** Judges a long answer while it is passed on, from its beginning. */
 export interface StreamJudge {
   /** How many bytes the client gets, when that is known before. */
   readonly length: number | null
-  /** Every piece is of use as it comes, so none is held back until the end is known. */
+  /** Pieces are passed on as they come; none is held back until the end. */
   readonly isLive?: boolean
   /**
    * Takes the next bytes, first those of the head.
-   * @returns the same for the client, in the terms of its request
+   * @returns the same for the client, under the id of its request
    * @throws MalformedAnswer
    */
   push(chunk: Uint8Array): readonly Uint8Array[]
@@ -63,7 +63,7 @@ export interface StreamJudge {
   end(): void
 }
 
-/** A long answer turned out to be none. The message is short and holds no payload. */
+/** A long answer is not well-formed. The message is short and holds no payload. */
 export class MalformedAnswer extends Error {
   override readonly name = 'MalformedAnswer'
 }
@@ -77,9 +77,9 @@ export function morePreferred<T extends { readonly fallback: Reply | null }>(
 }
 
 /**
- * How much an upstream's reply tells the client: nothing, a page, a limit of the provider, trouble of
- * the upstream's own, an error that another node might not have, the node's own answer, what is wrong
- * with a transaction, that its nonce is used, that the node has it already, an answer after all.
+ * How useful a reply is to the client, from 0 to 9: none, a page, a limit of the provider, an internal
+ * error of the upstream, an error that another node might not return, a final error of the node, a
+ * refused transaction, a used nonce, a known transaction, a result.
  */
 export function rankOf(reply: Reply | null): number {
   if (reply === null) return 0
@@ -91,7 +91,7 @@ export function rankOf(reply: Reply | null): number {
   return refusal.retry ? 4 : 5
 }
 
-/** A page, or an error of the upstream's own trouble, passed on for want of anything better. */
+/** A page, or an internal error of the upstream, passed on because nothing better came. */
 export function isTrouble(reply: Reply): boolean {
   const { refusal, incoming } = reply
   return refusal === null ? incoming.status >= 300 : refusal.weight > 0 && rankOf(reply) === 3

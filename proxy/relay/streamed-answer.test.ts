@@ -183,7 +183,7 @@ describe('a streamed answer', () => {
       expect(chunk).toEqual(Buffer.from('ab'))
       break
     }
-    expect(ends).toEqual([new TransportError('aborted', 'taken back')])
+    expect(ends).toEqual([new TransportError('aborted', 'the reader left')])
     expect(source.left).toBe(1)
   })
 
@@ -192,7 +192,7 @@ describe('a streamed answer', () => {
     const abort = new AbortController()
     const { ends } = follow({ source, signal: abort.signal })
     abort.abort()
-    expect(ends).toEqual([new TransportError('aborted', 'taken back')])
+    expect(ends).toEqual([new TransportError('aborted', 'the reader left')])
     expect(source.left).toBe(1)
   })
 
@@ -202,13 +202,13 @@ describe('a streamed answer', () => {
     const next = stream.next()
     abort.abort()
     await expect(next).rejects.toMatchObject({ fault: 'aborted' })
-    expect(ends).toEqual([new TransportError('aborted', 'taken back')])
+    expect(ends).toEqual([new TransportError('aborted', 'the reader left')])
   })
 
   test('of a call that has ended is left at once', () => {
     const source = new Source(['ab'])
     const { ends } = follow({ source, signal: AbortSignal.abort() })
-    expect(ends).toEqual([new TransportError('aborted', 'taken back')])
+    expect(ends).toEqual([new TransportError('aborted', 'the reader left')])
     expect(source.left).toBe(1)
   })
 })

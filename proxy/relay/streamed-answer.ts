@@ -5,15 +5,15 @@ import type { Clock } from '../clock/clock.ts'
 import { type BodyStream, TransportError } from '../upstream/wire.ts'
 import { MalformedAnswer, type StreamJudge } from './reply.ts'
 
-/** A reader that takes longer than this over what it was given may have cost the rest. */
+/** An upstream may give up on a reader that keeps it waiting longer than this in total. */
 const slowReaderMs = 5_000
 
 /**
- * An answer on its way to the client. It is judged while it passes, and its last piece is held back
- * until the whole is known to be an answer; if it is none, the stream fails.
+ * A long answer that is judged while it is passed on. Its last piece is held back until the whole is
+ * known to be well-formed; else the stream fails.
  */
 export class StreamedAnswer implements BodyStream, AsyncIterator<Uint8Array, undefined> {
-  /** It was judged before; whoever reads has no use for it. */
+  /** Empty: the reader does not need it, since the head was judged before. */
   readonly head: readonly Uint8Array[] = []
   readonly length: number | null
   readonly #source: AsyncIterator<Uint8Array, unknown>
@@ -33,9 +33,9 @@ export class StreamedAnswer implements BodyStream, AsyncIterator<Uint8Array, und
   }
 
   /**
-   * @param signal aborted when nobody wants the answer any more
-   * @param ended is called once with why it ended before its end: a `TransportError` (`aborted` when
-   * nobody wants the rest), a `MalformedAnswer`, or a defect of the router; null when it is complete
+   * @param signal aborted when the answer is not wanted any more
+   * @param ended is called once, with null when it is complete, else with why it is not: a `TransportError`
+   * (`aborted` when the rest is not wanted), a `MalformedAnswer`, or a defect of the router
    */
   constructor(
     body: BodyStream,
@@ -75,7 +75,7 @@ export class StreamedAnswer implements BodyStream, AsyncIterator<Uint8Array, und
   }
 
   return(): Promise<IteratorResult<Uint8Array, undefined>> {
-    if (!this.#isOver) this.#finish(new TransportError('aborted', 'taken back'))
+    if (!this.#isOver) this.#finish(new TransportError('aborted', 'the reader left'))
     return Promise.resolve({ done: true, value: undefined })
   }
 
@@ -94,7 +94,7 @@ export class StreamedAnswer implements BodyStream, AsyncIterator<Uint8Array, und
     }
   }
 
-  /** The upstream had to wait for whoever reads. */
+  /** The upstream had to wait for the reader. */
   get isReaderSlow(): boolean {
     return this.#readerMs > slowReaderMs
   }

@@ -11,16 +11,16 @@ import { mayBeWhole, type Incoming } from '../upstream/wire.ts'
 import type { Call } from './call.ts'
 import type { Finding, StreamJudge } from './reply.ts'
 
-/** More of a node's message no table looks at. */
+/** Failure tables look at no more of a node's message. */
 const maxMessageLength = 4_096
 
 /** What an upstream's answer is worth. */
 export interface Verdict {
   /** The client gets it: a result, or an error that is the node's own answer. */
   readonly isAnswer: boolean
-  /** A result, in the form in which the spec's own methods give one; else it may be anybody's page. */
+  /** A result of a known method, in the form of its interface; else it may be any page. */
   readonly isResult: boolean
-  /** Which error it is, or why it is refused; null for a result. */
+  /** The failure class of an error, or why the answer is refused; null for a result. */
   readonly failure: FailureClass | null
   /** A few words for the log. */
   readonly detail: string | null
@@ -28,7 +28,7 @@ export interface Verdict {
   readonly passOn: 'node-error' | 'as-it-is' | null
   readonly violation: Violation | null
   readonly missedBlock: boolean
-  /** Judges what of a stream is still to come; null where all is known. */
+  /** Judges the remainder of a stream; null when the answer is complete. */
   readonly rest: StreamJudge | null
 }
 
@@ -41,7 +41,7 @@ export interface VerdictOptions {
 
 type ResultFinding = Extract<Finding, { kind: 'result' }>
 
-/** Says what an answer to a call is worth: what the failure table says of errors, and the checks of results. */
+/** Judges the answers to calls: errors by the failure table, results by the integrity checks. */
 export class Judge {
   readonly #options: VerdictOptions
   readonly #integrity: Integrity
@@ -76,7 +76,7 @@ export class Judge {
     const { failures } = chain
     const isHere = body instanceof Uint8Array
     const failure = isHere ? failures.ofPage(status, body) : failures.ofStatus(status)
-    // A stranger may make up what a gateway in front of the node refuses.
+    // A client may invent a method that a gateway in front of the node refuses.
     const unblamed = { ...failure, weight: 0 }
     if (status >= 400) return failed(asked.known ? failure : unblamed, why, 'as-it-is')
     // The client gets it when no upstream has anything better.
@@ -90,7 +90,7 @@ export class Judge {
     { asked }: Call,
   ): Verdict {
     const failure = this.#options.chain.failures.ofNodeError(error, asked.method)
-    // Words that no table knows may be a gateway's and not the node's: a read can ask another.
+    // An unknown error may come from a gateway and not from the node: a read can ask another upstream.
     const isAnswer = failure.doubtful ? asked.kind !== 'read' : !failure.retry && !failure.holdOff
     if (isAnswer) return nodeError(failure, rest)
     return failed(failure, `code ${error.code}`, 'node-error')
@@ -100,7 +100,7 @@ export class Judge {
     const { inForm = false, parsed, rest = null } = finding
     const plain = inForm && asked.known ? plainResult : anyAnswer
     const answer = rest === null ? plain : { ...plain, rest }
-    // Of a long answer the envelope is judged as it passes, and no more.
+    // Of a long answer only the envelope is judged, as it is passed on.
     if (parsed === undefined) return answer
     const refusal = asked.refusal ? this.#refusalIn(parsed, asked.refusal) : null
     if (refusal?.retry) return failed(refusal, 'a refusal in its result', 'node-error')
@@ -119,10 +119,10 @@ export class Judge {
     return { ...failed(missing, 'null for a block that exists', 'as-it-is'), missedBlock }
   }
 
-  /** Some nodes say in a result, not as an error, that they do not take a transaction: it is their answer. */
+  /** Some nodes refuse a transaction in a result and not as an error: that is their answer. */
   #refusalIn(result: unknown, path: NonNullable<Classification['refusal']>): FailureClass | null {
     const code = Number(valueAt(result, path.code))
-    // What is no code at all says nothing.
+    // 0 is success, and without a code there is no refusal.
     if (code === 0 || Number.isNaN(code)) return null
     const words = valueAt(result, path.message)
     const message = typeof words === 'string' ? words.slice(0, maxMessageLength) : ''
@@ -134,7 +134,7 @@ export class Judge {
     return { ...failure, ...unblamed, whose: 'node', retry, transaction }
   }
 
-  /** Null for a block that every chain has, or for a height that this one has reached, from a method whose null says that it has not. */
+  /** Null, which means "no such block", for a tag that every chain has or a height that the tip has reached. */
   #missesBlock(result: unknown, { block, checks }: Classification): boolean {
     if (result !== null || !checks.some(isExistence)) return false
     if (block.kind === 'tag') return block.tag !== 'pending'
@@ -143,7 +143,7 @@ export class Judge {
   }
 }
 
-/** Null from this method says that there is no such block, at every level of checks. */
+/** Null from this method means that there is no such block, at every level of checks. */
 function isExistence({ rule }: Classification['checks'][number]): boolean {
   return rule.check === 'exists'
 }
