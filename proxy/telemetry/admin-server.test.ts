@@ -62,23 +62,23 @@ test('metrics are served as Prometheus asks', async () => {
 
 test('the health paths follow the upstreams and the drain', async () => {
   const { url, become, health } = await start()
-  const told = async () => ({
+  const answers = async () => ({
     overall: await get(`${url}/metrics/overall-health`),
     ready: await get(`${url}/readyz`),
     live: await get(`${url}/livez`),
   })
-  let { overall, ready, live } = await told()
+  let { overall, ready, live } = await answers()
   expect([overall.status, overall.body]).toEqual([503, 'Unhealthy'])
   expect(ready.status).toBe(503)
   expect(ready.body).toContain('ETH1 jsonrpc: dark, 0 of 1 upstreams serving; node-a unverified\n')
   expect([live.status, live.body]).toEqual([200, 'live\n'])
   become('eligible')
-  ;({ overall, ready, live } = await told())
+  ;({ overall, ready, live } = await answers())
   expect([overall.status, overall.body]).toEqual([200, 'Health status OK'])
   expect(overall.type).toBe('text/plain; charset=utf-8')
   expect([ready.status, live.status]).toEqual([200, 200])
   health.drain()
-  ;({ overall, ready, live } = await told())
+  ;({ overall, ready, live } = await answers())
   expect([overall.status, ready.status, live.status]).toEqual([503, 503, 200])
 })
 
@@ -105,7 +105,7 @@ test.each([
   expect(lines).toEqual([])
 })
 
-test('a scrape that fails is told in the log, and not to the scraper', async () => {
+test('a scrape that fails is in the log, and not shown to the scraper', async () => {
   const metrics = {
     contentType: 'text/plain',
     scrape: () => Promise.reject(new Error('canary detail')),

@@ -56,7 +56,7 @@ export function attemptCounter(
   }
 }
 
-/** How a call ended, as a metric label and a word of the log: see the label's meaning in `series.ts`. */
+/** How a call ended, as a metric label and in the log: see the label's meaning in `series.ts`. */
 export function outcomeOf(call: Call, end: CallEnd): string {
   if (end.kind === 'abandoned') return 'abandoned'
   if (end.kind === 'error') return end.error.kind.reason
@@ -86,7 +86,7 @@ function isAnswer({ result, endedMs }: AttemptRecord): boolean {
   return result === 'answer' || (result === null && endedMs !== null)
 }
 
-/** How an attempt ended, as a metric label and a word of the log. */
+/** How an attempt ended, as a metric label and in the log. */
 export function resultOf(attempt: AttemptRecord): string {
   if (attempt.result === null) return 'running'
   return typeof attempt.result === 'string' ? attempt.result : attempt.result.name

@@ -41,7 +41,7 @@ test.each([
   expect(lines).toEqual([`INFO  listener started ${on} address=${shown}\n`])
 })
 
-test('a failed request tells its story in one line', () => {
+test('a failed request is logged in one line', () => {
   const { listener, lines } = make()
   const call = aCall({ guid: 'g-1', method: 'eth_getLogs' })
   anAttempt(call, 'node-a', aFailure('refused'), { tookMs: 1.6, detail: 'connect ECONNREFUSED' })
@@ -66,7 +66,7 @@ test('an upstream error that went through to the client is a failed request', ()
   expect(lines[0]).toContain('outcome=upstream-error')
 })
 
-test('a defect is told as an error, with its stack', () => {
+test('a defect is logged as an error, with its stack', () => {
   const { listener, lines } = make()
   const error = new RelayError(errorKinds.internal, 'defect', { cause: new TypeError('x is null') })
   listener.callEnded(aCall(), { kind: 'error', error }, 5)
@@ -138,7 +138,7 @@ test('many attempts are summed up', () => {
   expect(lines[0]?.length).toBeLessThan(2_000)
 })
 
-test('attempts are told only when the client asked for it', () => {
+test('attempts are logged only when the client asked for it', () => {
   const { relay, lines } = make()
   const silent = aCall()
   relay.attemptEnded(silent, anAttempt(silent, 'node-a', 'answer'))
@@ -162,7 +162,7 @@ test('a client that always asks for attempt lines does not flood the log', async
   expect(lines[100]).toContain('leftOut=4900')
 })
 
-test('changes of an upstream, its URLs and the breaker are told', () => {
+test('changes of an upstream, its URLs and the breaker are logged', () => {
   const { pool, relay, lines } = make()
   pool.stateChanged('node-a', 'unverified', 'eligible', 'verified')
   pool.stateChanged('node-a', 'eligible', 'disabled', '5 failures in a row')
@@ -175,14 +175,14 @@ test('changes of an upstream, its URLs and the breaker are told', () => {
     `INFO  upstream changed state ${on} upstream=node-a from=unverified to=eligible why=verified\n`,
     `WARN  upstream changed state ${on} upstream=node-a from=eligible to=disabled why="5 failures in a row"\n`,
     `ERROR upstream changed state ${on} upstream=node-b from=unverified to=rejected why="chain-id is 0x2"\n`,
-    `WARN  upstream URL held off ${on} upstream=node-a url=https://a.example holdOffMs=30000\n`,
+    `WARN  upstream URL in cooldown ${on} upstream=node-a url=https://a.example holdOffMs=30000\n`,
     `WARN  verification failed ${on} upstream=node-b url=https://b.example verification=chain-id why="got 0x2, want 0x1"\n`,
     `WARN  breaker opened: calls fail at once ${on}\n`,
     `INFO  breaker closed: an upstream may be asked again ${on}\n`,
   ])
 })
 
-test('an upstream that flaps is told of now and then, with the state it ended in', async () => {
+test('an upstream that flaps is logged now and then, with its last state', async () => {
   const { pool, lines, clock } = make()
   for (let at = 0; at < 50; at += 1) {
     pool.stateChanged('node-a', 'eligible', 'disabled', 'x')
@@ -198,7 +198,7 @@ test('an upstream that flaps is told of now and then, with the state it ended in
 
 test('a violation is logged with what was wrong, once a minute for each upstream and check', async () => {
   const { relay, lines, clock } = make()
-  const lie = (upstream: string, check: 'block-number' | 'parent') => {
+  const violate = (upstream: string, check: 'block-number' | 'parent') => {
     const call = aCall({ guid: 'g-1', method: 'eth_getBlockByNumber' })
     const violation = { check, detail: 'asked for 16, got 17' }
     relay.attemptEnded(
@@ -206,9 +206,9 @@ test('a violation is logged with what was wrong, once a minute for each upstream
       anAttempt(call, upstream, aFailure('integrity-violated'), { violation }),
     )
   }
-  for (let each = 0; each < 5; each++) lie('node-a', 'block-number')
-  lie('node-b', 'block-number')
-  lie('node-a', 'parent')
+  for (let each = 0; each < 5; each++) violate('node-a', 'block-number')
+  violate('node-b', 'block-number')
+  violate('node-a', 'parent')
   expect(lines).toHaveLength(3)
   expect(lines[0]).toBe(
     `WARN  an answer does not fit its request ${on} upstream=node-a check=block-number guid=g-1 ` +
@@ -218,6 +218,6 @@ test('a violation is logged with what was wrong, once a minute for each upstream
   await clock.advance(60_000)
   expect(lines[3]).toContain('violations left out of the log')
   expect(lines[3]).toContain('leftOut=4')
-  lie('node-a', 'block-number')
+  violate('node-a', 'block-number')
   expect(lines).toHaveLength(5)
 })

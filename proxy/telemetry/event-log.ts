@@ -29,7 +29,7 @@ const debugRelayRate: LineRate = { lines: 100, perMs: 1_000 }
 /** Of one upstream: of one that flaps there is a line now and then, and one that is down stays quiet. */
 const stateRate: LineRate = { lines: 6, perMs: 60_000 }
 const verificationRate: LineRate = { lines: 3, perMs: 300_000 }
-const holdOffRate: LineRate = { lines: 6, perMs: 60_000 }
+const cooldownRate: LineRate = { lines: 6, perMs: 60_000 }
 /** Of one chain and interface: an upstream that flaps takes every topic along. */
 const moveRate: LineRate = { lines: 20, perMs: 60_000 }
 const delayRate: LineRate = { lines: 6, perMs: 60_000 }
@@ -94,8 +94,8 @@ function violationLog(logger: Logger, clock: Clock, labels: LogFields) {
       takes.get(key) ?? lineLimits(logger, clock, fields)(violationRate, 'warn', 'violations')
     takes.set(key, take)
     if (!take()) return
-    const told = { ...fields, guid: call.guid, method: methodOf(call), detail }
-    logger.warn('an answer does not fit its request', told)
+    const about = { ...fields, guid: call.guid, method: methodOf(call), detail }
+    logger.warn('an answer does not fit its request', about)
   }
 }
 
@@ -140,7 +140,7 @@ function poolLog(logger: Logger, clock: Clock, labels: LogFields): PoolObserver 
       enter: (state: UpstreamState) => (now = state),
       takeState: limit(stateRate, 'warn', 'state changes', () => ({ now })),
       takeVerification: limit(verificationRate, 'warn', 'failed verifications'),
-      takeHoldOff: limit(holdOffRate, 'warn', 'hold-offs'),
+      takeCooldown: limit(cooldownRate, 'warn', 'cooldowns'),
     }
   })
   return {
@@ -152,9 +152,9 @@ function poolLog(logger: Logger, clock: Clock, labels: LogFields): PoolObserver 
       logger[level]('upstream changed state', { ...labels, upstream, from, to, why })
     },
     cooldownBegan(upstream, url, forMs) {
-      if (!limitsOf(upstream).takeHoldOff()) return
+      if (!limitsOf(upstream).takeCooldown()) return
       const holdOffMs = Math.round(forMs)
-      logger.warn('upstream URL held off', { ...labels, upstream, url, holdOffMs })
+      logger.warn('upstream URL in cooldown', { ...labels, upstream, url, holdOffMs })
     },
     verificationFailed(upstream, url, verification, why) {
       if (!limitsOf(upstream).takeVerification()) return
@@ -163,7 +163,7 @@ function poolLog(logger: Logger, clock: Clock, labels: LogFields): PoolObserver 
   }
 }
 
-/** The log's ear at the subscriptions of one chain and interface. */
+/** Logs what happens to the subscriptions of one chain and interface. */
 function subscriptionLog(
   logger: Logger,
   clock: Clock,
@@ -218,14 +218,14 @@ function methodOf(call: Call): string {
 
 /** `node-a first connection-refused 2ms (ECONNREFUSED); node-b retry attempt-timeout 1000ms`. */
 function summaryOf(attempts: readonly AttemptRecord[]): string {
-  const told = attempts.slice(0, 10).map((attempt) => {
+  const shown = attempts.slice(0, 10).map((attempt) => {
     const { upstream, kind, detail } = attempt
     const durationMs = durationOf(attempt)
     const took = durationMs === undefined ? '' : ` ${durationMs}ms`
     return `${upstream} ${kind} ${resultOf(attempt)}${took}${detail === null ? '' : ` (${detail.slice(0, 80)})`}`
   })
-  if (attempts.length > told.length) told.push(`${attempts.length - told.length} more`)
-  return told.length === 0 ? 'none' : told.join('; ')
+  if (attempts.length > shown.length) shown.push(`${attempts.length - shown.length} more`)
+  return shown.length === 0 ? 'none' : shown.join('; ')
 }
 
 function durationOf({ startedMs, endedMs }: AttemptRecord): number | undefined {

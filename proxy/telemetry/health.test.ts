@@ -62,7 +62,7 @@ const rules: {
     overall: 200,
   },
   {
-    name: 'all upstreams went down later: ready, to tell clients so, but not healthy',
+    name: 'all upstreams went down later: ready, to answer clients, but not healthy',
     answered: ['disabled', 'disabled'],
     never: [],
     graceOver: true,
@@ -121,20 +121,20 @@ test('from start to stop: dark, one up, grace over, all down, draining', async (
   const pools = { eth: pool('unverified'), btc: pool('unverified') }
   health.register('ETH1 jsonrpc', () => pools.eth)
   health.register('BTC jsonrpc', () => pools.btc)
-  const told = () => [health.readiness().status, health.overall().status]
-  expect(told()).toEqual([503, 503])
+  const statuses = () => [health.readiness().status, health.overall().status]
+  expect(statuses()).toEqual([503, 503])
   pools.eth = pool('eligible')
-  expect(told()).toEqual([503, 503])
+  expect(statuses()).toEqual([503, 503])
   await clock.advance(29_999)
-  expect(told()).toEqual([503, 503])
+  expect(statuses()).toEqual([503, 503])
   await clock.advance(1)
-  expect(told()).toEqual([200, 200])
+  expect(statuses()).toEqual([200, 200])
   pools.eth = pool('disabled')
-  expect(told()).toEqual([200, 503])
+  expect(statuses()).toEqual([200, 503])
   pools.btc = pool('eligible')
-  expect(told()).toEqual([200, 200])
+  expect(statuses()).toEqual([200, 200])
   health.drain()
-  expect(told()).toEqual([503, 503])
+  expect(statuses()).toEqual([503, 503])
 })
 
 test('ready without delay once every listener had an answer, though not at the same time', () => {

@@ -38,12 +38,12 @@ export class Health {
     this.#listeners.push({ name, snapshot, isAnswered: false })
   }
 
-  /** The router was told to stop; there is no way back. */
+  /** The router is stopping; there is no way back. */
   drain(): void {
     this.#isDraining = true
   }
 
-  /** `/readyz`: whether to send clients here; the lines after the first are for people. */
+  /** `/readyz`: whether to send clients here; the lines after the first are for humans. */
   readiness(): HealthAnswer {
     const lines = this.#listeners.map(lookAt)
     const waiting = this.#listeners.filter(({ isAnswered }) => !isAnswered).length
@@ -65,9 +65,9 @@ export class Health {
   }
 
   /**
-   * The start is done once an upstream of every listener answered; a listener that stays dark holds
-   * up the others for the grace time only. From then on the router stays started: without upstreams
-   * it still gives its clients an answer that says so, which no other replica could better.
+   * The start is done once an upstream of every listener answered. A listener without an answer
+   * delays the others for the grace time only. From then on the router stays started: without
+   * upstreams it still answers its clients that it has none, and other replicas could do no more.
    */
   get #isStarted(): boolean {
     const answered = this.#listeners.filter(({ isAnswered }) => isAnswered).length

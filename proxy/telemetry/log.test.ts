@@ -68,7 +68,7 @@ class Holder {
 const failed = new Error(`outer ${canary}`, { cause: new Error(`inner ${canary}`) })
 const defect = new TypeError(`defect ${canary}`)
 const hidingPlaces: [string, (logger: Logger) => void][] = [
-  ['the message', (logger) => logger.error(`told ${canary}`)],
+  ['the message', (logger) => logger.error(`text ${canary}`)],
   ['a field', (logger) => logger.error('x', { field: `?key=${canary}` })],
   ['a key', (logger) => logger.error('x', { [canary]: 1 })],
   ['a nested key', (logger) => logger.error('x', { a: { b: { [canary]: 1 } } })],
@@ -108,15 +108,15 @@ test.each(
     expect(lines[0]).not.toContain(form)
 })
 
-test('a Secret tells its printable form', () => {
+test('a Secret shows its printable form', () => {
   const record = recordOf((logger) =>
     logger.info('x', { url: new Secret('k', 'https://a.example') }),
   )
   expect(record['url']).toBe('https://a.example')
 })
 
-test('an expected error is told by code, message and causes, without stacks', () => {
-  const cause = new TransportError('refused', 'nobody listens', false, {
+test('an expected error is written as code, message and causes, without stacks', () => {
+  const cause = new TransportError('refused', 'no listener', false, {
     cause: Object.assign(new Error('connect failed'), { code: 'ECONNREFUSED' }),
   })
   const error = new RelayError(errorKinds.upstreamFailed, 'every attempt failed', { cause })
@@ -125,7 +125,7 @@ test('an expected error is told by code, message and causes, without stacks', ()
     message: 'every attempt failed',
     cause: {
       code: 'refused',
-      message: 'nobody listens',
+      message: 'no listener',
       cause: { code: 'ECONNREFUSED', message: 'connect failed' },
     },
   })
@@ -142,14 +142,14 @@ function codedTypeError(): Error {
   return Object.assign(new TypeError('Invalid URL'), { code: 'ERR_INVALID_URL' })
 }
 test.each(stackCases)('%s: a stack or none', (_name, error, level, hasStack) => {
-  const told = recordOf((logger) => logger.error('x', { error }), level)['error']
-  expect((told as { stack?: string[] }).stack?.[0]?.startsWith('at ') ?? false).toBe(hasStack)
+  const logged = recordOf((logger) => logger.error('x', { error }), level)['error']
+  expect((logged as { stack?: string[] }).stack?.[0]?.startsWith('at ') ?? false).toBe(hasStack)
 })
 
 test('the cause of an internal error shows its stack too', () => {
   const error = new RelayError(errorKinds.internal, 'x', { cause: new Error('invariant') })
-  const told = recordOf((logger) => logger.error('x', { error }))['error']
-  expect((told as { cause: { stack?: string[] } }).cause.stack?.[0]).toMatch(/^at /)
+  const logged = recordOf((logger) => logger.error('x', { error }))['error']
+  expect((logged as { cause: { stack?: string[] } }).cause.stack?.[0]).toMatch(/^at /)
 })
 
 const loop = new Error('loop')

@@ -6,7 +6,7 @@ import type { LogFormat, LogLevel } from '../config/types.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
 import { TransportError } from '../upstream/wire.ts'
 
-/** What belongs to a line. An `error` is told as code, message and causes, long texts are cut, secrets taken out. */
+/** What belongs to a line. An `error` is written as code, message and causes, long texts are cut, secrets removed. */
 export type LogFields = Readonly<Record<string, unknown>>
 
 /** The log of the process. Never throws. */
@@ -120,8 +120,8 @@ function cut(text: string): string {
 }
 
 /**
- * What an error says. `stacks` adds the stack; a programmer's error shows it in any case, with those of its causes,
- * since nobody can find it otherwise.
+ * What an error says. `stacks` adds the stack. A programmer's error has it in any case, with those of its causes, since it
+ * cannot be found otherwise.
  */
 function described(error: unknown, stacks: boolean, depth = 0): unknown {
   if (!(error instanceof Error)) return error

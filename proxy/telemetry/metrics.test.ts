@@ -23,12 +23,12 @@ async function samplesOf(metrics: Metrics): Promise<ReadonlyMap<string, number>>
 }
 
 /** Samples of one series, without those of others. */
-async function told(metrics: Metrics, name: string): Promise<Record<string, number>> {
+async function valuesOf(metrics: Metrics, name: string): Promise<Record<string, number>> {
   const samples = [...(await samplesOf(metrics))].filter(([id]) => id.replace(/\{.*/, '') === name)
   return Object.fromEntries(samples.map(([id, value]) => [id.slice(name.length), value]))
 }
 
-test('a fresh router tells its build and its process, and no series of traffic', async () => {
+test('a fresh router shows its build and its process, and no series of traffic', async () => {
   const samples = await samplesOf(make())
   expect(samples.get(`router_build_info{version="1.2.3",runtime="${process.version}"}`)).toBe(1)
   expect(samples.get('router_process_resident_memory_bytes')).toBeGreaterThan(1_000_000)
@@ -57,7 +57,7 @@ test('calls are counted by how they ended', async () => {
   callEnded(aCall(), { kind: 'error', error: new RelayError(errorKinds.rateLimited, 'no') }, 1)
   callEnded(aCall(), repliedBy('cache'), 1)
   const at = (outcome: string) => `{${on},method="eth_call",outcome="${outcome}"}`
-  expect(await told(metrics, 'router_requests_total')).toEqual({
+  expect(await valuesOf(metrics, 'router_requests_total')).toEqual({
     [at('success')]: 3,
     [at('node-error')]: 1,
     [at('upstream-error')]: 1,
@@ -65,8 +65,10 @@ test('calls are counted by how they ended', async () => {
     [at('timeout')]: 1,
     [at('abandoned')]: 1,
   })
-  expect(await told(metrics, 'router_retries_total')).toEqual({ [`{${on},method="eth_call"}`]: 4 })
-  expect(await told(metrics, 'router_request_duration_seconds_count')).toEqual({
+  expect(await valuesOf(metrics, 'router_retries_total')).toEqual({
+    [`{${on},method="eth_call"}`]: 4,
+  })
+  expect(await valuesOf(metrics, 'router_request_duration_seconds_count')).toEqual({
     [`{${on},method="eth_call"}`]: 7,
   })
 })
@@ -77,8 +79,8 @@ test('counters keep what they counted from scrape to scrape', async () => {
   const id = `{${on},method="eth_call",outcome="success"}`
   for (let calls = 1; calls <= 3; calls += 1) {
     callEnded(aCall(), repliedBy('node-a'), 1)
-    expect(await told(metrics, 'router_requests_total')).toEqual({ [id]: calls })
-    expect(await told(metrics, 'router_requests_total')).toEqual({ [id]: calls })
+    expect(await valuesOf(metrics, 'router_requests_total')).toEqual({ [id]: calls })
+    expect(await valuesOf(metrics, 'router_requests_total')).toEqual({ [id]: calls })
   }
 })
 
@@ -91,7 +93,7 @@ test('the histogram holds each duration in the right buckets', async () => {
         const { callEnded } = metrics.listenerObserver('ETH1', 'jsonrpc')
         for (const durationMs of all) callEnded(aCall(), repliedBy('node-a'), durationMs)
         const name = 'router_request_duration_seconds'
-        const buckets = await told(metrics, `${name}_bucket`)
+        const buckets = await valuesOf(metrics, `${name}_bucket`)
         const bounds = [...series.requestDuration.buckets, Number.POSITIVE_INFINITY]
         expect(buckets).toEqual(
           Object.fromEntries(
@@ -101,7 +103,7 @@ test('the histogram holds each duration in the right buckets', async () => {
             ]),
           ),
         )
-        const [sum] = Object.values(await told(metrics, `${name}_sum`))
+        const [sum] = Object.values(await valuesOf(metrics, `${name}_sum`))
         expect(sum).toBeCloseTo(
           all.reduce((so, durationMs) => so + durationMs / 1_000, 0),
           6,
@@ -119,15 +121,15 @@ test('attempts are counted by upstream, kind and result; aborted ones have no du
   attemptEnded(call, anAttempt(call, 'node-a', aFailure('rate-limited'), { tookMs: 3 }))
   attemptEnded(call, anAttempt(call, 'node-b', 'answer', { kind: 'retry', tookMs: 2_500 }))
   attemptEnded(call, anAttempt(call, 'node-c', 'aborted', { kind: 'hedge' }))
-  expect(await told(metrics, 'router_attempts_total')).toEqual({
+  expect(await valuesOf(metrics, 'router_attempts_total')).toEqual({
     [`{${on},upstream="node-a",kind="first",result="rate-limited"}`]: 1,
     [`{${on},upstream="node-b",kind="retry",result="answer"}`]: 1,
     [`{${on},upstream="node-c",kind="hedge",result="aborted"}`]: 1,
   })
-  const count = await told(metrics, 'router_attempt_duration_seconds_count')
+  const count = await valuesOf(metrics, 'router_attempt_duration_seconds_count')
   expect(count[`{${on},upstream="node-b"}`]).toBe(1)
   expect(count[`{${on},upstream="node-c"}`]).toBe(0)
-  const buckets = await told(metrics, 'router_attempt_duration_seconds_bucket')
+  const buckets = await valuesOf(metrics, 'router_attempt_duration_seconds_bucket')
   expect(buckets[`{${on},upstream="node-b",le="2"}`]).toBe(0)
   expect(buckets[`{${on},upstream="node-b",le="5"}`]).toBe(1)
 })
@@ -140,7 +142,7 @@ test('10,000 method names of strangers make one series, and their text is nowher
     callEnded(aCall({ method: name, known: false }), repliedBy('node-a'), 1)
   const text = await metrics.scrape()
   expect(text).not.toMatch(/canary_method|fake_total/)
-  expect(await told(metrics, 'router_requests_total')).toEqual({
+  expect(await valuesOf(metrics, 'router_requests_total')).toEqual({
     [`{${on},method="other",outcome="success"}`]: 10_000,
   })
 })
@@ -214,7 +216,7 @@ test('what happens to upstreams, connections, refusals and the breaker', async (
   expect(samples.get(failures)).toBe(1)
 })
 
-test('the breaker is open, 1 whoever found it, while calls fail and nobody may be asked', async () => {
+test('the breaker is open, 1 whichever call opened it, while calls fail and no upstream may be asked', async () => {
   const metrics = make()
   let state: UpstreamState = 'eligible'
   const upstreams = () => [anUpstream('node-a', state), anUpstream('node-b', 'disabled')]
@@ -233,7 +235,7 @@ test('the breaker is open, 1 whoever found it, while calls fail and nobody may b
   expect(await open()).toBe(1)
   other!.breakerChanged(true)
   expect(await open()).toBe(1)
-  // It is well again, and nobody calls.
+  // It is well again, and there are no calls.
   state = 'lagging'
   expect(await open()).toBe(0)
   state = 'disabled'
@@ -262,7 +264,7 @@ test('two sets in one process count apart', async () => {
   const [one, other] = [make(), make()]
   one.listenerObserver('ETH1', 'jsonrpc').callEnded(aCall(), repliedBy('node-a'), 1)
   other.listenerObserver('ETH1', 'jsonrpc')
-  expect(await told(other, 'router_requests_total')).toEqual({})
+  expect(await valuesOf(other, 'router_requests_total')).toEqual({})
 })
 
 test('the page has every series of the table, once, with its type and help', async () => {
@@ -292,14 +294,14 @@ test('violations are counted by check, and null for blocks that exist', async ()
   const { attemptEnded } = metrics.relayObserver('ETH1', 'jsonrpc')
   const call = aCall()
   const violation = { check: 'logs-range', detail: 'log 0: 1 is outside the filter' } as const
-  const lie = () => anAttempt(call, 'node-a', aFailure('integrity-violated'), { violation })
-  attemptEnded(call, lie())
-  attemptEnded(call, lie())
+  const violate = () => anAttempt(call, 'node-a', aFailure('integrity-violated'), { violation })
+  attemptEnded(call, violate())
+  attemptEnded(call, violate())
   attemptEnded(call, anAttempt(call, 'node-b', 'answer', { missedBlock: true }))
-  expect(await told(metrics, 'router_integrity_violations_total')).toEqual({
+  expect(await valuesOf(metrics, 'router_integrity_violations_total')).toEqual({
     [`{${on},upstream="node-a",check="logs-range"}`]: 2,
   })
-  expect(await told(metrics, 'router_missing_block_answers_total')).toEqual({
+  expect(await valuesOf(metrics, 'router_missing_block_answers_total')).toEqual({
     [`{${on},upstream="node-b"}`]: 1,
   })
 })

@@ -44,7 +44,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const breakerTrips = counter(series.breakerTrips)
   const pools = new PoolGauges(registry)
   const stateChanges = counter(series.stateChanges)
-  const holdOffs = counter(series.holdOffs)
+  const cooldowns = counter(series.cooldowns)
   const verificationFailures = counter(series.verificationFailures)
   const subscriptions = gauge(series.subscriptions)
   const upstreamSubscriptions = gauge(series.upstreamSubscriptions)
@@ -81,7 +81,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
       const listener = { chain, interface: apiInterface }
       return {
         stateChanged: (upstream, _from, to) => stateChanges.inc({ ...listener, upstream, to }),
-        cooldownBegan: (upstream) => holdOffs.inc({ ...listener, upstream }),
+        cooldownBegan: (upstream) => cooldowns.inc({ ...listener, upstream }),
         verificationFailed: (upstream, _url, verification) =>
           verificationFailures.inc({ ...listener, upstream, verification }),
       }

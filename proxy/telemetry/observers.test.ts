@@ -6,45 +6,45 @@ import { aCall, anAttempt, repliedBy } from './call.fixture.ts'
 import { combineObservers } from './observers.ts'
 import type { Observers } from './observers.ts'
 
-/** Writes down what it hears, in plain words. */
-function recorder(heard: unknown[], name: string): Observers {
-  const ear =
+/** Records the calls that it gets. */
+function recorder(received: unknown[], name: string): Observers {
+  const record =
     (chain: string, what: string) =>
-    (...told: unknown[]) =>
-      void heard.push([name, chain, what, ...told.filter((each) => each !== undefined)])
+    (...values: unknown[]) =>
+      void received.push([name, chain, what, ...values.filter((each) => each !== undefined)])
   return {
     relayObserver: (chain) => ({
-      attemptEnded: ear(chain, 'attemptEnded'),
-      breakerChanged: ear(chain, 'breakerChanged'),
+      attemptEnded: record(chain, 'attemptEnded'),
+      breakerChanged: record(chain, 'breakerChanged'),
     }),
     poolObserver: (chain) => ({
-      stateChanged: ear(chain, 'stateChanged'),
-      cooldownBegan: ear(chain, 'cooldownBegan'),
-      verificationFailed: ear(chain, 'verificationFailed'),
+      stateChanged: record(chain, 'stateChanged'),
+      cooldownBegan: record(chain, 'cooldownBegan'),
+      verificationFailed: record(chain, 'verificationFailed'),
     }),
     subscriptionObserver: (chain) => ({
-      clientsChanged: ear(chain, 'clientsChanged'),
-      upstreamChanged: ear(chain, 'upstreamChanged'),
-      joined: ear(chain, 'joined'),
-      left: ear(chain, 'left'),
-      filled: ear(chain, 'filled'),
-      duplicateDropped: ear(chain, 'duplicateDropped'),
-      fetchFailed: ear(chain, 'fetchFailed'),
-      ended: ear(chain, 'ended'),
-      failed: ear(chain, 'failed'),
+      clientsChanged: record(chain, 'clientsChanged'),
+      upstreamChanged: record(chain, 'upstreamChanged'),
+      joined: record(chain, 'joined'),
+      left: record(chain, 'left'),
+      filled: record(chain, 'filled'),
+      duplicateDropped: record(chain, 'duplicateDropped'),
+      fetchFailed: record(chain, 'fetchFailed'),
+      ended: record(chain, 'ended'),
+      failed: record(chain, 'failed'),
     }),
     listenerObserver: (chain) => ({
-      callEnded: ear(chain, 'callEnded'),
-      requestRefused: ear(chain, 'requestRefused'),
-      connectionsChanged: ear(chain, 'connectionsChanged'),
-      socketsChanged: ear(chain, 'socketsChanged'),
+      callEnded: record(chain, 'callEnded'),
+      requestRefused: record(chain, 'requestRefused'),
+      connectionsChanged: record(chain, 'connectionsChanged'),
+      socketsChanged: record(chain, 'socketsChanged'),
     }),
   }
 }
 
-test('each one hears everything, in order', () => {
-  const heard: unknown[] = []
-  const both = combineObservers([recorder(heard, 'metrics'), recorder(heard, 'log')])
+test('each one gets every call, in order', () => {
+  const received: unknown[] = []
+  const both = combineObservers([recorder(received, 'metrics'), recorder(received, 'log')])
   const relay = both.relayObserver('ETH1', 'jsonrpc')
   const pool = both.poolObserver('ETH1', 'jsonrpc')
   const listener = both.listenerObserver('ETH1', 'jsonrpc')
@@ -95,5 +95,5 @@ test('each one hears everything, in order', () => {
     ['metrics', 'ETH1', ...event],
     ['log', 'ETH1', ...event],
   ])
-  expect(heard).toEqual(each)
+  expect(received).toEqual(each)
 })

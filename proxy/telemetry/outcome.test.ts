@@ -24,7 +24,7 @@ type Made = readonly [
 const missing = { ...aFailure('block-missing'), whose: 'node' } as const
 const violated = { violation: { check: 'parent', detail: '' } } as const
 
-/** Every way in which a call can end for its client: what was asked, what the client got, what is told. */
+/** Every way in which a call can end for its client: what was asked, what the client got, what is reported. */
 const endings: readonly (readonly [string, readonly Made[], CallEnd, string])[] = [
   ['an answer', [['a', 'answer']], repliedBy('a'), 'success'],
   [
@@ -72,7 +72,7 @@ const endings: readonly (readonly [string, readonly Made[], CallEnd, string])[] 
     repliedBy('a'),
     'success',
   ],
-  ['an answer that nobody was asked for', [], repliedBy('cache'), 'success'],
+  ['an answer without an upstream', [], repliedBy('cache'), 'success'],
   ['the error that is the answer', [['a', 'node-error']], repliedBy('a', revert), 'node-error'],
   ['a page when nothing better came', [['a', page]], repliedBy('a'), 'upstream-error'],
   [
@@ -89,7 +89,7 @@ const endings: readonly (readonly [string, readonly Made[], CallEnd, string])[] 
     'upstream-error',
   ],
   [
-    'null for a block that nobody else has either',
+    'null for a block that no other upstream has either',
     [['a', missing, 'first', { missedBlock: true }]],
     repliedBy('a'),
     'success',
@@ -121,7 +121,7 @@ const endings: readonly (readonly [string, readonly Made[], CallEnd, string])[] 
   ),
 ]
 
-test.each(endings)('%s is told as what it is', (_case, made, end, outcome) => {
+test.each(endings)('%s is reported as what it is', (_case, made, end, outcome) => {
   const call = aCall()
   for (const [upstream, result, kind = 'first', more] of made)
     anAttempt(call, upstream, result, { kind, ...more })

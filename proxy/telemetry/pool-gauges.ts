@@ -26,7 +26,7 @@ const ofUpstream: readonly (readonly [Series, (upstream: UpstreamSnapshot) => nu
   [series.urlsInCooldown, ({ urlsInCooldown }) => urlsInCooldown],
 ]
 
-/** Gauges that mirror the pools: read when somebody scrapes, and costing nothing in between. */
+/** Gauges that mirror the pools: read at each scrape, and without cost in between. */
 export class PoolGauges {
   readonly #pools: RegisteredPool[] = []
   /** By chain and interface: how many relays fail calls at once, until the next call finds an upstream. */

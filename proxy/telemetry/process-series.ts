@@ -17,7 +17,7 @@ const readings: readonly (readonly [Series, () => number])[] = [
 ]
 
 /**
- * Registers the series of the process and its build. All of it is read when somebody scrapes:
+ * Registers the series of the process and its build. All of it is read at each scrape:
  * prom-client's own default set keeps a 10 ms timer for the event loop, which an idle router pays.
  */
 export function registerProcess(registry: Registry, version: string): void {

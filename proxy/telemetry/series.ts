@@ -16,22 +16,22 @@ export const labelMeanings = {
   chain: "the chain's id, e.g. `ETH1`",
   interface: 'the api-interface: `jsonrpc`, `rest`, `tendermintrpc` or `grpc`',
   method:
-    'a method or path pattern that the chain spec names; `other` for everything else, so that strangers cannot make series',
+    'a method or path pattern that the chain spec names; `other` for everything else, so that clients cannot create series',
   outcome:
     "`success`; `node-error` (the node's own answer is an error, e.g. a revert); `upstream-error` (every attempt failed and the last failing answer went to the client as it came); `abandoned` (the client left); else the `reason` of the router's own error, e.g. `no-upstream`, `rate-limited` (every upstream is in cooldown), `breaker-open`, `upstream-failed`, `timeout`, `internal`",
   upstream: "the upstream's name in the config",
   tier: '`primary` or `backup`',
   kind: '`first`, `retry`, `failover` (another URL of the same upstream), `hedge` or `broadcast`',
-  check: 'what was found: see the checks in [integrity](../concepts/integrity.md)',
+  check: 'the check that failed: see the checks in [integrity](../concepts/integrity.md)',
   result:
     "`answer`; `node-error`; `aborted` (taken back: another attempt won, the client left, or a defect of the router ended it); else the name of the failure class, from the chain's failure table",
   state:
-    '`unverified`, `eligible`, `lagging`, `held-off` (every URL of it asked to be left alone: a 429, a quota, a `Retry-After`), `disabled` or `rejected`',
+    '`unverified`, `eligible`, `lagging`, `held-off` (every URL of it is in cooldown: after a 429, a quota, or a `Retry-After`), `disabled` or `rejected`',
   to: 'the state entered',
   verification: 'the name of the start-up verification, as in `skip-verifications`',
   reason: "the `reason` of the router's error, e.g. `parse-error`, `request-too-large`",
   topic:
-    'what is subscribed to, in the words of the interface: `newHeads`, `logs`, `slot`, `NewBlock`, ...; `other` for what the router does not know',
+    'what is subscribed to, by its name in the interface: `newHeads`, `logs`, `slot`, `NewBlock`, ...; `other` for what the router does not know',
   version: 'the build of the router',
   runtime: 'the version of Node.js',
 } as const
@@ -101,25 +101,25 @@ export const series = {
     name: 'router_subscription_moves_total',
     type: 'counter',
     labels: topic,
-    help: 'Times that a topic left the upstream that told of it: it failed, stalled, lagged, or a fitter one was there.',
+    help: 'Times that a topic left its upstream: it failed, stalled, lagged, or a better one was available.',
   },
   subscriptionFilled: {
     name: 'router_subscription_filled_blocks_total',
     type: 'counter',
     labels: topic,
-    help: 'Blocks or slots that no upstream told of in time, and that were fetched.',
+    help: 'Blocks or slots that no upstream announced in time, and that were fetched.',
   },
   subscriptionDuplicates: {
     name: 'router_subscription_duplicates_total',
     type: 'counter',
     labels: topic,
-    help: 'Events that were told before, and were dropped.',
+    help: 'Events that were delivered before, and were dropped.',
   },
   subscriptionFetchFailures: {
     name: 'router_subscription_fetch_failures_total',
     type: 'counter',
     labels: topic,
-    help: 'Times that what a topic has to tell next could not be fetched. It is asked for again; what comes later waits.',
+    help: 'Times that the next event of a topic could not be fetched. It is asked for again; later events wait.',
   },
   subscriptionsEnded: {
     name: 'router_subscription_topics_ended_total',
@@ -131,7 +131,7 @@ export const series = {
     name: 'router_attempts_total',
     type: 'counter',
     labels: [...upstream, 'kind', 'result'],
-    help: 'Questions put to upstreams on behalf of calls, by how each ended.',
+    help: 'Attempts of calls at upstreams, by result.',
   },
   attemptDuration: {
     name: 'router_attempt_duration_seconds',
@@ -212,17 +212,17 @@ export const series = {
     labels: tieredUpstream,
     help: 'Score from 0 to 1 by which the selection prefers upstreams, 1 for the best; absent while the upstream may not serve yet.',
   },
-  holdOffs: {
+  cooldowns: {
     name: 'router_upstream_hold_offs_total',
     type: 'counter',
     labels: upstream,
-    help: 'Times that a URL of the upstream was left alone for a while, e.g. after HTTP 429.',
+    help: 'Times that a cooldown of a URL of the upstream began, e.g. after HTTP 429.',
   },
   urlsInCooldown: {
     name: 'router_upstream_urls_held_off',
     type: 'gauge',
     labels: tieredUpstream,
-    help: 'URLs of the upstream that are left alone at the moment.',
+    help: 'URLs of the upstream that are in cooldown.',
   },
   verificationFailures: {
     name: 'router_upstream_verification_failures_total',
@@ -234,7 +234,7 @@ export const series = {
     name: 'router_build_info',
     type: 'gauge',
     labels: ['version', 'runtime'],
-    help: 'Always 1; the labels tell the running build.',
+    help: 'Always 1; the labels name the running build.',
   },
   startTime: {
     name: 'router_process_start_time_seconds',

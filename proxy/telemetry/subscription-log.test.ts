@@ -32,7 +32,7 @@ test('what a topic cannot fetch is a line once that is no matter of a moment', (
   ])
 })
 
-test('few such lines are written, the others are counted, and the end of a topic is told beside them', async () => {
+test('few such lines are written, the others are counted, and the end of a topic is logged beside them', async () => {
   const { clock, lines, log } = make()
   for (let topic = 0; topic < 100; topic++) log.fetchFailed?.('logs', 20_000, 'down')
   log.ended?.('logs', 'the events of block 5 could not be fetched')
