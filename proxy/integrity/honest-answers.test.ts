@@ -108,13 +108,13 @@ const blocks: readonly Case[] = [
     { ...block, author: two, difficulty: '0x16', totalDifficulty: '0x99', uncles: [] },
   ],
   [
-    'Avalanche: fields of its own',
+    'Avalanche: own fields',
     byNumber,
     ['0x10', false],
     { ...block, blockExtraData: '0x', extDataHash: b, blockGasCost: '0x0', extDataGasUsed: '0x0' },
   ],
   [
-    'Arbitrum: fields of its own',
+    'Arbitrum: own fields',
     byNumber,
     ['0x10', false],
     { ...block, l1BlockNumber: '0x1234567', sendCount: '0x1', sendRoot: c },
@@ -152,7 +152,7 @@ const blocks: readonly Case[] = [
   ],
   ['Harmony: numbers as numbers', byNumber, ['0x10', false], { ...block, number: 16, gasUsed: 0 }],
   [
-    'Hedera: an empty block with a root of its own',
+    'Hedera: an empty block with its own root',
     byNumber,
     ['0x10', false],
     { ...block, transactions: [], transactionsRoot: hash('d'), stateRoot: hash('0') },
@@ -247,7 +247,7 @@ const transactionsAndReceipts: readonly Case[] = [
     [c],
     { ...transaction, type: '0x6a', requestId: b },
   ],
-  ['zkSync: a type of its own', 'eth_getTransactionByHash', [c], { ...transaction, type: '0x71' }],
+  ['zkSync: its own type', 'eth_getTransactionByHash', [c], { ...transaction, type: '0x71' }],
   ['Celo: a fee currency', 'eth_getTransactionByHash', [c], { ...transaction, feeCurrency: two }],
   [
     'Polygon: a state sync',
@@ -368,7 +368,7 @@ const logsOf: readonly (readonly [name: string, asked: object, result: readonly 
   ['in another order', filter, [{ ...log, blockNumber: '0x11', blockHash: b }, log]],
   ['without an index of the transaction', filter, [{ ...log, transactionIndex: undefined }]],
   ['with a time', filter, [{ ...log, blockTimestamp: '0x66' }]],
-  ['XDC: an address of its own form', { address: `xdc${'1'.repeat(40)}` }, [log]],
+  ['XDC: its own form of address', { address: `xdc${'1'.repeat(40)}` }, [log]],
   ['XDC: answered in its own form', filter, [{ ...log, address: `xdc${'1'.repeat(40)}` }]],
   ['Tron: 41 before the address', { address: `41${'1'.repeat(40)}` }, [log]],
   ['Harmony: an address in bech32', { address: 'one1a2b3c4d5e6f7g8h9' }, [log]],
@@ -416,7 +416,7 @@ const values: readonly Case[] = [
     { address: two, storageProof: [] },
   ],
   ['traces', 'trace_block', ['0x10'], [{ blockNumber: 16, type: 'reward' }]],
-  ['sent: a type of its own', 'eth_sendRawTransaction', ['0x71f8'], hash('d')],
+  ['sent: its own type', 'eth_sendRawTransaction', ['0x71f8'], hash('d')],
   ['sent: what is no hex', 'eth_sendRawTransaction', ['hello'], hash('d')],
   ['an unknown method', 'zks_L1BatchNumber', [], '0x1'],
 ]

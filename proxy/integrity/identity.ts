@@ -30,11 +30,11 @@ function compareBlock(
 ): Violation | null {
   if (asked.kind === 'hash')
     return hash ? compare('block-hash', toHash, asked.hash, valueAt(result, hash)) : null
-  const told = number && toNumber(valueAt(result, number))
-  if (told === undefined || told === null) return null
+  const got = number && toNumber(valueAt(result, number))
+  if (got === undefined || got === null) return null
   const isRight =
-    older === 0 ? told === asked.number : told < asked.number && told >= asked.number - older
-  return isRight ? null : mismatch('block-number', asked.number, told)
+    older === 0 ? got === asked.number : got < asked.number && got >= asked.number - older
+  return isRight ? null : mismatch('block-number', asked.number, got)
 }
 
 type Normal = (value: unknown) => string | number | null
@@ -58,13 +58,13 @@ function compare(
   check: CheckName,
   normal: Normal,
   wanted: unknown,
-  told: unknown,
+  got: unknown,
 ): Violation | null {
-  const [left, right] = [normal(wanted), normal(told)]
+  const [left, right] = [normal(wanted), normal(got)]
   if (left === null || right === null || left === right) return null
-  return mismatch(check, wanted, told)
+  return mismatch(check, wanted, got)
 }
 
-export function mismatch(check: CheckName, wanted: unknown, told: unknown): Violation {
-  return { check, detail: `asked for ${shown(wanted)}, got ${shown(told)}` }
+export function mismatch(check: CheckName, wanted: unknown, got: unknown): Violation {
+  return { check, detail: `asked for ${shown(wanted)}, got ${shown(got)}` }
 }

@@ -25,7 +25,7 @@ export class Integrity {
     this.level = level
   }
 
-  /** Whether `check` looks at the answer to such a call at all; if not, nobody has to parse it. */
+  /** Whether `check` looks at the answer to such a call at all; if not, it need not be parsed. */
   looksAt({ checks }: Asked): boolean {
     return checks.length > 0 && (this.level === 'core' || this.level === 'full')
   }

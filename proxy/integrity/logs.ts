@@ -13,7 +13,7 @@ interface Filter {
   readonly to: number
   readonly blockHash: string | null
   readonly addresses: Accepted | null
-  /** By position; null: any topic may stand there. */
+  /** By position; null: any topic may be there. */
   readonly topics: readonly (Accepted | null)[]
 }
 
@@ -77,12 +77,12 @@ function readFilter(filter: Fields, asked: BlockRef): Filter {
   }
 }
 
-/** What a tag stands for is the node's to say. */
+/** Only the node knows the height of a tag. */
 function heightOf(point: BlockPoint, open: number): number {
   return point.kind === 'number' ? point.number : open
 }
 
-/** Null for nothing, which stands for everything, and where one of the values is in another form. */
+/** Null for nothing, which means everything, and where one of the values is in another form. */
 function accepted(values: readonly unknown[], normal: Normal): Accepted | null {
   const all = new Accepted(normal)
   return values.length > 0 && values.every((each) => all.add(each)) ? all : null

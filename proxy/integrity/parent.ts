@@ -20,7 +20,7 @@ export class ParentMemory {
   ): Violation | null {
     const hash = toHash(valueAt(result, hashPath))
     const parent = toHash(valueAt(result, parentPath))
-    // Empty are the zeros that stand where there is none.
+    // A hash of zeros means none, and is empty here.
     if (!hash || !parent) return null
     const known = this.#parents.get(hash)
     if (known === parent) return null

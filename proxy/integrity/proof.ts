@@ -21,8 +21,8 @@ interface Hashed {
 }
 
 /**
- * Hashes of Ethereum's blocks and transactions, worked out from what stands beside them. Chains may
- * make them in another way: a form of which two upstreams show the same is not compared any more.
+ * Hashes of Ethereum's blocks and transactions, computed from the fields beside them. Chains may
+ * compute them otherwise: a form of which two upstreams show the same is not compared any more.
  */
 export class Proofs {
   readonly #unprovable = new Set<string>()
@@ -101,7 +101,7 @@ const types: readonly (readonly string[])[] = [
   [...fees, ...body, 'accessList', 'authorizationList', ...signature],
 ]
 
-/** Null for a type that is not known, one that nobody signed, or one that lacks a member. */
+/** Null for a type that is not known, one without a signature, or one that lacks a member. */
 function transactionOf(transaction: Fields): Hashed | null {
   const type = toNumber(transaction['type'] ?? 0)
   const members = type === null ? undefined : types[type]

@@ -15,11 +15,11 @@ export function checkSent(
   raw: unknown,
 ): Violation | null {
   const name = typeof raw === 'string' ? ethereumHash(raw) : null
-  // Of a form that is not known the name is the node's to say.
+  // In a form that is not known, the name cannot be computed.
   if (name === null) return null
-  const told = valueAt(result, path)
-  const isName = typeof told === 'string' && told.toLowerCase().replace(/^0x/, '') === name
-  return isName ? null : mismatch('sent-hash', name, told)
+  const got = valueAt(result, path)
+  const isName = typeof got === 'string' && got.toLowerCase().replace(/^0x/, '') === name
+  return isName ? null : mismatch('sent-hash', name, got)
 }
 
 /** EIP-2718 types whose hash is that of their bytes. Other chains' own types may differ. */

@@ -30,7 +30,7 @@ export interface Violation {
 
 /**
  * The answer may be right all the same: an earlier one was wrong, or this chain makes its hashes in
- * another way. It blames nobody, and is passed on when no other upstream can be asked.
+ * another way. It does not count against the upstream, and is passed on when no other one can be asked.
  */
 export function mayBeRight({ check }: Violation): boolean {
   return check === 'parent' || check === 'header-hash' || check === 'transaction-hash'
