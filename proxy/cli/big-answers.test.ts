@@ -213,7 +213,7 @@ describe('a big answer', () => {
   test.each([
     ['before', idBefore],
     ['behind', idBehind],
-  ])('has the spelling of the client for an id that stands %s', async (_, text) => {
+  ])('has the spelling of the client for an id that is %s', async (_, text) => {
     const router = await startRouter([
       (id, response) => {
         const body = Buffer.from(text(id))
@@ -245,7 +245,7 @@ describe('a big answer', () => {
     expect(hashOf(answer.subarray(bodyAt))).toBe(hashOf(idBehind('1')))
   })
 
-  test('stands in its place in a batch', async () => {
+  test('is at its position in a batch', async () => {
     const router = await startRouter([
       (id, response) => response.end(id === '2' ? `{"id":${id},"result":"0x"}` : idBehind(id)),
     ])

@@ -69,7 +69,7 @@ test.each([
   ])
 })
 
-test('every mistake of a command line is told at once', () => {
+test('all mistakes of a command line are reported at once', () => {
   expect(parseFlags(['--a', '--b=1', 'c.yml', '--strategy']).problems).toHaveLength(3)
 })
 

@@ -166,7 +166,7 @@ export function helpText(): string {
       ([name, text]) => `  ${name.padEnd(10)} ${text.replaceAll('`', '')}`,
     ),
     '',
-    'Flags. Each can stand in the config file too, under the same name without the dashes.',
+    'Flags. Each can be in the config file too, under the same name without the dashes.',
     'A flag beats the environment, the environment beats the file, the file beats the default.',
     '',
     ...sections,

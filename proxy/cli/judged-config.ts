@@ -43,7 +43,7 @@ function sentence(text: string): string {
   return /[.?!]$/.test(text) ? text : `${text}.`
 }
 
-/** What the process tells its caller when it ends. */
+/** The exit codes of the process. */
 export const exitCodes = {
   /** Done; a stopped router answered every call that was in flight. */
   done: 0,

@@ -10,7 +10,7 @@ import type { CommandIo } from './validate.ts'
 import { run } from './run.ts'
 import { runSchema, runValidate } from './validate.ts'
 
-/** What `SR_CONFIG` stands for when it is not set: the Ethereum example. */
+/** The value of `SR_CONFIG` when it is not set: the Ethereum example. */
 const defaultConfig = fileURLToPath(new URL('../../examples/ethereum.yml', import.meta.url))
 
 /** Runs one command line to its end. @returns the exit code of the process */

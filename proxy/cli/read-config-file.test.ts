@@ -88,7 +88,7 @@ test('variables come from env files, by flag or by file, and from the environmen
   )
 })
 
-test('an env file that cannot be read is the only problem told', async () => {
+test('an env file that cannot be read is the only problem reported', async () => {
   const configPath = join(folder, 'config2.yml')
   await writeFile(configPath, config('env-file: /nowhere/keys.env\n'))
   const { problems } = await loadConfig({ configPath, flags: {}, environment: {} })

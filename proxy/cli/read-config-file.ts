@@ -44,7 +44,7 @@ export async function loadConfig(request: ConfigRequest): Promise<ParsedConfig> 
 export async function readTextFile(path: string, subject = 'the file'): Promise<FileText> {
   let file: FileHandle | null = null
   try {
-    // Opening a pipe without O_NONBLOCK would wait for somebody to write.
+    // Opening a pipe without O_NONBLOCK would wait for a writer.
     file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
     return await readOpenFile(file, subject)
   } catch (error) {

@@ -37,7 +37,7 @@ test.each([
     [],
   ],
   [
-    'that nobody can be subscribed to',
+    'without a WebSocket URL for its subscriptions',
     entry('').replace(']', ', {network-address: ":2", chain-id: ETH1, api-interface: jsonrpc}]'),
     [
       '2 endpoints[0]: ETH1 jsonrpc has subscriptions, and none of its upstreams (a) has a WebSocket URL',
@@ -50,7 +50,7 @@ test.each([
   ],
   ['no difference between the names of a chain', aliased('MOVECHAIN', 'APT1', 'aptos'), []],
   [
-    'a listener that nothing serves, and upstreams that nobody hears of',
+    'a listener that nothing serves, and upstreams that no listener uses',
     aliased('MOVECHAIN', 'hubchain', 'COSMOSHUB'),
     [
       '2 endpoints[0]: no upstream of direct-rpc serves MOVECHAIN rest',

@@ -59,7 +59,7 @@ function socketFacts(chains: ChainCatalog): SocketFacts {
   }
 }
 
-/** Reads the TLS files that the upstreams name, and tells which cannot be used. */
+/** Reads the TLS files that the upstreams name, and reports those that cannot be used. */
 function checkTlsFiles({ entries, locate }: ParsedConfig): readonly Problem[] {
   return gather(locate, (report) => {
     for (const { path, entry } of entries.upstreams.flatMap(({ urls }) => urls)) {

@@ -82,7 +82,7 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
       draining = true
       health.drain()
       const untilMs = clock.nowMs() + config.drainTimeoutMs
-      // Clients learn by their answers; who connects all the same is served for a while.
+      // Clients learn it from their answers; new connections are still served for a while.
       const drains = endpoints.map(({ listener }) => listener.drain())
       await within(clock, config.drainTimeoutMs * lingerShare, drains)
       const settled = endpoints.map(({ listener }) => listener.settle())

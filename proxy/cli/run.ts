@@ -17,7 +17,7 @@ export interface RunRequest extends Omit<ConfigRequest, 'environment'> {
 }
 
 /**
- * Serves until it is told to stop by SIGTERM or SIGINT; a second one ends it at once.
+ * Serves until SIGTERM or SIGINT; a second one ends it at once.
  * @returns the exit code
  */
 export async function run(request: RunRequest, io: CommandIo): Promise<number> {

@@ -82,7 +82,7 @@ test('a warning alone leaves the file valid', async () => {
   expect(stderr).toContain(':5:5: warning: direct-rpc[1]: ')
 })
 
-test('what the chain specs know is told with its line', async () => {
+test('what the chain specs know is reported with its line', async () => {
   const checkReferences: CheckReferences = async (parsed) => {
     const path = 'endpoints[0].chain-id'
     const { line = null, column = null } = parsed.locate(path) ?? {}
@@ -94,7 +94,7 @@ test('what the chain specs know is told with its line', async () => {
   expect(stderr).toBe(`${configPath}:2:16: error: endpoints[0].chain-id: there is no chain ETH1.\n`)
 })
 
-test('the specs are asked about a file that is wrong otherwise, and all is told in its order', async () => {
+test('the specs are asked about a file that is wrong otherwise, and all is reported in order', async () => {
   const { stderr } = await validate(`stratgy: latency\n${right}`, {}, async (parsed) => {
     const [use] = parsed.entries.endpoints
     const { line = null, column = null } = parsed.locate(`${use?.path}.chain-id`) ?? {}
@@ -121,7 +121,7 @@ test('as JSON everything is one document on stdout', async () => {
   })
 })
 
-test('a missing file is told like any problem', async () => {
+test('a missing file is reported like any problem', async () => {
   const { code, stderr } = await validate(right, { configPath: 'nowhere.yml' })
   expect(code).toBe(2)
   expect(stderr).toBe('nowhere.yml: error: the file cannot be read: there is no such file.\n')

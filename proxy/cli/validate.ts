@@ -25,7 +25,7 @@ export interface ValidateArguments extends Omit<ConfigRequest, 'environment'> {
 }
 
 /**
- * Checks a config file and prints every problem: as text on stderr, with a word of success on stdout, or as one JSON
+ * Checks a config file and prints every problem: as text on stderr, with a line of success on stdout, or as one JSON
  * document on stdout.
  *
  * @returns the exit code: 0, or 2 when there is an error
