@@ -133,12 +133,12 @@ function lineOf(path: string, locate: Locate): string {
   return `line ${locate(path)?.line ?? '?'}`
 }
 
-/** The one id of a chain, whatever name the file has for it; null when nobody knows it, which is reported elsewhere. */
+/** The one id of a chain, whatever name the file has for it; null when it is unknown, which is reported elsewhere. */
 export type ChainIdOf = (written: string) => string | null
 
 /**
- * What is wrong between listeners and upstreams: names and URLs that stand twice, listeners without upstreams,
- * upstreams without listeners. Where an entry cannot be understood, it decides in the file's favour.
+ * What is wrong between listeners and upstreams: repeated names and URLs, listeners without upstreams, upstreams without
+ * listeners. An entry that cannot be understood is not reported here.
  */
 export function checkServing(
   { endpoints, upstreams }: Entries,

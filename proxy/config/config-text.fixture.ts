@@ -6,7 +6,7 @@ import { gather, orderProblems } from './problem.ts'
 import { parseConfig } from './parse.ts'
 import type { ParsedConfig } from './parse.ts'
 
-/** A config that is right; the listener stands on lines 1 to 4, the upstream on lines 5 to 10. */
+/** A config that is right; the listener is on lines 1 to 4, the upstream on lines 5 to 10. */
 export const minimal = `endpoints:
   - network-address: 127.0.0.1:3360
     chain-id: ETH1

@@ -40,7 +40,7 @@ test.each([
   expect(read([text])).toEqual({ variables: { KEY: value }, messages: [] })
 })
 
-test('what is no variable is told with its line, and its text is not shown', () => {
+test('a line that is no variable is reported by its number, and its text is not shown', () => {
   expect(
     read(["A='\n'\nsecret\n\nB='secret\n", 'C="secret" secret\n1=2\nD=4\nE=“secret”']),
   ).toEqual({

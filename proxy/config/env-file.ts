@@ -29,7 +29,7 @@ export function layerEnvironment(
   const problems = files.flatMap((file) => readEnvFile(file, variables))
   // Node takes --env-file too where nothing keeps it from it, and cuts values at "#": those are not the environment's own.
   const byNode = Object.assign({}, ...files.map(({ text }) => parseEnv(text))) as Environment
-  // Without a prototype, so that no name is found that nobody set.
+  // Without a prototype, so that only names that were set are found.
   const names = Object.create(null) as Record<string, string | undefined>
   for (const [name, value] of Object.entries(environment))
     if (value !== byNode[name] || !variables.has(name)) names[name] = value

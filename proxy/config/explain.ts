@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { z } from 'zod'
 import { isUnbuilt } from './capabilities.ts'
-import { hintOf, toldAlready } from './fields/field.ts'
+import { hintOf, alreadyReported } from './fields/field.ts'
 import { type JsonSchema, annotatedSchema, sectionAt } from './json-schema.ts'
 import { nearest } from './nearest.ts'
 import { type Path, type Problem, formatPath, problemAt, quote } from './problem.ts'
@@ -64,7 +64,7 @@ function explainIssue(
   meant: ReadonlySet<string>,
 ): Problem | null {
   const path = issue.path as Path
-  if (issue.code === 'unrecognized_keys' || issue.message === toldAlready) return null
+  if (issue.code === 'unrecognized_keys' || issue.message === alreadyReported) return null
   // The part of the path that the file has.
   let known = path
   while (known.length > 0 && valueAt(tree, known) === undefined) known = known.slice(0, -1)

@@ -50,7 +50,7 @@ function plain(schema: JsonSchema, key: string | null): JsonSchema {
   }
   if (items !== undefined) {
     const item = plain(items, null)
-    // A single value may stand where a list is wanted.
+    // A single value is allowed where a list is expected.
     if (kind === 'list' && items.properties === undefined) {
       const { type, minItems, items: _items, ...shared } = result
       const array = { type, ...(minItems !== undefined && { minItems }), items: item }

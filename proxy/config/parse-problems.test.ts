@@ -161,7 +161,7 @@ const yamlCases: readonly Case[] = [
   {
     text: 'a: &x [*x]',
     problems: [
-      '1:8 error : the alias *x stands inside its own anchor, or the file has too many aliases | ',
+      '1:8 error : the alias *x is inside its own anchor, or the file has too many aliases | ',
     ],
   },
   { text: '? [a]\n: b\n', problems: ['1:3 error : a key is not a plain text | Write key: value.'] },
@@ -199,7 +199,7 @@ const yamlCases: readonly Case[] = [
   {
     text: aliasBomb,
     problems: [
-      '2:42 error : the alias *a0 stands inside its own anchor, or the file has too many aliases | ',
+      '2:42 error : the alias *a0 is inside its own anchor, or the file has too many aliases | ',
     ],
   },
 ]
@@ -225,12 +225,12 @@ const configCases: readonly Case[] = [
   })),
   {
     text: `${minimal}log-level: info\nlog-level: debug\n`,
-    problems: ['12:1 error log-level: the key "log-level" stands twice | Keep one of them.'],
+    problems: ['12:1 error log-level: the key "log-level" is repeated | Keep one of them.'],
   },
   {
     text: minimal.replace('chain-id: ETH1', 'chain-id: ETH1\n    chain-id: ETH1'),
     problems: [
-      '4:5 error endpoints[0].chain-id: the key "chain-id" stands twice | Keep one of them.',
+      '4:5 error endpoints[0].chain-id: the key "chain-id" is repeated | Keep one of them.',
     ],
   },
   {
@@ -369,7 +369,7 @@ const configCases: readonly Case[] = [
       '12:63 error direct-rpc[0].node-urls[0].auth-config.auth-headers.X: the value has a line break in it | ',
       '12:71 error direct-rpc[0].node-urls[0].auth-config.auth-headers.Y: a single value is wanted | ',
       '12:80 error direct-rpc[0].node-urls[0].auth-config.auth-headers.Z: has no value | ',
-      '12:85 error direct-rpc[0].node-urls[0].auth-config.auth-headers.x: "x" stands twice; header names have no case | ',
+      '12:85 error direct-rpc[0].node-urls[0].auth-config.auth-headers.x: "x" is repeated; header names have no case | ',
       '12:91 error direct-rpc[0].node-urls[0].auth-config.auth-headers.W: the value has a character that a header cannot carry | ',
     ],
   },
@@ -382,7 +382,7 @@ const configCases: readonly Case[] = [
   {
     text: auth('auth-query: "a=b&a=c&=d"'),
     problems: [
-      '12:23 error direct-rpc[0].node-urls[0].auth-config.auth-query: a parameter stands twice | Write k=v&k2=v2.',
+      '12:23 error direct-rpc[0].node-urls[0].auth-config.auth-query: a parameter is repeated | Write k=v&k2=v2.',
       '12:23 error direct-rpc[0].node-urls[0].auth-config.auth-query: a parameter has no name or no value | Write k=v&k2=v2.',
     ],
   },

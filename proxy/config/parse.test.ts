@@ -124,7 +124,7 @@ test('query parameters come as a map or as a text', () => {
   }
 })
 
-test('a WebSocket URL may stand beside another one', () => {
+test('a WebSocket URL may be beside another one', () => {
   const text = minimal.replace('https://one.example.com/v1', 'ws://x\n      - url: http://y')
   expect(configOf(text).upstreams[0]?.nodeUrls.map(({ scheme }) => scheme)).toEqual(['ws', 'http'])
 })
@@ -218,7 +218,7 @@ test('off and on in a flag undo and do what the file says', () => {
   })
 })
 
-test('wrong flags and variables are told with their names', () => {
+test('wrong flags and variables are reported with their names', () => {
   const flags = { 'epoch-duration': ['5'], 'shared-state': ['true'], 'cache-be': ['x:1'] }
   expect(problemsOf(minimal, { SR_LOG_LEVEL: 'loud' }, flags)).toEqual([
     '-:- error --epoch-duration: "5" has no unit | Write one such as 500ms, 5s or 1m30s.',

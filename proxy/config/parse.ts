@@ -19,7 +19,7 @@ export interface ParseOptions {
   readonly flags: FlagValues
 }
 
-/** What came of a config file. Can be printed whole without telling a secret. */
+/** The result of parsing a config file. Can be printed whole without showing a secret. */
 export interface ParsedConfig {
   /** Null when there is at least one error among `problems`. */
   readonly config: RouterConfig | null
@@ -29,7 +29,7 @@ export interface ParsedConfig {
   readonly entries: Entries
   /** Files, directories or URLs of chain specs; empty for the bundled ones. */
   readonly specSources: readonly string[]
-  /** Where a place such as `endpoints[0].chain-id`, or the nearest around it, stands. */
+  /** The position of a path such as `endpoints[0].chain-id`, or of the nearest one around it. */
   readonly locate: Locate
   /** Takes every value out of a text that must not be printed. */
   readonly redact: (text: string) => string
@@ -57,12 +57,12 @@ function judge(yaml: YamlFile, options: ParseOptions): ParsedConfig {
   const { value: file, issues } = parsePartly(configSchema, tree)
   const entries = entriesOf(file)
   // Of a file that cannot be read nothing is missing.
-  const told = yaml.tree
+  const reported = yaml.tree
     ? issues
     : issues.filter(({ path: [key] }) => given.has(key as SettingName))
   const problems = orderProblems([
     ...yaml.problems,
-    ...explainIssues(told, { ...yaml, tree }, (key) => given.get(key as SettingName)?.source),
+    ...explainIssues(reported, { ...yaml, tree }, (key) => given.get(key as SettingName)?.source),
     ...gather(locate, (report) => {
       checkEntries(entries, report)
       checkAddresses(entries, file['metrics-listen-address'] ?? null, locate, report)

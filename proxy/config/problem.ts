@@ -23,7 +23,7 @@ export interface Position {
   readonly column: number
 }
 
-/** Where a path such as `endpoints[0].chain-id`, or the nearest place around it, stands in the file. */
+/** The position in the file of a path such as `endpoints[0].chain-id`, or of the nearest one around it. */
 export type Locate = (path: string) => Position | null
 
 /** A place in the document: keys of maps and indexes of lists. */

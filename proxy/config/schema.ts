@@ -41,7 +41,7 @@ const authSchema = z.strictObject({
   'auth-headers': authHeaders
     .optional()
     .describe(
-      "Headers that are sent with every request to this URL, for gRPC as metadata. They stand in place of a client's own of the same names.",
+      'Headers that are sent with every request to this URL, for gRPC as metadata. They replace those of the client with the same names.',
     ),
   'auth-query': authQuery
     .optional()
@@ -100,7 +100,7 @@ const upstreamSchema = z.strictObject({
       'Free label for a group of upstreams, such as `external` and `internal`. It has an effect with cross-validation only, which this version does not have yet.',
     ),
   'node-urls': list(nodeUrlSchema, 1).describe(
-    'One or more URLs that stand for this upstream and fail over among themselves.',
+    'One or more URLs of this upstream, which fail over among themselves.',
   ),
 })
 
@@ -138,7 +138,7 @@ const endpointSchema = z.strictObject({
     .describe('What this listener does otherwise than the settings at the top and the flags say.'),
 })
 
-/** The whole file: the sections, and every process-wide setting as a key of its own. */
+/** The whole file: the sections, and every process-wide setting as a separate key. */
 export const configSchema = z.strictObject({
   endpoints: list(endpointSchema, 1).describe('Listeners: one per chain and interface.'),
   'direct-rpc': list(upstreamSchema).describe('Primary upstreams.'),

@@ -60,7 +60,7 @@ test('what must not be printed is known to the redactor', () => {
   }
 })
 
-test('keys that stand in the file itself are known to the redactor too', () => {
+test('keys in the file itself are known to the redactor too', () => {
   const text = minimal.replace(
     'https://one.example.com/v1',
     'https://me:open-sesame@one.example.com/v2/0123456789abcdef?k=query-secret',

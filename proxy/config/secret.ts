@@ -52,7 +52,7 @@ const host = /^(?:(?:[a-z0-9_-]{1,63}\.)+[a-z]{2,24}|\d{1,3}(?:\.\d{1,3}){3})(?:
 const wordOrNumber = /^(?:[a-z]+|[A-Z]?[a-z]+\d{1,2}|[A-Z]{1,4}\d|v\d+[a-z]+\d*|\d{1,4})$/
 const network = /mainnet|testnet|devnet|sepolia|holesky|hoodi|chain/i
 
-/** Whether a text can be told from innocent ones: not with less than 6 characters, nor as a short number. */
+/** Whether a text is distinctive enough to be masked: not with less than 6 characters, nor as a short number. */
 export function isTellable(text: string): boolean {
   return text.length >= 6 && !/^\d{1,11}$/.test(text)
 }
@@ -67,7 +67,7 @@ export function decoded(part: string): string {
   }
 }
 
-/** What looks like a key in what a placeholder stands for, be it more than one, such as a whole URL or `Bearer …`. */
+/** What looks like a key in the value of a placeholder, be it more than one, such as a whole URL or `Bearer …`. */
 export function likelyKeys(value: string): readonly string[] {
   return [value, ...piecesOf(value)].filter(looksLikeKey)
 }
@@ -86,7 +86,7 @@ export function keysOfParameter(name: string, value: string): readonly string[] 
   return [...[name, value].filter(looksLikeKey), ...(keyName.test(name) ? [value] : [])]
 }
 
-/** The keys that stand in a URL. */
+/** The keys in a URL. */
 export function keysOfUrl(url: URL): readonly string[] {
   const inQuery = [...url.searchParams].flatMap(([name, value]) => keysOfParameter(name, value))
   return [...url.pathname.split('/').filter(looksLikeKey), ...inQuery]
@@ -118,7 +118,7 @@ function piecesOf(value: string): readonly string[] {
 
 /**
  * What logs hide of secrets: the values, the keys and the other parts of them, save for single words such as `mainnet`,
- * which stand in every other message.
+ * which are in every other message.
  */
 export function hiddenInLogs(secrets: readonly Secret[]): readonly string[] {
   const isWord = (piece: string) =>
@@ -133,8 +133,8 @@ export function hiddenInLogs(secrets: readonly Secret[]): readonly string[] {
 }
 
 /**
- * A last line of defence for logs: replaces every occurrence of a secret value, also as it stands in JSON, in a
- * URL and in base64. What cannot be told from innocent text is left alone.
+ * A last line of defence for logs: replaces every occurrence of a secret value, also as it is written in JSON,
+ * in a URL and in base64. A value that is not distinctive is not replaced.
  */
 export function createRedactor(secretValues: Iterable<string>): (text: string) => string {
   const forms = [...secretValues]

@@ -146,7 +146,7 @@ export const settingGroups = {
     'subscription-stall-blocks': setting(
       integer(1, 10_000),
       '3',
-      'Block times without news, at least 3s, after which it is looked whether the upstream of a subscription has stalled.',
+      'Block times without events, at least 3s, after which the upstream of a subscription is checked for a stall.',
     ),
   },
   Upstreams: {
@@ -193,7 +193,7 @@ export const settingGroups = {
     'enable-selection-stats': setting(
       boolean,
       'false',
-      'Tell in a response header how the upstream was chosen.',
+      'Say in a response header how the upstream was chosen.',
     ),
     'drain-timeout': setting(
       duration('0s', '1h'),
@@ -243,7 +243,7 @@ export function isSettingName(name: string): name is SettingName {
 /** What was given on the command line, by setting: each value as written, in order. */
 export type FlagValues = Readonly<Partial<Record<SettingName, readonly string[]>>>
 
-/** What stands for the value of a flag in `--help`; null for a switch. */
+/** The placeholder of the value of a flag in `--help`; null for a switch. */
 export function valueNameOf(name: SettingName): string | null {
   const meta = settings[name].field.meta() as FieldMeta['json'] & { [kindKeyword]: string }
   if (Array.isArray(meta['enum'])) return meta['enum'].join('|')

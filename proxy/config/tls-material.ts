@@ -48,7 +48,7 @@ function fault(
 
 const certificate = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
 
-/** Node itself passes over what is no certificate, and then trusts nobody. */
+/** Node itself skips what is no certificate, and then trusts no server. */
 function readCertificates(text: string): void {
   const found = text.match(certificate) ?? []
   const begun = text.split('-----BEGIN CERTIFICATE-----').length - 1

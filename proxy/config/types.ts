@@ -114,7 +114,7 @@ export interface NodeUrlConfig {
   readonly tls: TlsEntry | null
 }
 
-/** An upstream: one provider's node, or several URLs that stand for one. */
+/** An upstream: one provider's node, or several URLs that count as one. */
 export interface UpstreamConfig {
   readonly name: string
   readonly tier: Tier

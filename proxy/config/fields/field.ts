@@ -27,11 +27,11 @@ export interface FieldMeta {
   readonly privacy?: 'hidden' | 'public' | undefined
 }
 
-/** The key under which a field's kind stands in the JSON Schema while it is being made. */
+/** The key of a field's kind in the JSON Schema while it is being made. */
 export const kindKeyword = 'x-kind'
 
-/** The message of an issue that is told already elsewhere: only the value is missing. */
-export const toldAlready = 'told already'
+/** The message of an issue that is reported elsewhere already: only the value is missing. */
+export const alreadyReported = 'already reported'
 
 /** The hint of an issue of ours; undefined for one of zod's own. */
 export function hintOf(issue: z.core.$ZodIssue): Fault['hint'] | undefined {
@@ -49,7 +49,7 @@ export function field<T>(
       const reading = readScalar(scalar, meta, read)
       if (reading !== null && 'value' in reading) return reading.value
       const params = { hint: reading?.hint ?? null }
-      context.addIssue({ code: 'custom', message: reading?.fault ?? toldAlready, params })
+      context.addIssue({ code: 'custom', message: reading?.fault ?? alreadyReported, params })
       return z.NEVER
     })
     .meta({ ...meta.json, [kindKeyword]: meta.kind })

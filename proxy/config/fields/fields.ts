@@ -33,7 +33,7 @@ export function duration(min: string, max: string): Field<number> {
   )
 }
 
-/** A duration or `off`, which is null; `on` stands for the usual one. */
+/** A duration or `off`, which is null; `on` is the usual one. */
 export function switchableDuration(min: string, max: string, usual: string): Field<number | null> {
   const json = { type: ['string', 'boolean'], examples: ['on', 'off', usual] }
   const read = orOff(durationWithin(min, max))
@@ -158,7 +158,7 @@ export type ApiInterface = (typeof apiInterfaces)[number]
 /** The interface of a listener or an upstream. */
 export const apiInterface: Field<ApiInterface> = oneOf(apiInterfaces, 'public')
 
-/** The name of an upstream or a group: it stands in headers, lists with commas, and metrics. */
+/** The name of an upstream or a group: it is used in headers, lists with commas, and metrics. */
 export function label(kind: string): Field<string> {
   return text({
     kind,
@@ -180,7 +180,7 @@ export function word(kind: string): Field<string> {
   })
 }
 
-/** The path of a file. It stands in error messages, so it cannot come from a placeholder. */
+/** The path of a file. Error messages show it, so it cannot come from a placeholder. */
 export const filePath: Field<string> = text({
   kind: 'path of a file',
   pattern: /^[^\0\r\n]{1,4096}$/,

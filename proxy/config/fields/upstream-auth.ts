@@ -40,7 +40,7 @@ const headerRules: Rules = {
   nameFault(name, others) {
     const lower = name.toLowerCase()
     if (others.some((other) => other.toLowerCase() === lower))
-      return `${quote(name)} stands twice; header names have no case`
+      return `${quote(name)} is repeated; header names have no case`
     if (!headerName.test(name)) return `${quote(name)} is not a header name`
     if (!refusedHeaders.has(lower)) return null
     return `the header ${quote(name)} belongs to the connection and cannot be set`
@@ -79,7 +79,7 @@ export const authQuery = z
     [kindKeyword]: 'map of parameter to value, or `k=v&k2=v2`',
   })
 
-/** The map that a text stands for. No name of it is told: that may be a secret. */
+/** The map that a text describes. No message shows its names: they may be secret. */
 function readQueryText(scalar: Scalar, context: z.RefinementCtx): TreeMap {
   const text = scalar.reveal()
   if (text === null) return {}
@@ -87,7 +87,7 @@ function readQueryText(scalar: Scalar, context: z.RefinementCtx): TreeMap {
   const map = Object.fromEntries(parameters.map(([name, value]) => [name, scalar.part(value)]))
   const wrong = (fault: string) => report(context, [], fault, 'Write k=v&k2=v2.')
   if (parameters.length === 0) wrong('there is no parameter')
-  if (Object.keys(map).length < parameters.length) wrong('a parameter stands twice')
+  if (Object.keys(map).length < parameters.length) wrong('a parameter is repeated')
   if (!parameters.flat().includes('')) return map
   wrong('a parameter has no name or no value')
   return {}

@@ -20,7 +20,7 @@ const hint =
   'Write one such as https://eth.example.com/v1, or grpcs://node.example.com:443 for gRPC over TLS.'
 const portHint = 'Write a port from 1 to 65535, or none for that of the scheme.'
 
-/** The URL of a node. No message ever shows it, for keys stand in paths, queries and host names. */
+/** The URL of a node. No message ever shows it, for keys are in paths, queries and host names. */
 export const upstreamUrl: Field<UpstreamUrl> = field(
   {
     kind: 'URL',
@@ -71,7 +71,7 @@ function takeBasicAuth(url: URL): Secret | null | undefined {
   }
 }
 
-/** The origin as it stands in the file: placeholders unrendered, no user, password, path or query. */
+/** The origin as it is written in the file: placeholders unrendered, no user, password, path or query. */
 function printableOrigin(written: string): string {
   const [, scheme = '', authority = ''] =
     /^([A-Za-z][A-Za-z0-9+.-]*:\/\/)?([^/?#\\]*)/.exec(written) ?? []

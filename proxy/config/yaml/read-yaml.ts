@@ -15,15 +15,15 @@ export interface YamlText {
   readonly positionAt: (offset: number) => Position
 }
 
-/** The values of a file, with what its placeholders stand for, and where they stand. */
+/** The values of a file, with the values of its placeholders, and their positions. */
 export interface YamlFile {
   /** Null where YAML could not read it, or to check it would report a mistake twice. */
   readonly tree: TreeMap | null
   readonly problems: readonly Problem[]
-  /** What placeholders stand for. Secret. */
+  /** The values of placeholders. Secret. */
   readonly filledIn: readonly string[]
   readonly locate: Locate
-  /** Where the key of a value stands. */
+  /** The position of the key of a value. */
   readonly locateKey: Locate
 }
 
@@ -31,7 +31,7 @@ type Words = readonly [message: string, hint?: string | null]
 
 const mostAliases = 1000
 
-/** Reads YAML 1.2 with every scalar kept as the text that stands in the file. Never throws. */
+/** Reads YAML 1.2 with every scalar kept as the text of the file. Never throws. */
 export function readYamlText(text: string): YamlText {
   const lineCounter = new LineCounter()
   const positionAt = (offset: number): Position => {
@@ -112,7 +112,7 @@ export function readYaml(
         return refuse(path, node, `${name} has no anchor &${node.source} before it`)
       aliases++
       if (aliases < mostAliases) return read(target, path)
-      const message = `${name} stands inside its own anchor, or the file has too many aliases`
+      const message = `${name} is inside its own anchor, or the file has too many aliases`
       return aliases === mostAliases ? refuse([], node, message) : null
     }
     if (!isNode(node)) return null
@@ -130,7 +130,7 @@ export function readYaml(
       if (!isScalar(key)) refuse(path, key, 'a key is not a plain text', 'Write key: value.')
       else if (word === '<<')
         refuse(path, key, 'merge keys (<<) are not supported', 'Write the keys out.')
-      else if (entries.has(word)) report(at, key, `the key ${quote(word)} stands twice`, keepOne)
+      else if (entries.has(word)) report(at, key, `the key ${quote(word)} is repeated`, keepOne)
       else entries.set(word, read(value, at))
     }
     return Object.fromEntries(entries)
@@ -183,7 +183,7 @@ function parsePath(text: string): Path {
 }
 
 /**
- * Where a place of a document, or the nearest around it, stands; null for the document itself. A scalar stands where its
+ * The offset of a path in a document, or of the nearest one around it; null for the document itself. A scalar is where its
  * value begins, a map or a list in a map where its key does.
  */
 export function offsetOf(document: Document, path: Path, wantsKey: boolean): number | null {

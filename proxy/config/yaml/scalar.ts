@@ -3,8 +3,8 @@
 import { inspect } from 'node:util'
 
 /**
- * A single value of the file: what is written there, and what it stands for once its placeholders
- * are rendered. Messages show what is written; only the reader of a field looks at the value.
+ * A single value of the file: what is written there, and its value once its placeholders are
+ * rendered. Messages show what is written; only the reader of a field looks at the value.
  */
 export class Scalar {
   /** As in the file, placeholders unrendered. */
@@ -30,7 +30,7 @@ export class Scalar {
     return this.#value
   }
 
-  /** What its placeholders stand for. Secret. */
+  /** The values of its placeholders. Secret. */
   filledIn(): readonly string[] {
     return this.#filledIn
   }
@@ -64,7 +64,7 @@ export function isList(tree: Tree | undefined): tree is readonly Tree[] {
   return Array.isArray(tree)
 }
 
-/** What a map holds under a key of its own; undefined when there is none, or when it is not a map. */
+/** The value of a map's own key; undefined when there is none, or when it is not a map. */
 export function child(tree: Tree | undefined, key: string | number): Tree | undefined {
   if (typeof key === 'number') return isList(tree) ? tree[key] : undefined
   return isMap(tree) && Object.hasOwn(tree, key) ? tree[key] : undefined
@@ -87,7 +87,7 @@ interface Rendering {
 }
 
 /**
- * Renders `${VAR}` and `$<VAR>` in one text. `$${` and `$$<` stand for `${` and `$<` themselves; any other `$`
+ * Renders `${VAR}` and `$<VAR>` in one text. `$${` and `$$<` give `${` and `$<` themselves; any other `$`
  * is just that. A variable that is empty counts as missing: an upstream would be called without its key.
  */
 export function renderPlaceholders(
