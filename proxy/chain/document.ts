@@ -8,7 +8,6 @@ import { offsetOf } from '../config/yaml/read-yaml.ts'
 
 /** A YAML or JSON file as read. */
 export interface SpecDocument {
-  readonly file: string
   readonly value: unknown
   readonly complain: Complain
 }
@@ -39,10 +38,10 @@ export function parseSpecDocument(
     problems.push(specProblem(file, lineAt(offset), path, message, hint))
   }
   try {
-    if (isJson) return { file, value: JSON.parse(text) as unknown, complain }
+    if (isJson) return { value: JSON.parse(text) as unknown, complain }
     const document = parseYaml()
     if (document.errors[0] !== undefined) throw document.errors[0]
-    return { file, value: document.toJS({ maxAliasCount: 50 }) as unknown, complain }
+    return { value: document.toJS({ maxAliasCount: 50 }) as unknown, complain }
   } catch (cause) {
     // One slip makes several faults; the first says it best.
     const line = lineAt(parseYaml().errors[0]?.pos[0])

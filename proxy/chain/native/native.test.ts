@@ -281,6 +281,11 @@ describe('a native spec that is wrong', () => {
     ])
   })
 
+  it('is told once when its form is broken, however many faults that makes', async () => {
+    const problems = await problemsOf('id: TEST\ninterfaces: [{:\n  a: b: c\n  d: e: f\n')
+    expect(problems).toEqual([expect.stringMatching(/^spec0.yml:\d: is not YAML: /)])
+  })
+
   it('is told when it extends in a circle', async () => {
     const problems = await problemsOf(
       'id: A\nextends: B\n',
