@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureClass } from '../chain/failure-table.ts'
 import { Cancellation } from '../clock/cancellation.ts'
-import type { Due } from '../clock/due-times.ts'
+import type { Due } from '../clock/clock.ts'
 import { readBlockNumber } from '../upstream/dialect.ts'
 import {
   header,

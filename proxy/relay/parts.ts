@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Chain } from '../chain/types.ts'
-import type { Clock } from '../clock/clock.ts'
-import { DueTimes } from '../clock/due-times.ts'
+import { type Clock, DueTimes } from '../clock/clock.ts'
 import type { RelayConfig } from '../config/types.ts'
 import type { Dialect } from '../upstream/dialect.ts'
 import type { Pool } from '../upstream/pool.ts'

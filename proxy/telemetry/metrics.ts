@@ -5,10 +5,8 @@ import type { ApiInterface } from '../config/types.ts'
 import type { PoolSnapshot } from '../upstream/observer.ts'
 import { attemptCounter, callCounter } from './call-counters.ts'
 import type { Observers, PartialObservers } from './observers.ts'
-import { PoolGauges } from './pool-gauges.ts'
-import { registerProcess } from './process-series.ts'
-import { series } from './series.ts'
-import type { Series } from './series.ts'
+import { PoolGauges, registerProcess } from './gauges.ts'
+import { type Series, series } from './series.ts'
 
 /** Counts what the router does, and gives it in the text format of Prometheus. */
 export interface Metrics extends PartialObservers {
