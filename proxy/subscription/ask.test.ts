@@ -15,7 +15,7 @@ test.each([
   [`{"error":${long}}`, long.slice(0, 200)],
   ['{"id":1}', 'an answer without a result'],
   ['[]', 'an answer without a result'],
-])('whoever is told of a failure reads what the node said: %s', async (text, why) => {
+])('the error of a failure has the words of the node: %s', async (text, why) => {
   const incoming = { status: 200, headers: [], body: Buffer.from(text), trailers: () => [] }
   const relay = (() => Promise.resolve({ incoming, upstream: 'one' })) as unknown as Relay
   const { signal } = new AbortController()

@@ -7,33 +7,33 @@ import type { Subscriber } from './subscriptions.ts'
 const event = (text: string) => Buffer.from(text)
 
 function create(subscriber: Partial<Subscriber> = {}) {
-  const heard: string[] = []
+  const received: string[] = []
   let left = 0
   const client: TopicClient = new TopicClient(
     {
-      event: (result) => heard.push(Buffer.from(result).toString()),
-      ended: (reason) => heard.push(`ended: ${reason}`),
+      event: (result) => received.push(Buffer.from(result).toString()),
+      ended: (reason) => received.push(`ended: ${reason}`),
       ...subscriber,
     },
     () => left++,
   )
-  return { client, heard, left: () => left }
+  return { client, received, left: () => left }
 }
 
-test('what comes before the reply waits for it, then all comes as it is told', () => {
-  const { client, heard } = create()
+test('events before the reply wait for it, then all come as they are sent', () => {
+  const { client, received } = create()
   client.event(event('1'))
-  expect(heard).toEqual([])
+  expect(received).toEqual([])
   client.begin()
   client.event(event('2'))
-  expect(heard).toEqual(['1', '2'])
+  expect(received).toEqual(['1', '2'])
 })
 
-test('one that leaves in the middle of what has waited hears no more of it', () => {
-  const heard: string[] = []
+test('one that leaves while waiting events are sent gets no more of them', () => {
+  const received: string[] = []
   const { client, left } = create({
     event(result) {
-      heard.push(Buffer.from(result).toString())
+      received.push(Buffer.from(result).toString())
       client.unsubscribe()
     },
   })
@@ -41,29 +41,29 @@ test('one that leaves in the middle of what has waited hears no more of it', () 
   client.event(event('2'))
   client.begin()
   client.event(event('3'))
-  expect(heard).toEqual(['1'])
+  expect(received).toEqual(['1'])
   expect(left()).toBe(1)
 })
 
-test('one that was ended before its reply is told so after it, and nothing else', () => {
-  const { client, heard, left } = create()
+test('one that was ended before its reply gets the end after it, and nothing else', () => {
+  const { client, received, left } = create()
   client.event(event('1'))
   client.end('why')
   client.end('again')
-  expect(heard).toEqual([])
+  expect(received).toEqual([])
   client.begin()
   client.event(event('2'))
   client.unsubscribe()
-  expect(heard).toEqual(['ended: why'])
+  expect(received).toEqual(['ended: why'])
   expect(left()).toBe(1)
 })
 
 test('one that takes no more than 64 MiB while its reply is on the way is ended', () => {
-  const { client, heard, left } = create({ event() {} })
+  const { client, received, left } = create({ event() {} })
   for (let each = 0; each < 64; each++) client.event(Buffer.alloc(1024 * 1024))
   expect(left()).toBe(0)
   client.event(event('1'))
   expect(left()).toBe(1)
   client.begin()
-  expect(heard).toEqual(['ended: events were not taken'])
+  expect(received).toEqual(['ended: events were not taken'])
 })

@@ -6,29 +6,29 @@ import { BlockChain, headOf, logsOf } from './testing/block-chain.ts'
 import { faults, faulty, pathsOf, type Fault, type MemberPath } from './testing/faults.ts'
 import { SubscriptionFixture } from './testing/subscription-fixture.ts'
 
-interface Lie {
+interface WrongAnswer {
   readonly method: string
   readonly path: MemberPath
   readonly fault: Fault
 }
 
-/** Two blocks, the first of which was missed; whoever is asked first lies about what it is asked. */
-async function told(topic: string, lie: Lie) {
+/** Two blocks, of which the first is missed; the first node answers wrongly. */
+async function received(topic: string, wrong: WrongAnswer) {
   const chain = new BlockChain()
   const fixture = await SubscriptionFixture.create({
     chainId: 'ETH1',
     family: ethereumFamily,
     answer: (method, params: never, node) => {
       const answer = chain.answer(method, params)
-      const isLie = chain.head.number !== '0xa' && node === 'one' && method === lie.method
-      return isLie ? faulty(answer, lie.path, lie.fault) : answer
+      const isWrong = chain.head.number !== '0xa' && node === 'one' && method === wrong.method
+      return isWrong ? faulty(answer, wrong.path, wrong.fault) : answer
     },
   })
-  const hearing = await fixture.join('eth_subscribe', [topic])
+  const client = await fixture.join('eth_subscribe', [topic])
   const blocks = [chain.mine(), chain.mine()]
-  fixture.sockets['one']?.tell(headOf(chain.head))
+  fixture.sockets['one']?.push(headOf(chain.head))
   await fixture.clock.advance(20_000)
-  return { hearing, blocks }
+  return { client, blocks }
 }
 
 const block = new BlockChain().head
@@ -38,10 +38,10 @@ describe('where the first upstream says something else in any place of its answe
   test.each(all)('heads that were missed: %s', async (fault) => {
     for (const method of ['eth_getBlockByHash', 'eth_getBlockByNumber'])
       for (const path of pathsOf(block)) {
-        const { hearing, blocks } = await told('newHeads', { method, path, fault })
-        expect(hearing.ended).toBeNull()
+        const { client, blocks } = await received('newHeads', { method, path, fault })
+        expect(client.ended).toBeNull()
         const heads = blocks.map((each) => JSON.stringify(headOf(each)))
-        expect(hearing.texts, `${method} ${path.join('.')}`).toEqual(heads)
+        expect(client.texts, `${method} ${path.join('.')}`).toEqual(heads)
       }
   })
 
@@ -51,12 +51,12 @@ describe('where the first upstream says something else in any place of its answe
 
   test.each(all)('logs: %s', async (fault) => {
     for (const path of pathsOf(logsOf(block))) {
-      const lie = { method: 'eth_getLogs', path, fault }
-      const { hearing, blocks } = await told('logs', lie)
-      expect(hearing.ended).toBeNull()
+      const wrong = { method: 'eth_getLogs', path, fault }
+      const { client, blocks } = await received('logs', wrong)
+      expect(client.ended).toBeNull()
       if (mightBe(path)) continue
       const logs = blocks.flatMap((each) => logsOf(each).map((log) => JSON.stringify(log)))
-      expect(hearing.texts, path.join('.')).toEqual(logs)
+      expect(client.texts, path.join('.')).toEqual(logs)
     }
   })
 })

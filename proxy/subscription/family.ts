@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { TopicRequest } from './subscriptions.ts'
 
-/** Where a block, a height or a slot stands on its chain. */
+/** The position of a block, a height or a slot on its chain. */
 export interface Position {
   /** Height or slot: rises along the chain. */
   readonly number: number
@@ -122,6 +122,6 @@ export type FetchLogs = (
 export interface Family {
   /** By the name of their topic. Topics of other names are live. */
   readonly readers: Readonly<Record<string, ChainReader>>
-  /** The sequence by which it is seen whether a socket is alive; null: none. */
+  /** The sequence that shows whether a socket is alive; null: none. */
   readonly head: string | null
 }

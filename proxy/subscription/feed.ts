@@ -79,7 +79,7 @@ export class Feed {
   }
 
   /**
-   * Subscribes at the first URL that accepts. A refusal says nothing of other topics.
+   * Subscribes at the first URL that accepts. A refusal says nothing about other topics.
    * @returns why there is no source, when there is none: a node's own error where one gave any
    */
   async #openSource(): Promise<NodeRefused | RelayError | null> {

@@ -19,7 +19,7 @@ export interface HeadWatchOptions {
   readonly pool: Pick<Pool, 'tip'>
   readonly observer: Pick<SubscriptionObserver, 'failed'>
   readonly allowedLagBlocks: number
-  /** No news on a socket for so long, while the chain goes on: it has stalled. */
+  /** A socket without events for so long, while the chain goes on, has stalled. */
   readonly stallMs: number
   readonly url: SocketUrl
   open(signal: AbortSignal): Promise<Source>
@@ -28,7 +28,7 @@ export interface HeadWatchOptions {
 }
 
 /**
- * Sees whether the socket that topics are on is alive. A topic may be quiet for good reason, and the head
+ * Checks whether the socket that topics are on is alive. A topic may be quiet for a good reason, but the head
  * of the chain may not: when it moves on elsewhere and not on this socket, all topics leave it.
  */
 export class HeadWatch {

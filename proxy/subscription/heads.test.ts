@@ -7,7 +7,7 @@ import { BlockChain, headOf, type TestBlock } from './testing/block-chain.ts'
 import {
   SubscriptionFixture,
   type FixtureOptions,
-  type Hearing,
+  type TestClient,
 } from './testing/subscription-fixture.ts'
 import type { TestSocket } from './testing/test-socket.ts'
 
@@ -20,7 +20,7 @@ interface Scene {
   readonly two: TestSocket
 }
 
-/** Two nodes that are never told apart by what they know; `newHeads` begins at the first one. */
+/** Two nodes that know the same; `newHeads` begins at the first one. */
 async function setUp(options: Partial<FixtureOptions> = {}): Promise<Scene> {
   const chain = new BlockChain()
   const answer = (method: string, params: never) => chain.answer(method, params)
@@ -34,23 +34,23 @@ async function setUp(options: Partial<FixtureOptions> = {}): Promise<Scene> {
   return { chain, fixture, one: one as TestSocket, two: two as TestSocket }
 }
 
-const joinHeads = ({ fixture }: Scene): Promise<Hearing> =>
+const joinHeads = ({ fixture }: Scene): Promise<TestClient> =>
   fixture.join('eth_subscribe', ['newHeads'])
 const heads = (blocks: readonly TestBlock[]) => blocks.map((block) => JSON.stringify(headOf(block)))
-const tell = (socket: TestSocket, block: TestBlock) => {
-  socket.tell(headOf(block))
+const push = (socket: TestSocket, block: TestBlock) => {
+  socket.push(headOf(block))
 }
 
-describe('clients who ask the same', () => {
-  test('share one subscription, hear the same bytes, and the late one begins with what comes next', async () => {
+describe('clients that ask the same', () => {
+  test('share one subscription, get the same bytes, and the late one begins with what comes next', async () => {
     const scene = await setUp()
     const early = await joinHeads(scene)
     const first = scene.chain.mine()
     const odd = `{ "hash":"${first.hash}", "extra":[1, 2],"number":"${first.number}","parentHash":"${first.parentHash}"}`
-    scene.one.tell(odd)
+    scene.one.push(odd)
     const late = await joinHeads(scene)
     const second = scene.chain.mine()
-    tell(scene.one, second)
+    push(scene.one, second)
     await scene.fixture.clock.advance(0)
     expect(early.texts).toEqual([odd, ...heads([second])])
     expect(late.texts).toEqual(heads([second]))
@@ -58,7 +58,7 @@ describe('clients who ask the same', () => {
     expect(scene.two.asked).toEqual([])
   })
 
-  test('unsubscribe upstream when the last one leaves, and who comes then begins anew', async () => {
+  test('unsubscribe upstream when the last one leaves, and the next one begins anew', async () => {
     const scene = await setUp()
     const [left, right] = [await joinHeads(scene), await joinHeads(scene)]
     left.leave()
@@ -71,17 +71,17 @@ describe('clients who ask the same', () => {
     expect(scene.one.held.size + scene.two.held.size).toBe(1)
   })
 
-  test('who takes the request back leaves nothing behind', async () => {
+  test('leave nothing behind when they take the request back', async () => {
     const scene = await setUp()
-    const hearing = scene.fixture.ask('eth_subscribe', ['newHeads'])
-    hearing.leave()
+    const client = scene.fixture.ask('eth_subscribe', ['newHeads'])
+    client.leave()
     await scene.fixture.clock.advance(60_000)
-    expect(hearing.refused).toMatchObject({ name: 'CallAborted' })
+    expect(client.refused).toMatchObject({ name: 'CallAborted' })
     expect(scene.one.held.size).toBe(0)
     expect(scene.fixture.clock.pending).toBe(0)
   })
 
-  test('wait for the latest block where nobody reports it: none would know what it misses', async () => {
+  test('wait for the latest block where no node reports it: without it, they might miss blocks', async () => {
     let isDown = true
     const chain = new BlockChain()
     const answer = (method: string, params: never) =>
@@ -105,23 +105,23 @@ describe('clients who ask the same', () => {
 
   test('or for the first event, which all of them get', async () => {
     const scene = await setUp({ answer: () => undefined })
-    const hearings = [await joinHeads(scene), await joinHeads(scene)]
+    const clients = [await joinHeads(scene), await joinHeads(scene)]
     const first = scene.chain.mine()
-    tell(scene.one, first)
+    push(scene.one, first)
     await scene.fixture.clock.advance(10)
-    for (const { texts } of hearings) expect(texts).toEqual(heads([first]))
+    for (const { texts } of clients) expect(texts).toEqual(heads([first]))
   })
 
   test('and are refused where neither comes in time', async () => {
     const scene = await setUp({ answer: () => undefined })
-    const hearing = await joinHeads(scene)
+    const client = await joinHeads(scene)
     await scene.fixture.clock.advance(30_000)
-    expect(hearing.refused).toMatchObject({ message: /none has reported the latest block$/ })
+    expect(client.refused).toMatchObject({ message: /none has reported the latest block$/ })
     expect(scene.one.held.size).toBe(0)
     expect(scene.fixture.clock.pending).toBe(0)
   })
 
-  test('nothing is told before the client has its reply, and nothing is lost meanwhile', async () => {
+  test('nothing is sent before the client has its reply, and nothing is lost meanwhile', async () => {
     const scene = await setUp()
     await joinHeads(scene)
     const texts: string[] = []
@@ -132,7 +132,7 @@ describe('clients who ask the same', () => {
       ended() {},
     })
     const block = scene.chain.mine()
-    tell(scene.one, block)
+    push(scene.one, block)
     await scene.fixture.clock.advance(10)
     expect(texts).toEqual([])
     subscription.begin()
@@ -140,22 +140,22 @@ describe('clients who ask the same', () => {
   })
 })
 
-describe('what was missed comes first, in order, once', () => {
+describe('missed events come first, in order, once', () => {
   test('when the connection is cut', async () => {
     const scene = await setUp()
     const { chain, one, two, fixture } = scene
-    const hearing = await joinHeads(scene)
-    tell(one, chain.mine())
+    const client = await joinHeads(scene)
+    push(one, chain.mine())
     await fixture.clock.advance(0)
     const missed = [chain.mine(), chain.mine(), chain.mine()]
     one.cut()
     await fixture.clock.advance(1_000)
-    expect(hearing.texts).toEqual(heads([chain.at(11), ...missed]))
-    tell(two, missed[2] as TestBlock)
+    expect(client.texts).toEqual(heads([chain.at(11), ...missed]))
+    push(two, missed[2] as TestBlock)
     const next = chain.mine()
-    tell(two, next)
+    push(two, next)
     await fixture.clock.advance(0)
-    expect(hearing.texts).toEqual(heads([chain.at(11), ...missed, next]))
+    expect(client.texts).toEqual(heads([chain.at(11), ...missed, next]))
     expect(fixture.events).toContain('newHeads leaves one: reset: cut')
     expect(fixture.events).toContain('newHeads fills 2')
     expect(fixture.events).toContain('newHeads drops a duplicate')
@@ -164,41 +164,41 @@ describe('what was missed comes first, in order, once', () => {
   test('when the chain was reorganised meanwhile: from where the branches part', async () => {
     const scene = await setUp()
     const { chain, one, fixture } = scene
-    const hearing = await joinHeads(scene)
+    const client = await joinHeads(scene)
     const before = [chain.mine(), chain.mine(), chain.mine()]
-    for (const block of before) tell(one, block)
+    for (const block of before) push(one, block)
     await fixture.clock.advance(0)
     one.cut()
     chain.reorg(2)
     chain.mine()
     await fixture.clock.advance(1_000)
-    expect(hearing.texts).toEqual(heads([...before, chain.at(12), chain.at(13), chain.at(14)]))
+    expect(client.texts).toEqual(heads([...before, chain.at(12), chain.at(13), chain.at(14)]))
   })
 
   test('when the branch parts below where the first client came', async () => {
     const scene = await setUp()
     const { chain, one, fixture } = scene
-    const hearing = await joinHeads(scene)
+    const client = await joinHeads(scene)
     const block = chain.mine()
-    tell(one, block)
+    push(one, block)
     await fixture.clock.advance(0)
     chain.reorg(4)
-    tell(one, chain.head)
+    push(one, chain.head)
     await fixture.clock.advance(1_000)
     const branch = [8, 9, 10, 11].map((number) => chain.at(number))
-    expect(hearing.texts).toEqual(heads([block, ...branch]))
+    expect(client.texts).toEqual(heads([block, ...branch]))
   })
 
   test('when a head was left out, and when it comes too late', async () => {
     const scene = await setUp()
     const { chain, one, fixture } = scene
-    const hearing = await joinHeads(scene)
+    const client = await joinHeads(scene)
     const [first, second] = [chain.mine(), chain.mine()]
-    tell(one, second)
+    push(one, second)
     await fixture.clock.advance(100)
-    tell(one, first)
+    push(one, first)
     await fixture.clock.advance(100)
-    expect(hearing.texts).toEqual(heads([first, second]))
+    expect(client.texts).toEqual(heads([first, second]))
   })
 
   test('when no upstream answered for a while', async () => {
@@ -207,17 +207,17 @@ describe('what was missed comes first, in order, once', () => {
     const scene = await setUp({
       answer: (method, params) => (isDown ? undefined : chain.answer(method, params)),
     })
-    const hearing = await joinHeads(scene)
+    const client = await joinHeads(scene)
     isDown = true
     scene.one.answer = scene.two.answer = 'refused'
     scene.one.cut()
     chain.mine(5)
     await scene.fixture.clock.advance(300_000)
-    expect(hearing.texts).toEqual([])
+    expect(client.texts).toEqual([])
     isDown = false
     scene.two.answer = 'yes'
     await scene.fixture.clock.advance(61_000)
-    expect(hearing.texts).toEqual(heads([11, 12, 13, 14, 15].map((number) => chain.at(number))))
+    expect(client.texts).toEqual(heads([11, 12, 13, 14, 15].map((number) => chain.at(number))))
     expect(scene.two.held.size).toBe(1)
   })
 
@@ -227,29 +227,29 @@ describe('what was missed comes first, in order, once', () => {
     const scene = await setUp({
       answer: (method, params) => (isDown ? undefined : chain.answer(method, params)),
     })
-    const hearing = await joinHeads(scene)
+    const client = await joinHeads(scene)
     isDown = true
     chain.mine(3)
-    tell(scene.one, chain.head)
+    push(scene.one, chain.head)
     await scene.fixture.clock.advance(2_000)
     isDown = false
     await scene.fixture.clock.advance(5_000)
-    expect(hearing.texts).toEqual(heads([11, 12, 13].map((number) => chain.at(number))))
+    expect(client.texts).toEqual(heads([11, 12, 13].map((number) => chain.at(number))))
   })
 
-  test('also when another upstream than the one that tells is the only one that has it', async () => {
+  test('also when only another upstream than the source has it', async () => {
     const chain = new BlockChain()
     let lagBlocks = 0
     const scene = await setUp({
       answer: (method, params, node) =>
         chain.answer(method, params, node === 'one' ? lagBlocks : 0),
     })
-    const hearing = await joinHeads(scene)
+    const client = await joinHeads(scene)
     lagBlocks = 3
     chain.mine(3)
-    tell(scene.one, chain.head)
+    push(scene.one, chain.head)
     await scene.fixture.clock.advance(100)
-    expect(hearing.texts).toEqual(heads([11, 12, 13].map((number) => chain.at(number))))
+    expect(client.texts).toEqual(heads([11, 12, 13].map((number) => chain.at(number))))
   })
 })
 
@@ -260,12 +260,12 @@ describe('the bound', () => {
   ])('%i missed blocks with a bound of 5', async (missed, isWhole) => {
     const scene = await setUp({ maxGapBlocks: 5 })
     const { chain, one, fixture } = scene
-    const hearing = await joinHeads(scene)
+    const client = await joinHeads(scene)
     one.cut()
     chain.mine(missed + 1)
     await fixture.clock.advance(5_000)
-    expect(hearing.texts).toHaveLength(isWhole ? missed + 1 : 0)
-    expect(hearing.ended).toBe(isWhole ? null : 'more than 5 blocks were missed')
+    expect(client.texts).toHaveLength(isWhole ? missed + 1 : 0)
+    expect(client.ended).toBe(isWhole ? null : 'more than 5 blocks were missed')
     if (isWhole) return
     // Nothing of what is too much is fetched.
     expect(fixture.calls.filter((call) => !call.includes('latest'))).toEqual([])
@@ -278,22 +278,22 @@ describe('the bound', () => {
   test.each([6, 8])('a reorganisation of %i ends it too, when the bound is 5', async (depth) => {
     const scene = await setUp({ maxGapBlocks: 5 })
     const { chain, one, fixture } = scene
-    const hearing = await joinHeads(scene)
-    for (let each = 0; each < 8; each++) tell(one, chain.mine())
+    const client = await joinHeads(scene)
+    for (let each = 0; each < 8; each++) push(one, chain.mine())
     await fixture.clock.advance(0)
     chain.reorg(depth)
-    tell(one, chain.head)
+    push(one, chain.head)
     await fixture.clock.advance(5_000)
-    expect(hearing.ended).toBe('more than 5 blocks were missed')
+    expect(client.ended).toBe('more than 5 blocks were missed')
   })
 })
 
 describe('an upstream that is not good enough', () => {
-  test('is left when it has stalled: another one has news', async () => {
+  test('is left when it has stalled: another one has events', async () => {
     const scene = await setUp()
     const { chain, one, two, fixture } = scene
-    const hearing = await joinHeads(scene)
-    tell(one, chain.mine())
+    const client = await joinHeads(scene)
+    push(one, chain.mine())
     await fixture.clock.advance(0)
     for (let each = 0; each < 5; each++) {
       if (each < 3) chain.mine()
@@ -303,7 +303,7 @@ describe('an upstream that is not good enough', () => {
     expect(fixture.events).toContain('newHeads leaves one: it has stalled')
     expect([one.held.size, two.held.size]).toEqual([0, 1])
     expect(one.asked.at(-1)).toBe('eth_unsubscribe ["0x1"]')
-    expect(hearing.texts).toEqual(heads([11, 12, 13, 14].map((number) => chain.at(number))))
+    expect(client.texts).toEqual(heads([11, 12, 13, 14].map((number) => chain.at(number))))
   })
 
   test('rests before it is asked again', async () => {
@@ -316,7 +316,7 @@ describe('an upstream that is not good enough', () => {
     expect(scene.one.asked).toHaveLength(2)
   })
 
-  test('is kept when the whole chain stands still', async () => {
+  test('is kept when the whole chain pauses', async () => {
     const scene = await setUp()
     await joinHeads(scene)
     await scene.fixture.clock.advance(50 * blockMs)
@@ -324,28 +324,28 @@ describe('an upstream that is not good enough', () => {
     expect(scene.fixture.calls.length).toBeLessThan(20)
   })
 
-  test('shows the head of its upstream: who asks for the block is sent there', async () => {
+  test('shows the head of its upstream: calls for the block are sent there', async () => {
     const scene = await setUp()
     const { chain, one, fixture } = scene
     await joinHeads(scene)
     fixture.report(10)
-    tell(one, chain.mine())
+    push(one, chain.mine())
     expect(fixture.pool.upstreams.map(({ latest }) => latest?.block)).toEqual([11, 10])
     expect(fixture.pool.tip).toBe(11)
   })
 
-  test('is left when it lags, though it tells on', async () => {
+  test('is left when it lags, though it goes on pushing', async () => {
     const scene = await setUp()
     const { chain, one, fixture } = scene
-    const hearing = await joinHeads(scene)
+    const client = await joinHeads(scene)
     chain.mine(10)
     for (let number = 11; number < 17; number++) {
       fixture.report(9 + number)
-      tell(one, chain.at(number))
+      push(one, chain.at(number))
       await fixture.clock.advance(blockMs)
     }
     expect(fixture.events).toContain('newHeads leaves one: it lags behind the chain')
-    expect(hearing.texts).toEqual(heads(Array.from({ length: 10 }, (_, at) => chain.at(11 + at))))
+    expect(client.texts).toEqual(heads(Array.from({ length: 10 }, (_, at) => chain.at(11 + at))))
   })
 
   test('is left when it turns out to serve another chain', async () => {
@@ -358,12 +358,12 @@ describe('an upstream that is not good enough', () => {
     expect(scene.two.held.size).toBe(1)
   })
 
-  test('is left when what it tells of does not connect, and none of that is told', async () => {
+  test('is left when its blocks do not connect, and none of them is sent', async () => {
     const scene = await setUp()
     const { chain, one, fixture } = scene
-    const hearing = await joinHeads(scene)
+    const client = await joinHeads(scene)
     for (const digit of ['1', '2', '3']) {
-      one.tell({
+      one.push({
         number: '0xc',
         hash: `0x${'a'.repeat(63)}${digit}`,
         parentHash: `0x${'b'.repeat(64)}`,
@@ -371,100 +371,100 @@ describe('an upstream that is not good enough', () => {
       await fixture.clock.advance(1_000)
     }
     expect(fixture.events.join()).toMatch(/leaves one: eth_getBlockByHash: no usable answer/)
-    tell(scene.two, chain.mine())
+    push(scene.two, chain.mine())
     await fixture.clock.advance(100)
-    expect(hearing.texts).toEqual(heads([chain.at(11)]))
+    expect(client.texts).toEqual(heads([chain.at(11)]))
   })
 
   test('is not believed when it alone is a million blocks ahead', async () => {
     const scene = await setUp()
     const { chain, one, fixture } = scene
-    const hearing = await joinHeads(scene)
-    one.tell({ number: '0xfffff', hash: `0x${'a'.repeat(64)}`, parentHash: `0x${'b'.repeat(64)}` })
+    const client = await joinHeads(scene)
+    one.push({ number: '0xfffff', hash: `0x${'a'.repeat(64)}`, parentHash: `0x${'b'.repeat(64)}` })
     await fixture.clock.advance(1_000)
-    tell(one, chain.mine())
+    push(one, chain.mine())
     await fixture.clock.advance(0)
-    expect(hearing).toMatchObject({ texts: heads([chain.at(11)]), ended: null })
+    expect(client).toMatchObject({ texts: heads([chain.at(11)]), ended: null })
   })
 
   test('may speak nonsense without doing harm', async () => {
     const scene = await setUp()
     const { chain, one, fixture } = scene
-    const hearing = await joinHeads(scene)
-    for (const nonsense of ['null', '5', '"x"', '[]', '{}', '{"number":5}']) one.tell(nonsense)
+    const client = await joinHeads(scene)
+    for (const nonsense of ['null', '5', '"x"', '[]', '{}', '{"number":5}']) one.push(nonsense)
     await fixture.clock.advance(1_000)
-    tell(scene.two, chain.mine())
+    push(scene.two, chain.mine())
     await fixture.clock.advance(0)
-    expect(hearing.texts).toEqual(heads([chain.at(11)]))
+    expect(client.texts).toEqual(heads([chain.at(11)]))
   })
 })
 
 describe('a branch', () => {
-  test('of the same height is told at once, a lower one when it has grown', async () => {
+  test('of the same height is sent at once, a lower one when it has grown', async () => {
     const scene = await setUp()
     const { chain, one, fixture } = scene
-    const hearing = await joinHeads(scene)
+    const client = await joinHeads(scene)
     const old = [chain.mine(), chain.mine()]
-    for (const block of old) tell(one, block)
+    for (const block of old) push(one, block)
     await fixture.clock.advance(0)
     chain.reorg(2)
-    tell(one, chain.at(11))
+    push(one, chain.at(11))
     await fixture.clock.advance(100)
-    expect(hearing.texts).toEqual(heads(old))
-    tell(one, chain.at(12))
+    expect(client.texts).toEqual(heads(old))
+    push(one, chain.at(12))
     await fixture.clock.advance(100)
-    expect(hearing.texts).toEqual(heads([...old, chain.at(11), chain.at(12)]))
+    expect(client.texts).toEqual(heads([...old, chain.at(11), chain.at(12)]))
   })
 })
 
 describe('a branch that was left', () => {
-  test('is told again when the chain goes back to it', async () => {
+  test('is sent again when the chain goes back to it', async () => {
     const scene = await setUp()
     const { chain, one, fixture } = scene
-    const hearing = await joinHeads(scene)
+    const client = await joinHeads(scene)
     const old = [chain.mine(), chain.mine()]
-    for (const block of old) tell(one, block)
+    for (const block of old) push(one, block)
     await fixture.clock.advance(0)
     chain.reorg(2)
     const other = [chain.at(11), chain.at(12)]
-    tell(one, chain.head)
+    push(one, chain.head)
     await fixture.clock.advance(100)
     chain.goBackTo(old[1] as TestBlock)
-    tell(one, chain.mine())
+    push(one, chain.mine())
     await fixture.clock.advance(100)
-    expect(hearing.texts).toEqual(heads([...old, ...other, ...old, chain.head]))
+    expect(client.texts).toEqual(heads([...old, ...other, ...old, chain.head]))
   })
 })
 
-test('where no upstream has a WebSocket URL, a client is told what has to be added', async () => {
+test('where no upstream has a WebSocket URL, the error says what has to be added', async () => {
   const scene = await setUp({ sockets: [], others: ['one'] })
-  const hearing = await joinHeads(scene)
-  expect(hearing.refused).toBeInstanceOf(RelayError)
-  expect(String(hearing.refused)).toMatch(/has to add a ws:\/\/ or wss:\/\/ URL to node-urls/)
+  const client = await joinHeads(scene)
+  expect(client.refused).toBeInstanceOf(RelayError)
+  expect(String(client.refused)).toMatch(/has to add a ws:\/\/ or wss:\/\/ URL to node-urls/)
   expect(scene.fixture.clock.pending).toBe(0)
 })
 
 test('while no socket can be opened, what is missed is kept for later', async () => {
   const scene = await setUp()
   const { chain, one, two, fixture } = scene
-  const hearing = await joinHeads(scene)
+  const client = await joinHeads(scene)
   one.answer = two.answer = 'refused'
   one.cut()
   chain.mine(3)
   await fixture.clock.advance(60_000)
   // A URL that failed cools down, longer each time.
   expect(one.asked.length).toBeLessThan(10)
-  expect(hearing).toMatchObject({ texts: [], ended: null })
+  expect(client).toMatchObject({ texts: [], ended: null })
   two.answer = 'yes'
   await fixture.clock.advance(60_000)
-  expect(hearing.texts).toEqual(heads([11, 12, 13].map((number) => chain.at(number))))
+  expect(client.texts).toEqual(heads([11, 12, 13].map((number) => chain.at(number))))
 })
 
 test('an upstream that never says whether it will is left for another one', async () => {
   const scene = await setUp()
   scene.one.answer = 'never'
-  const hearing = scene.fixture.ask('eth_subscribe', ['newHeads'])
+  const client = scene.fixture.ask('eth_subscribe', ['newHeads'])
   await scene.fixture.clock.advance(11_000)
-  expect(hearing.subscription).not.toBeNull()
+  expect(client.subscription).not.toBeNull()
   expect(scene.two.held.size).toBe(1)
 })

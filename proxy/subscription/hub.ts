@@ -26,7 +26,7 @@ export interface HubOptions {
   readonly observer: SubscriptionObserver
   /** More missed blocks than this end a subscription. */
   readonly maxGapBlocks: number
-  /** A socket without news for so many block times is checked. */
+  /** A socket without events for so many block times is checked. */
   readonly stallBlocks: number
   /** A client waits no longer for its subscription. */
   readonly processingTimeoutMs: number
@@ -86,7 +86,7 @@ export class Hub {
     return client
   }
 
-  /** Leaves every upstream. No client gets anything any more. */
+  /** Leaves every upstream. Clients get no more events. */
   close(): void {
     for (const topic of this.#topics.values()) topic.close()
     this.#topics.clear()
@@ -97,7 +97,7 @@ export class Hub {
     const audience: Subscriber = {
       event: (event) => {
         for (const client of clients) client.event(event)
-        // Whoever comes now gets the next one.
+        // A client that comes now gets the next one.
         if (topic.isLast?.(event)) this.#forget(topic, shared)
       },
       ended: (reason) => {

@@ -29,7 +29,7 @@ async function timesOf(count: Counter, next: number): Promise<readonly number[]>
   chain.mine(3)
   for (const socket of sockets) {
     // The logs of one block have to be asked for, and the block before another.
-    for (const number of [11, 13]) socket.tell(headOf(chain.at(number)))
+    for (const number of [11, 13]) socket.push(headOf(chain.at(number)))
     socket.answer = 'refused'
     socket.cut()
   }

@@ -22,26 +22,26 @@ async function setUp(options: Partial<FixtureOptions> = {}) {
 
 const pending = ['newPendingTransactions']
 
-test('what nobody can make up for goes on elsewhere with what comes next', async () => {
+test('a topic that cannot be backfilled goes on elsewhere with the next event', async () => {
   const { fixture, one, two } = await setUp()
-  const hearing = await fixture.join('eth_subscribe', pending)
-  one.tell('"0x1"')
+  const client = await fixture.join('eth_subscribe', pending)
+  one.push('"0x1"')
   one.cut()
   await fixture.clock.advance(100)
-  two.tell('"0x2"')
-  expect(hearing.texts).toEqual(['"0x1"', '"0x2"'])
+  two.push('"0x2"')
+  expect(client.texts).toEqual(['"0x1"', '"0x2"'])
   expect(fixture.events).toContain('newPendingTransactions leaves one: reset: cut')
   expect(fixture.calls).toEqual([])
-  hearing.leave()
+  client.leave()
   expect(fixture.clock.pending).toBe(0)
 })
 
 test('the node itself says what is wrong with a request', async () => {
   const { fixture, one } = await setUp()
   one.answer = { code: -32602, message: 'invalid argument 0' }
-  const hearing = await fixture.join('eth_subscribe', ['surprise', 5])
-  expect(hearing.refused).toBeInstanceOf(NodeRefused)
-  const { error } = hearing.refused as NodeRefused
+  const client = await fixture.join('eth_subscribe', ['surprise', 5])
+  expect(client.refused).toBeInstanceOf(NodeRefused)
+  const { error } = client.refused as NodeRefused
   expect(Buffer.from(error).toString()).toBe('{"code":-32602,"message":"invalid argument 0"}')
   expect(fixture.clock.pending).toBe(0)
 })
@@ -49,19 +49,19 @@ test('the node itself says what is wrong with a request', async () => {
 test('the trouble of one node is none of another', async () => {
   const { fixture, one, two } = await setUp()
   one.answer = { code: -32005, message: 'rate limit exceeded' }
-  const hearing = await fixture.join('eth_subscribe', pending)
-  expect(hearing.refused).toBeNull()
+  const client = await fixture.join('eth_subscribe', pending)
+  expect(client.refused).toBeNull()
   expect(two.topics).toHaveLength(1)
   expect(fixture.pool.upstreams[0]?.sockets[0]?.cooldown.active).toBe(true)
   expect(fixture.pool.upstreams[0]?.urls[0]?.cooldown.active).toBe(false)
-  expect(fixture.events).toContain('one is held off at ws://one.test')
+  expect(fixture.events).toContain('one is in cooldown at ws://one.test')
 })
 
 test('a node that refuses its upgrade with a Retry-After is let alone for as long', async () => {
   const { fixture, one, two } = await setUp()
   one.answer = 'limited'
-  const hearing = await fixture.join('eth_subscribe', pending)
-  expect(hearing.refused).toBeNull()
+  const client = await fixture.join('eth_subscribe', pending)
+  expect(client.refused).toBeNull()
   expect(two.topics).toHaveLength(1)
   expect(fixture.pool.upstreams[0]?.sockets[0]?.cooldown.leftMs).toBeGreaterThan(80_000)
 })
@@ -75,7 +75,7 @@ describe('a URL', () => {
   test.each([
     [-32601, 'Method not found'],
     [-32603, 'failed to parse query'],
-  ])('that says %i to one topic tells of others', async (code, message) => {
+  ])('that says %i to one topic sends others', async (code, message) => {
     const { fixture, one, two } = await setUp(solana)
     for (let time = 0; time < 8; time++) {
       one.answer = two.answer = { code, message }
@@ -107,40 +107,40 @@ describe('a URL', () => {
     expect(late.subscription).not.toBeNull()
   })
 
-  test('that hangs holds nobody up for long', async () => {
+  test('that hangs delays clients only briefly', async () => {
     const { fixture, one, two } = await setUp(solana)
     one.answer = 'never'
-    const hearing = fixture.ask('accountSubscribe', ['x'])
+    const client = fixture.ask('accountSubscribe', ['x'])
     await fixture.clock.advance(5_100)
-    expect(hearing.subscription).not.toBeNull()
+    expect(client.subscription).not.toBeNull()
     // It cools down, and is not asked by the next one.
     const next = await fixture.join('accountSubscribe', ['y'])
     expect(next.subscription).not.toBeNull()
     expect([one.topics.length, two.topics.length]).toEqual([0, 2])
-    hearing.leave()
+    client.leave()
     next.leave()
     await fixture.clock.advance(30_000)
     expect(fixture.clock.pending).toBe(0)
   })
 })
 
-test('nobody waits longer for a subscription than for an answer', async () => {
+test('a client waits no longer for a subscription than for an answer', async () => {
   const names = Array.from({ length: 40 }, (_, index) => `n${index}`)
   const { fixture } = await setUp({ sockets: names })
   for (const socket of Object.values(fixture.sockets)) socket.answer = 'never'
-  const hearing = fixture.ask('eth_subscribe', pending)
+  const client = fixture.ask('eth_subscribe', pending)
   await fixture.clock.advance(29_900)
-  expect(hearing.refused).toBeNull()
+  expect(client.refused).toBeNull()
   await fixture.clock.advance(200)
-  expect(String(hearing.refused)).toMatch(/no upstream has subscribed within 30000 ms/)
+  expect(String(client.refused)).toMatch(/no upstream has subscribed within 30000 ms/)
   await fixture.clock.advance(60_000)
   expect(fixture.clock.pending).toBe(0)
 })
 
-test('without a WebSocket URL there is nothing to hear it from, and it says so', async () => {
+test('without a WebSocket URL there is no source, and the error says so', async () => {
   const { fixture } = await setUp({ sockets: [], others: ['one'] })
-  const hearing = await fixture.join('eth_subscribe', pending)
-  expect(String(hearing.refused)).toMatch(
+  const client = await fixture.join('eth_subscribe', pending)
+  expect(String(client.refused)).toMatch(
     /none has one: the operator of the router has to add a ws:/,
   )
 })
@@ -153,7 +153,7 @@ test('what the node ends with its last event is neither unsubscribed nor shared 
   const first = await fixture.join('signatureSubscribe', ['x'])
   const second = await fixture.join('signatureSubscribe', ['x'])
   const settled = '{"context":{"slot":5},"value":{"err":null}}'
-  one.tell(settled)
+  one.push(settled)
   expect([first.texts, second.texts]).toEqual([[settled], [settled]])
   expect(one.asked).toEqual([
     'signatureSubscribe ["x"]',
@@ -184,7 +184,7 @@ describe('a topic that is quiet', () => {
       for (let each = 0; each < seconds; each++) {
         slots.newest += 2
         scene.fixture.report(slots.newest)
-        for (const socket of sockets) socket.tell(event(), 'slot')
+        for (const socket of sockets) socket.push(event(), 'slot')
         await scene.fixture.clock.advance(1_000)
       }
     }
@@ -246,7 +246,7 @@ describe('a topic that is quiet', () => {
     expect(askedForHeads(one)).toBeLessThan(8)
   })
 
-  test('stays while the whole chain stands still', async () => {
+  test('stays while the whole chain pauses', async () => {
     const { fixture, one, goOn } = await setUpSlots()
     await fixture.join('accountSubscribe', ['x'])
     await goOn(2, one)
@@ -259,11 +259,11 @@ describe('a topic that is quiet', () => {
     const { fixture, one, two, goOn } = await setUpSlots()
     two.answer = 'refused'
     const account = await fixture.join('accountSubscribe', ['x'])
-    const heard = await fixture.join('slotSubscribe', [])
+    const client = await fixture.join('slotSubscribe', [])
     await goOn(3, one)
-    expect(heard.texts.length).toBeGreaterThan(0)
+    expect(client.texts.length).toBeGreaterThan(0)
     expect(one.asked.filter((each) => each.startsWith('slotSubscribe'))).toHaveLength(1)
-    heard.leave()
+    client.leave()
     account.leave()
     expect(one.held.size).toBe(0)
     expect(fixture.clock.pending).toBe(0)

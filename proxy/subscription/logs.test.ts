@@ -17,7 +17,7 @@ async function setUp(options: Partial<FixtureOptions> = {}) {
   })
   const one = fixture.sockets['one'] as TestSocket
   const mine = async (count = 1) => {
-    for (let each = 0; each < count; each++) one.tell(headOf(chain.mine()), 'newHeads')
+    for (let each = 0; each < count; each++) one.push(headOf(chain.mine()), 'newHeads')
     await fixture.clock.advance(100)
   }
   return { chain, fixture, one, mine }
@@ -33,9 +33,9 @@ const removed = (blocks: readonly TestBlock[]) =>
 
 test('logs come by block, in order, and are asked for by the hash and with the filter', async () => {
   const { chain, fixture, mine, one } = await setUp()
-  const hearing = await fixture.join('eth_subscribe', ['logs', filter])
+  const client = await fixture.join('eth_subscribe', ['logs', filter])
   await mine(2)
-  expect(hearing.texts).toEqual(logs([chain.at(11), chain.at(12)]))
+  expect(client.texts).toEqual(logs([chain.at(11), chain.at(12)]))
   expect(fixture.calls.filter((call) => call.includes('eth_getLogs'))).toEqual(
     [chain.at(11), chain.at(12)].map(
       ({ hash }) => `one eth_getLogs [{"blockHash":"${hash}","address":"${filter.address}"}]`,
@@ -44,7 +44,7 @@ test('logs come by block, in order, and are asked for by the hash and with the f
   expect(one.asked).toEqual(['eth_subscribe ["newHeads"]'])
 })
 
-test('logs are asked of who tells of the block, and when that one fails of another', async () => {
+test('logs are asked of the upstream that reported the block, and when it fails of another', async () => {
   const chain = new BlockChain()
   const { fixture, one } = await setUp({
     answer: (method, params: never, node) =>
@@ -52,15 +52,15 @@ test('logs are asked of who tells of the block, and when that one fails of anoth
   })
   const two = fixture.sockets['two'] as TestSocket
   one.answer = 'refused'
-  const hearing = await fixture.join('eth_subscribe', ['logs'])
-  two.tell(headOf(chain.mine()), 'newHeads')
+  const client = await fixture.join('eth_subscribe', ['logs'])
+  two.push(headOf(chain.mine()), 'newHeads')
   await fixture.clock.advance(5_000)
   const asked = fixture.calls.filter((call) => call.includes('eth_getLogs'))
   expect(asked.map((call) => call.split(' ')[0])).toEqual(['two', 'one'])
-  expect(hearing.texts).toEqual(logs([chain.at(11)]))
+  expect(client.texts).toEqual(logs([chain.at(11)]))
 })
 
-test('one that comes late hears of the next block, and all share what is asked', async () => {
+test('a late client begins with the next block, and all share what is asked', async () => {
   const { chain, fixture, mine } = await setUp()
   const early = await fixture.join('eth_subscribe', ['logs', filter])
   await mine()
@@ -73,13 +73,13 @@ test('one that comes late hears of the next block, and all share what is asked',
 
 test('those of a replaced block are taken back, the newest first, before others take their place', async () => {
   const { chain, fixture, mine, one } = await setUp()
-  const hearing = await fixture.join('eth_subscribe', ['logs'])
+  const client = await fixture.join('eth_subscribe', ['logs'])
   await mine(3)
   const old = [chain.at(12), chain.at(13)]
   chain.reorg(2)
-  one.tell(headOf(chain.head), 'newHeads')
+  one.push(headOf(chain.head), 'newHeads')
   await fixture.clock.advance(100)
-  expect(hearing.texts).toEqual([
+  expect(client.texts).toEqual([
     ...logs([chain.at(11), ...old]),
     ...removed(old),
     ...logs([chain.at(12), chain.at(13)]),
@@ -88,39 +88,39 @@ test('those of a replaced block are taken back, the newest first, before others 
 
 test('the logs of 256 blocks can be taken back; a deeper reorganisation ends in words', async () => {
   const { chain, fixture, mine, one } = await setUp()
-  const hearing = await fixture.join('eth_subscribe', ['logs'])
+  const client = await fixture.join('eth_subscribe', ['logs'])
   for (let each = 0; each < 270; each++) await mine()
   chain.reorg(256)
-  one.tell(headOf(chain.head), 'newHeads')
+  one.push(headOf(chain.head), 'newHeads')
   await fixture.clock.advance(10_000)
-  expect(hearing.ended).toBe(null)
-  expect(hearing.texts).toHaveLength(logs([chain.at(11)]).length * (270 + 256 + 256))
+  expect(client.ended).toBe(null)
+  expect(client.texts).toHaveLength(logs([chain.at(11)]).length * (270 + 256 + 256))
   chain.reorg(257)
-  one.tell(headOf(chain.head), 'newHeads')
+  one.push(headOf(chain.head), 'newHeads')
   await fixture.clock.advance(10_000)
-  expect(hearing.ended).toBe('a reorganisation goes deeper than 256 blocks')
+  expect(client.ended).toBe('a reorganisation goes deeper than 256 blocks')
 })
 
-test('a block that is replaced before its logs are there is never told of', async () => {
+test('a block that is replaced before its logs are there is never sent', async () => {
   const { chain, fixture, one } = await setUp()
-  const hearing = await fixture.join('eth_subscribe', ['logs'])
-  one.tell(headOf(chain.mine()))
+  const client = await fixture.join('eth_subscribe', ['logs'])
+  one.push(headOf(chain.mine()))
   await fixture.clock.advance(0)
   chain.reorg(1)
-  one.tell(headOf(chain.head))
+  one.push(headOf(chain.head))
   await fixture.clock.advance(1_000)
-  expect(hearing.texts).toEqual(logs([chain.at(11)]))
+  expect(client.texts).toEqual(logs([chain.at(11)]))
 })
 
-test('what was missed comes first when the upstream fails', async () => {
+test('missed events come first when the upstream fails', async () => {
   const { chain, fixture, mine, one } = await setUp()
-  const hearing = await fixture.join('eth_subscribe', ['logs'])
+  const client = await fixture.join('eth_subscribe', ['logs'])
   await mine()
   one.cut()
   chain.mine(20)
   await fixture.clock.advance(2_000)
   const blocks = Array.from({ length: 21 }, (_, at) => chain.at(11 + at))
-  expect(hearing.texts).toEqual(logs(blocks))
+  expect(client.texts).toEqual(logs(blocks))
 })
 
 test('logs that are not to be had yet are asked for again, and nothing overtakes them', async () => {
@@ -130,16 +130,16 @@ test('logs that are not to be had yet are asked for again, and nothing overtakes
     answer: (method, params) =>
       isDown && method === 'eth_getLogs' ? undefined : chain.answer(method, params),
   })
-  const hearing = await fixture.join('eth_subscribe', ['logs'])
+  const client = await fixture.join('eth_subscribe', ['logs'])
   isDown = true
-  one.tell(headOf(chain.mine()))
+  one.push(headOf(chain.mine()))
   await fixture.clock.advance(1_000)
   isDown = false
-  one.tell(headOf(chain.mine()))
+  one.push(headOf(chain.mine()))
   await fixture.clock.advance(0)
-  expect(hearing.texts).toEqual([])
+  expect(client.texts).toEqual([])
   await fixture.clock.advance(10_000)
-  expect(hearing.texts).toEqual(logs([chain.at(11), chain.at(12)]))
+  expect(client.texts).toEqual(logs([chain.at(11), chain.at(12)]))
 })
 
 test('it ends in words when the logs of too many blocks are not to be had', async () => {
@@ -149,11 +149,11 @@ test('it ends in words when the logs of too many blocks are not to be had', asyn
     answer: (method, params) =>
       method === 'eth_getLogs' ? undefined : chain.answer(method, params),
   })
-  const hearing = await fixture.join('eth_subscribe', ['logs'])
+  const client = await fixture.join('eth_subscribe', ['logs'])
   const heads = await fixture.join('eth_subscribe', ['newHeads'])
-  for (let each = 0; each < 7; each++) one.tell(headOf(chain.mine()))
+  for (let each = 0; each < 7; each++) one.push(headOf(chain.mine()))
   await fixture.clock.advance(100)
-  expect(hearing.ended).toBe('the events of more than 5 blocks could not be fetched')
+  expect(client.ended).toBe('the events of more than 5 blocks could not be fetched')
   expect(heads).toMatchObject({ ended: null })
   expect(heads.texts).toHaveLength(7)
   heads.leave()

@@ -32,7 +32,7 @@ export interface SequenceListener {
 
 interface Observed {
   readonly block: Block
-  /** It is what upstreams answer when they are asked for the latest, even where it is below the tip. */
+  /** Upstreams answer with it when they are asked for the latest block, even where it is below the tip. */
   readonly isLatest: boolean
 }
 
@@ -228,7 +228,7 @@ export class Sequence {
     return number - tip.number - 1 > this.#options.maxGapBlocks
   }
 
-  /** A gap that would end the sequence is not believed of one upstream alone. */
+  /** A gap ends the sequence only when the latest block shows it, and the tip of the pool if it is known. */
   #tooFarAhead({ isLatest }: Observed, tip: Position): void {
     const { pool } = this.#options
     // What comes by an event is asked for over the relay.

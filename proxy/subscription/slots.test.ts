@@ -33,7 +33,7 @@ class Slots {
     const lag = { processed: 0, confirmed: this.confirmedLag, finalized: 32 }[commitment] ?? 0
     const newest = Math.max(...this.all.filter((slot) => slot <= this.newest - lag), 0)
     if (method === 'getSlot') return newest
-    if (method !== 'getBlocks') throw new Error(`nobody should ask for ${method}`)
+    if (method !== 'getBlocks') throw new Error(`no call should ask for ${method}`)
     const [first, last] = params as [number, number]
     return this.all.filter((slot) => slot >= first && slot <= Math.min(last, newest))
   }
@@ -55,71 +55,71 @@ const slotsOf = (texts: readonly string[]) =>
 
 test('slots pass as they come, with those that were left out by the chain left out', async () => {
   const { slots, fixture, one } = await setUp()
-  const hearing = await fixture.join('slotSubscribe', [])
+  const client = await fixture.join('slotSubscribe', [])
   slots.skipped.add(102)
-  const told: string[] = []
+  const pushed: string[] = []
   for (let each = 0; each < 3; each++) {
     slots.make()
-    told.push(slots.event())
-    one.tell(slots.event())
-    one.tell(slots.event())
+    pushed.push(slots.event())
+    one.push(slots.event())
+    one.push(slots.event())
   }
   await fixture.clock.advance(0)
-  expect(hearing.texts).toEqual(told)
-  expect(slotsOf(told)).toEqual([101, 103, 104])
+  expect(client.texts).toEqual(pushed)
+  expect(slotsOf(pushed)).toEqual([101, 103, 104])
   expect(fixture.calls.filter((call) => call.includes('getBlocks'))).toEqual([])
 })
 
 test('missed slots come first, once the chain is sure of them', async () => {
   const { slots, fixture, one, two } = await setUp()
-  const hearing = await fixture.join('slotSubscribe', [])
+  const client = await fixture.join('slotSubscribe', [])
   slots.skipped.add(103)
   one.cut()
   slots.make(5)
   await fixture.clock.advance(100)
-  two.tell(slots.event())
+  two.push(slots.event())
   await fixture.clock.advance(300)
-  expect(slotsOf(hearing.texts)).toEqual([101, 102, 104])
+  expect(slotsOf(client.texts)).toEqual([101, 102, 104])
   slots.confirmedLag = 0
   await fixture.clock.advance(1_000)
-  expect(slotsOf(hearing.texts)).toEqual([101, 102, 104, 105, 106])
-  expect(hearing.texts[2]).toBe('{"parent":102,"root":74,"slot":104}')
-  expect(hearing.texts.at(-1)).toBe(slots.event())
+  expect(slotsOf(client.texts)).toEqual([101, 102, 104, 105, 106])
+  expect(client.texts[2]).toBe('{"parent":102,"root":74,"slot":104}')
+  expect(client.texts.at(-1)).toBe(slots.event())
 })
 
 test('slots that the chain is not sure of yet are waited for', async () => {
   const { slots, fixture, one, two } = await setUp()
-  const hearing = await fixture.join('slotSubscribe', [])
+  const client = await fixture.join('slotSubscribe', [])
   one.cut()
   slots.make(6)
   await fixture.clock.advance(6)
-  two.tell(slots.event())
+  two.push(slots.event())
   await fixture.clock.advance(1_000)
   slots.confirmedLag = 0
   await fixture.clock.advance(1_000)
-  expect(slotsOf(hearing.texts)).toEqual([101, 102, 103, 104, 105, 106])
+  expect(slotsOf(client.texts)).toEqual([101, 102, 103, 104, 105, 106])
 })
 
-test('a fork is told as it comes, also when its parent is older', async () => {
+test('a fork is sent as it comes, also when its parent is older', async () => {
   const { fixture, one } = await setUp()
-  const hearing = await fixture.join('slotSubscribe', [])
+  const client = await fixture.join('slotSubscribe', [])
   const events = [
     { parent: 100, root: 70, slot: 101 },
     { parent: 100, root: 70, slot: 102 },
     { parent: 101, root: 70, slot: 103 },
   ].map((event) => JSON.stringify(event))
-  for (const event of events) one.tell(event)
+  for (const event of events) one.push(event)
   await fixture.clock.advance(0)
-  expect(hearing.texts).toEqual(events)
+  expect(client.texts).toEqual(events)
 })
 
 test('more missed slots than the bound end it in words', async () => {
   const { slots, fixture, one, two } = await setUp({ maxGapBlocks: 50 })
-  const hearing = await fixture.join('slotSubscribe', [])
+  const client = await fixture.join('slotSubscribe', [])
   one.cut()
   slots.make(80)
   await fixture.clock.advance(100)
-  two.tell(slots.event())
+  two.push(slots.event())
   await fixture.clock.advance(5_000)
-  expect(hearing.ended).toBe('more than 50 slots were missed')
+  expect(client.ended).toBe('more than 50 slots were missed')
 })

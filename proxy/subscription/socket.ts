@@ -25,9 +25,9 @@ export interface SocketsOptions {
   readonly random: Random
   readonly observer: SubscriptionObserver
   readonly allowedLagBlocks: number
-  /** No news on a socket for so long, while the chain goes on: it has stalled. */
+  /** A socket without events for so long, while the chain goes on, has stalled. */
   readonly stallMs: number
-  /** The sequence by which it is seen whether a socket is alive; null: none. */
+  /** The sequence that shows whether a socket is alive; null: none. */
   readonly head: ChainReader | null
 }
 
@@ -73,7 +73,7 @@ export class Socket {
   readonly url: SocketUrl
   readonly #options: SocketsOptions
   readonly #cooldown: Cooldown
-  /** No two of the same, for some nodes refuse the second. */
+  /** By request: some nodes refuse the same one twice. */
   readonly #shared = new Map<string, SharedSource>()
   #topics = 0
   #watch: HeadWatch | null = null
@@ -90,7 +90,7 @@ export class Socket {
     return !this.url.cooldown.active && !this.#cooldown.active && this.url.verified !== false
   }
 
-  /** A failure while it cools down is the same trouble: one cut connection is one failure. */
+  /** A failure during the cooldown has the same cause: one cut connection is one failure. */
   failed(): void {
     this.#cooldown.begin(null)
   }

@@ -13,36 +13,36 @@ const range = (first: number, last: number) =>
   Array.from({ length: last - first + 1 }, (_, at) => first + at)
 const slotEvent = (slot: number) => ({ slot, parent: slot - 1, root: slot - 32 })
 
-interface Lie {
+interface WrongAnswer {
   readonly method: string
   readonly path: MemberPath
   readonly fault: Fault
 }
 
-/** Up to slot 104, of which only the last is pushed; the first answer of one kind is a lie. */
-async function told(lie: Lie | null, pushed?: unknown) {
+/** Up to slot 104, of which only the last is pushed; the first answer of one kind is wrong. */
+async function sentSlots(wrong: WrongAnswer | null, pushed?: unknown) {
   let newest = 100
-  let lies = 1
+  let wrongLeft = 1
   const fixture = await SubscriptionFixture.create({
     chainId: 'SLOTCHAIN',
     family: (ask, clock) => solanaFamily({ ask, clock, blockTimeMs: 400 }),
     answer: (method, params: readonly unknown[]) => {
       const [first, last] = params as [number, number]
       const answer = method === 'getSlot' ? newest : range(first, Math.min(last, newest))
-      if (newest === 100 || lie?.method !== method || lies-- <= 0) return answer
-      return faulty(answer, lie.path, lie.fault)
+      if (newest === 100 || wrong?.method !== method || wrongLeft-- <= 0) return answer
+      return faulty(answer, wrong.path, wrong.fault)
     },
   })
-  const hearing = await fixture.join('slotSubscribe', [])
+  const client = await fixture.join('slotSubscribe', [])
   newest = 104
   const { one } = fixture.sockets
   const socket = one as TestSocket
-  if (pushed !== undefined) socket.tell(JSON.stringify(pushed))
+  if (pushed !== undefined) socket.push(JSON.stringify(pushed))
   await fixture.clock.advance(10)
-  socket.tell(slotEvent(104))
+  socket.push(slotEvent(104))
   await fixture.clock.advance(60_000)
-  expect(hearing.ended).toBeNull()
-  return hearing.texts.map((text) => (JSON.parse(text) as { slot: number }).slot)
+  expect(client.ended).toBeNull()
+  return client.texts.map((text) => (JSON.parse(text) as { slot: number }).slot)
 }
 
 describe('where the first upstream says something else in any place of its answers', () => {
@@ -52,21 +52,21 @@ describe('where the first upstream says something else in any place of its answe
 
   test.each(all)('slots that were missed: %s', async (fault) => {
     for (const path of pathsOf(range(101, 103))) {
-      const seen = await told({ method: 'getBlocks', path, fault })
+      const seen = await sentSlots({ method: 'getBlocks', path, fault })
       expect(seen.at(-1)).toBe(104)
       if (!mightBe(path, fault)) expect(seen, path.join('.')).toEqual(range(101, 104))
     }
   })
 
   test.each(all)('the newest slot: %s', async (fault) => {
-    expect(await told({ method: 'getSlot', path: [], fault })).toEqual(range(101, 104))
+    expect(await sentSlots({ method: 'getSlot', path: [], fault })).toEqual(range(101, 104))
   })
 
   test.each(all)('what is pushed: %s', async (fault) => {
     for (const path of pathsOf(slotEvent(102))) {
       // On another branch a slot may follow any that was before.
       if (path[0] === 'parent' && fault === 'a number') continue
-      const seen = await told(null, faulty(slotEvent(102), path, fault))
+      const seen = await sentSlots(null, faulty(slotEvent(102), path, fault))
       expect(seen, path.join('.')).toEqual(range(101, 104))
     }
   })
@@ -75,12 +75,12 @@ describe('where the first upstream says something else in any place of its answe
 test.each([
   ['one before those that were asked for', [100, 101, 102, 103]],
   ['one behind them', [101, 102, 103, 104]],
-])('missed slots with %s are asked of another one', async (_, wrong) => {
+])('missed slots with %s are asked of another one', async (_, slots) => {
   const asked: string[] = []
   const family = solanaFamily({
     ask: ({ method, avoid }) => {
       asked.push(`${method} without ${avoid.join()}`)
-      const value = method === 'getSlot' ? 103 : avoid.length === 0 ? wrong : [101, 102, 103]
+      const value = method === 'getSlot' ? 103 : avoid.length === 0 ? slots : [101, 102, 103]
       const upstream = avoid.length === 0 ? 'one' : 'two'
       return Promise.resolve({ result: Buffer.from(JSON.stringify(value)), upstream })
     },

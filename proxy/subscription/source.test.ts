@@ -7,7 +7,7 @@ import { SharedSource } from './source.ts'
 import { SubscriptionFixture } from './testing/subscription-fixture.ts'
 import type { TestSocket } from './testing/test-socket.ts'
 
-test('a subscription that is lost before anybody listens is lost for all who share it', async () => {
+test('a subscription that is lost before the first listener is lost for all that share it', async () => {
   const { pool, clock, sockets } = await SubscriptionFixture.create({
     chainId: 'ETH1',
     family: ethereumFamily,
@@ -31,7 +31,7 @@ test('a subscription that is lost before anybody listens is lost for all who sha
   const changes: number[] = []
   const observer = { upstreamChanged: (_: string, change: number) => changes.push(change) }
   const [upstream] = pool.upstreams
-  const { request } = ethereumFamily(() => Promise.reject(new Error('nobody asks'))).readers[
+  const { request } = ethereumFamily(() => Promise.reject(new Error('no call expected'))).readers[
     'newHeads'
   ]!
   const source = new SharedSource(request, {

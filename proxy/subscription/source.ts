@@ -30,7 +30,7 @@ export interface SourceOptions {
   readonly url: SocketUrl
   readonly failures: FailureTable
   readonly observer: Pick<SubscriptionObserver, 'upstreamChanged'>
-  /** Who comes now has to subscribe anew. */
+  /** The next listener has to subscribe anew. */
   ended(): void
 }
 
@@ -40,7 +40,7 @@ interface OpenSubscription {
   readonly unsubscribe: Outgoing | null
 }
 
-/** A subscription at an upstream that several listen to. It ends when the last one has left. */
+/** A subscription at an upstream with several listeners. It ends when the last one has left. */
 export class SharedSource {
   readonly #request: TopicRequest
   readonly #options: SourceOptions
@@ -90,7 +90,7 @@ export class SharedSource {
     this.#lost(why)
   }
 
-  /** What was sent is answered some time: when nobody waits for it any more, it is ended then. */
+  /** The request is answered in the end: when no listener is left by then, the subscription is ended. */
   async #subscribe(): Promise<void> {
     const { upstream, url, observer, ended } = this.#options
     try {

@@ -5,7 +5,7 @@
 export interface TopicRequest {
   readonly method: string
   readonly params: unknown
-  /** How the upstream is told to stop, by the result of its answer. */
+  /** The request to unsubscribe, given the result of the answer. */
   unsubscribe(result: unknown): { readonly method: string; readonly params: unknown } | null
   /** Its events are searched for keys, as answers to unknown methods are. */
   readonly mayHoldKeys?: boolean
@@ -29,7 +29,7 @@ export interface Topic extends TopicRequest {
 
 /** One client that gets the events of a topic. */
 export interface Subscriber {
-  /** The next event, without the form's envelope. All clients share the bytes: nobody may change them. */
+  /** The next event, without the form's envelope. All clients share the bytes, so they must not be changed. */
   event(result: Uint8Array): void
   /**
    * It cannot go on without a gap: the client's connection has to be closed with this reason (under

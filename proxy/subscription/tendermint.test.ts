@@ -84,30 +84,30 @@ const subscribed = (query: string) => ({ query })
 
 test('headers pass as they come, and those that were missed come first', async () => {
   const { heights, fixture, one, two } = await setUp()
-  const hearing = await fixture.join('subscribe', subscribed("tm.event = 'NewBlockHeader'"))
+  const client = await fixture.join('subscribe', subscribed("tm.event = 'NewBlockHeader'"))
   heights.head = 11
-  one.tell(heights.pushed(11))
-  one.tell(heights.pushed(11))
+  one.push(heights.pushed(11))
+  one.push(heights.pushed(11))
   await fixture.clock.advance(0)
-  expect(hearing.texts.map((text) => `{"query":"tm.event='NewBlockHeader'",${text}}`)).toEqual([
+  expect(client.texts.map((text) => `{"query":"tm.event='NewBlockHeader'",${text}}`)).toEqual([
     heights.pushed(11),
   ])
   one.cut()
   heights.head = 14
   await fixture.clock.advance(100)
-  two.tell(heights.pushed(14))
+  two.push(heights.pushed(14))
   await fixture.clock.advance(100)
-  const told = hearing.texts.map((text) => whole(text).data.value.header.height as string)
-  expect(told).toEqual(['11', '12', '13', '14'])
-  // What is made for a block is what a node would have told of it.
-  expect(whole(hearing.texts[1] as string)).toEqual(
+  const sent = client.texts.map((text) => whole(text).data.value.header.height as string)
+  expect(sent).toEqual(['11', '12', '13', '14'])
+  // The event that is made of a block is the one that a node would have sent.
+  expect(whole(client.texts[1] as string)).toEqual(
     (({ data, events }) => ({ data, events }))(JSON.parse(heights.pushed(12)) as never),
   )
 })
 
 test('blocks that were missed are made as a node of the version would', async () => {
   const { heights, fixture, one, two } = await setUp()
-  const hearing = await fixture.join('subscribe', subscribed("tm.event='NewBlock'"))
+  const client = await fixture.join('subscribe', subscribed("tm.event='NewBlock'"))
   heights.head = 11
   one.cut()
   await fixture.clock.advance(1_000)
@@ -116,7 +116,7 @@ test('blocks that were missed are made as a node of the version would', async ()
   two.cut()
   await fixture.clock.advance(6_000)
   heights.isOld = false
-  const [current, old] = hearing.texts.map(whole)
+  const [current, old] = client.texts.map(whole)
   expect(current).toEqual({
     data: {
       type: 'tendermint/event/NewBlock',
@@ -143,12 +143,12 @@ test('blocks that were missed are made as a node of the version would', async ()
 test('transactions are live: the query goes to the node, which evaluates it', async () => {
   const { fixture, one, two } = await setUp()
   const query = "tm.event='Tx' AND transfer.recipient = 'me'"
-  const hearing = await fixture.join('subscribe', subscribed(query))
+  const client = await fixture.join('subscribe', subscribed(query))
   const event = (height: number) => `"data":{"height":"${height}"},"events":{}`
-  one.tell(`{"query":"of the node",${event(11)}}`)
+  one.push(`{"query":"of the node",${event(11)}}`)
   one.cut()
   await fixture.clock.advance(2_000)
-  two.tell(`{"query":"of the node",${event(12)}}`)
-  expect(hearing.texts).toEqual([event(11), event(12)])
+  two.push(`{"query":"of the node",${event(12)}}`)
+  expect(client.texts).toEqual([event(11), event(12)])
   expect(two.asked).toContain(`subscribe ${JSON.stringify({ query })}`)
 })

@@ -11,7 +11,7 @@ const limitMs = 360_000
 type Answered = (answer: readonly TestLog[]) => unknown
 const noAnswer: Answered = () => undefined
 
-/** Ethereum, whose `eth_getLogs` answers as the test says; `isDown`: nothing is answered or told. */
+/** Ethereum, whose `eth_getLogs` answers as the test says; `isDown`: nothing is answered or pushed. */
 async function setUp() {
   const chain = new BlockChain()
   const state = { logs: noAnswer, isDown: false, lacksBlocks: false }
@@ -37,7 +37,7 @@ async function setUp() {
   const mine = async (count: number) => {
     for (let each = 0; each < count; each++) {
       const head = headOf(chain.mine())
-      for (const socket of sockets) socket.tell(head)
+      for (const socket of sockets) socket.push(head)
       await fixture.clock.advance(blockTimeMs)
     }
   }
@@ -58,13 +58,13 @@ describe('where logs cannot be fetched while the chain goes on', () => {
   test.each(wrong)('%s: it ends in words', async (_, answer, callsEach, why) => {
     const { fixture, state, mine, asked, failures } = await setUp()
     state.logs = answer
-    const hearing = await fixture.join('eth_subscribe', ['logs'])
+    const client = await fixture.join('eth_subscribe', ['logs'])
     const heads = await fixture.join('eth_subscribe', ['newHeads'])
     await mine(28)
-    expect(hearing).toMatchObject({ texts: [], ended: null })
+    expect(client).toMatchObject({ texts: [], ended: null })
     await mine(3)
     const reason = 'the events of block 11 could not be fetched'
-    expect(hearing).toMatchObject({ texts: [], ended: reason })
+    expect(client).toMatchObject({ texts: [], ended: reason })
     expect(fixture.events).toContain(`logs ends: ${reason}`)
     expect(failures()[0]).toContain(`logs lacks what is next for 0 s: ${why}`)
     expect(failures().length).toBeGreaterThan(30)
@@ -81,46 +81,46 @@ describe('where logs cannot be fetched while the chain goes on', () => {
     const { fixture, state, mine, logs } = await setUp()
     const numbered = (log: object) => ({ ...log, logIndex: '0x0' })
     state.logs = (answer) => answer.map(numbered)
-    const hearing = await fixture.join('eth_subscribe', ['logs'])
+    const client = await fixture.join('eth_subscribe', ['logs'])
     await mine(2)
     const expected = logs(11, 12).map((log) => JSON.stringify(numbered(JSON.parse(log) as object)))
-    expect(hearing.texts).toEqual(expected)
+    expect(client.texts).toEqual(expected)
   })
 
   test('all come in order once they are to be had, soon after each other', async () => {
     const { fixture, state, mine, asked, logs } = await setUp()
-    const hearing = await fixture.join('eth_subscribe', ['logs'])
+    const client = await fixture.join('eth_subscribe', ['logs'])
     await mine(20)
     state.logs = (answer) => answer
     const before = asked()
     await fixture.clock.advance(10_500)
-    expect(hearing.texts).toEqual(logs(11, 30))
+    expect(client.texts).toEqual(logs(11, 30))
     expect(asked() - before).toBe(20)
   })
 })
 
-describe('an outage, in which nobody answers or tells anything,', () => {
+describe('an outage, in which no node answers or pushes anything,', () => {
   test('costs no topic its life', async () => {
     const { fixture, state, setDown, mine, logs } = await setUp()
-    const hearing = await fixture.join('eth_subscribe', ['logs'])
+    const client = await fixture.join('eth_subscribe', ['logs'])
     const heads = await fixture.join('eth_subscribe', ['newHeads'])
     await mine(1)
     setDown(true)
     await fixture.clock.advance(30 * 60_000)
-    expect([hearing.ended, heads.ended]).toEqual([null, null])
+    expect([client.ended, heads.ended]).toEqual([null, null])
     setDown(false)
     await fixture.clock.advance(60_000)
     // Some are back later than others: the time begins anew.
     await mine(20)
-    expect(hearing).toMatchObject({ texts: [], ended: null })
+    expect(client).toMatchObject({ texts: [], ended: null })
     state.logs = (answer) => answer
     await fixture.clock.advance(10_500)
-    expect(hearing.texts).toEqual(logs(11, 31))
+    expect(client.texts).toEqual(logs(11, 31))
     expect(heads.texts).toHaveLength(21)
   })
 })
 
-test('heads that were missed and nobody gives end in words', async () => {
+test('missed heads that no node has end the subscription with a reason', async () => {
   const { chain, fixture, setDown, state, mine } = await setUp()
   const heads = await fixture.join('eth_subscribe', ['newHeads'])
   await mine(1)

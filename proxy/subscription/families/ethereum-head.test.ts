@@ -13,11 +13,11 @@ const readPushedHead = (event: Uint8Array) =>
   ) ?? null
 const textOf = (link: ReturnType<typeof readHead>) => Buffer.from(link?.event ?? '').toString()
 
-test('a block that was fetched is told as its header', () => {
+test('a block that was fetched is sent as its header', () => {
   expect(textOf(readHead(Buffer.from(JSON.stringify(block))))).toBe(JSON.stringify(header))
 })
 
-test('a head that a node pushed is told as it came, with all that the node adds', () => {
+test('a head that a node pushed is sent as it came, with all that the node adds', () => {
   const event = JSON.stringify({ l1Block: 7, ...block }, null, 1)
   const link = readPushedHead(Buffer.from(event))
   expect(link).toMatchObject({ number: 16, id: hash('b'), parent: hash('a') })

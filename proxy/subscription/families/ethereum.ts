@@ -170,7 +170,7 @@ function logsOf(result: Uint8Array, { id, number }: Position): readonly Uint8Arr
   return cursor.end < 0 ? null : events
 }
 
-/** The log with `removed` true, where the member stands or as its last one. */
+/** The log with `removed` true, in the place of that member or as the last one. */
 export function markRemoved(log: Uint8Array): Uint8Array {
   return Buffer.from(JSON.stringify({ ...(parseJson(log) as object), removed: true }))
 }

@@ -20,7 +20,7 @@ const results = (count: number | null) => ({
 type Node = readonly [block: unknown, results: unknown]
 const honest: Node = [block(['AAAA']), results(1)]
 
-/** @param first who is asked for what, where nobody is preferred */
+/** @param first the upstream for each method, where none is preferred */
 function askOf(
   nodes: Readonly<Record<string, Node>>,
   first: Readonly<Record<string, string>> = {},
@@ -31,10 +31,10 @@ function askOf(
     const wanted = prefer ?? first[method] ?? ''
     const upstream = left.includes(wanted) ? wanted : left[0]
     if (upstream === undefined)
-      return Promise.reject(new RelayError(errorKinds.noUpstream, 'nobody is left'))
+      return Promise.reject(new RelayError(errorKinds.noUpstream, 'none is left'))
     asked.push(`${upstream} ${method}`)
-    const [told, also] = nodes[upstream] as Node
-    const answer = method === 'block' ? told : also
+    const [blockAnswer, resultsAnswer] = nodes[upstream] as Node
+    const answer = method === 'block' ? blockAnswer : resultsAnswer
     return Promise.resolve({ result: Buffer.from(JSON.stringify(answer)), upstream })
   }
   return { ask, asked }
@@ -47,30 +47,35 @@ function transactionsOf(event: Uint8Array): readonly string[] {
   return data.value.block.data.txs ?? []
 }
 
-const told: [string, Node, number][] = [
+const usable: [string, Node, number][] = [
   ['no transactions, as null', [block(null), results(null)], 0],
   ['no transactions, as a list', [block([]), results(0)], 0],
   ['both in one way each', [block([]), results(null)], 0],
   ['a transaction', honest, 1],
 ]
-test.each(told)('a block with %s is taken as it is', async (_, node, count) => {
+test.each(usable)('a block with %s is taken as it is', async (_, node, count) => {
   const { ask, asked } = askOf({ one: node })
   const found = await fetchBlock(ask, 7, null, signal)
   expect(transactionsOf(newBlock(found))).toHaveLength(count)
   expect(asked).toEqual(['one block', 'one block_results'])
 })
 
-const lies: [string, Node][] = [
+const unusable: [string, Node][] = [
   ['no results of its transactions', [block(['AAAA']), results(null)]],
   ['too few', [block(['AAAA']), results(0)]],
   ['results of more', [block(['AAAA']), results(2)]],
 ]
-test.each(lies)('who tells %s has failed, and another one is asked', async (_, lie) => {
-  const { ask } = askOf({ one: lie, two: honest })
-  const found = await fetchBlock(ask, 7, 'one', signal)
-  expect(transactionsOf(newBlock(found))).toHaveLength(1)
-  await expect(fetchBlock(askOf({ one: lie }).ask, 7, null, signal)).rejects.toThrow(BackfillError)
-})
+test.each(unusable)(
+  'an upstream with %s has failed, and another one is asked',
+  async (_, wrong) => {
+    const { ask } = askOf({ one: wrong, two: honest })
+    const found = await fetchBlock(ask, 7, 'one', signal)
+    expect(transactionsOf(newBlock(found))).toHaveLength(1)
+    await expect(fetchBlock(askOf({ one: wrong }).ask, 7, null, signal)).rejects.toThrow(
+      BackfillError,
+    )
+  },
+)
 
 test('where all answer and none as it should be, the chain does not lead on, by their names', async () => {
   const { ask } = askOf({ one: [null, null], two: [5, 'x'] })

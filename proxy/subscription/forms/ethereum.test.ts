@@ -19,7 +19,7 @@ function wishFor(params: unknown): SubscribeWish {
 }
 const topicFor = (params: unknown): Topic => wishFor(params).topic
 
-describe('a topic is one for all who ask the same', () => {
+describe('a topic is one for all clients that ask the same', () => {
   const logs = (filter?: unknown) => ['logs', filter]
   const same: [string, unknown, unknown][] = [
     ['an address in another case', logs({ address: a }), logs({ address: a.toLowerCase() })],
@@ -138,7 +138,7 @@ test('strangers name no metrics', () => {
   expect(topicFor(['alchemy_minedTransactions'])).toMatchObject({ sequence: null, name: 'other' })
 })
 
-test('a client hears under an id of its own, around bytes that are shared', () => {
+test('a client gets events under its own id, around shared bytes', () => {
   const wish = wishFor(['newHeads'])
   const random = seededRandom(1)
   const id = ethereumForm.name(wish, random)

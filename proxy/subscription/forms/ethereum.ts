@@ -12,7 +12,7 @@ import {
 
 const subscribe = 'eth_subscribe'
 const unsubscribe = 'eth_unsubscribe'
-/** Others are as well, but strangers do not name metrics. */
+/** Others can be subscribed to as well, but clients must not name metrics. */
 const namedTopics: ReadonlySet<string> = new Set([
   'newHeads',
   'logs',
@@ -50,12 +50,12 @@ export const ethereumForm: SubscriptionForm = {
 function wishOf(question: FormQuestion): SubscribeWish {
   const { params } = question
   const [name, ...rest] = Array.isArray(params) ? (params as readonly unknown[]) : []
-  if (typeof name !== 'string') throw invalid(subscribe, 'the first parameter names what to hear')
+  if (typeof name !== 'string') throw invalid(subscribe, 'the first parameter names the topic')
   // Some clients write the parameters that they do not have.
   const more = rest.slice(0, rest.findLastIndex((each) => each !== null) + 1)
   const wish = (topic: Topic): SubscribeWish => ({ kind: 'subscribe', topic, question })
   if (name === 'newHeads' && more.length === 0) return wish(topicOf(name, [], 'newHeads'))
-  // Which blocks are in a range is for the node to say.
+  // Only the node knows which blocks are in a range.
   if (name === 'logs' && more.length <= 1 && !hasRange(more[0])) {
     const filter = readLogFilter(more[0])
     return wish(topicOf(name, [filter], 'newHeads', filter))

@@ -27,7 +27,7 @@ export interface SubscribeWish {
 
 /** The name that one connection has for one subscription. */
 export interface ClientId {
-  /** As it stands in the reply and in what follows: JSON. */
+  /** As in the reply and in notifications: JSON. */
   readonly json: string
   /** By which a request to unsubscribe finds it. */
   readonly handle: string

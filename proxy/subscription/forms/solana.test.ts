@@ -14,7 +14,7 @@ function wishFor(method: string, params?: unknown): SubscribeWish {
 }
 const keyFor = (method: string, params?: unknown) => wishFor(method, params).topic.key
 
-describe('a topic is one for all who ask the same', () => {
+describe('a topic is one for all clients that ask the same', () => {
   const same: [string, string, unknown, unknown][] = [
     ['no params', 'slotSubscribe', undefined, []],
     ['null for params', 'rootSubscribe', null, []],
@@ -43,7 +43,7 @@ describe('a topic is one for all who ask the same', () => {
   })
 })
 
-test('what can be made whole is told apart from what cannot', () => {
+test('topics that can be backfilled are distinguished from the others', () => {
   expect(wishFor('slotSubscribe').topic).toMatchObject({ sequence: 'slot', name: 'slot' })
   expect(wishFor('rootSubscribe').topic).toMatchObject({ sequence: null, name: 'root' })
   expect(wishFor('accountSubscribe', [key]).topic).toMatchObject({
@@ -52,7 +52,7 @@ test('what can be made whole is told apart from what cannot', () => {
   })
 })
 
-test('a client hears under an id of its own', () => {
+test('a client gets events under its own id', () => {
   const wish = wishFor('slotSubscribe')
   const id = solanaForm.name(wish, seededRandom(3))
   expect(Number.isSafeInteger(Number(id.json))).toBe(true)
@@ -87,7 +87,7 @@ test.each([[[]], [['5']], [[1.5]], [undefined]])('%j is no id', (params) => {
   )
 })
 
-test('a signature is heard of until it is settled', () => {
+test('a signature has events until it is settled', () => {
   const { isLast } = wishFor('signatureSubscribe', ['x']).topic
   expect(isLast?.(Buffer.from('{"context":{"slot":5},"value":"receivedSignature"}'))).toBe(false)
   expect(isLast?.(Buffer.from('{"context":{"slot":5},"value":{"err":null}}'))).toBe(true)

@@ -53,7 +53,7 @@ function topicOf(name: string, given: unknown): Topic {
   const list = Array.isArray(given) ? (given as readonly unknown[]) : []
   const params = list.slice(0, list.findLastIndex((each) => each !== null) + 1)
   return {
-    // Slots with a parameter, which no node knows, are the node's own matter.
+    // Slots with a parameter, which no node knows, are left to the node.
     sequence: name === 'slot' && params.length === 0 ? 'slot' : null,
     key: canonicalJson([name, ...params]),
     name,

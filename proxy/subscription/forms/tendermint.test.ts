@@ -12,7 +12,7 @@ function wishFor(params: unknown): SubscribeWish {
 }
 const topicFor = (query: string) => wishFor({ query }).topic
 
-describe('a topic is one for all who ask the same', () => {
+describe('a topic is one for all clients that ask the same', () => {
   const same: [string, string, string][] = [
     ['white space', " tm.event  =  'NewBlock' ", "tm.event='NewBlock'"],
     ['white space between conditions', "tm.event='Tx'  AND a>5", "tm.event = 'Tx' AND a > 5"],

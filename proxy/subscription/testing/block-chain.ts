@@ -83,12 +83,12 @@ export class BlockChain {
         return block && Number(block.number) <= head ? logsOf(block) : undefined
       }
       default:
-        throw new Error(`nobody should ask for ${method}`)
+        throw new Error(`no call should ask for ${method}`)
     }
   }
 }
 
-/** The block as it is told when it is new. */
+/** The block as a node pushes it when it is new. */
 export function headOf({ number, hash, parentHash }: TestBlock): Omit<TestBlock, 'transactions'> {
   return { number, hash, parentHash }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 
-/** Where a value stands in a document. */
+/** The path of a value in a document. */
 export type MemberPath = readonly (string | number)[]
 
-/** What may stand in a member's place. */
+/** What may replace a member. */
 export const faults = {
   null: null,
   'an object': {},
@@ -31,7 +31,7 @@ function valueAt(document: unknown, path: MemberPath): unknown {
   return path.reduce((value, name) => (value as Record<string, unknown>)[name], document)
 }
 
-/** The document with the fault in this place; `nothing` takes out a member or an item. */
+/** The document with the fault at this path; `nothing` takes out a member or an item. */
 export function faulty(document: unknown, path: MemberPath, fault: Fault): unknown {
   const last = path.at(-1)
   if (last === undefined) return fault === 'nothing' ? {} : faults[fault]

@@ -35,8 +35,8 @@ export interface FixtureOptions {
   readonly random?: Random
 }
 
-/** What one client heard. */
-export interface Hearing {
+/** One client, and what it received. */
+export interface TestClient {
   readonly texts: string[]
   ended: string | null
   /** Null while it has no reply. */
@@ -48,15 +48,15 @@ export interface Hearing {
 
 let catalog: Promise<ChainCatalog> | null = null
 
-/** Subscriptions over nodes that tell and answer what a test says, in virtual time. */
+/** Subscriptions over nodes that push and answer what a test says, in virtual time. */
 export class SubscriptionFixture {
   readonly clock = new VirtualClock()
   readonly pool: Pool
   readonly hub: Hub
   readonly sockets: Readonly<Record<string, TestSocket>>
-  /** What the observer heard, in words. */
+  /** The calls of the observer, in words. */
   readonly events: string[] = []
-  /** How many clients hear, by the topic's name. */
+  /** The number of clients, by the topic's name. */
   readonly clients: Record<string, number> = {}
   /** Calls of the router's own, by node. */
   readonly calls: string[] = []
@@ -103,7 +103,7 @@ export class SubscriptionFixture {
         random: seededRandom(1),
         observer: {
           stateChanged() {},
-          cooldownBegan: (upstream, url) => events.push(`${upstream} is held off at ${url}`),
+          cooldownBegan: (upstream, url) => events.push(`${upstream} is in cooldown at ${url}`),
           verificationFailed() {},
         },
         failureThreshold: 5,
@@ -151,43 +151,43 @@ export class SubscriptionFixture {
   }
 
   /** A client subscribes, and begins to listen as soon as it has its reply. */
-  ask(method: string, params: unknown): Hearing {
+  ask(method: string, params: unknown): TestClient {
     const wish = this.#form.read({ method, params, id: '1' })
     if (wish?.kind !== 'subscribe') throw new Error(`${method} subscribes to nothing`)
     const abort = new AbortController()
-    const hearing: Hearing = {
+    const client: TestClient = {
       texts: [],
       ended: null,
       subscription: null,
       refused: null,
       leave() {
         abort.abort()
-        hearing.subscription?.unsubscribe()
+        client.subscription?.unsubscribe()
       },
     }
     const call = callOf(abort.signal)
     this.hub
       .subscribe(call, wish.topic, {
-        event: (result) => hearing.texts.push(Buffer.from(result).toString()),
-        ended: (reason) => (hearing.ended = reason),
+        event: (result) => client.texts.push(Buffer.from(result).toString()),
+        ended: (reason) => (client.ended = reason),
       })
       .then(
         (subscription) => {
-          hearing.subscription = subscription
+          client.subscription = subscription
           subscription.begin()
         },
         (error: unknown) => {
-          hearing.refused = error
+          client.refused = error
         },
       )
-    return hearing
+    return client
   }
 
   /** The same, with time for the reply to come. */
-  async join(method: string, params: unknown): Promise<Hearing> {
-    const hearing = this.ask(method, params)
+  async join(method: string, params: unknown): Promise<TestClient> {
+    const client = this.ask(method, params)
     await this.clock.advance(100)
-    return hearing
+    return client
   }
 
   async #ask({ method, params, prefer, avoid, signal }: OwnQuestion): Promise<Answer> {

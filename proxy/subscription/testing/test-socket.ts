@@ -22,7 +22,7 @@ export type SubscribeAnswer =
 
 const heads = ['eth_subscribe ["newHeads"]', 'slotSubscribe []']
 
-/** A WebSocket URL without a wire, which tells what the test says. */
+/** A WebSocket URL without a connection, which pushes the events of the test. */
 export class TestSocket implements SocketTransport {
   readonly held = new Set<Held>()
   /** Requests to subscribe and to unsubscribe, in words. */
@@ -44,8 +44,8 @@ export class TestSocket implements SocketTransport {
       .filter((each) => !heads.includes(each))
   }
 
-  /** Tells all who have subscribed, or those who have by this method or topic. */
-  tell(event: unknown, to?: string): void {
+  /** Sends an event to all subscriptions, or to those of this method or topic. */
+  push(event: unknown, to?: string): void {
     const result = Buffer.from(typeof event === 'string' ? event : JSON.stringify(event))
     for (const { listener, method, params } of this.held)
       if (to === undefined || `${method} ${JSON.stringify(params)}`.includes(to))
@@ -63,7 +63,7 @@ export class TestSocket implements SocketTransport {
     return Promise.reject(new TransportError('protocol', 'only for subscriptions'))
   }
 
-  /** As on the wire: what was asked is answered, also when nobody waits for it any more. */
+  /** As on the wire: what was asked is answered, also when the answer is no longer wanted. */
   subscribe(request: Outgoing): Promise<UpstreamSubscription> {
     const { method, params } = read(request)
     const words = `${method} ${JSON.stringify(params)}`
