@@ -62,8 +62,8 @@ export function unlessAborted<T>(
 }
 
 /**
- * Runs work that takes a signal, which is aborted with the signal of who waits for it, and when its time
- * is over. Nothing is left of either when the work has ended.
+ * Runs work that takes a signal, which is aborted with the outer signal, and when its time is over.
+ * No timer and no listener is left when the work has ended.
  * @param tooLate what it fails by when its time was over; where left out, by its own error
  */
 export async function within<T>(

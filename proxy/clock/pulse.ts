@@ -15,7 +15,7 @@ export interface PulseOptions {
 }
 
 /**
- * Notices when nobody is at the other end of a connection any more, though it was never closed: a host
+ * Notices when the other end of a connection is gone, though the connection was never closed: a host
  * without power, an address translation that forgot it. One that falls silent is asked within two looks,
  * and counts as lost at the next one.
  * @returns stops it

@@ -21,7 +21,7 @@ interface Listener {
   isAnswered: boolean
 }
 
-/** Follows the listeners from start to stop, and says whether the router is ready and well. */
+/** Follows the listeners from start to stop, and says whether the router is ready and healthy. */
 export class Health {
   readonly #clock: Clock
   readonly #graceEndsMs: number

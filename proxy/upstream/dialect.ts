@@ -30,7 +30,7 @@ export type Said =
 
 /**
  * How one interface asks and answers, as far as the router itself needs it: for probes, and for
- * what an answer to a client tells by the way.
+ * what an answer to a client reports by the way.
  */
 export interface Dialect {
   /** A question of the router's own, ready to be sent. */
@@ -78,7 +78,7 @@ const restDialect: Dialect = {
     const error = restError(status, body)
     if (error) return { kind: 'error', error }
     if (status >= 400) return malformed(status, ' without a JSON answer')
-    // Nobody asked for a part.
+    // No part was asked for.
     if (isPartial(answer)) return malformed(status)
     return {
       kind: 'answer',
@@ -99,7 +99,7 @@ interface ErrorBody {
 
 /**
  * What a JSON-RPC error says. Nodes of the Cosmos family call all of their errors `Internal error`,
- * and tell in `data` which it is.
+ * and say in `data` which it is.
  */
 export function errorWords(code: number, message: string, data: unknown): string {
   const isInData = code === internalError && typeof data === 'string' && data !== ''
@@ -153,7 +153,7 @@ const grpcDialect: Dialect = {
   },
 }
 
-/** Before each message: a byte that tells whether it is compressed, and its length. */
+/** Before each message: a byte that says whether it is compressed, and its length. */
 const prefixBytes = 5
 
 /** The one message of a body; null when there is another number of them, or it is compressed. */
@@ -166,7 +166,7 @@ export function soleMessage(body: Uint8Array): Uint8Array | null {
 /**
  * The outcome of a gRPC call whose body has been read: from the trailers, or from the headers when
  * there is nothing else ("trailers only"). `code` is 0 to 16, `message` may be empty. Null when the answer
- * tells none.
+ * holds none.
  */
 export function readStatus(
   answer: Pick<Incoming, 'headers' | 'trailers'>,
@@ -197,7 +197,7 @@ export function toBlockNumber(value: unknown, encoding: ResultPath['encoding']):
   return Number.isSafeInteger(number) ? number : null
 }
 
-/** The block number that an answer tells; null when it tells none or is too large to look. */
+/** The block number that an answer reports; null when it reports none or is too large to be parsed. */
 export function readBlockNumber(
   dialect: Dialect,
   incoming: Incoming,

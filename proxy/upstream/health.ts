@@ -4,7 +4,7 @@ import { Backoff, type BackoffRow } from '../clock/backoff.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
 
-/** Where an upstream stands; `lagging` is a matter of the tip and is told apart by the pool. */
+/** The state of an upstream; whether it is `lagging` depends on the tip, and the pool knows that. */
 export type Standing = 'unverified' | 'rejected' | 'eligible' | 'disabled'
 
 type StandingChange = (from: Standing, to: Standing, why: string) => void
@@ -38,7 +38,7 @@ export class Availability {
 
   verified(): void {
     if (this.#standing !== 'unverified' && this.#standing !== 'rejected') return
-    // What failed before says nothing of one that has just shown that it is well.
+    // Failures before a verification that passed count no more.
     this.#failures = 0
     this.#become('eligible', 'verified')
   }
@@ -59,7 +59,7 @@ export class Availability {
       this.#become('disabled', why)
   }
 
-  /** A failure turned out to be none. One that is disabled by now shows by an answer that it is well. */
+  /** A failure turned out to be none. An upstream that is disabled by now stays so until it answers. */
   excused(weight: number): void {
     this.#failures = Math.max(this.#failures - weight, 0)
   }
@@ -78,14 +78,14 @@ export class Availability {
   }
 }
 
-/** For so long after an answer nothing is concluded from a method that fails alone. */
+/** For so long after an answer failures of a method that fails alone do not count. */
 const memoryMs = 60_000
 
 /**
- * Tells trouble with a method from trouble of an upstream. A heavy query may have every node drop its
- * connection, as often as a client repeats it; whoever was taken out of service for that, and answers
- * another method then, is well. From then on the methods that failed say nothing of it, as long as it
- * answers anything: a light query of the same method does not make the heavy one the node's fault.
+ * Keeps apart failures of a method and failures of an upstream. A heavy query may have every node drop its
+ * connection, as often as a client repeats it; a node that was disabled for that, and answers another
+ * method then, works. From then on failures of those methods do not count, as long as it answers
+ * anything: that it answers a light query of the same method does not make the heavy one its fault.
  */
 export class LoneFailures {
   readonly #clock: Clock
@@ -99,7 +99,7 @@ export class LoneFailures {
     this.#clock = clock
   }
 
-  /** @returns whether it says something of the upstream */
+  /** @returns whether it counts against the upstream */
   failed(method: string): boolean {
     if (this.#clock.nowMs() - this.#answeredMs >= memoryMs) this.#lone.clear()
     if (this.#lone.has(method)) return false
@@ -121,7 +121,7 @@ export class LoneFailures {
 const unnamed = { firstMs: 30_000, maxMs: 30 * 60_000, jitter: 0.1 }
 /** Of what a provider asks for itself: quotas are counted by the day. */
 const retryAfterLimitsMs = { least: 1_000, most: 24 * 3_600_000 }
-/** Of a node in trouble: nobody knows when it is over, and there may be no other upstream. */
+/** Of a node that is unavailable: it may be back sooner, and there may be no other upstream. */
 export const longestPauseMs = 30_000
 
 /**
@@ -162,7 +162,7 @@ export class Cooldown {
   /** A 429 came. One to a call that was under way when a cooldown began changes nothing. */
   begin(retryAfterMs: number | null): void {
     if (this.active) return
-    // What is longer ago than that says nothing any more.
+    // A cooldown that ended longer ago than that does not count.
     if (this.#clock.nowMs() - this.#untilMs >= this.#longestMs) this.#backoff.reset()
     const { least, most } = retryAfterLimitsMs
     this.#start(

@@ -3,7 +3,7 @@
 import type { Tier } from '../config/types.ts'
 
 /**
- * What an upstream is fit for now. `held-off`: it is well, and every URL of it is in cooldown;
+ * What an upstream can be asked now. `held-off`: every URL of it is in cooldown;
  * `lagging`: it serves all but the newest blocks.
  */
 export const upstreamStates = [
@@ -36,13 +36,13 @@ export interface UpstreamSnapshot {
   /** Behind the chain's tip; 0 at the tip or before it. */
   readonly lagBlocks: number | null
   readonly lagSeconds: number | null
-  /** How many of its URLs are left alone, those for subscriptions among them. */
+  /** How many of its URLs are in cooldown, those for subscriptions among them. */
   readonly urlsInCooldown: number
   /** In [0, 1], as the selection uses it; null of one that may not serve yet. */
   readonly score: number | null
 }
 
-/** The pool of one chain and interface at one instant: what health and metrics are told from. */
+/** The pool of one chain and interface at one instant: what health and metrics are made from. */
 export interface PoolSnapshot {
   /** The chain's corroborated latest block; null while it is unknown. */
   readonly tip: number | null

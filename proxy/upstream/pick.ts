@@ -72,7 +72,7 @@ export class Picker {
     if (preferred) return preferred
     const candidates = this.#lowestRank(wanted)
     this.#narrow(candidates, wanted)
-    // An only candidate has had a turn as well.
+    // Also where there is one candidate: that was its turn.
     if (strategy === 'round-robin') return this.#nextInRound(candidates)
     if (candidates.length < 2) return candidates[0] ?? null
     const table = this.weights(strategy)
@@ -89,7 +89,7 @@ export class Picker {
     return candidates[draw(weights, this.#options.random)] ?? null
   }
 
-  /** The one that the client asks for by name, where it can serve and was not asked yet. */
+  /** The upstream that the client asks for by name, where it can serve and was not asked yet. */
   preferred(wanted: Wanted): Upstream | null {
     const { prefer } = wanted
     if (prefer === null || wanted.tried(prefer)) return null
@@ -98,7 +98,7 @@ export class Picker {
     )
   }
 
-  /** Whether the next one to ask would be one that was asked already. */
+  /** Whether the next upstream to ask was asked already. */
   repeats(wanted: Wanted): boolean {
     const [next] = this.#lowestRank(wanted)
     return next !== undefined && wanted.tried(next.name)
@@ -178,7 +178,7 @@ export class Picker {
   /** @returns whether there were any */
   #keep(candidates: Upstream[], wanted: Wanted, isWanted: (each: Upstream) => boolean): boolean {
     if (keepAny(candidates, isWanted)) return true
-    // Company that is behind would be the first to answer, with less than the one that is being asked.
+    // A hedge that lags would be the first to answer, with less than the upstream that is being asked.
     const isElsewhere =
       wanted.untriedOnly &&
       this.#upstreams.some((each) => isWanted(each) && this.#serves(each, wanted))
@@ -194,7 +194,7 @@ export class Picker {
     return first.kind === 'number' && first.number < (this.#tip.block ?? 0) - after
   }
 
-  /** The one whose last turn is longest ago; so that one that is left out for a while upsets no order. */
+  /** The upstream whose last turn is longest ago: one that is left out for a while does not change the order. */
   #nextInRound(candidates: readonly Upstream[]): Upstream | null {
     const turnOf = (each: Upstream) => this.#lastTurn.get(each) ?? 0
     let next: Upstream | null = null

@@ -15,7 +15,7 @@ import { floorOf } from './weights.ts'
 export interface PoolOptions {
   readonly chain: Chain
   readonly iface: ChainInterface
-  /** By which `snapshot` tells scores. */
+  /** By which `snapshot` computes scores. */
   readonly strategy: Strategy
   readonly maxSessions: number
   readonly failureThreshold: number

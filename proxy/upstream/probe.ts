@@ -33,7 +33,7 @@ export type ProbeAnswer =
       readonly answered?: boolean
     }
 
-/** An answer that tells of the URL, and not of what was asked for. */
+/** An answer that shows the state of the URL, and nothing of what was asked for. */
 type ProbeTrouble = Extract<ProbeAnswer, { kind: 'limited' | 'failed' }>
 
 export interface ProbeOptions {
@@ -120,7 +120,7 @@ function read(answer: WholeAnswer, path: ResultPath, options: ProbeOptions): Pro
     return failed(answer, failures.ofPage(answer.status, answer.body), found.why, options)
   if (found.kind === 'error') {
     const failure = failures.ofNodeError(found.error)
-    // The node's trouble of the moment tells nothing of what the node is.
+    // A failure of the moment does not show what the node is.
     if (failure.holdOff || (failure.whose === 'upstream' && failure.weight > 0))
       return failed(answer, failure, failure.name, options)
     const why = `the node answered with error ${found.error.code}`
@@ -158,7 +158,7 @@ export async function verifyUrl(
   const report = (name: string, why: string) => {
     observer.verificationFailed(upstream.name, url.printable, name, why)
   }
-  const beInTrouble = (trouble: ProbeTrouble) => {
+  const fail = (trouble: ProbeTrouble) => {
     if (trouble.kind === 'failed' && url.verified !== true) report('reach', trouble.why)
     else applyProbe(upstream, url, trouble, 'health check')
   }
@@ -177,8 +177,7 @@ export async function verifyUrl(
       continue
     // Without an add-on an upstream still serves everything else.
     const isNeeded = severity === 'fail' && addon === null
-    if (answer.kind === 'limited' || (answer.kind === 'failed' && isNeeded))
-      return beInTrouble(answer)
+    if (answer.kind === 'limited' || (answer.kind === 'failed' && isNeeded)) return fail(answer)
     const why = answer.kind === 'value' ? mismatch(verification, answer.value) : answer.why
     if (why === null) continue
     report(name, why)
@@ -193,7 +192,7 @@ export async function verifyUrl(
     if (url.cooldown.active) return
     // With nothing to verify, any answer shows that something is there.
     const answer = await probe(url, iface.latestBlock, options)
-    if (isTrouble(answer)) return beInTrouble(answer)
+    if (isTrouble(answer)) return fail(answer)
   }
   // What cannot be asked now stands as it stood.
   const shown: ReadonlySet<string> = url.verified === true ? url.addons : new Set()

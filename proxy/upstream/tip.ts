@@ -5,10 +5,10 @@ import type { Clock } from '../clock/clock.ts'
 import type { PoolObserver } from './observer.ts'
 import type { Head, NodeUrl, Upstream } from './upstream.ts'
 
-/** The part of a chain's spec that tells how it grows. */
+/** The part of a chain's spec that says how it grows. */
 type Pace = Pick<Chain, 'allowedLagBlocks' | 'blockTimeMs'>
 
-/** A head that was reported longer ago than this tells nothing of the tip any more. */
+/** A head that was reported longer ago than this does not count for the tip. */
 const headLifeMs = 60_000
 /** A head that has not risen for so many block times stands still. */
 const stillAfterBlocks = 3

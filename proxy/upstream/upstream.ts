@@ -102,7 +102,7 @@ export class Upstream {
   lagBlocks = 0
   /** It is further behind than the chain allows. */
   lags = false
-  /** What `lagBlocks` is worked out from: the tip when `latest` was told. */
+  /** What `lagBlocks` is worked out from: the tip when `latest` was reported. */
   tipThen: number | null = null
 
   constructor(
@@ -151,8 +151,8 @@ export class Upstream {
   }
 
   /**
-   * One bad URL never costs the upstream while another of its URLs is well, and one for subscriptions
-   * alone never does.
+   * A failing URL does not count against the upstream while another of its URLs works, and one for
+   * subscriptions alone never does.
    * @param method what it was asked; null where the failure has nothing to do with that
    * @param cause the fault or the answer: calls that shared a request fail by the same one, and count once
    * @returns whether it counts against the upstream as a whole
@@ -179,7 +179,7 @@ export class Upstream {
 
   /**
    * It has not answered within the usual time, and works on. It may be dead, or the call a slow one:
-   * that counts as a failure where nothing at all was heard of the URL since it was asked, and once for
+   * that counts as a failure where the URL has answered nothing at all since it was asked, and once for
    * all calls that are late at a time.
    * @returns takes the failure back: the call is a slow one; null when there is none
    */
@@ -195,7 +195,7 @@ export class Upstream {
     }
     url.judgedMs = nowMs
     const isCounted = this.failed(url, failure)
-    // Another URL being well does not make the wait any shorter.
+    // That another URL works does not make the wait any shorter.
     if (!isCounted) this.score.failed(nowMs)
     return () => {
       url.failures = Math.max(url.failures - 1, 0)

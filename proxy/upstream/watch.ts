@@ -176,7 +176,7 @@ export class Watch {
     if (answer.kind === 'refused') return
     url.failures = 0
     url.judgedMs = clock.nowMs()
-    // One that serves is judged by its traffic: it may well know its block and nothing else.
+    // An upstream in service is judged by its traffic: it may know its block and nothing else.
     if (isDisabled(upstream)) upstream.availability.succeeded()
     const block = toBlockNumber(answer.value, call.result.encoding)
     if (block !== null) pool.observeHead(upstream, block, askedMs, url)

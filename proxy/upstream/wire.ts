@@ -13,7 +13,7 @@ export type HeaderList = readonly string[]
 
 /**
  * Bytes as they come. Read once, by one reader, unless it says more; one that leaves early (`return`)
- * frees what they come from. A reader gets all of it or fails: an end is never told of a part.
+ * frees what they come from. A reader gets all of it or fails: a part never ends as if it were all.
  */
 export interface ByteStream extends AsyncIterable<Uint8Array> {
   /** How many bytes will come, when that is known before. */
@@ -143,7 +143,7 @@ export function header(headers: HeaderList, name: string): string | null {
   return null
 }
 
-/** Lets go of a stream that nobody will read; bytes need no such thing. */
+/** Releases a stream that will not be read; bytes need no such thing. */
 export function release(body: Body): void {
   if (!(body instanceof Uint8Array)) void body[Symbol.asyncIterator]().return?.()
 }

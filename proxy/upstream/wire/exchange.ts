@@ -110,7 +110,7 @@ export abstract class Exchange {
     if (this.isOver) return
     this.end()
     this.reset(error)
-    // Harmless once it was resolved: then whoever reads the stream hears of it.
+    // Harmless once it was resolved: then the reader of the stream gets the error.
     this.#reject(error)
     this.#body?.fail(error)
   }

@@ -3,10 +3,10 @@
 import type { Cancel, Clock } from '../../clock/clock.ts'
 import { type BodyStream, TransportError } from '../wire.ts'
 
-/** Bytes that wait for their reader before the source is told to pause. */
+/** Bytes that wait for their reader before the source is paused. */
 export const waitingBytes = 64 * 1024
 
-/** What bytes come through, and can be told to wait. */
+/** What bytes come from, and can be paused. */
 export interface Flow {
   pause(): unknown
   resume(): unknown
@@ -24,7 +24,7 @@ export interface ReplyBodyOptions {
    * the reader takes itself does not count.
    */
   readonly stallMs: number | null
-  /** Nobody wants the rest, or nothing comes any more: lets the connection go. */
+  /** The rest is not wanted, or nothing comes any more: releases the connection. */
   readonly abort: (error: TransportError) => void
 }
 
@@ -54,7 +54,7 @@ export class ReplyBody implements BodyStream, AsyncIterator<Uint8Array, undefine
     this.length = length
     this.#chunks = pieces
     this.#waitingBytes = pieces.reduce((sum, each) => sum + each.length, 0)
-    // Whoever reads what there is lets the source go on.
+    // The source goes on when its reader has read what there is.
     this.#paused = pieces.length > 0
     if (this.#paused) flow.pause()
   }

@@ -60,8 +60,8 @@ export function faultOf(cause: Error): TransportError {
   const fault = connecting
     ? 'refused'
     : (faultsByCode[code] ?? (tlsCode.test(code) ? 'tls' : 'protocol'))
-  const told = fault === 'too-large' ? 'a message over the limit' : code
-  const words = fault === 'tls' ? wordsOf(code) : told
+  const plain = fault === 'too-large' ? 'a message over the limit' : code
+  const words = fault === 'tls' ? wordsOf(code) : plain
   return new TransportError(fault, words || 'unknown error', !neverSent.includes(fault), { cause })
 }
 
@@ -70,7 +70,7 @@ function wordsOf(code: string): string {
   return found ? `TLS: ${found[1]} (${code})` : `TLS: ${code}`
 }
 
-/** What it means that a node answers in HTTP. What is busy is let alone for as long as it says. */
+/** What it means that a node answers in HTTP. One that is busy gets a cooldown as long as it asks for. */
 export function refusalOf(status: number, namedMs: number | null): TransportError {
   const words = `HTTP ${status} instead of a WebSocket`
   const isUnavailable = status === 503 && namedMs !== null
@@ -90,7 +90,7 @@ export function closedFault(code: number): TransportError {
   return new TransportError('reset', `the node closed the connection ${how}`)
 }
 
-/** Whose answer was too long cannot be told when there are several: the others are merely lost. */
+/** Of several requests it is unknown which answer was too long: all are merely lost. */
 export function lossOf(error: TransportError, inFlight: number): TransportError {
   if (error.fault !== 'too-large' || inFlight === 1) return error
   return new TransportError('reset', error.message, true, { cause: error })

@@ -10,7 +10,7 @@ import { TransportError } from '../../wire.ts'
 import type { Body, HeaderList, Outgoing, Transport } from '../../wire.ts'
 import { UpstreamTarget } from '../upstream-target.ts'
 
-/** Of their size in HTTP/2; common servers refuse some of 8 KiB, and may be told to be stricter. */
+/** Of their size in HTTP/2; common servers refuse some of 8 KiB, and may be configured to be stricter. */
 const largeListBytes = 4 * 1024
 
 /**
@@ -43,7 +43,7 @@ export function createGrpcTransport(config: NodeUrlConfig, options: WireOptions)
 
 /** One call and its answer on an HTTP/2 stream. */
 class GrpcExchange extends Exchange {
-  /** A stream may rest as long as it likes; pings tell whether the node is there. */
+  /** A stream may be silent for any time; whether the node is there, its connection shows. */
   protected readonly stallMs = null
   #stream: ClientHttp2Stream | null = null
   #cancelLinger: Cancel = () => {}
@@ -96,11 +96,11 @@ class GrpcExchange extends Exchange {
       })
       .on('end', () => {
         if (this.isOver) return
-        // Node tells of an end also behind a reset.
+        // Node reports an end also behind a reset.
         const isCut = stream.rstCode !== 0 && this.trailers.length === 0
         if (this.status === 0 || isCut) return lost()
         this.complete()
-        // Nobody wants the rest of the request.
+        // The rest of the request is not wanted.
         if (!stream.writableEnded) this.#reset.abort()
       })
       .on('error', (error) => {

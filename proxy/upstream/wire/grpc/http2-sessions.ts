@@ -127,7 +127,7 @@ export class Http2Sessions {
       cancelConnecting()
       http2.setLocalWindowSize(connectionWindowBytes)
     })
-    // Each stream hears of an error by itself; a session has nobody else to tell.
+    // Each stream gets the error by itself; there is nobody else to report it to.
     http2.on('error', gone)
     http2.on('goaway', leave)
     http2.on('close', gone)

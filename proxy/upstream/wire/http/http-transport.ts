@@ -108,7 +108,7 @@ class HttpExchange extends Exchange implements Dispatcher.DispatchHandler {
     if (this.isOver || this.#decoded) return
     if (this.#newDecoder === null) return this.push(chunk)
     this.#encodedBytes += chunk.length
-    // An answer to HEAD tells the coding of a body that it does not have.
+    // An answer to HEAD names the coding of a body that it does not have.
     this.#decoder ??= this.#decode(this.#newDecoder(), controller)
     if (!this.#decoder.write(chunk)) controller.pause()
   }
@@ -143,7 +143,7 @@ class HttpExchange extends Exchange implements Dispatcher.DispatchHandler {
         controller.resume()
       })
       .on('end', () => {
-        // A coding may tell its own end before the message has ended.
+        // A coding may end before the message does.
         this.#decoded = true
         if (this.#received) this.complete()
         else controller.resume()

@@ -236,7 +236,7 @@ export class WebSocketConnection {
         return pending.answered(incomingOf(spliced(bytes, message.idSpan, pending.ownId)), bytes)
       }
       case 'unaddressed': {
-        // An error without an id is to the only request there is, or it cannot be told to which.
+        // An error without an id belongs to the only request there is; of several it is unknown to which.
         const [only, ...others] = this.#pending.values()
         if (only && others.length === 0) only.answered(incomingOf(bytes), bytes)
         return

@@ -40,7 +40,7 @@ export function readSocketMessage(bytes: Uint8Array): SocketMessage {
   return hasMethod ? notificationOf(bytes, params) : { kind: 'unaddressed' }
 }
 
-/** `params` are those of a subscription, or whatever a node wants to tell of itself. */
+/** `params` are those of a subscription, or something else that a node reports. */
 function notificationOf(bytes: Uint8Array, params: Span | null): SocketMessage {
   if (params === null || bytes[params.start] !== 0x7b)
     return { kind: 'notification', subscription: null, result: null }

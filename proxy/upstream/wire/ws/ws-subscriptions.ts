@@ -15,7 +15,7 @@ export class SocketSubscription implements UpstreamSubscription {
   readonly reply: Incoming
   readonly #closed: Closed
   #listener: SubscriptionListener | null = null
-  /** Events that come before somebody listens. */
+  /** Events that come before there is a listener. */
   #waiting: Uint8Array[] = []
   #isOpen = true
   #error: TransportError | null = null
@@ -27,7 +27,7 @@ export class SocketSubscription implements UpstreamSubscription {
 
   listen(listener: SubscriptionListener): void {
     this.#listener = listener
-    // A listener may close it at any time, and then has heard enough.
+    // A listener may close it at any time: then no event is left.
     for (let event = this.#waiting.shift(); event; event = this.#waiting.shift())
       listener.event(event)
     if (this.#error) listener.lost(this.#error)
