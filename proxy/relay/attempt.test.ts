@@ -5,7 +5,7 @@ import { ethereum, RelayFixture, result } from './testing/relay-fixture.ts'
 
 const { chain, iface } = await ethereum()
 
-test('one that answers eth_getLogs slowly loses no share of the cheap reads', async () => {
+test('an upstream that answers eth_getLogs slowly loses no share of the cheap reads', async () => {
   const prompt = () => result('0x1', { afterMs: 20 })
   const config = { strategy: 'balanced', retryLimit: 0 } as const
   const relay = new RelayFixture(

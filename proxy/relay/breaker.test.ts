@@ -52,7 +52,7 @@ describe('the breaker', () => {
     expect(outcomes).toEqual([empty, okBody, empty, empty, 'breaker-open'])
   })
 
-  it('is not opened by a client that excludes everybody', async () => {
+  it('is not opened by a client that excludes every upstream', async () => {
     const relay = fixture({ a: ok, b: ok })
     for (let each = 0; each < 4; each++) {
       const seen = await relay.ask({ directives: { blockProviders: ['a', 'b'] } })
@@ -62,7 +62,7 @@ describe('the breaker', () => {
     expect(relay.events).toEqual([])
   })
 
-  it('is not opened by calls for an add-on that nobody has', async () => {
+  it('is not opened by calls for an add-on that no upstream has', async () => {
     const relay = fixture({ a: ok })
     const traced = { method: 'debug_traceTransaction', params: ['0x12'] }
     for (let each = 0; each < 4; each++)
@@ -72,7 +72,7 @@ describe('the breaker', () => {
 })
 
 describe('in a total outage the breaker', () => {
-  /** Everybody was disabled, and two calls have found nobody in service. */
+  /** Every upstream was disabled, and two calls have found none in service. */
   async function outage(answer: ScriptedAnswer): Promise<RelayFixture> {
     const relay = fixture({ a: answer, b: answer })
     for (let each = 0; each < 9 && !relay.events.includes('breaker open'); each++) await relay.ask()
@@ -86,9 +86,9 @@ describe('in a total outage the breaker', () => {
     ['do not answer', { hang: true }],
     ['answer with a page', { status: 503, body: '<h1>Service unavailable</h1>' }],
     ['answer with nothing', { status: 502, body: '' }],
-    ['tell of trouble', { status: 500, body: trouble }],
-    ['tell of trouble with HTTP 200', { body: trouble }],
-  ])('opens when all %s: one call tries, the others fail at once', async (_, answer) => {
+    ['report an internal error', { status: 500, body: trouble }],
+    ['report an internal error with HTTP 200', { body: trouble }],
+  ])('opens when all %s: one call is let through, the others fail at once', async (_, answer) => {
     const relay = await outage(answer)
     const before = sentBy(relay)
     const trial = relay.begin()
@@ -100,7 +100,7 @@ describe('in a total outage the breaker', () => {
     expect((await trial).outcome).not.toBe('breaker-open')
   })
 
-  it('closes when the one that tries is answered', async () => {
+  it('closes when the trial is answered', async () => {
     const relay = await outage(refused)
     relay.transport('a').play(() => ok)
     relay.transport('b').play(() => ok)
@@ -108,7 +108,7 @@ describe('in a total outage the breaker', () => {
     expect(relay.events.at(-1)).toBe('breaker closed')
   })
 
-  it('lets another one try when the first has hung for three seconds', async () => {
+  it('allows another trial when the first has hung for three seconds', async () => {
     const relay = await outage({ hang: true })
     const first = relay.begin()
     await relay.clock.advance(2_900)
@@ -123,7 +123,7 @@ describe('in a total outage the breaker', () => {
     await first
   })
 
-  it('lets no third one try because the first one ended', async () => {
+  it('allows no third trial because the first one ended', async () => {
     const relay = await outage({ hang: true })
     const client = new AbortController()
     const first = relay.begin({ signal: client.signal })
@@ -138,7 +138,7 @@ describe('in a total outage the breaker', () => {
     await second
   })
 
-  it('stays open when who is tried answers with a page of its own', async () => {
+  it('stays open when the trial is answered with a page', async () => {
     const relay = await outage(refused)
     const page: ScriptedAnswer = { status: 502, body: '<h1>Bad gateway</h1>' }
     relay.transport('a').play(() => page)

@@ -11,7 +11,7 @@ test.each<[string, Record<string, FixtureUpstream>, string | undefined]>([
   ['every upstream', { a: fails, b: fails, c: takes }, undefined],
   ['the others when the one that the client named fails', { a: fails, b: takes, c: takes }, 'a'],
   [
-    'the backups when no primary heard it',
+    'the backups when no primary received it',
     { a: fails, b: fails, c: { ...takes, tier: 'backup' } },
     undefined,
   ],

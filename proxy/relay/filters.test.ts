@@ -6,7 +6,7 @@ import { RelayFixture, ethereum, nodeError, result } from './testing/relay-fixtu
 
 const { chain, iface } = await ethereum()
 
-/** A node that knows the one filter that it made. */
+/** A node that knows only the filter that it created. */
 function node(id: string): Script {
   return ({ body }) => {
     const { method, params } = JSON.parse(Buffer.from(body as Uint8Array).toString()) as {
@@ -81,7 +81,7 @@ describe('a filter', () => {
     expect((await relay.ask(asked)).outcome).toBe('filter-not-found')
   })
 
-  it("gets the node's own word where it has expired", async () => {
+  it("gets the node's own error when it has expired", async () => {
     const relay = fixture()
     const id = await idOf(relay)
     relay.transport('a').play(() => nodeError(-32000, 'filter not found'))
@@ -95,7 +95,7 @@ describe('a filter', () => {
   })
 
   it.each(['', '<html>Welcome</html>', '{"jsonrpc"', 'null'])(
-    'without checks whatever the node says is passed on: %j',
+    'without checks any answer of the node is passed on: %j',
     async (body) => {
       const nodes = { a: { script: () => ({ body }) } }
       const relay = new RelayFixture(chain, iface, nodes, { integrity: 'off' })
@@ -117,11 +117,11 @@ class GrowingChain {
     this.grow(0)
   }
 
-  /** @param heard whether the router hears of it */
-  grow(blocks: number, heard = true): void {
+  /** @param isObserved whether the router observes the new head */
+  grow(blocks: number, isObserved = true): void {
     this.head += blocks
     const { pool, clock } = this.relay
-    if (heard)
+    if (isObserved)
       for (const each of pool.upstreams)
         pool.observeHead(each, this.head, clock.nowMs(), each.urls[0]!)
   }
@@ -129,8 +129,8 @@ class GrowingChain {
   async ask(method: string, ...params: unknown[]): Promise<unknown> {
     const { outcome } = await this.relay.ask({ method, params })
     if (!outcome.startsWith('{')) return outcome
-    const { result: told, error } = JSON.parse(outcome) as { result?: unknown; error?: unknown }
-    return error ?? told
+    const answer = JSON.parse(outcome) as { result?: unknown; error?: unknown }
+    return answer.error ?? answer.result
   }
 
   #script(name: string): Script {
@@ -222,7 +222,7 @@ describe.each(Object.entries(deaths))('a filter whose node %s', (_, die) => {
     const id = await growing.ask(method, ...params)
     const polled = async () => growing.ask('eth_getFilterChanges', id)
     growing.grow(2)
-    // The node knows more than the router has heard of, and that is delivered too.
+    // The node has blocks that the router has not observed, and they are delivered too.
     growing.grow(1, false)
     expect(await polled()).toEqual(between(101, 103))
     growing.grow(2)
@@ -252,7 +252,7 @@ describe('a filter whose node is gone', () => {
   it.each([
     ['eth_newPendingTransactionFilter', []],
     ['eth_newFilter', [{ address, toBlock: '0x6e' }]],
-  ])('is not found where nobody else has what it gives: %s', async (method, params) => {
+  ])('is not found when no other node can replace it: %s', async (method, params) => {
     const growing = new GrowingChain(['a', 'b'])
     const id = await growing.ask(method, ...params)
     growing.relay.transport('a').play(() => ({ fault: 'refused' }))

@@ -20,7 +20,7 @@ const write: Asked = { method: 'eth_sendRawTransaction', params: ['0x02f8'] }
 const ok = result('0x1')
 const okBody = ok.body
 const html = { status: 502, headers: ['content-type', 'text/html'], body: '<h1>Bad gateway</h1>' }
-const telling = nodeError(-32000, 'header not found')
+const pruned = nodeError(-32000, 'header not found')
 
 function fixture(upstreams: Upstreams, config: Partial<RelayConfig> = {}): RelayFixture {
   return new RelayFixture(chain, iface, scripted(upstreams), config)
@@ -32,7 +32,7 @@ describe('hedging', () => {
     for (let each = 0; each < reads; each++) await relay.ask()
   }
 
-  it('asks another upstream when the first one is slow, and takes the first request back', async () => {
+  it('asks another upstream when the first one is slow, and aborts the first request', async () => {
     const relay = fixture({ a: ok, b: ok })
     await warmUp(relay)
     relay.transport('a').play(() => result('0x5', { afterMs: 900 }))
@@ -50,7 +50,7 @@ describe('hedging', () => {
     const slow = result('0x5', { afterMs: 900 })
     const upstream = { script: () => ok, urls: [url] }
     const relay = fixture({ a: upstream, b: upstream })
-    // Of another method, so that nothing is known of how long this one takes.
+    // Of another method, so that there is no estimate for this one.
     await warmUp(relay, 30)
     for (const name of ['a', 'b']) relay.transport(name).play(() => slow)
     const { call } = await relay.ask({ method: 'eth_getCode', directives })
@@ -75,7 +75,7 @@ describe('hedging', () => {
     },
   )
 
-  it('the one that lost is scored with the time that it had', async () => {
+  it('the attempt that lost is scored with the time that it had', async () => {
     const relay = fixture({ a: ok, b: ok })
     await warmUp(relay)
     const slow = relay.pool.upstreams.find(({ name }) => name === 'a')!
@@ -129,7 +129,7 @@ describe('hedging', () => {
     expect(relay.sent).not.toEqual(before)
   })
 
-  it('looks for company less and less often where there is none', async () => {
+  it('looks for an upstream to hedge to less and less often where there is none', async () => {
     const relay = fixture({ a: ok }, { minRelayTimeoutMs: 10_000, retryLimit: 1 })
     await warmUp(relay)
     relay.transport('a').play(() => ({ hang: true }))
@@ -147,7 +147,7 @@ describe('hedging', () => {
     expect(looks).toBeLessThan(20)
   })
 
-  it('finds company that comes late', async () => {
+  it('hedges to an upstream that becomes available late', async () => {
     const relay = fixture(
       { a: ok, b: { script: () => ok, verified: false } },
       { minRelayTimeoutMs: 10_000 },
@@ -163,7 +163,7 @@ describe('hedging', () => {
     expect((await seen).upstream).toBe('b')
   })
 
-  it('spends nothing on looking for company where there is none', async () => {
+  it('spends nothing on looking for an upstream where there is none', async () => {
     const relay = fixture({ a: ok, b: { script: () => ok, verified: false } })
     await warmUp(relay)
     relay.transport('a').play(() => result('0x1', { afterMs: 900 }))
@@ -183,7 +183,7 @@ describe('hedging', () => {
     expect([seen.upstream, seen.call.journal.attempts.length]).toEqual(['a', 1])
   })
 
-  it('tells why the attempt failed when there was nobody to keep it company', async () => {
+  it('reports why the attempt failed when there was no upstream to hedge to', async () => {
     const relay = fixture({ a: ok }, { minRelayTimeoutMs: 1_000 })
     await warmUp(relay)
     relay.transport('a').play(() => ({ hang: true }))
@@ -192,7 +192,7 @@ describe('hedging', () => {
     expect(seen.call.journal.retries).toBe(0)
   })
 
-  it('asks nobody else when the client leaves after one of two has failed', async () => {
+  it('asks no other upstream when the client leaves after one of two has failed', async () => {
     const relay = fixture({ a: ok, b: ok })
     await warmUp(relay)
     relay.transport('a').play(() => ({ hang: true }))
@@ -207,7 +207,7 @@ describe('hedging', () => {
     expect(relay.sent).toEqual(before)
   })
 
-  it('waits for the company when the first one fails', async () => {
+  it('waits for the hedge when the first attempt fails', async () => {
     const relay = fixture({ a: ok, b: ok })
     await warmUp(relay)
     relay.transport('a').play(() => ({ fault: 'reset', afterMs: 600 }))
@@ -217,18 +217,18 @@ describe('hedging', () => {
   })
 
   it.each([
-    ['the first one', { fault: 'reset', afterMs: 600 }, { ...telling, afterMs: 800 }],
-    ['its company', { ...telling, afterMs: 600 }, { fault: 'reset', afterMs: 800 }],
-    ['the one that ended first', { ...html, afterMs: 600 }, { ...telling, afterMs: 800 }],
-    ['the one that ended last', { ...telling, afterMs: 600 }, { ...html, afterMs: 800 }],
-  ] as const)('when both fail, %s does not hide what the other said', async (_case, a, b) => {
+    ['the first attempt', { fault: 'reset', afterMs: 600 }, { ...pruned, afterMs: 800 }],
+    ['the hedge', { ...pruned, afterMs: 600 }, { fault: 'reset', afterMs: 800 }],
+    ['the attempt that ended first', { ...html, afterMs: 600 }, { ...pruned, afterMs: 800 }],
+    ['the attempt that ended last', { ...pruned, afterMs: 600 }, { ...html, afterMs: 800 }],
+  ] as const)('when both fail, %s does not hide the error of the other', async (_case, a, b) => {
     const relay = fixture({ a: ok, b: ok }, { maxAttempts: 2 })
     await warmUp(relay)
     relay.transport('a').play(() => a)
     relay.transport('b').play(() => b)
     const seen = await relay.ask()
     expect(seen.call.journal.attempts.map(({ kind }) => kind)).toEqual(['first', 'hedge'])
-    expect(seen.outcome).toBe(telling.body)
+    expect(seen.outcome).toBe(pruned.body)
   })
 })
 
@@ -236,7 +236,7 @@ describe('after so many answers within 2 ms, another upstream is asked', () => {
   it.each<[string, Asked, number, number]>([
     ['not before 25 ms', known, 24, 1],
     ['after 25 ms', known, 26, 2],
-    // Whoever makes names up would fill the memory with what is known of each.
+    // A client that invents names would fill the memory with their estimates.
     ['only after the usual time, to a method that no spec names', unknown, 200, 1],
   ])('%s', async (_, asked, afterMs, sent) => {
     const script = () => result('0x1', { afterMs: 2 })
@@ -247,7 +247,7 @@ describe('after so many answers within 2 ms, another upstream is asked', () => {
     expect(call.journal.attempts).toHaveLength(sent)
   })
 
-  it('only after the usual time, where those might have rested', async () => {
+  it('only after the usual time, where those might have been streams', async () => {
     const script = () => result('0x1', { afterMs: 2 })
     const relay = new RelayFixture(chain, iface, { a: { script }, b: { script } })
     const prepare = (journal: Journal) => {

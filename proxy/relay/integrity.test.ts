@@ -50,7 +50,7 @@ const known = nodeError(-32000, 'already known')
 const accepted = result(sentHash)
 
 describe('an untrue answer', () => {
-  it('that a second upstream gives as well is passed on, and nobody is blamed', async () => {
+  it('that a second upstream gives as well is passed on, and no upstream is blamed', async () => {
     const relay = fixture({ a: lie, b: lie, c: truth })
     for (let each = 0; each < 9; each++) {
       const seen = await relay.ask({ ...asked, directives: { blockProviders: ['c'] } })
@@ -77,7 +77,7 @@ describe('an untrue answer', () => {
     expect(relay.events).toEqual(['a: eligible > disabled'])
   })
 
-  it('is no answer even when nobody is left: the call fails with the reason', async () => {
+  it('is no answer even when no upstream is left: the call fails with the reason', async () => {
     const relay = fixture({ a: lie, b: { fault: 'refused' } })
     expect((await relay.ask(asked)).outcome).toBe('integrity')
   })
@@ -115,7 +115,7 @@ describe('an untrue answer', () => {
     expect(alone.outcome).toBe('upstream-failed')
   })
 
-  it('an error page is none: the node says itself that it failed', async () => {
+  it('an error page is none: its status shows the failure', async () => {
     const seen = await fixture({ a: { status: 502, body: '<html>' }, b: truth }).ask(asked)
     expect(seen.call.journal.attempts.map(({ violation }) => violation)).toEqual([null, null])
   })
@@ -193,7 +193,7 @@ describe('null for a block', () => {
     },
   )
 
-  it('is the answer all the same when nobody has it', async () => {
+  it('is the answer all the same when no upstream has it', async () => {
     const upstreams = { a: missing, b: nodeError(-32000, 'header not found'), c: missing }
     const relay = fixture(upstreams, { retryMissingBlocks: true })
     ahead(relay)
@@ -216,8 +216,8 @@ describe('a transaction that is sent again', () => {
   it.each([
     ['have it', known],
     ['have its nonce in a block', low],
-  ])('gets its hash when one node took it lately, and all nodes %s', async (_case, said) => {
-    const relay = fixture({ a: [accepted, said], b: [accepted, said] })
+  ])('gets its hash when one node took it lately, and all nodes %s', async (_case, then) => {
+    const relay = fixture({ a: [accepted, then], b: [accepted, then] })
     for (let each = 0; each < 3; each++)
       expect((await relay.ask(write)).outcome).toBe(accepted.body)
     expect(relay.sent).toEqual({ a: 3, b: 3 })
@@ -229,7 +229,7 @@ describe('a transaction that is sent again', () => {
     expect(relay.sent).toEqual({ a: 1, b: 1 })
   })
 
-  it('gets what the node says when the router does not know of it', async () => {
+  it("gets the node's error when the router does not know of it", async () => {
     const relay = fixture({ a: known, b: { ...low, afterMs: 50 } })
     expect((await relay.ask(write)).outcome).toBe(known.body)
     expect(relay.sent).toEqual({ a: 1, b: 1 })
@@ -242,13 +242,13 @@ describe('a transaction that is sent again', () => {
     expect((await relay.ask(odd)).outcome).toBe(accepted.body)
   })
 
-  it('gets what the node says where another one has its nonce', async () => {
+  it("gets the node's error when another transaction has its nonce", async () => {
     const relay = fixture({ a: [accepted, low] }, { integrity: 'off' })
     await relay.ask(write)
     expect((await relay.ask({ ...write, params: ['0x71c0'] })).outcome).toBe(low.body)
   })
 
-  it('gets what the node says where the first answer was over 4 KiB', async () => {
+  it("gets the node's error when the first answer was over 4 KiB", async () => {
     const long = result({ transactionHash: sentHash, logs: 'a'.repeat(4_096) })
     const relay = fixture({ a: [long, known] })
     const sync = { ...write, method: 'eth_sendRawTransactionSync' }
@@ -257,7 +257,7 @@ describe('a transaction that is sent again', () => {
   })
 })
 
-describe('a write that all nodes refuse: the most telling error', () => {
+describe('a write that all nodes refuse: the most informative error', () => {
   const low = nodeError(-32000, 'nonce too low: next nonce 5, tx nonce 4')
   const funds = nodeError(-32000, 'insufficient funds for gas * price + value')
   const cheap = nodeError(-32000, 'transaction underpriced')
@@ -269,13 +269,13 @@ describe('a write that all nodes refuse: the most telling error', () => {
   const page = { status: 502, body: '<h1>Bad gateway</h1>' }
   const silent: ScriptedAnswer = { fault: 'reset' }
   it.each([
-    ['a refusal of the transaction, before what nobody knows', [odd, low], low],
+    ['a refusal of the transaction, before an unknown error', [odd, low], low],
     ['before a complaint about the request', [invalid, funds], funds],
     ['before a full pool', [full, low], low],
     ['before an error page', [page, low], low],
     ['the first of two', [{ ...cheap, afterMs: 50 }, funds], funds],
     ['that the nonce is used, before what else is wrong', [funds, { ...low, afterMs: 50 }], low],
-    ['what nobody knows, before a full pool', [full, odd], odd],
+    ['an unknown error, before a full pool', [full, odd], odd],
     ['a full pool, before a limit', [limited, full], full],
     ['a limit, before an error page', [page, limited], limited],
     ['an internal error, before an error page', [page, internal], internal],

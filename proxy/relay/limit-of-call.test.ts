@@ -18,7 +18,7 @@ function refusing(method: string, refusal: ReturnType<typeof nodeError>): RelayF
   return new RelayFixture(chain, iface, { a: each, b: each, c: each })
 }
 
-describe('a call that is more than the nodes give', () => {
+describe('a call that is over a limit of the nodes', () => {
   it.each<[string, Asked & { method: string }, string]>([
     ['logs', logs, 'limit exceeded'],
     ['logs, in many words', logs, 'the number of topics exceeds the limit of 4'],
@@ -26,7 +26,7 @@ describe('a call that is more than the nodes give', () => {
     ['the logs of a filter', { method: 'eth_getFilterLogs', params: ['0x1'] }, 'limit exceeded'],
     ['a trace', { method: 'debug_traceTransaction', params: ['0xab'] }, 'Limit exceeded'],
     ['a trace of a method that no spec names', { method: 'trace_all', params: [] }, 'exceeded'],
-  ])('holds nobody off: %s', async (_, asked, words) => {
+  ])('puts no upstream into cooldown: %s', async (_, asked, words) => {
     const refusal = nodeError(-32005, words)
     const relay = refusing(asked.method, refusal)
     expect((await relay.ask(asked)).outcome).toBe(refusal.body)
@@ -34,7 +34,7 @@ describe('a call that is more than the nodes give', () => {
     expect(relay.events).toEqual([])
   })
 
-  it('is asked of others, of which one may give more', async () => {
+  it('is asked of other upstreams, which may have higher limits', async () => {
     const found = { body: '{"jsonrpc":"2.0","id":1,"result":[]}' }
     const relay = new RelayFixture(chain, iface, {
       a: { script: () => bare },
@@ -53,13 +53,13 @@ it.each<[string, Asked, string]>([
   ['logs, in words about a day', logs, 'daily limit exceeded'],
   ['logs, in words about a plan', logs, 'limit of the free plan exceeded'],
   ['logs, in words about seconds', logs, 'limit exceeded: 25/second'],
-])('a limit of the client holds the URL off: %s', async (_, asked, words) => {
+])('a limit of the client puts the URL into cooldown: %s', async (_, asked, words) => {
   const relay = new RelayFixture(chain, iface, { a: { script: () => nodeError(-32005, words) } })
   await relay.ask(asked)
-  expect(relay.events).toEqual([expect.stringMatching(/^a: held off/)])
+  expect(relay.events).toEqual([expect.stringMatching(/^a: cooldown/)])
 })
 
-it('a transaction with more gas than a block of Besu has holds nobody off', async () => {
+it('a transaction with more gas than a block of Besu has puts no upstream into cooldown', async () => {
   const asked = { method: 'eth_sendRawTransaction', params: ['0x02'] }
   const refusal = nodeError(-32005, 'Transaction gas limit exceeds block gas limit')
   const relay = refusing(asked.method, refusal)

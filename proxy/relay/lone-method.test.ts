@@ -30,7 +30,7 @@ describe.each<[string, ScriptedAnswer]>([
   ['has them send half an answer', { fault: 'truncated' }],
   ['has them fail', { status: 500, body: 'oops' }],
 ])('a query that %s', (_, answer) => {
-  it.each(['a', 'abc'])('takes nobody out of service twice: %s', async (names) => {
+  it.each(['a', 'abc'])('disables no upstream twice: %s', async (names) => {
     const relay = fixture(names, answer)
     expect(await isDisabled(relay)).toBe(true)
     for (let each = 0; each < 200; each++) {
@@ -42,10 +42,10 @@ describe.each<[string, ScriptedAnswer]>([
   })
 })
 
-describe('who fails one method and answers others', () => {
+describe('an upstream that fails one method and answers others', () => {
   const broken: ScriptedAnswer = { fault: 'reset' }
 
-  it('is taken out of service when another one fails as well', async () => {
+  it('is disabled when another one fails as well', async () => {
     const relay = fixture('a', broken)
     expect(await isDisabled(relay)).toBe(true)
     await relay.ask()
@@ -55,7 +55,7 @@ describe('who fails one method and answers others', () => {
     expect(relay.pool.hasEligible).toBe(false)
   })
 
-  it('is not taken out of service by heavy queries of a method whose light ones are answered', async () => {
+  it('is not disabled by heavy queries of a method whose light ones are answered', async () => {
     const relay = fixture('a', broken)
     expect(await isDisabled(relay)).toBe(true)
     await relay.ask()
@@ -76,7 +76,7 @@ describe('who fails one method and answers others', () => {
     expect(await isDisabled(relay)).toBe(true)
   })
 
-  it('is taken out of service again by the method that brought it back', async () => {
+  it('is disabled again by the method that brought it back', async () => {
     const relay = fixture('a', broken)
     expect(await isDisabled(relay)).toBe(true)
     relay.transport('a').play(() => result([]))
@@ -85,7 +85,7 @@ describe('who fails one method and answers others', () => {
     expect(await isDisabled(relay)).toBe(true)
   })
 
-  it('is taken out of service when it refuses connections, whatever was asked', async () => {
+  it('is disabled when it refuses connections, whatever was asked', async () => {
     const relay = fixture('a', broken)
     expect(await isDisabled(relay)).toBe(true)
     await relay.ask()
@@ -93,7 +93,7 @@ describe('who fails one method and answers others', () => {
     expect(await isDisabled(relay)).toBe(true)
   })
 
-  it('is taken out of service by one method where it has failed only now and then before', async () => {
+  it('is disabled by one method that had failed only once before', async () => {
     const relay = fixture('a', broken)
     await relay.ask(heavy)
     await relay.ask()

@@ -6,7 +6,7 @@ import { ethereum, RelayFixture, result } from './testing/relay-fixture.ts'
 
 const { chain, iface } = await ethereum()
 
-test('null of a hash is the answer of one that lags, when no other can be asked', async () => {
+test('null of a hash is the answer of an upstream that lags, when no other can be asked', async () => {
   const none = result(null)
   const failing = () => {
     const answers: ScriptedAnswer[] = [{ fault: 'refused' }, { status: 429, body: 'slow down' }]

@@ -17,7 +17,7 @@ describe('attempts that would repeat themselves', () => {
     expect(tookMs).toBeLessThan(200)
   })
 
-  it('begin 50 ms after the last one, so that a node that restarts is met again', async () => {
+  it('begin 50 ms after the last one, so that a node that restarts is reached', async () => {
     const relay = new RelayFixture(chain, iface, { a: { script: () => refused } })
     const seen = relay.begin()
     await relay.clock.advance(40)
@@ -27,16 +27,16 @@ describe('attempts that would repeat themselves', () => {
     expect(starts).toEqual([0, 50])
   })
 
-  it('count an upstream once for each turn, however many of its URLs were asked in it', async () => {
+  it('count an upstream once for each retry, however many of its URLs were asked in it', async () => {
     const upstreams = { a: { script: () => refused, urls: [{}, {}] } }
     const relay = new RelayFixture(chain, iface, upstreams)
     const { call } = await relay.ask()
     const starts = call.journal.attempts.map(({ startedMs }) => startedMs)
-    // The pause is counted from the last URL.
+    // The backoff begins with the last URL.
     expect(starts).toEqual([0, 1, 51, 52])
   })
 
-  it('do not wait while somebody else is untried, nor after an attempt that took its time', async () => {
+  it('do not wait while another upstream is untried, nor after a slow attempt', async () => {
     const slow = { fault: 'reset', afterMs: 300 } as const
     const relay = new RelayFixture(chain, iface, {
       a: { script: () => refused },

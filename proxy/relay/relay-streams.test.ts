@@ -46,7 +46,7 @@ test('the time of an attempt is the time to its head', async () => {
   expect(fixture.transport('a').released).toBe(0)
 })
 
-test('of two that were asked, the one whose head came first streams; the other is taken back', async () => {
+test('of two upstreams, the one whose head came first streams; the other request is aborted', async () => {
   const abort = new AbortController()
   const fixture = new RelayFixture(chain, iface, {
     a: { script: () => ({ ...stream, afterMs: 5_000 }) },
@@ -63,7 +63,7 @@ test('of two that were asked, the one whose head came first streams; the other i
   expect(fixture.clock.pending).toBe(0)
 })
 
-test('of a broadcast one stream is the answer; what else streams is let go', async () => {
+test('of a broadcast one stream is the answer; the other streams are released', async () => {
   const fixture = new RelayFixture(chain, iface, {
     a: { script: () => ({ ...stream, afterMs: 20 }) },
     b: { script: () => stream },
@@ -90,7 +90,7 @@ function readerOf(code: number, message: string): ReplyReader {
   }
 }
 
-test('a refusal that streams is let go when another node takes the write', async () => {
+test('a refusal that streams is released when another node takes the write', async () => {
   const fixture = new RelayFixture(chain, iface, {
     a: { script: () => stream },
     b: { script: () => result('0x1', { afterMs: 500 }) },
@@ -107,7 +107,7 @@ test('a refusal that streams is let go when another node takes the write', async
 
 const write = { method: 'eth_sendRawTransaction', params: ['0x01'] }
 
-test('a write that was late and streams when another has answered is let go', async () => {
+test('the stream of a late write is released when another upstream has answered', async () => {
   const fixture = new RelayFixture(chain, iface, {
     a: { script: () => ({ ...stream, afterMs: 12_000 }) },
     b: { script: () => result('0x1') },
@@ -124,7 +124,7 @@ describe('a write that is late everywhere, so that a backup is asked as well', (
   const late = { script: () => ({ ...stream, afterMs: 12_000 }) }
   const later = { script: () => result('0x1', { afterMs: 14_000 }) }
 
-  it('has one stream of two that come at once; the other is let go', async () => {
+  it('has one stream of two that come at once; the other is released', async () => {
     const fixture = new RelayFixture(chain, iface, { a: late, b: late, z })
     const { outcome, upstream } = await fixture.ask(write)
     expect({ outcome, upstream }).toEqual({ outcome: 'a stream', upstream: 'a' })
@@ -133,7 +133,7 @@ describe('a write that is late everywhere, so that a backup is asked as well', (
     expect(sessionsOf(fixture)).toEqual([1, 0, 0])
   })
 
-  it('lets a refusal that streams go when another takes it', async () => {
+  it('releases a refusal that streams when another upstream takes it', async () => {
     const fixture = new RelayFixture(chain, iface, { a: late, b: later, z })
     const reader = readerOf(-32000, 'insufficient funds for gas * price + value')
     const { upstream } = await fixture.ask({ ...write, reader })
@@ -144,7 +144,7 @@ describe('a write that is late everywhere, so that a backup is asked as well', (
   })
 })
 
-test('an error that streams is let go when another upstream is asked, and is not kept for the end', async () => {
+test('an error that streams is released when another upstream is asked, and is no fallback', async () => {
   const fixture = new RelayFixture(chain, iface, {
     a: { script: () => stream },
     b: { script: () => stream },
@@ -156,7 +156,7 @@ test('an error that streams is let go when another upstream is asked, and is not
   expect(sessionsOf(fixture)).toEqual([0, 0])
 })
 
-test('an error page that streams is let go, and another upstream is asked', async () => {
+test('an error page that streams is released, and another upstream is asked', async () => {
   const fixture = new RelayFixture(chain, iface, {
     a: { script: () => ({ ...stream, status: 502 }) },
     b: { script: () => stream },
@@ -195,12 +195,12 @@ test.each([
   },
 )
 
-describe('a defect of ours', () => {
+describe('a defect of the router', () => {
   const failing = (): never => {
     throw new TypeError('a defect')
   }
 
-  it('in what judges a stream blames nobody', async () => {
+  it('in the judge of a stream blames no upstream', async () => {
     const rest = { length: null, push: failing, end: failing }
     const reader: ReplyReader = { read: () => ({ kind: 'result', rest }), write: failing }
     const script = () => ({ ...stream, rest: ['"}'] })
@@ -215,7 +215,7 @@ describe('a defect of ours', () => {
     expect(sessionsOf(fixture)).toEqual([0])
   })
 
-  it('in what reads a whole answer blames nobody, and leaves no attempt open', async () => {
+  it('in the reader of a whole answer blames no upstream, and leaves no attempt open', async () => {
     const fixture = new RelayFixture(chain, iface, { a: { script: () => result('0x1') } })
     const reader: ReplyReader = { read: failing, write: failing }
     for (let each = 0; each < 6; each++) {

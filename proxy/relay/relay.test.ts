@@ -63,7 +63,7 @@ const cells: readonly Cell[] = [
     sent: { a: 1, b: 1, c: 0 },
   })),
   {
-    name: 'what cannot be sent: asked nowhere else, neither by another URL',
+    name: 'what cannot be sent: no other upstream and no other URL is asked',
     upstreams: { a: { script: () => ({ fault: 'unsendable' }), urls: [{}, {}] }, b: ok },
     outcome: 'unsendable',
     sent: { a: 1, b: 0 },
@@ -108,7 +108,7 @@ const cells: readonly Cell[] = [
       sent: { a: 1, b: 1, c: 0 },
     },
     {
-      name: `three nodes that cannot read it (${unread.status ?? 200}): the word of one`,
+      name: `three nodes that cannot read it (${unread.status ?? 200}): the error of one`,
       upstreams: { a: unread, b: unread, c: unread, d: ok },
       outcome: unread.body,
       sent: { a: 1, b: 1, c: 1, d: 0 },
@@ -192,19 +192,19 @@ const cells: readonly Cell[] = [
     sent: { a: 1, b: 0 },
   },
   {
-    name: 'the most telling error of all: a node that speaks beats an error page',
+    name: 'the most informative error of all: an error of a node before an error page',
     upstreams: { a: nodeError(-32000, 'header not found'), b: html, c: { fault: 'reset' } },
     outcome: nodeError(-32000, 'header not found').body,
     sent: { a: 1, b: 1, c: 1 },
   },
   {
-    name: 'one upstream alone is asked again after a lost connection',
+    name: 'the only upstream is asked again after a lost connection',
     upstreams: { a: { fault: 'reset' } },
     outcome: 'upstream-failed',
     sent: { a: 3 },
   },
   {
-    name: 'one upstream alone is not asked again for what it said itself',
+    name: 'the only upstream is not asked again after an error of its own',
     upstreams: { a: nodeError(-32000, 'header not found') },
     outcome: nodeError(-32000, 'header not found').body,
     sent: { a: 1 },
@@ -222,7 +222,7 @@ const cells: readonly Cell[] = [
     sent: { a: 1, b: 1, z: 1 },
   },
   {
-    name: 'nobody is verified yet',
+    name: 'no upstream is verified yet',
     upstreams: { a: { script: () => ok, verified: false } },
     outcome: 'no-upstream',
     sent: { a: 0 },
@@ -235,14 +235,14 @@ const cells: readonly Cell[] = [
     sent: { a: 0, b: 0 },
   },
   {
-    name: 'only who declares the add-on is asked',
+    name: 'only the upstream that declares the add-on is asked',
     upstreams: { a: ok, b: { script: () => ok, urls: [{ addons: ['debug'] }] } },
     asked: { method: 'debug_traceTransaction', params: ['0x12'] },
     outcome: okBody,
     sent: { a: 0, b: 1 },
   },
   {
-    name: 'nobody declares the add-on',
+    name: 'no upstream declares the add-on',
     upstreams: { a: ok },
     asked: { method: 'debug_traceTransaction', params: ['0x12'] },
     outcome: 'no-upstream',
@@ -276,9 +276,9 @@ const cells: readonly Cell[] = [
     sent: { a: 1, b: 1 },
   },
   {
-    name: 'rpc-select-provider of somebody unknown',
+    name: 'rpc-select-provider with an unknown name',
     upstreams: { a: ok },
-    asked: { directives: { selectProvider: 'nobody' } },
+    asked: { directives: { selectProvider: 'unknown' } },
     outcome: okBody,
     sent: { a: 1 },
   },
@@ -304,7 +304,7 @@ const cells: readonly Cell[] = [
     sent: { a: 1, b: 1, z: 0 },
   },
   {
-    name: 'a write: the first success is the answer, whatever others say',
+    name: 'a write: the first success is the answer, whatever others answer',
     upstreams: { a: nodeError(-32000, 'already known', { afterMs: 1 }), b: ok },
     asked: write,
     outcome: okBody,
@@ -318,7 +318,7 @@ const cells: readonly Cell[] = [
     sent: { a: 1, b: 1 },
   },
   {
-    name: 'a write that no primary heard: the backup',
+    name: 'a write that no primary received: the backup',
     upstreams: { a: refused, b: refused, z: backup(ok) },
     asked: write,
     outcome: okBody,
@@ -346,14 +346,14 @@ const cells: readonly Cell[] = [
     sent: { a: 1, b: 1, z: 0 },
   },
   {
-    name: 'a write that fails everywhere: to each once, and the most telling failure is told',
+    name: 'a write that fails everywhere: sent to each once, and the most informative failure is returned',
     upstreams: { a: html, b: { fault: 'reset', afterMs: 5 }, z: backup({ fault: 'reset' }) },
     asked: write,
     outcome: html.body,
     sent: { a: 1, b: 1, z: 1 },
   },
   {
-    name: 'a write that nobody answers: not sent a second time',
+    name: 'a write that no upstream answers: not sent a second time',
     upstreams: { a: { fault: 'reset' }, b: { hang: true } },
     asked: write,
     outcome: 'timeout',
@@ -371,7 +371,7 @@ const cells: readonly Cell[] = [
         sent: { a: 1 },
       },
       {
-        name: `a transaction for a node to sign that was sent, ${fault}: neither that, nor elsewhere`,
+        name: `a transaction for a node to sign that was sent, ${fault}: not sent again, nor elsewhere`,
         upstreams: { a, b: ok },
         asked: { method: 'eth_sendTransaction', params: [{}] },
         outcome,
@@ -402,7 +402,7 @@ const cells: readonly Cell[] = [
     sent: { a: 1, b: 1, c: 1 },
   },
   {
-    name: 'a write that the named upstream refuses for good goes to nobody else',
+    name: 'a write that the named upstream refuses for good goes to no other',
     upstreams: { a: ok, b: nodeError(-32000, 'insufficient funds for gas * price + value') },
     asked: { ...write, directives: { selectProvider: 'b' } },
     outcome: nodeError(-32000, 'insufficient funds for gas * price + value').body,
@@ -417,14 +417,14 @@ const cells: readonly Cell[] = [
     sent: { a: 1, b: 1 },
   },
   {
-    name: 'a write for somebody unknown goes to all',
+    name: 'a write for an unknown upstream goes to all',
     upstreams: { a: ok, b: ok },
-    asked: { ...write, directives: { selectProvider: 'nobody' } },
+    asked: { ...write, directives: { selectProvider: 'unknown' } },
     outcome: okBody,
     sent: { a: 1, b: 1 },
   },
   {
-    name: 'what is about one node is not asked of another once it was sent',
+    name: 'a call that is local to a node is not sent to another once it was sent',
     upstreams: { a: { fault: 'reset' }, b: ok },
     asked: { method: 'eth_newBlockFilter', params: [] },
     outcome: 'upstream-failed',
@@ -444,7 +444,7 @@ describe('the relay', () => {
 })
 
 describe('time', () => {
-  it('asks another when an upstream hangs, and takes that one back', async () => {
+  it('asks another when an upstream hangs, and aborts that attempt', async () => {
     const relay = fixture({ a: { hang: true }, b: ok }, { maxAttempts: 10 })
     const seen = await relay.ask()
     expect(seen.upstream).toBe('b')
@@ -481,7 +481,7 @@ describe('time', () => {
     expect([seen.outcome, seen.tookMs]).toEqual(['timeout', 1_500])
   })
 
-  it('of the client: when it leaves, the upstream call is taken back and nothing is tried again', async () => {
+  it('of the client: when it leaves, the upstream call is aborted and nothing is tried again', async () => {
     const client = new AbortController()
     const relay = fixture({ a: { hang: true }, b: ok })
     const seen = relay.begin({ signal: client.signal })
@@ -493,7 +493,7 @@ describe('time', () => {
     expect(relay.pool.upstreams[0]?.availability.standing).toBe('eligible')
   })
 
-  it('of a client does not take back a transaction that is on its way', async () => {
+  it('of a client does not abort a transaction that is on its way', async () => {
     const client = new AbortController()
     const relay = fixture({
       a: result('0x1', { afterMs: 500 }),
@@ -565,30 +565,36 @@ describe('availability under traffic', () => {
     // What the client wrote may be too long for a node.
     [413, []],
     [431, []],
-  ])('serves everybody while one of three gives pages with HTTP %i', async (status, events) => {
-    const relay = fixture({ a: { ...html, status }, b: ok, c: ok })
-    for (let each = 0; each < 60; each++) expect((await relay.ask()).outcome).toBe(okBody)
-    expect(relay.events).toEqual(events)
-  })
+  ])(
+    'serves every call while one of three upstreams gives pages with HTTP %i',
+    async (status, events) => {
+      const relay = fixture({ a: { ...html, status }, b: ok, c: ok })
+      for (let each = 0; each < 60; each++) expect((await relay.ask()).outcome).toBe(okBody)
+      expect(relay.events).toEqual(events)
+    },
+  )
 
   it.each([
     ['2.5', 2_500],
     ['3600', 30_000],
-  ])('leaves one that is unavailable for %s s alone for %i ms', async (seconds, pauseMs) => {
-    const headers = ['Retry-After', seconds]
-    const relay = fixture({ a: { ...html, status: 503, headers }, b: ok })
-    for (let each = 0; each < 4; each++) expect((await relay.ask()).outcome).toBe(okBody)
-    await relay.clock.advance(pauseMs - 100)
-    for (let each = 0; each < 4; each++) await relay.ask()
-    expect(relay.sent['a']).toBe(1)
-    await relay.clock.advance(200)
-    for (let each = 0; each < 4; each++) expect((await relay.ask()).outcome).toBe(okBody)
-    expect(relay.sent['a']).toBe(2)
-    expect(relay.events).toEqual(Array(2).fill(`a: held off ${pauseMs} ms`))
-  })
+  ])(
+    'does not ask an upstream that is unavailable for %s s during %i ms',
+    async (seconds, pauseMs) => {
+      const headers = ['Retry-After', seconds]
+      const relay = fixture({ a: { ...html, status: 503, headers }, b: ok })
+      for (let each = 0; each < 4; each++) expect((await relay.ask()).outcome).toBe(okBody)
+      await relay.clock.advance(pauseMs - 100)
+      for (let each = 0; each < 4; each++) await relay.ask()
+      expect(relay.sent['a']).toBe(1)
+      await relay.clock.advance(200)
+      for (let each = 0; each < 4; each++) expect((await relay.ask()).outcome).toBe(okBody)
+      expect(relay.sent['a']).toBe(2)
+      expect(relay.events).toEqual(Array(2).fill(`a: cooldown ${pauseMs} ms`))
+    },
+  )
 
   it.each([429, 503])(
-    'says when to come back while all are in cooldown after HTTP %i',
+    'fails calls with rate-limited while all are in cooldown after HTTP %i',
     async (status) => {
       const relay = fixture({ a: { ...html, status, headers: ['Retry-After', '20'] } })
       expect((await relay.ask()).outcome).toBe(html.body)
@@ -603,12 +609,16 @@ describe('availability under traffic', () => {
   it.each([
     ['that names no time', [], 'eth_getBalance'],
     ['whose time makes no sense', ['Retry-After', 'soon'], 'eth_getBalance'],
-    ['for what no spec names, which anybody may make up', ['Retry-After', '9'], 'odd_method'],
-  ])('asks on at an unavailable one %s', async (_case, headers, method) => {
+    [
+      'for a method that no spec names, which any client may invent',
+      ['Retry-After', '9'],
+      'odd_method',
+    ],
+  ])('goes on asking an unavailable upstream %s', async (_case, headers, method) => {
     const relay = fixture({ a: { ...html, status: 503, headers } })
     for (let each = 0; each < 3; each++) await relay.ask({ method })
     expect(relay.sent['a']).toBeGreaterThan(2)
-    expect(relay.events.join()).not.toContain('held off')
+    expect(relay.events.join()).not.toContain('cooldown')
   })
 
   it('does not take an upstream out for one bad URL', async () => {
@@ -646,20 +656,20 @@ describe('availability under traffic', () => {
     expect(second.requests).toHaveLength(before)
   })
 
-  it('holds off a URL that says 429 for as long as it says', async () => {
+  it('puts a URL that answers 429 into cooldown for its Retry-After', async () => {
     const limited = { status: 429, headers: ['Retry-After', '7'], body: 'slow down' }
     const relay = fixture({ a: limited, b: ok })
     expect((await relay.ask()).upstream).toBe('b')
     for (let each = 0; each < 9; each++) await relay.ask()
     expect(relay.sent['a']).toBe(1)
-    expect(relay.events).toEqual(['a: held off 7000 ms'])
+    expect(relay.events).toEqual(['a: cooldown 7000 ms'])
     await relay.clock.advance(7_000)
     await relay.ask()
     await relay.ask()
     expect(relay.sent['a']).toBe(2)
   })
 
-  it('does not fail over to a URL that was held off while the first one was asked', async () => {
+  it('does not fail over to a URL whose cooldown began while the first one was asked', async () => {
     const limited = { status: 429, body: 'slow down' }
     const late = { fault: 'reset', afterMs: 500 } as const
     const relay = fixture({
@@ -682,7 +692,7 @@ describe('availability under traffic', () => {
     expect([0, 1].map((url) => relay.transport('a', url).requests.length)).toEqual([1, 1])
   })
 
-  it('passes on the 429 itself when nobody else can answer', async () => {
+  it('passes on the 429 itself when no other upstream can answer', async () => {
     const relay = fixture({ a: { status: 429, body: 'slow down' } })
     expect((await relay.ask()).outcome).toBe('slow down')
   })

@@ -11,7 +11,7 @@ beforeAll(async () => {
   ;({ chain, iface } = await ethereum())
 })
 
-/** A request's body that says of itself what a test wants. */
+/** The body of a request, as a test describes it. */
 class Incoming {
   isRepeatable = true
 

@@ -33,31 +33,31 @@ it.each<Case>([
       'no upstream can serve this call now (a: its only session is taken, b: its only session is taken)',
   },
   {
-    name: 'one is full, the other excluded',
+    name: 'one upstream is full, the other excluded',
     asked: { directives: { blockProviders: ['b'] } },
     taken: { a: 1_000 },
     message: 'no upstream can serve this call now (a: all 1,000 sessions are taken, b: excluded)',
   },
   {
-    name: 'who declares the add-on is full',
+    name: 'the upstream that declares the add-on is full',
     asked: trace,
     taken: { b: 1_000 },
     message: 'no upstream can serve this call now (b: all 1,000 sessions are taken)',
   },
   {
-    name: 'who declares the add-on is excluded',
+    name: 'the upstream that declares the add-on is excluded',
     asked: { ...trace, directives: { blockProviders: ['b'] } },
     taken: {},
     message: 'no upstream can serve this call now (b: excluded)',
   },
   {
-    name: 'nobody declares the add-on',
+    name: 'no upstream declares the add-on',
     asked: { method: 'debug_getRawHeader', params: ['latest'] },
     taken: {},
     message: 'no upstream that is up declares the add-on `debug`, which this call needs',
   },
 ])(
-  'says why nobody can be asked: $name',
+  'reports why no upstream can be asked: $name',
   async ({ asked, taken, maxSessions = 1_000, message }) => {
     const { chain, iface } = await ethereum()
     const fixture = new RelayFixture(chain, iface, { a: ok, b: traced }, { maxSessions })
@@ -83,9 +83,9 @@ it('sheds calls at once while every session is taken, and serves again as soon a
 })
 
 it.each([
-  ['waits for a verification where nobody else can serve it', 900, '0x1'],
+  ['waits for a verification where no other upstream can serve it', 900, '0x1'],
   ['waits for none that takes longer than a second', 1_100, 'no-upstream'],
-])('a call %s', async (_, verifiedAfterMs, told) => {
+])('a call %s', async (_, verifiedAfterMs, expected) => {
   const { chain, iface } = await ethereum()
   const relay = new RelayFixture(chain, iface, { a: ok })
   const [url] = relay.pool.upstreams[0]!.urls
@@ -94,22 +94,22 @@ it.each([
     url!.verified = true
   })
   const { outcome } = await relay.ask()
-  expect(JSON.stringify(outcome)).toContain(told)
+  expect(JSON.stringify(outcome)).toContain(expected)
 })
 
 it.each([
   ['which is excluded', { directives: { blockProviders: ['b'] } }, 'no-upstream'],
   ['which declares no such add-on', trace, 'no-upstream'],
   ['while the other one is in cooldown', {}, 'rate-limited'],
-] as const)('a call waits for no verification of an upstream %s', async (_, asked, told) => {
+] as const)('a call waits for no verification of an upstream %s', async (_, asked, expected) => {
   const { chain, iface } = await ethereum()
   const relay = new RelayFixture(chain, iface, { a: ok, b: ok })
   const [a, b] = relay.pool.upstreams
   b!.urls[0]!.verified = null
-  if (told === 'rate-limited') a!.urls[0]!.cooldown.begin(60_000)
+  if (expected === 'rate-limited') a!.urls[0]!.cooldown.begin(60_000)
   else a!.sessions = 1_000
   const { outcome, tookMs } = await relay.begin(asked)
-  expect([outcome, tookMs]).toEqual([told, 0])
+  expect([outcome, tookMs]).toEqual([expected, 0])
 })
 
 it('a call that waits for a verification keeps no other from trying in an outage', async () => {

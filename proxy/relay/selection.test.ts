@@ -6,7 +6,7 @@ import type { Strategy } from '../config/types.ts'
 import type { ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
 import { RelayFixture, ethereum, result } from './testing/relay-fixture.ts'
 
-/** The least share of the best one's weight. */
+/** The least share of the best upstream's weight. */
 const weightFloor = 0.05
 let chain: Chain
 let iface: ChainInterface
@@ -51,20 +51,20 @@ describe('selection', () => {
     // Qualities by latency: (20 + 5) / (220 + 5) = 1/9; the floor is 1/20 of the best.
     ['balanced', 1 / 10],
     ['latency', weightFloor / (1 + weightFloor)],
-  ] as const)('by %s gives a slow one the share of the formula', async (strategy, share) => {
+  ] as const)('by %s gives a slow upstream the share of the formula', async (strategy, share) => {
     const relay = fixture(strategy, { a: fast, b: slow })
     await shares(relay, 50)
     expect((await shares(relay, 3_000))['b']).toBeCloseTo(share, 1)
   })
 
-  it('takes one in turn by round-robin, whatever they are like', async () => {
+  it('takes the upstreams in turn by round-robin, whatever their quality', async () => {
     expect(await shares(fixture('round-robin', { a: fast, b: slow }), 100)).toEqual({
       a: 0.5,
       b: 0.5,
     })
   })
 
-  it('lets the share of one that fails half of its calls fall, and rise when it is well', async () => {
+  it('lowers the share of an upstream that fails half of its calls, and raises it when it is well', async () => {
     const relay = fixture('availability', { a: fast, b: fast })
     let turn = 0
     relay
@@ -77,7 +77,7 @@ describe('selection', () => {
     expect((await shares(relay))['b']).toBeCloseTo(0.5, 1)
   })
 
-  it('lets one that was out of service earn its share', async () => {
+  it('lets an upstream that was out of service earn its share', async () => {
     const relay = fixture('balanced', { a: fast, b: fast })
     const { availability, urls } = relay.pool.upstreams[1]!
     availability.failed(5, 'test')
@@ -90,7 +90,7 @@ describe('selection', () => {
     expect(later['b']).toBeCloseTo(0.5, 1)
   })
 
-  it('tells among whom it drew, for the header', async () => {
+  it('records the candidates of the draw, for the header', async () => {
     const { call } = await fixture('balanced', { a: fast, b: slow }).ask()
     expect(call.journal.candidates).toEqual(
       ['a', 'b'].map((name) => ({

@@ -49,7 +49,7 @@ const resultsOf = ({ call }: Seen) =>
   call.journal.attempts.map(({ result }) => (typeof result === 'object' ? result?.name : result))
 
 describe('a call that takes long on every node', () => {
-  it('is answered by the first that is ready, and the others are taken back', async () => {
+  it('is answered by the first that is ready, and the others are aborted', async () => {
     const relay = fixture(allSlow)
     const seen = await relay.ask()
     expect([seen.upstream, seen.tookMs]).toEqual(['a', needsMs])
@@ -60,7 +60,7 @@ describe('a call that takes long on every node', () => {
     expect(relay.clock.pending).toBe(0)
   })
 
-  it('tells of who was late, and of who still had time', async () => {
+  it('records which attempts were late, and which still had time', async () => {
     const seen = await fixture(allSlow).ask()
     expect(resultsOf(seen)).toEqual(['answer', 'attempt-timeout', 'attempt-timeout'])
   })
@@ -68,7 +68,7 @@ describe('a call that takes long on every node', () => {
   it.each<[string, Asked, Partial<RelayConfig>, Record<string, number>]>([
     ['retries are switched off', {}, { retryLimit: 0 }, { a: 1, b: 0, c: 0 }],
     ['one attempt is allowed', {}, { maxAttempts: 1 }, { a: 1, b: 0, c: 0 }],
-    ['it is about one node alone', local, {}, { a: 1, b: 0, c: 0 }],
+    ['it is local to one node', local, {}, { a: 1, b: 0, c: 0 }],
     ['it is a write', write, { minRelayTimeoutMs: 100 }, { a: 1, b: 1, c: 1 }],
   ])('is answered when %s', async (_name, asked, config, sent) => {
     const relay = fixture(allSlow, config)
@@ -136,7 +136,7 @@ describe('a call that takes long on every node', () => {
   it('ends at once with a defect of the router that shows late', async () => {
     const reader: ReplyReader = {
       read: () => {
-        throw new TypeError('a mistake of ours')
+        throw new TypeError('a mistake of the router')
       },
       write: () => Buffer.alloc(0),
     }
@@ -149,7 +149,7 @@ describe('a call that takes long on every node', () => {
   it.each<[string, Asked, number | null]>([
     ['its client', { directives: { relayTimeoutMs: 800 } }, null],
     ['the config of the URL', {}, 800],
-  ])('is not waited for beyond what %s says', async (_name, asked, timeoutMs) => {
+  ])('is not waited for beyond the time that %s sets', async (_name, asked, timeoutMs) => {
     const urls = [{ timeoutMs }]
     const one = { script: slow, urls }
     const relay = fixture({ a: one, b: one, c: one })
@@ -158,7 +158,7 @@ describe('a call that takes long on every node', () => {
     expect(seen.tookMs).toBeLessThanOrEqual(4 * 800)
   })
 
-  it('is taken back everywhere when its client leaves', async () => {
+  it('is aborted everywhere when its client leaves', async () => {
     const relay = fixture(allHang)
     const client = new AbortController()
     const seen = relay.begin({ signal: client.signal })
@@ -172,7 +172,7 @@ describe('a call that takes long on every node', () => {
   })
 })
 
-it('that hangs wakes up ever more seldom once the budget of extra calls is spent', async () => {
+it('a call that hangs wakes up less and less often once the budget of extra calls is spent', async () => {
   let hanging = false
   const script: Script = () => (hanging ? { hang: true } : result('0x1', { afterMs: 2 }))
   const relay = fixture({ a: script, b: script, c: script })
@@ -193,10 +193,9 @@ it('that hangs wakes up ever more seldom once the budget of extra calls is spent
 })
 
 describe('a write', () => {
-  it('goes to the others when the named upstream is late, whose word still counts', async () => {
+  it('goes to the others when the named upstream is late, whose answer still counts', async () => {
     const asked = { ...write, directives: { selectProvider: 'c' } }
-    const told = { a: hangs, b: prompt, c: hangs }
-    const seen = await fixture(told).ask(asked)
+    const seen = await fixture({ a: hangs, b: prompt, c: hangs }).ask(asked)
     expect(seen.upstream).toBe('b')
     const late = await fixture(allHang, { minRelayTimeoutMs: 100 }).ask(asked)
     expect(late.outcome).toBe('timeout')
@@ -213,7 +212,7 @@ describe('a write', () => {
 })
 
 describe('being late', () => {
-  it('disables nobody where the calls are slow ones, one after the other or at once', async () => {
+  it('disables no upstream when the calls are slow, one after the other or at once', async () => {
     const relay = fixture(allSlow)
     for (let each = 0; each < 12; each++) await relay.ask()
     const burst = Array.from({ length: 60 }, () => relay.begin())
@@ -222,7 +221,7 @@ describe('being late', () => {
     expect(relay.events).toEqual([])
   })
 
-  it('disables nobody who answers other calls in the meantime', async () => {
+  it('disables no upstream that answers other calls in the meantime', async () => {
     const relay = fixture({ a: (request) => scriptFor(request.body) })
     const heavy = Array.from({ length: 20 }, () => relay.begin())
     for (let each = 0; each < 200; each++) {
@@ -237,13 +236,13 @@ describe('being late', () => {
     }
   })
 
-  it('disables who hangs, while another answers the same calls in time', async () => {
+  it('disables an upstream that hangs, while another answers the same calls in time', async () => {
     const relay = fixture({ a: hangs, b: prompt })
     for (let each = 0; each < 60; each++) await relay.ask()
     expect(relay.events).toEqual(['a: eligible > disabled'])
   })
 
-  it('disables all that hang, so that the backup is asked at once', async () => {
+  it('disables all upstreams that hang, so that the backup is asked at once', async () => {
     const relay = fixture({ ...allHang, z: { script: prompt, tier: 'backup' } })
     for (let each = 0; each < 10; each++) {
       void relay.begin()
@@ -272,7 +271,7 @@ describe('being late', () => {
   })
 })
 
-it('costs it score for each call that waits, though it stands for one failure only', async () => {
+it('costs an upstream score for each call that is late, though they count as one failure', async () => {
   const availabilityAfter = async (calls: number) => {
     const relay = fixture({ a: hangs })
     for (let each = 0; each < calls; each++) void relay.begin()

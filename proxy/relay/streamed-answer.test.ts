@@ -133,7 +133,7 @@ describe('a streamed answer', () => {
   test.each<[string, Partial<StreamJudge>]>([
     ['a piece', { push: () => fail() }],
     ['the end', { end: () => fail() }],
-  ])('a defect of ours in judging %s is no fault of the upstream', async (_, judge) => {
+  ])('a defect of the router in judging %s is no fault of the upstream', async (_, judge) => {
     const source = new Source(['ab'])
     const { stream, ends } = follow({ source, judge })
     const defect = new TypeError('a defect')
@@ -142,7 +142,7 @@ describe('a streamed answer', () => {
     expect(source.left).toBe(1)
   })
 
-  test('tells when its reader was slow', async () => {
+  test('reports that its reader was slow', async () => {
     const { stream, ends, clock } = follow({ source: new Source(['ab', 'cd'], cut) })
     await stream.next()
     await clock.advance(5_001)
@@ -176,7 +176,7 @@ describe('a streamed answer', () => {
     expect(getEventListeners(signal, 'abort')).toHaveLength(0)
   })
 
-  test('is left by its reader', async () => {
+  test('ends when its reader leaves', async () => {
     const source = new Source(['ab', 'cd'], 'wait')
     const { stream, ends } = follow({ source })
     for await (const chunk of stream) {
@@ -187,7 +187,7 @@ describe('a streamed answer', () => {
     expect(source.left).toBe(1)
   })
 
-  test('ends with its call, though nobody reads it', () => {
+  test('ends with its call, though it has no reader', () => {
     const source = new Source(['ab'])
     const abort = new AbortController()
     const { ends } = follow({ source, signal: abort.signal })
@@ -205,7 +205,7 @@ describe('a streamed answer', () => {
     expect(ends).toEqual([new TransportError('aborted', 'the reader left')])
   })
 
-  test('of a call that has ended is left at once', () => {
+  test('of a call that has ended ends at once', () => {
     const source = new Source(['ab'])
     const { ends } = follow({ source, signal: AbortSignal.abort() })
     expect(ends).toEqual([new TransportError('aborted', 'the reader left')])

@@ -25,7 +25,7 @@ const local: Asked = { method: 'eth_newBlockFilter', params: [] }
 const call: Asked = { method: 'eth_call', params: [{}, 'latest'] }
 const write: Asked = { method: 'eth_sendRawTransaction', params: ['0x02f8'] }
 
-describe('an error that nobody knows', () => {
+describe('an unknown error', () => {
   it.each([
     ['a read is tried elsewhere', { a: odd, b: ok, c: ok }, {}, ok, { a: 1, b: 1, c: 0 }],
     [
@@ -49,8 +49,14 @@ describe('an error that nobody knows', () => {
       nodeError(3, 'execution reverted'),
       { a: 1, b: 1, c: 0 },
     ],
-    ['one alone is not asked again', { a: odd }, {}, odd, { a: 1 }],
-    ['about one node it is the answer', { a: odd, b: ok }, local, odd, { a: 1, b: 0 }],
+    ['the only upstream is not asked again', { a: odd }, {}, odd, { a: 1 }],
+    [
+      'for a call that is local to a node it is the answer',
+      { a: odd, b: ok },
+      local,
+      odd,
+      { a: 1, b: 0 },
+    ],
     ['to a write that all refuse it is the answer', { a: odd, b: odd }, write, odd, { a: 1, b: 1 }],
   ] as const)('%s', async (_case, answers, asked, outcome, sent) => {
     const relay = fixture(answers)
@@ -58,7 +64,7 @@ describe('an error that nobody knows', () => {
     expect(relay.sent).toEqual(sent)
   })
 
-  it('is neither a success nor a failure of who says it', async () => {
+  it('is neither a success nor a failure of its upstream', async () => {
     const relay = fixture({ a: odd, b: ok })
     const [a] = relay.pool.upstreams
     const before = JSON.stringify(a?.score)
@@ -78,9 +84,9 @@ describe('an error that is the answer', () => {
 
   it.each([
     ['a revert of a call', { a: revert, b: one }, call, revert],
-    ['one of what no spec names', { a: revert, b: one }, unknown, revert],
+    ['of a method that no spec names', { a: revert, b: one }, unknown, revert],
     ['params of a balance', { a: params, b: one }, {}, params],
-    ['params of what one node keeps', { a: params, b: one }, local, params],
+    ['params of a call that is local to a node', { a: params, b: one }, local, params],
   ] as const)('%s', async (_case, answers, asked, outcome) => {
     const relay = fixture(answers)
     expect((await relay.ask(asked)).outcome).toBe(outcome.body)
@@ -89,12 +95,15 @@ describe('an error that is the answer', () => {
 })
 
 it.each([
-  ['a status of 500 with words that nobody knows', { ...odd, status: 500 }],
+  ['a status of 500 with an unknown message', { ...odd, status: 500 }],
   ['a connection that a gateway has not got', nodeError(-32000, 'connect ECONNREFUSED 10.0.0.7:1')],
   ['a gateway that waited', nodeError(-32000, 'dial tcp 10.0.0.7:8545: i/o timeout')],
   ['a gateway of gateways', nodeError(-32000, "Can't route your request to suitable provider")],
-])('%s is tried elsewhere, and whoever goes on so is not asked any more', async (_case, a) => {
-  const relay = fixture({ a, b: ok })
-  for (let each = 0; each < 20; each++) expect((await relay.ask()).outcome).toBe(ok.body)
-  expect(relay.sent).toEqual({ a: 5, b: 20 })
-})
+])(
+  '%s is tried elsewhere, and an upstream that goes on so is not asked any more',
+  async (_case, a) => {
+    const relay = fixture({ a, b: ok })
+    for (let each = 0; each < 20; each++) expect((await relay.ask()).outcome).toBe(ok.body)
+    expect(relay.sent).toEqual({ a: 5, b: 20 })
+  },
+)

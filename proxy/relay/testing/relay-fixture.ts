@@ -23,7 +23,7 @@ import type { Finding, ReplyReader } from '../reply.ts'
 export interface FixtureUpstream {
   readonly script: Script
   readonly tier?: 'primary' | 'backup'
-  /** Per URL; one URL without add-ons when not said. */
+  /** By default one URL without add-ons. */
   readonly urls?: readonly Partial<NodeUrlConfig>[]
   /** Behaviour of the second, third, ... URL. */
   readonly otherScripts?: readonly Script[]
@@ -31,7 +31,7 @@ export interface FixtureUpstream {
   readonly verified?: boolean
 }
 
-/** Where one is told by an answer, it gives that to everything. */
+/** An upstream given by an answer answers every request with it. */
 export type Upstreams = Readonly<Record<string, FixtureUpstream | ScriptedAnswer>>
 
 export function scripted(upstreams: Upstreams): Record<string, FixtureUpstream> {
@@ -49,13 +49,13 @@ export interface Asked {
   readonly signal?: AbortSignal
   /** Instead of the question's bytes. */
   readonly body?: ByteStream
-  /** Instead of one that reads in the plainest way. */
+  /** Instead of the plain reader below. */
   readonly reader?: ReplyReader
-  /** What the listener says of the call before it is asked. */
+  /** Sets what the listener knows of the call. */
   readonly prepare?: (journal: Journal) => void
 }
 
-/** What a client saw of a call, in words. */
+/** The result of a call for its client. */
 export interface Seen {
   readonly outcome: string
   readonly upstream: string | null
@@ -85,11 +85,11 @@ export async function ethereum(): Promise<{ chain: Chain; iface: ChainInterface 
   return { chain, iface }
 }
 
-/** A relay over scripted upstreams in virtual time; the file's order is the order of the round. */
+/** A relay over scripted upstreams in virtual time; round-robin takes them in the order given. */
 export class RelayFixture {
   readonly clock = new VirtualClock()
   readonly transports = new Map<string, ScriptedTransport[]>()
-  /** State changes and hold-offs of the upstreams, in words. */
+  /** State changes and cooldowns of the upstreams, as text. */
   readonly events: string[] = []
   readonly pool: Pool
   readonly relay: Relay
@@ -109,7 +109,7 @@ export class RelayFixture {
       stateChanged: (name: string, from: string, to: string) =>
         this.events.push(`${name}: ${from} > ${to}`),
       cooldownBegan: (name: string, _url: string, ms: number) =>
-        this.events.push(`${name}: held off ${ms} ms`),
+        this.events.push(`${name}: cooldown ${ms} ms`),
       verificationFailed: () => {},
     }
     const scripts = new Map<NodeUrlConfig, [string, Script]>()

@@ -8,8 +8,8 @@ import type { Journal } from './call.ts'
 import { RelayFixture, ethereum, nodeError, result } from './testing/relay-fixture.ts'
 
 /*
- * A call that may be a stream rests for as long as its client lets it: nobody is late, nobody else is
- * asked since it takes long, and what it took says nothing about the upstream.
+ * A call that may be a stream stays open for as long as its client lets it. No upstream is late, no
+ * other one is asked because it takes long, and its time does not show the speed of the upstream.
  */
 
 let chain: Chain
@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 
 const slow: ScriptedAnswer = result('0x1', { afterMs: 35_000 })
-const rests = (journal: Journal) => {
+const asStream = (journal: Journal) => {
   journal.mayRest = true
 }
 
@@ -47,7 +47,7 @@ test.each([
   const own = fixture(slow)
   await withHedges(own, slow)
   const before = own.sent
-  const { outcome, upstream, tookMs, call } = await own.ask({ ...asked, prepare: rests })
+  const { outcome, upstream, tookMs, call } = await own.ask({ ...asked, prepare: asStream })
   expect(outcome).toContain('0x1')
   expect({ upstream, tookMs }).toEqual({ upstream: 'a', tookMs: 35_000 })
   expect(own.sent).toEqual({ ...before, a: before['a']! + 1 })
@@ -59,7 +59,7 @@ test.each([
   expect(own.clock.pending).toBe(0)
 })
 
-test('the deadline of its client ends it, and nobody is blamed', async () => {
+test('the deadline of its client ends it, and no upstream is blamed', async () => {
   const own = fixture({ hang: true })
   for (let each = 0; each < 12; each++) {
     const { outcome, tookMs } = await own.ask({
@@ -75,10 +75,10 @@ test('the deadline of its client ends it, and nobody is blamed', async () => {
   expect(own.events).toEqual([])
 })
 
-test('a client that leaves says nothing about the speed of its upstream', async () => {
+test('a client that leaves does not show the speed of its upstream', async () => {
   const own = fixture({ hang: true })
   const abort = new AbortController()
-  const seen = own.begin({ signal: abort.signal, prepare: rests })
+  const seen = own.begin({ signal: abort.signal, prepare: asStream })
   await own.clock.advance(35_000)
   abort.abort()
   expect(await seen).toMatchObject({ outcome: 'CallAborted' })
@@ -89,7 +89,7 @@ test('a client that leaves says nothing about the speed of its upstream', async 
 
 test('what fails, however late, is tried elsewhere', async () => {
   const own = fixture({ fault: 'reset', afterMs: 35_000 })
-  const { outcome, upstream } = await own.ask({ prepare: rests })
+  const { outcome, upstream } = await own.ask({ prepare: asStream })
   expect(outcome).toContain('0x2')
   expect(upstream).toBe('b')
 })
@@ -98,7 +98,7 @@ test('the time that its client gives an attempt holds', async () => {
   const own = fixture({ hang: true })
   const { upstream, tookMs } = await own.ask({
     directives: { relayTimeoutMs: 5_000 },
-    prepare: rests,
+    prepare: asStream,
   })
   expect({ upstream, tookMs }).toEqual({ upstream: 'b', tookMs: 5_010 })
   expect(own.events).toEqual([])
@@ -106,6 +106,10 @@ test('the time that its client gives an attempt holds', async () => {
 
 test('an error of the node is its answer', async () => {
   const own = fixture(nodeError(-32000, 'execution reverted', { afterMs: 35_000 }))
-  const { outcome } = await own.ask({ method: 'eth_call', params: [{}, 'latest'], prepare: rests })
+  const { outcome } = await own.ask({
+    method: 'eth_call',
+    params: [{}, 'latest'],
+    prepare: asStream,
+  })
   expect(outcome).toContain('reverted')
 })
