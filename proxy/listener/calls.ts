@@ -3,7 +3,7 @@
 import type { Call } from '../relay/call.ts'
 import { CallAborted, RelayError, errorKinds, type ErrorKind } from '../relay/errors.ts'
 import type { Reply } from '../relay/reply.ts'
-import { isUpstreamsDoing } from '../relay/streamed-answer.ts'
+import { isStreamFailure } from '../relay/streamed-answer.ts'
 import { header, type Body, type ByteStream, type HeaderList } from '../upstream/wire.ts'
 import { ResponseMetadata, forwardHeaders } from './headers.ts'
 import {
@@ -75,7 +75,7 @@ export function errorOf(cause: unknown): RelayError {
 
 /** The stream of an answer failed when a part of it may have been on its way: by its upstream, or by a defect of ours. */
 export function brokenOff(cause: unknown): RelayError {
-  if (!isUpstreamsDoing(cause)) return errorOf(cause)
+  if (!isStreamFailure(cause)) return errorOf(cause)
   const message = 'the answer of the upstream broke off'
   return new RelayError(errorKinds.upstreamFailed, message, { cause })
 }

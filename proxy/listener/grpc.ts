@@ -87,9 +87,9 @@ class GrpcHandler {
     const timeoutMs = readTimeout(headers)
     if (timeoutMs instanceof RelayError) throw timeoutMs
     const cameMs = clock.nowMs()
-    const { asked, body, mayRest } = await this.#classify(exchange)
+    const { asked, body, mayStream } = await this.#classify(exchange)
     const journal = new Journal(clock.nowMs())
-    journal.mayRest = mayRest
+    journal.mayStream = mayStream
     if (timeoutMs !== null) journal.clientDeadlineMs = cameMs + timeoutMs
     return {
       guid,
@@ -99,7 +99,7 @@ class GrpcHandler {
         path,
         headers: metadataForNode(headers, iface.requestHeaders),
         body: body ?? exchange.body,
-        awaitsMessage: !mayRest,
+        awaitsMessage: !mayStream,
       },
       reader: grpcReplyReader,
       directives,
@@ -114,7 +114,7 @@ class GrpcHandler {
    */
   async #classify(
     exchange: Http2Exchange,
-  ): Promise<{ asked: Classification; body: Uint8Array | null; mayRest: boolean }> {
+  ): Promise<{ asked: Classification; body: Uint8Array | null; mayStream: boolean }> {
     const { iface } = this.#options
     const question = {
       apiInterface: 'grpc',
@@ -124,13 +124,13 @@ class GrpcHandler {
     const asked = iface.classify(question)
     const isRead = asked.kind === 'read'
     if (!asked.known || !(isRead || asked.kind === 'write'))
-      return { asked, body: null, mayRest: true }
+      return { asked, body: null, mayStream: true }
     const body = await exchange.wholeBody(isRead ? readMomentMs : writeMomentMs)
     const message = body && soleMessage(body)
     return {
       asked: message ? iface.classify({ ...question, message }) : asked,
       body,
-      mayRest: body === null || exchange.messages > 1,
+      mayStream: body === null || exchange.messages > 1,
     }
   }
 

@@ -16,7 +16,7 @@ import { type AttemptKind, type AttemptRecord, type Call, isLight, isRepeatable 
 import { addonsOf } from './needs.ts'
 import type { RelayParts } from './parts.ts'
 import type { Reply, StreamJudge } from './reply.ts'
-import { isUpstreamsDoing, StreamedAnswer, type StreamFailure } from './streamed-answer.ts'
+import { isStreamFailure, StreamedAnswer, type StreamFailure } from './streamed-answer.ts'
 import type { Verdict } from './verdict.ts'
 import { mayBeRight, type Violation } from '../integrity/violation.ts'
 
@@ -189,9 +189,9 @@ export class Attempt implements Due {
     const ownUsualMs = urlMs ?? hedging.usualBudgetMs(asked, config.minRelayTimeoutMs)
     const usualMs = ownUsualMs + this.othersMs
     const leftMs = journal.deadlineMs - nowMs
-    const ownMs = directives.relayTimeoutMs ?? (journal.mayRest ? Infinity : usualMs)
+    const ownMs = directives.relayTimeoutMs ?? (journal.mayStream ? Infinity : usualMs)
     const budgetMs = Math.min(ownMs, leftMs)
-    this.#isCutShort = journal.mayRest || budgetMs < usualMs
+    this.#isCutShort = journal.mayStream || budgetMs < usualMs
     this.#isFirm = urlMs !== null || directives.relayTimeoutMs !== null || this.#isCutShort
     this.#record.budgetMs = budgetMs
     this.#lateAtMs = nowMs + budgetMs
@@ -303,7 +303,7 @@ export class Attempt implements Due {
       const endMs = clock.nowMs()
       const isAborted = cause instanceof TransportError && cause.fault === 'aborted'
       if (cause === null) this.#succeed(refusal, endMs)
-      else if (isUpstreamsDoing(cause) && !isAborted)
+      else if (isStreamFailure(cause) && !isAborted)
         this.#streamFailed(incoming.status, cause, body.isReaderSlow, endMs)
       else this.#end('aborted', isAborted ? null : ownDefect, endMs)
     })
@@ -380,7 +380,7 @@ export class Attempt implements Due {
 
   /** The time of a stream or of a heavy call does not show how fast its upstream is. */
   get #isTimed(): boolean {
-    return !this.#call.journal.mayRest && isLight(this.#call)
+    return !this.#call.journal.mayStream && isLight(this.#call)
   }
 
   #close(): void {

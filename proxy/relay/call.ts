@@ -120,7 +120,7 @@ export class Journal {
    * It may be a stream, which may stay open and silent for as long as its client lets it: it has no
    * relay budget, and no upstream is late.
    */
-  mayRest = false
+  mayStream = false
 
   constructor(startedMs: number) {
     this.startedMs = startedMs
@@ -128,7 +128,8 @@ export class Journal {
 
   /** When its time is used up, on the clock's monotonic scale. */
   get deadlineMs(): number {
-    return Math.min(this.clientDeadlineMs, this.mayRest ? Infinity : this.startedMs + this.budgetMs)
+    const relayDeadlineMs = this.mayStream ? Infinity : this.startedMs + this.budgetMs
+    return Math.min(this.clientDeadlineMs, relayDeadlineMs)
   }
 
   begin(upstream: string, kind: AttemptKind, nowMs: number): AttemptRecord {

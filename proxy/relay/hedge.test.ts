@@ -251,7 +251,7 @@ describe('after so many answers within 2 ms, another upstream is asked', () => {
     const script = () => result('0x1', { afterMs: 2 })
     const relay = new RelayFixture(chain, iface, { a: { script }, b: { script } })
     const prepare = (journal: Journal) => {
-      journal.mayRest = true
+      journal.mayStream = true
     }
     for (let each = 0; each < 60; each++) await relay.ask({ ...known, prepare })
     for (const name of ['a', 'b']) relay.transport(name).play(() => result('0x1', { afterMs: 200 }))

@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 const slow: ScriptedAnswer = result('0x1', { afterMs: 35_000 })
 const asStream = (journal: Journal) => {
-  journal.mayRest = true
+  journal.mayStream = true
 }
 
 function fixture(a: ScriptedAnswer): RelayFixture {
@@ -65,7 +65,7 @@ test('the deadline of its client ends it, and no upstream is blamed', async () =
     const { outcome, tookMs } = await own.ask({
       directives: { selectProvider: 'a' },
       prepare: (journal) => {
-        journal.mayRest = true
+        journal.mayStream = true
         journal.clientDeadlineMs = journal.startedMs + 35_000
       },
     })

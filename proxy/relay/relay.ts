@@ -205,7 +205,7 @@ class InTurn implements AttemptOwner {
     const attempt = new Attempt(this.#parts, this, call, upstream, kind, nowMs)
     this.#running.push(attempt)
     attempt.start(nowMs)
-    if (this.#isHedged && !call.journal.mayRest) {
+    if (this.#isHedged && !call.journal.mayStream) {
       const delayMs = this.#parts.hedging.delayMs(call.asked, attempt.budgetMs)
       this.#hedgeDelayMs = delayMs + attempt.othersMs
       attempt.slowAfter(this.#hedgeDelayMs, nowMs)
@@ -237,7 +237,7 @@ class InTurn implements AttemptOwner {
   #answered(reply: Reply, nowMs: number, isLate = false): void {
     const { asked, journal } = this.#call
     if (this.#close(nowMs, isLate)) {
-      if (!journal.mayRest) this.#parts.hedging.answered(asked, nowMs - this.#triedMs)
+      if (!journal.mayStream) this.#parts.hedging.answered(asked, nowMs - this.#triedMs)
       this.#resolve(reply)
     } else release(reply.incoming.body)
   }

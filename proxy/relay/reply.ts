@@ -3,6 +3,9 @@
 import type { FailureClass, NodeError } from '../chain/failure-table.ts'
 import type { Incoming } from '../upstream/wire.ts'
 
+/** Failure tables look at no more of a node's message. */
+export const maxMessageLength = 4_096
+
 /**
  * An upstream's answer, chosen for the client. Its bytes are the upstream's own; a stream must be
  * read or released.
@@ -35,9 +38,9 @@ export type Finding =
   | { readonly kind: 'node-error'; readonly error: NodeError; readonly rest?: StreamJudge }
   /**
    * Not an answer to the request in the interface's form. `why` is short and holds no payload.
-   * `isClientsDoing`: what the client wrote may have brought it about, so it blames nobody.
+   * `isClientsFault`: the client's request may be the cause, so the upstream is not blamed.
    */
-  | { readonly kind: 'malformed'; readonly why: string; readonly isClientsDoing?: boolean }
+  | { readonly kind: 'malformed'; readonly why: string; readonly isClientsFault?: boolean }
 
 /** Reads answers of one interface; made by the listener along with the call. */
 export interface ReplyReader {

@@ -121,6 +121,6 @@ export class StreamedAnswer implements BodyStream, AsyncIterator<Uint8Array, und
 export type StreamFailure = TransportError | MalformedAnswer
 
 /** Whether a stream failed for what its upstream sent; else it is a defect of the router. */
-export function isUpstreamsDoing(cause: unknown): cause is StreamFailure {
+export function isStreamFailure(cause: unknown): cause is StreamFailure {
   return cause instanceof TransportError || cause instanceof MalformedAnswer
 }

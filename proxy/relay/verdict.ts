@@ -9,10 +9,7 @@ import { mayBeRight, type Violation } from '../integrity/violation.ts'
 import type { Pool } from '../upstream/pool.ts'
 import { mayBeWhole, type Incoming } from '../upstream/wire.ts'
 import type { Call } from './call.ts'
-import type { Finding, StreamJudge } from './reply.ts'
-
-/** Failure tables look at no more of a node's message. */
-const maxMessageLength = 4_096
+import { type Finding, maxMessageLength, type StreamJudge } from './reply.ts'
 
 /** What an upstream's answer is worth. */
 export interface Verdict {
@@ -68,7 +65,7 @@ export class Judge {
 
   #ofMalformed(
     { status, body }: Incoming,
-    { why, isClientsDoing }: Extract<Finding, { kind: 'malformed' }>,
+    { why, isClientsFault }: Extract<Finding, { kind: 'malformed' }>,
     { asked }: Call,
   ): Verdict {
     const { chain, integrity } = this.#options
@@ -80,7 +77,7 @@ export class Judge {
     const unblamed = { ...failure, weight: 0 }
     if (status >= 400) return failed(asked.known ? failure : unblamed, why, 'as-it-is')
     // The client gets it when no upstream has anything better.
-    if (isClientsDoing) return failed(unblamed, why, 'as-it-is')
+    if (isClientsFault) return failed(unblamed, why, 'as-it-is')
     // A broken answer that claims success is never passed on.
     return failed(failure, why, null, failure.holdOff ? null : { check: 'envelope', detail: why })
   }

@@ -11,7 +11,7 @@ import {
   type Span,
   spells,
 } from '../../json/scanner.ts'
-import type { Finding, ReplyReader } from '../../relay/reply.ts'
+import { type Finding, maxMessageLength, type ReplyReader } from '../../relay/reply.ts'
 import { errorWords } from '../../upstream/dialect.ts'
 import { mayBeWhole, type Body, type BodyStream, type Incoming } from '../../upstream/wire.ts'
 import { JsonRpcReplyStream } from '../json-stream.ts'
@@ -19,8 +19,6 @@ import { isIdOf } from './jsonrpc-request.ts'
 
 const result = { kind: 'result', inForm: true } as const
 const noError = 'an error without a code or a message'
-/** A longer message of a node is cut before tables look at it. */
-const maxMessageLength = 4_096
 
 /**
  * Reads the answers to one JSON-RPC request. The whole body is checked to be JSON, so an answer

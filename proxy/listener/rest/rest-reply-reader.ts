@@ -82,7 +82,7 @@ function headFinding(body: BodyStream): Finding {
 function noDocument(status: number): Finding | null {
   const why = `HTTP ${status} instead of a document`
   // Servers send the client elsewhere when they find its path untidy, which is the client's doing.
-  if (status >= 300) return { kind: 'malformed', why, isClientsDoing: true }
+  if (status >= 300) return { kind: 'malformed', why, isClientsFault: true }
   return status === 204 || status === 205 ? { kind: 'malformed', why } : null
 }
 
