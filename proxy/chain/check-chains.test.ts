@@ -137,7 +137,7 @@ describe('what is wrong', () => {
     expect(problems[0]?.hint).toContain(hint)
   })
 
-  it('is told all at once', () => {
+  it('is reported all at once', () => {
     const wrong = upstream('ETH1', { addons: ['a', 'b'], skipVerifications: ['c'] })
     expect(check([endpoint('X1'), endpoint('ETH1', 'rest'), wrong])).toHaveLength(5)
   })

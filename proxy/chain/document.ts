@@ -12,12 +12,12 @@ export interface SpecDocument {
   readonly complain: Complain
 }
 
-/** Notes what is wrong at a place of a document, and what would be right. */
+/** Reports what is wrong at a place of a document, and what would be right. */
 export type Complain = (path: Path, message: string, hint?: string | null) => void
 
 /**
- * Reads one YAML or JSON document, or says what is wrong with its form.
- * @param problems where what is complained of goes
+ * Reads one YAML or JSON document, or returns what is wrong with its form.
+ * @param problems the list to which `complain` adds
  */
 export function parseSpecDocument(
   file: string,
@@ -28,7 +28,7 @@ export function parseSpecDocument(
   const counter = new LineCounter()
   const lineAt = (offset: number | undefined) =>
     offset === undefined ? null : counter.linePos(offset).line
-  // The slower parser; of JSON it only tells the lines, when something is wrong.
+  // This parser is slower. JSON goes through it only if something is wrong, to find the lines.
   let parsed: Document.Parsed | null = null
   const parseYaml = () =>
     (parsed ??= parseDocument(text, { lineCounter: counter, prettyErrors: false, merge: true }))
@@ -43,14 +43,14 @@ export function parseSpecDocument(
     if (document.errors[0] !== undefined) throw document.errors[0]
     return { value: document.toJS({ maxAliasCount: 50 }) as unknown, complain }
   } catch (cause) {
-    // One slip makes several faults; the first says it best.
+    // One slip makes several errors; the first is the clearest.
     const line = lineAt(parseYaml().errors[0]?.pos[0])
     const message = `is not ${isJson ? 'JSON' : 'YAML'}: ${(cause as Error).message}`
     return specProblem(file, line, [], message)
   }
 }
 
-/** An object that takes no other keys, and lists those that it takes in its complaint of others. */
+/** An object that takes no other keys. Its error for another key lists the known ones. */
 export function strict<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   const known = Object.keys(shape)
   return z.strictObject(shape, {
@@ -58,7 +58,7 @@ export function strict<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   })
 }
 
-/** The value of a document as the schema has it; null when something is wrong with it, which is complained of. */
+/** The value of a document as the schema reads it; null after a complaint. */
 export function checkDocument<Schema extends z.ZodType>(
   { value, complain }: SpecDocument,
   schema: Schema,
@@ -80,7 +80,7 @@ function describeIssue(issue: z.core.$ZodIssue, outer: Path, complain: Complain)
     }
     return
   }
-  // The complaints of the one alternative that was meant: the one that has the value's type.
+  // Of a union's alternatives, the one with the value's type was meant: only its issues are reported.
   const meant =
     issue.code === 'invalid_union'
       ? issue.errors.find((issues) => !issues.some(isOfWrongType))
@@ -96,7 +96,7 @@ function isOfWrongType({ code, path }: z.core.$ZodIssue): boolean {
   return path.length === 0 && (code === 'invalid_type' || code === 'invalid_value')
 }
 
-/** Chain specs that cannot be used: all problems of all files. */
+/** All problems of all spec files. */
 export class SpecError extends Error {
   override readonly name = 'SpecError'
   readonly code = 'RPC_SPEC'
@@ -112,7 +112,7 @@ export class SpecError extends Error {
 }
 
 /**
- * A problem of a spec file, told as one of the setting that names the file.
+ * A problem of a spec file, reported at the setting that names the file.
  * @param file path, URL, or place in an archive; never with a URL's user, password or query
  * @param line 1-based; null where the file has no such place
  */
@@ -124,8 +124,8 @@ function specProblem(
   hint: string | null = null,
 ): Problem {
   const place = line === null ? file : `${file}:${line}`
-  const told = [place, formatPath(path), message].filter((part) => part !== '')
-  return problemAt('use-static-spec', null, told.join(': '), hint)
+  const parts = [place, formatPath(path), message].filter((part) => part !== '')
+  return problemAt('use-static-spec', null, parts.join(': '), hint)
 }
 
 /** A problem of a spec file as a whole. */

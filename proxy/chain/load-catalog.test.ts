@@ -56,7 +56,7 @@ describe('the sources', () => {
     expect(catalog.ids).toEqual(['A'])
   })
 
-  it('win over earlier ones', async () => {
+  it('override earlier ones', async () => {
     const first = await write('1.yml', spec('A', 'first'))
     const second = await write('2.yml', spec('a', 'second'))
     expect((await loadCatalog([first, second])).find('A')?.name).toBe('second')
@@ -158,7 +158,7 @@ describe('a source that cannot be used', () => {
     })
   })
 
-  it('is told beside all others', async () => {
+  it('is reported together with all others', async () => {
     const missing = join(folder, 'no.yml')
     const wrong = await write('a.yml', spec('A').replace('other', 'elvish'))
     await expect(loadCatalog([missing, wrong])).rejects.toMatchObject({

@@ -54,13 +54,13 @@ export async function loadCatalog(sources: readonly string[]): Promise<ChainCata
 }
 
 function refuseDoubles(source: SourceDocuments, problems: Problem[]): void {
-  const places = new Map<string, string>()
+  const fileOf = new Map<string, string>()
   const hint = 'One source has a chain once.'
   for (const { id, file } of [...source.natives, ...source.catalog]) {
-    const other = places.get(id.toLowerCase())
+    const other = fileOf.get(id.toLowerCase())
     if (other !== undefined)
       problems.push(fileProblem(file, `chain \`${id}\` is also in ${other}.`, hint))
-    places.set(id.toLowerCase(), file)
+    fileOf.set(id.toLowerCase(), file)
   }
 }
 
@@ -76,15 +76,15 @@ function refuseUnknownTables(sources: readonly SourceDocuments[]): void {
         )
 }
 
-/** What specs build on: those that they extend or import, all ids in lower case. */
+/** The specs that a spec extends or imports, all ids in lower case. */
 interface Parents {
   readonly known: readonly string[]
   readonly of: (id: string) => readonly string[]
 }
 
 /**
- * The native chains of a source, each laid over the one that it extends: another of this source, or
- * one of an earlier source whatever its format.
+ * The native chains of a source, each merged over the chain that it extends. That chain is of this
+ * source, or of an earlier one in any format.
  */
 function resolveNatives(
   source: SourceDocuments,
@@ -122,16 +122,16 @@ function resolveNatives(
 
 /**
  * The chains that the last of these sources has in the public catalog's format. Imports are looked
- * up among the catalog specs of all of them, later ones first. Specs that are switched off there,
- * being made to be imported, are chains here like the others.
+ * up among the catalog specs of all of them, later ones first. A spec that is switched off there,
+ * because it is only for import, is a chain here like the others.
  */
 function resolveCatalog(
   sources: readonly SourceDocuments[],
   source: SourceDocuments,
   problems: Problem[],
 ): NativeSpec[] {
-  const placed = sources.flatMap(({ catalog }) => catalog)
-  const specs = new Map(placed.map(({ spec }) => [spec.index.toLowerCase(), spec]))
+  const all = sources.flatMap(({ catalog }) => catalog)
+  const specs = new Map(all.map(({ spec }) => [spec.index.toLowerCase(), spec]))
   const parents: Parents = {
     known: [...specs.keys()],
     of: (id) => specs.get(id)?.imports?.map((each) => each.toLowerCase()) ?? [],
@@ -139,14 +139,14 @@ function resolveCatalog(
   for (const { id, complain } of source.catalog)
     complainOfParents(id.toLowerCase(), parents, (...text) => complain(['imports'], ...text))
   const expand = (spec: CatalogSpec): Collections => {
-    // With a problem in any source no chain is used, and imports may go in a circle.
+    // With a problem in any source no chain is used, and imports may be circular.
     const ids = problems.length > 0 ? [] : parents.of(spec.index.toLowerCase())
     return expandCollections(spec, ids.flatMap((id) => specs.get(id) ?? []).map(expand))
   }
   return source.catalog.map(({ spec }) => convertSpec(spec, expand(spec)))
 }
 
-/** Says what no source has of that which a chain builds on, and where it goes in a circle. */
+/** Reports parents of a chain that no source has, and circles. True: there is such a problem. */
 function complainOfParents(
   id: string,
   { known, of }: Parents,
@@ -158,16 +158,16 @@ function complainOfParents(
     const hint = near === undefined ? 'Add its spec to the sources.' : `Did you mean \`${near}\`?`
     complain(`there is no chain \`${each.toUpperCase()}\`.`, hint)
   }
-  const circle = wayBack([id], of)
+  const circle = circleOf([id], of)
   if (circle !== null) complain(`goes in a circle: ${circle.join(' -> ').toUpperCase()}.`)
   return missing.length > 0 || circle !== null
 }
 
-/** The way from the last of these to the first; null when there is none. */
-function wayBack(way: readonly string[], of: Parents['of']): readonly string[] | null {
-  for (const next of of(way.at(-1) ?? '')) {
-    if (next === way[0]) return [...way, next]
-    const found = way.includes(next) ? null : wayBack([...way, next], of)
+/** Extends a path of ids until it returns to its first; null when it never does. */
+function circleOf(path: readonly string[], of: Parents['of']): readonly string[] | null {
+  for (const next of of(path.at(-1) ?? '')) {
+    if (next === path[0]) return [...path, next]
+    const found = path.includes(next) ? null : circleOf([...path, next], of)
     if (found !== null) return found
   }
   return null

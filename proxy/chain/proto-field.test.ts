@@ -37,7 +37,7 @@ const absent: [string, number[], number[]][] = [
   ['a length beyond the end', [0x0a, 9, 1], [1]],
   ['a varint without an end', [0x08, 0x80], [1]],
   ['a number cut off', [0x09, 1, 2], [1]],
-  ['a group, which nobody writes any more', [0x0b, 0x0c], [1]],
+  ['a group, which is obsolete', [0x0b, 0x0c], [1]],
 ]
 test.each(absent)('%s is nothing', (_, message, path) => {
   expect(fieldAt(Uint8Array.from(message), path)).toBeUndefined()

@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 
 /*
- * Reads one field of a protobuf message without its schema: varints, and what has a length. It
- * serves to tell a height and a chain's name in an answer, and the height that a request asks for.
+ * Reads one field of a protobuf message without its schema: a varint, or a field with a length. Used
+ * for the height and chain id in an answer, and for the height in a request.
  */
 
 const varint = 0
@@ -12,8 +12,8 @@ const delimited = 2
 const fixed32 = 5
 
 /**
- * The value at the end of a path of field numbers: a number for a varint, the text for what has a
- * length; 0 is a field like any other. Of a field that comes twice the last counts.
+ * The value at the end of a path of field numbers: a number for a varint, text for a field with a
+ * length; 0 is a field like any other. If a field comes twice, the last counts.
  * @returns undefined when there is none, or the bytes are no protobuf message
  */
 export function fieldAt(

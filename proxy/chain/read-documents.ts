@@ -7,16 +7,16 @@ import { nativeSchema, type NativeSpec } from './native/schema.ts'
 import { catalogSpecsSchema, type CatalogSpec } from './public-catalog/schema.ts'
 import type { SourceFiles } from './sources.ts'
 
-/** A spec, and the file that it is in. */
+/** A spec and its file. */
 interface Placed<Spec> {
   readonly id: string
   readonly spec: Spec
   readonly file: string
-  /** Takes a place in the spec. */
+  /** Its path is relative to the spec. */
   readonly complain: Complain
 }
 
-/** What one source says, checked for form. */
+/** The documents of one source, checked for form. */
 export interface SourceDocuments {
   readonly natives: readonly Placed<NativeSpec>[]
   readonly catalog: readonly Placed<CatalogSpec>[]
@@ -26,8 +26,8 @@ export interface SourceDocuments {
 const nativeMarks = ['id', 'interfaces', 'block-time', 'allowed-lag', 'finality']
 
 /**
- * Tells the formats apart and checks each file by its own.
- * @param problems where what is wrong goes, also what is complained of later
+ * Detects the format of each file and checks it.
+ * @param problems the list for all complaints, also later ones
  */
 export function readDocuments(source: SourceFiles, problems: Problem[]): SourceDocuments {
   const before = problems.push(...source.problems) - source.problems.length
@@ -44,8 +44,8 @@ export function readDocuments(source: SourceFiles, problems: Problem[]): SourceD
     if (isCatalogFile(root, source.kind)) {
       const specs = checkDocument(document, catalogSpecsSchema)?.proposal.specs ?? []
       for (const [index, spec] of specs.entries()) {
-        const within: Complain = (path, ...said) =>
-          complain(['proposal', 'specs', index, ...path], ...said)
+        const within: Complain = (path, ...text) =>
+          complain(['proposal', 'specs', index, ...path], ...text)
         catalog.push({ id: spec.index, spec, file, complain: within })
       }
     } else if (hasKey(root, 'failures') && !nativeMarks.some((mark) => hasKey(root, mark))) {
@@ -73,7 +73,7 @@ function hasKey(value: unknown, key: string): boolean {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, key)
 }
 
-/** Proposals of other things than specs are in the same form. */
+/** Proposals that hold no specs have the same form. */
 function isCatalogFile(root: unknown, kind: SourceFiles['kind']): boolean {
   if (!hasKey(root, 'proposal')) return false
   return kind === 'file' || hasKey((root as { proposal: unknown }).proposal, 'specs')

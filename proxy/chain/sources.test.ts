@@ -94,7 +94,7 @@ describe('an archive', () => {
     expect((await loadCatalog([url])).ids).toEqual(['A'])
   })
 
-  it('is told with the file in it that is wrong', async () => {
+  it('is reported with its file that is wrong', async () => {
     const body = await archiveOf(['s/a.yml', spec('A').replace('other', 'elvish')])
     const url = await serve((_request, response) => response.end(body))
     await expect(loadCatalog([url])).rejects.toThrow(
@@ -102,7 +102,7 @@ describe('an archive', () => {
     )
   })
 
-  it('is told with the spec in it that cannot be read at all', async () => {
+  it('is reported with its spec that cannot be read at all', async () => {
     const body = await archiveOf(['a.yml', 'id: A\nx: ['], ['b.yml', spec('B')])
     const url = await serve((_request, response) => response.end(body))
     await expect(loadCatalog([url])).rejects.toThrow('!a.yml:')
@@ -197,7 +197,7 @@ describe('an archive that cannot be had', () => {
     ])
   })
 
-  it('has no server, and its key is not told', async () => {
+  it('has no server, and its key is not shown', async () => {
     const url = await serve(() => undefined)
     await new Promise((done) => server?.close(done))
     server = null

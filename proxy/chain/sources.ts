@@ -16,11 +16,10 @@ export interface SpecFile {
   readonly text: string
 }
 
-/** All that one source holds. */
 export interface SourceFiles {
   readonly files: readonly SpecFile[]
   readonly problems: readonly Problem[]
-  /** `file`: named by the user, must be a spec; `archive`: other people's files lie beside. */
+  /** `file`: named by the user, must be a spec; `archive`: may hold unrelated files. */
   readonly kind: 'file' | 'directory' | 'archive'
 }
 
@@ -33,7 +32,7 @@ export const sourceLimits = {
 type SourceLimits = typeof sourceLimits
 
 const specName = /\.(ya?ml|json)$/i
-/** A file or directory that is nobody's spec. */
+/** A file or directory that holds no specs. */
 const foreignName = /^(\.|node_modules$)/
 
 /** Reads a file, a directory with those below it, or an archive at an http(s) URL. */
@@ -91,8 +90,8 @@ const archiveHint =
   'Give the URL of a `.tar.gz` archive of a specs repository, such as `https://github.com/<owner>/<repository>/archive/refs/heads/main.tar.gz`.'
 
 /**
- * Downloads a `.tar.gz` archive and gives the YAML and JSON files in it, or in the folder of it
- * that the URL names behind a `#`.
+ * Downloads a `.tar.gz` archive and returns its YAML and JSON files, or only those in the folder that
+ * the URL names behind a `#`.
  */
 export async function readArchive(
   source: string,
@@ -121,7 +120,7 @@ export async function readArchive(
   }
 }
 
-/** @throws RangeError when there is more in it than the limit */
+/** @throws RangeError when the content exceeds the limit */
 async function unzip({ body }: Response, mostBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = []
   let bytes = 0
@@ -138,7 +137,7 @@ async function unzip({ body }: Response, mostBytes: number): Promise<Buffer> {
 /**
  * The YAML and JSON files of an archive. Nothing is written to disk, so a path in the archive is only a
  * name; links are not followed.
- * @param folder where they must be; empty for anywhere
+ * @param folder of the files; empty for all
  */
 async function unpack(archive: Buffer, shown: string, folder: string): Promise<SpecFile[]> {
   const files: SpecFile[] = []

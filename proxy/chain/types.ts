@@ -11,14 +11,14 @@ import type {
 } from './native/schema.ts'
 
 /*
- * A chain as the engine uses it: compiled from a native spec (`specs/*.yml`) or from the public
- * catalog's format, every inheritance resolved, every lookup a map.
+ * A chain as the router uses it: compiled from a native spec (`specs/*.yml`) or from the public
+ * catalog's format, with inheritance resolved.
  */
 
 export type Family = NonNullable<NativeSpec['family']>
 export type BlockTag = (typeof blockTags)[number]
 
-/** One place on the chain: a named one, a height, or a block's hash. */
+/** One point of the chain: a tag, a height, or a block's hash. */
 export type BlockPoint =
   | { readonly kind: 'tag'; readonly tag: BlockTag }
   | { readonly kind: 'number'; readonly number: number }
@@ -28,14 +28,14 @@ export type BlockPoint =
 export type BlockRef =
   | BlockPoint
   | { readonly kind: 'range'; readonly from: BlockPoint; readonly to: BlockPoint }
-  /** The answer does not depend on a block (`eth_chainId`), or it cannot be told which. */
+  /** The answer does not depend on a block (`eth_chainId`), or the block is not known. */
   | { readonly kind: 'none' }
-  /** The place where the block stands holds something that is no block; the node will say so. */
+  /** The value at the block's place is no block; the node will refuse it. */
   | { readonly kind: 'invalid' }
 
 export type CallKind = NonNullable<NativeMethod['kind']>
 
-/** What a request is about, in the words of its interface. */
+/** A request as its interface describes it. */
 export type Question =
   | {
       readonly apiInterface: 'jsonrpc'
@@ -67,12 +67,12 @@ export type Question =
 
 /** What the spec says about one request. */
 export interface Classification {
-  /** The method asked for, or the path pattern that matched. Any text when `known` is false. */
+  /** The method, or the path pattern that matched. Any text when `known` is false. */
   readonly method: string
   /** False: the spec does not name it; it is relayed as a read that is never cached. */
   readonly known: boolean
   readonly kind: CallKind
-  /** Null: the call leaves nothing on the node that a later call needs. */
+  /** Null: the call concerns no state that one node keeps for its caller. */
   readonly stateful: NonNullable<NativeMethod['stateful']> | null
   readonly block: BlockRef
   /** The add-on that an upstream must declare; null for the standard set. */
@@ -80,23 +80,23 @@ export interface Classification {
   /** Compute units: the weight of the call in budgets and scores. 10 is a cheap read. */
   readonly cost: number
   readonly cacheable: boolean
-  /** Two honest nodes give the same answer for the same block. */
+  /** Two correct nodes give the same answer for the same block. */
   readonly deterministic: boolean
-  /** Answers about one thing named by its hash, which never changes once final. */
+  /** Answers about one object named by its hash, which never changes once final. */
   readonly byHash: boolean
-  /** The node holds the answer back until something happens: two block times more. */
+  /** The node delays the answer until an event: the deadline is two block times later. */
   readonly waitsForBlock: boolean
-  /** The spec's own per-attempt time; null for the one computed from the cost. */
+  /** The spec's own deadline of an attempt; null: it is computed from the cost. */
   readonly timeoutMs: number | null
-  /** The answer tells the chain's latest block: where in `result` it stands. */
+  /** Where the answer shows the chain's latest block; null: it does not. */
   readonly tellsTip: ResultPath | null
-  /** What an answer must show to be believed. */
+  /** The checks that an answer must pass. */
   readonly checks: readonly Check[]
   /** REST: an answer that claims success is one JSON document, where the client takes JSON. */
   readonly answersJson?: boolean
   /**
-   * Where a write's result says that the node does not take it: by a number that is not 0, and in words;
-   * absent or null: nowhere.
+   * Where a write's result shows that the node refused it: a code that is not 0, and a message. Absent
+   * or null: nowhere.
    */
   readonly refusal?: NativeMethod['refusal'] | null
   /**
@@ -106,13 +106,13 @@ export interface Classification {
   readonly internalPath?: string
 }
 
-/** A rule of what an answer must show, and what stands at its place in the request. */
+/** A rule for an answer, and the value at its place in the request. */
 export interface Check {
   readonly rule: CheckRule
   readonly wanted: unknown
 }
 
-/** Where a value stands in an answer, and how its number is written. */
+/** The place of a value in an answer, and how its number is written. */
 export interface ResultPath {
   /**
    * JSON-RPC and Tendermint RPC: keys and indexes from `result` down, empty for `result` itself.
@@ -120,18 +120,18 @@ export interface ResultPath {
    */
   readonly path: readonly (string | number)[]
   readonly encoding: NonNullable<NativeProbe['encoding']>
-  /** It stands in this response header instead, lower case. */
+  /** The response header with the value instead, lower case. */
   readonly header?: string
 }
 
-/** A question that the router itself asks an upstream. */
+/** A request that the router itself sends to an upstream. */
 export interface ProbeCall {
   readonly verb: string
   /** Below the node's URL. gRPC: `/package.Service/Method`. */
   readonly path: string
   /**
-   * Where a node may serve the same instead: to be tried in this order when it does not know `path`.
-   * What worked is worth remembering for each URL.
+   * Other paths for the same request, tried in this order when the node does not know `path`. The
+   * path that worked is worth remembering for each URL.
    */
   readonly otherPaths?: readonly string[]
   /** Complete request body; null for none, and for the empty message of gRPC. */
@@ -141,12 +141,12 @@ export interface ProbeCall {
   readonly timeoutMs: number | null
 }
 
-/** What an upstream must show before it may serve. */
+/** A check that an upstream must pass before it serves. */
 export interface Verification {
-  /** `chain-id`, `pruning`, ...: the word that `skip-verifications` uses. */
+  /** `chain-id`, `pruning`, ...: the name in `skip-verifications`. */
   readonly name: string
   readonly call: ProbeCall
-  /** The value wanted, compared as the spec's own text; null: any answer that is not an error. */
+  /** The expected value, as text; null: any answer that is not an error. */
   readonly expected: string | null
   /** Asked only of URLs that declare this add-on or extension; null: of all. */
   readonly addon: string | null
@@ -161,7 +161,7 @@ export interface ChainInterface {
   readonly addons: ReadonlySet<string>
   /** Blocks behind the tip from which a call needs `archive`; null where the chain knows none. */
   readonly archiveAfterBlocks: number | null
-  /** JSON-RPC: the version that a request is of which tells none, and that the node wants to be told. */
+  /** JSON-RPC: the version of a request without one; the node needs it in the request. */
   readonly impliedVersion: '1.0' | null
   /** Client headers that reach the upstream, lower case. */
   readonly requestHeaders: ReadonlySet<string>
@@ -170,20 +170,20 @@ export interface ChainInterface {
   /** How to ask for the latest block; null where there is no way. */
   readonly latestBlock: ProbeCall | null
   readonly verifications: readonly Verification[]
-  /** Those of the verifications, and of others that specs of the chain know and that are never asked. */
+  /** Names of the verifications, and of others that the chain's specs know and the router never runs. */
   readonly verificationNames: ReadonlySet<string>
-  /** JSON-RPC: the paths beside `/` that a client may call, to mean the methods of one (`/C/rpc`). */
+  /** JSON-RPC: the paths beside `/` that a client may call, each with its own methods (`/C/rpc`). */
   readonly internalPaths: ReadonlySet<string>
   /** Names of all methods or path patterns, for documentation and metric labels. */
   readonly methods: ReadonlySet<string>
-  /** Prefixes of method names, and the prefixes under which the same methods are known as well. */
+  /** Prefixes of method names, and other prefixes for the same methods. */
   readonly aliases: ReadonlyMap<string, string>
   /** Pure: the same question gives the same classification. Never throws. */
   classify(question: Question): Classification
 }
 
 export interface Chain {
-  /** `ETH1`; the id that a config may also reach by an alias. */
+  /** `ETH1`; a config may also use an alias. */
   readonly id: string
   readonly aliases: readonly string[]
   readonly name: string
@@ -191,7 +191,7 @@ export interface Chain {
   readonly blockTimeMs: number
   /** An upstream further behind the tip than this is lagging. */
   readonly allowedLagBlocks: number
-  /** Which blocks do not change any more: those up to the tag, or those so many blocks behind the tip. */
+  /** Which blocks are final: those up to the tag, or those this many blocks behind the tip. */
   readonly finality: NonNullable<NativeSpec['finality']>
   readonly interfaces: ReadonlyMap<ApiInterface, ChainInterface>
   readonly failures: FailureTable

@@ -7,11 +7,11 @@ import type { BlockPoint, BlockRef, BlockTag, Family, Question } from '../types.
 import { isWildcard, segmentsOf } from './path-tree.ts'
 
 /*
- * Which block a request asks about: what stands at the places where its method names it, and the point of the
- * chain that is meant by that.
+ * Which block a request asks about. The spec of a method says at which places its requests name a block.
+ * The value there is a point of the chain.
  */
 
-/** Tells the block that a request asks about. Pure, never throws. */
+/** Reads the block that a request asks about. Pure, never throws. */
 type BlockReader = (...request: Parameters<PlaceReader>) => BlockRef
 
 /** How a method's requests name blocks. */
@@ -62,7 +62,7 @@ function pointReader(block: BlockPlace, syntax: BlockSyntax): BlockReader {
       isReadable = true
       if (value === undefined || value === null) continue
       const point = readPoint(value, pointSyntax) ?? invalidBlock
-      // A version is a number on a scale of its own: what it names never changes, and no tip tells of it.
+      // A version is a number on a scale of its own, without a tip. What it names never changes.
       return isVersion && point.kind === 'number' ? noBlock : point
     }
     return isReadable ? absent : invalidBlock
@@ -105,7 +105,7 @@ function rangeReader(
   }
 }
 
-/** Where both ends stand, and the one block's hash that may stand in their stead. */
+/** The places of both ends, and of the hash of one block that may replace them. */
 function rangePlaces(block: BlockPlace): (Place | null)[] {
   if (block['from-param'] !== undefined)
     return [
@@ -118,7 +118,7 @@ function rangePlaces(block: BlockPlace): (Place | null)[] {
   return [at(block.from), at(block.to), at(block.hash)]
 }
 
-/** Ethereum writes heights as `0x` digits and hashes as `0x` and 64 digits; others mostly in decimal. */
+/** Ethereum writes heights and hashes as `0x` and hex digits. Most others write heights in decimal. */
 export type Notation = 'ethereum' | 'plain'
 
 /** How the methods of a chain write blocks. */
@@ -154,14 +154,14 @@ export function pointWords(
   return words
 }
 
-// Longer texts are not looked at: no tag, height or hash of any chain is longer.
+// No tag, height or hash of any chain is longer: a longer text is no block.
 const longestPoint = 128
 const ethereumHash = /^0x[0-9a-f]{64}$/i
 const quantity = /^0x0*([0-9a-f]{1,14})$/i
 const decimal = /^\d{1,16}$/
 const foreignHash = /^(?:0x)?[0-9a-z+/=_-]{32,96}$/i
 
-/** Reads a value that is there (neither undefined nor null). Null: it is no block. */
+/** Reads a value that is neither undefined nor null. Null: it is no block. */
 function readPoint(value: unknown, syntax: PointSyntax): BlockPoint | null {
   if (typeof value === 'string') return readText(value, syntax)
   if (typeof value === 'number') {
@@ -185,7 +185,7 @@ function readText(text: string, syntax: PointSyntax): BlockPoint | null {
 
 function readNumber(text: string, notation: Notation): number | null {
   if (notation === 'plain' && decimal.test(text)) return safe(Number(text))
-  // 32 bytes are a hash, however many of them are zeros.
+  // 32 bytes are a hash, even if most of them are zeros.
   if (text.length === 66) return null
   const digits = quantity.exec(text)?.[1]
   return digits === undefined ? null : safe(Number.parseInt(digits, 16))
@@ -200,7 +200,7 @@ function readHash(text: string, notation: Notation): BlockPoint | null {
   return hash.test(text) ? { kind: 'hash', hash: text } : null
 }
 
-/** `{ blockNumber }` or `{ blockHash }` (EIP-1898), under the chain's own names for them. */
+/** `{ blockNumber }` or `{ blockHash }` (EIP-1898), by the names that the chain has for them. */
 function readObject(value: object, syntax: PointSyntax): BlockPoint | null {
   if (Array.isArray(value)) return null
   const number = member(value, syntax.numberField) ?? null
@@ -212,17 +212,17 @@ function readObject(value: object, syntax: PointSyntax): BlockPoint | null {
 }
 
 /**
- * Gives what stands at one place of a request; undefined or null when nothing does.
+ * Reads the value at one place of a request; undefined or null when there is none.
  * @param segments of the path of a REST call; of other calls none
  */
 export type PlaceReader = (question: Question, segments: readonly string[]) => unknown
 
-/** Given by a `PlaceReader` where the request is not of the shape that the place is in. */
+/** Returned by a `PlaceReader` where the request has another shape than the place needs. */
 const unreadable = Symbol('unreadable')
 
 /**
- * Stands for a member whose name differs from the known one in its case. Nodes that match names
- * without regard to case read it, others do not: what was asked for is not known.
+ * Stands for a member whose name differs from the known one in its case. Some nodes match names
+ * without regard to case and read it, others do not.
  */
 const misspelt = Symbol('misspelt')
 
@@ -248,7 +248,7 @@ export function placeReader(place: Place, pattern: string): PlaceReader {
   return at < 0 || isBehindWildcard ? () => unreadable : (_, segments) => segments[at]
 }
 
-/** Reads the params of a call by name, which may be a list or an object; only where a place is in them. */
+/** Reads a place in the params of a call, which are a list or an object. */
 function paramReader({ param: position, name, field = [] }: Place): PlaceReader {
   const at = position ?? (name === undefined ? 0 : null)
   const path = typeof field === 'string' ? [field] : field

@@ -96,8 +96,11 @@ test.each([
   ['BTC-TESTNET4', '00000000da84f2bafbbc53dee25a72ae507ff4914b867c565be350b0da8bf043'],
   ['BTC-SIGNET', '00000008819873e925422c1ff0f99f7cc9bbb232af63a077a480a3633bee1ef6'],
   ['BTC-REGTEST', '0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206'],
-])('%s is told by its first block', async (id, expected) => {
-  const [told] = (await AskedChain.load(id)).offered('jsonrpc').verifications
-  expect(told).toMatchObject({ name: 'chain-id', expected })
-  expect(JSON.parse(String(told?.call.body))).toMatchObject({ method: 'getblockhash', params: [0] })
+])('%s is identified by its first block', async (id, expected) => {
+  const [verification] = (await AskedChain.load(id)).offered('jsonrpc').verifications
+  expect(verification).toMatchObject({ name: 'chain-id', expected })
+  expect(JSON.parse(String(verification?.call.body))).toMatchObject({
+    method: 'getblockhash',
+    params: [0],
+  })
 })

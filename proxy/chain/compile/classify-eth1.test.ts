@@ -207,7 +207,7 @@ describe('what else is said of a method', () => {
     expect(ask(method, [])).toMatchObject({ method, known: true, ...expected })
   })
 
-  it('tells where the tip stands only when the latest block was asked for', () => {
+  it('shows the tip only when the latest block was asked for', () => {
     const path = { path: ['number'], encoding: 'hex' }
     expect(ask('eth_blockNumber', []).tellsTip).toEqual({ path: [], encoding: 'hex' })
     expect(ask('eth_getBlockByNumber', ['latest', false]).tellsTip).toEqual(path)

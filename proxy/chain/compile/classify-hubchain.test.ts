@@ -110,7 +110,7 @@ describe('REST', () => {
     expect(hub.rest(request)).toMatchObject(expected)
   })
 
-  it('tells the tip in the block, or in a header', () => {
+  it('shows the tip in the block, or in a header', () => {
     const block = hub.rest('GET /sdk/base/tendermint/v1beta1/blocks/latest').tellsTip
     expect(block).toEqual({ path: ['block', 'header', 'height'], encoding: 'decimal' })
     const supply = hub.rest('GET /sdk/bank/v1beta1/supply').tellsTip

@@ -87,7 +87,7 @@ describe('what else is said of a call', () => {
     expect(move.rest(request)).toMatchObject(expected)
   })
 
-  it('tells the tip in a header, where it is about the latest ledger', () => {
+  it('shows the tip in a header, if it is about the latest ledger', () => {
     const header = 'x-aptos-block-height'
     expect(move.rest('GET /accounts/0x1').tellsTip).toMatchObject({ header })
     expect(move.rest('GET /accounts/0x1?ledger_version=5').tellsTip).toBeNull()

@@ -25,7 +25,7 @@ test.each<[string, unknown[], Partial<Classification>]>([
   expect(perp.jsonrpc(method, params)).toMatchObject({ method, known: true, ...expected })
 })
 
-it('is told by its chain id', () => {
+it('is identified by its chain id', () => {
   const [verification] = perp.offered('jsonrpc').verifications
   expect(verification).toMatchObject({ name: 'chain-id', expected: '0x3e7', severity: 'fail' })
 })

@@ -97,7 +97,7 @@ describe('what else is said of a method', () => {
     ['getBalance', [key, confirmed], ['context', 'slot']],
     ['getLatestBlockhash', [confirmed], ['context', 'slot']],
     ['getEpochInfo', [confirmed], ['absoluteSlot']],
-  ])('%s %j tells the tip', (method, params, path) => {
+  ])('%s %j shows the tip', (method, params, path) => {
     expect(slots.jsonrpc(method, params).tellsTip).toEqual({ path, encoding: 'decimal' })
   })
 
@@ -108,7 +108,7 @@ describe('what else is said of a method', () => {
     ['getSignatureStatuses', [['5sig']]],
     ['getBlock', [5]],
     ['getBlockHeight', [confirmed]],
-  ])('%s %j says nothing of the tip', (method, params) => {
+  ])('%s %j does not show the tip', (method, params) => {
     expect(slots.jsonrpc(method, params).tellsTip).toBeNull()
   })
 })

@@ -12,7 +12,7 @@ import { PathTree } from './path-tree.ts'
 export function methodsOf(spec: NativeInterface): NamedMethod[] {
   return interfaceParts(spec).flatMap(({ addon, part }) =>
     Object.entries(part.methods ?? {}).map(([key, method]) => {
-      // `GET /blocks/{height}`; of a chain that serves one name under several paths, `/C/rpc eth_call`.
+      // `GET /blocks/{height}`; where a chain serves one name under several paths, `/C/rpc eth_call`.
       const [first, name] = key.split(' ', 2) as [string, string?]
       return { name: name ?? first, verb: name === undefined ? '' : first, addon, method }
     }),
@@ -37,7 +37,7 @@ export function compileClassify(
   return (apiInterface === 'rest' ? compileRest : compileByName)(spec, methodsOf(spec), compile)
 }
 
-/** @param pattern REST: the one that the path matches, under whichever of its names */
+/** @param pattern REST: the path pattern, by the name or alias that the path matches */
 type Compile = (named: NamedMethod, pattern?: string) => Classify
 
 const noSegments: readonly string[] = []
@@ -48,8 +48,8 @@ function compileByName(
   methods: readonly NamedMethod[],
   compile: Compile,
 ): (question: Question) => Classification {
-  // A chain may serve methods of one name under several paths: each path has its own table. The
-  // empty path stands for all of them, and for a name that several have, for the first in the spec.
+  // A chain may serve methods of one name under several paths: each path has its own table. The table
+  // of the empty path has all names; if several paths have a name, it has the first in the spec.
   const anywhere = new Map<string, Classify>()
   const byPath = new Map([['', anywhere]])
   const atRootFirst = methods.toSorted(
@@ -81,8 +81,8 @@ function pathOf({ method }: NamedMethod): string {
 }
 
 /**
- * `starknet_subscribeNewHeads`, `parity_subscribe`, `Filecoin.EthUnsubscribe`: as a call over a WebSocket that many share
- * it would open what nobody hears and nobody ends.
+ * `starknet_subscribeNewHeads`, `parity_subscribe`, `Filecoin.EthUnsubscribe`. As a call over a shared
+ * WebSocket it would open a subscription that no client reads or ends.
  */
 const subscribing = /^[^/]*[Ss]ubscribe(?![a-z])[^/]*$/
 
@@ -104,12 +104,12 @@ function compileRest(
     const verb = question.verb === 'HEAD' ? 'GET' : question.verb
     const match = byVerb.get(verb)?.find(question.path)
     if (match) return match.value(question, match.segments)
-    // Nobody knows what an unnamed POST does: it is not asked twice.
+    // An unnamed POST may change the node's state: it is sent once.
     return unknownMethod(question.path, verb === 'GET' ? 'read' : 'local')
   }
 }
 
-/** Prefixes of method names by prefixes under which the same methods are known as well. */
+/** Prefixes of method names, and other prefixes for the same methods. */
 export type Aliases = NonNullable<NativeInterface['aliases']>
 
 /**

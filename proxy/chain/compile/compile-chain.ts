@@ -12,7 +12,7 @@ import {
 import type { Chain, ChainInterface, ProbeCall, ResultPath, Verification } from '../types.ts'
 import { type Aliases, compileClassify, methodsOf, otherNames } from './classify.ts'
 
-/** Turns a spec, with every inheritance resolved, into what the engine asks. */
+/** Compiles a spec whose inheritance is resolved. */
 export function compileChain(spec: NativeSpec, failures: FailureTable): Chain {
   const { id, aliases = [], name = id, family = 'other', finality = 'finalized' } = spec
   return {
@@ -63,7 +63,6 @@ function compileInterface(
   }
 }
 
-/** The complete request of a probe. */
 function compileProbe(
   apiInterface: ApiInterface,
   probe: NativeProbe,
@@ -85,7 +84,7 @@ function compileProbe(
   return { verb: 'POST', path, body: body ?? JSON.stringify(call), result, timeoutMs }
 }
 
-/** What an upstream must show before it serves, of an interface and its add-ons. */
+/** The verifications of an interface and its add-ons: an upstream passes them before it serves. */
 function compileVerifications(apiInterface: ApiInterface, spec: NativeInterface): Verification[] {
   return interfaceParts(spec).flatMap(({ addon, part }) =>
     Object.entries(part.verifications ?? {}).map(([name, verification]) => ({

@@ -5,7 +5,7 @@ import type { NativeInterface, NativeMethod } from '../native/schema.ts'
 import type { BlockRef, CallKind, Check, Classification, Question, ResultPath } from '../types.ts'
 import { type BlockSyntax, compileBlock, noBlock, tagPoints } from './block.ts'
 
-/** A method of an interface, and by what it is known. */
+/** A method of an interface, and its name. */
 export interface NamedMethod {
   /** Without the verb and without the path below the URL. */
   readonly name: string
@@ -16,14 +16,14 @@ export interface NamedMethod {
 }
 
 /**
- * Tells what the spec says of one request to a method.
+ * Classifies one request to a method.
  * @param segments of the path of a REST call; of other calls none
  */
 export type Classify = (question: Question, segments: readonly string[]) => Classification
 
 /**
- * A method whose classifications are kept: only a call that names a height, a hash or a range, or
- * whose checks want something of its own, needs one of its own.
+ * A method that reuses its classifications. A call gets a new one only if it names a height, a hash or
+ * a range, or if a check compares with a value of the request.
  */
 export function compileMethod(
   { name, addon, method }: NamedMethod,
@@ -53,7 +53,7 @@ export function compileMethod(
       ...always,
       block,
       cacheable: cacheable && block.kind !== 'invalid',
-      // Only what was asked about the latest block tells which one that is.
+      // Only an answer about the latest block shows its number.
       tellsTip: block === tagPoints.latest ? tip : null,
       checks,
     }
@@ -67,17 +67,17 @@ export function compileMethod(
     const ref = block(question, segments)
     const known = kept.get(ref)
     if (known !== undefined) return known
-    const said = about(ref, checks)
-    // These are one object for all calls.
+    const classification = about(ref, checks)
+    // These refs are one object for all calls.
     if (ref.kind === 'none' || ref.kind === 'tag' || ref.kind === 'invalid')
-      kept.set(ref, Object.freeze(said))
-    return said
+      kept.set(ref, Object.freeze(classification))
+    return classification
   }
 }
 
 const none: readonly Check[] = Object.freeze([])
 
-/** What an answer must show: a list where that is the same for all requests of the method. */
+/** What an answer must show: a list if it is the same for all requests of the method. */
 function compileChecks(
   { checks: rules = [] }: NativeMethod,
   { placeReader }: BlockSyntax,
@@ -91,7 +91,7 @@ function compileChecks(
   return (...request) => rows.map(({ rule, read }) => ({ rule, wanted: read?.(...request) }))
 }
 
-/** Where the answer tells the tip, if not in its own place then in the header that all have. */
+/** Where the answer shows the tip: at the method's own place, else in the interface's header. */
 function tellsTip(
   { 'tells-tip': own = {} }: NativeMethod,
   tipHeader: string | undefined,
@@ -101,7 +101,7 @@ function tellsTip(
   return header === undefined ? null : { path: [], encoding, header }
 }
 
-/** What is said of a method that the spec does not name. */
+/** The classification of a method that the spec does not name. */
 export function unknownMethod(method: string, kind: CallKind, internalPath = ''): Classification {
   return {
     method,

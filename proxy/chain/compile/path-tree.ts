@@ -17,7 +17,7 @@ export class PathTree<Value> {
     const segments = segmentsOf(pattern)
     for (const [at, segment] of segments.entries()) {
       if (isWildcard(segment)) {
-        // The one that wants more behind it comes first: `{denom=**}/total` before `{denom=**}`.
+        // The wildcard with more segments behind it comes first: `{denom=**}/total` before `{denom=**}`.
         node.wildcards.push({ after: segments.slice(at + 1), value })
         node.wildcards.sort((one, other) => other.after.length - one.after.length)
         return
@@ -40,7 +40,7 @@ export class PathTree<Value> {
   }
 }
 
-/** No path of any chain is deeper; what is, matches nothing. */
+/** No path of any chain is deeper. A deeper path matches nothing. */
 const mostSegments = 64
 
 function emptyNode<Value>(): Node<Value> {

@@ -3,26 +3,26 @@
 import type { FailureClass, FailureTable, NodeError } from '../failure-table.ts'
 import type { FailureFile, FailureRow } from './schema.ts'
 
-/** What a row says of a failure, whatever it is told by. */
+/** The fields of a row that describe the failure, without those that match it. */
 type FailureFields = Omit<FailureRow, 'code' | 'status' | 'message' | 'examples'>
 
-// A message may quote what a stranger wrote; its beginning says what it is about.
+// A message may quote text of any length from a request; its beginning names the error.
 const longestMessage = 1_000
 
 interface NodeErrorRow {
   readonly failure: FailureClass
-  /** What it is worth with HTTP 500, where it would be the answer; null where any status may come with it. */
+  /** The failure with HTTP 500, for a row that would be the answer; null: the status does not matter. */
   readonly ifOdd: FailureClass | null
   readonly codes: ReadonlySet<number> | null
   readonly statuses: ReadonlySet<number> | null
   readonly message: RegExp | null
-  /** What methods have this error; null where all may. */
+  /** The methods that have this error; null: all. */
   readonly isOf: ((method: string) => boolean) | null
 }
 
 /**
- * Rows of several tables as one: those marked `first`, whichever table they stand in, then the rest,
- * then those marked `last`; among each the first table's before the others'.
+ * Merges the rows of several tables: first all rows marked `first`, then the rest, then those marked
+ * `last`. Within each group the order of the tables counts.
  */
 export function compileFailures(files: readonly FailureFile[]): FailureTable {
   const faults = firstOf(
@@ -39,7 +39,7 @@ export function compileFailures(files: readonly FailureFile[]): FailureTable {
   )
   const rows = files
     .flatMap((file) => file['node-errors'] ?? [])
-    .toSorted((a, b) => turnOf(a) - turnOf(b))
+    .toSorted((a, b) => rankOf(a) - rankOf(b))
     .map(compileRow)
   const limits = rows.filter(({ failure, codes, message, isOf }) => {
     return failure.holdOff && codes === null && message !== null && isOf === null
@@ -50,7 +50,7 @@ export function compileFailures(files: readonly FailureFile[]): FailureTable {
     ofTransport: (fault) => faults.get(fault) ?? unknownFault,
     ofStatus,
     ofPage(status, body) {
-      // A server in trouble is in trouble, whatever else stands on its page.
+      // The status of a server error counts, whatever the page says.
       if (status >= 500) return ofStatus(status)
       const message = Buffer.from(body.subarray(0, longestMessage)).toString('latin1')
       const limit = limits.find((row) => matches(row, { status, code: null, message }, null))
@@ -69,7 +69,7 @@ export function compileFailures(files: readonly FailureFile[]): FailureTable {
   }
 }
 
-/** The failures of rows by what they are told by. Of two rows for the same the first counts. */
+/** Failures by the keys of their rows. If two rows have a key, the first counts. */
 function firstOf<Row extends FailureFields, Key>(
   rows: readonly Row[],
   keysOf: (row: Row) => Iterable<Key>,
@@ -80,14 +80,14 @@ function firstOf<Row extends FailureFields, Key>(
   return failures
 }
 
-function turnOf({ first, last }: FailureRow): number {
+function rankOf({ first, last }: FailureRow): number {
   return Number(last ?? false) - Number(first ?? false)
 }
 
 function compileRow(row: FailureRow): NodeErrorRow {
   const failure = failureOf(row)
   const { whose, retry, holdOff } = failure
-  // An error that is the answer: nobody else is asked.
+  // The error is the answer: no other upstream is asked.
   const isFinal = whose !== 'upstream' && !retry && !holdOff
   const isForAny = row.status !== undefined || !isFinal
   return {
@@ -111,8 +111,8 @@ function matcher(names: readonly string[]): (method: string) => boolean {
 }
 
 /**
- * Statuses by which whoever answered speaks of itself, or of who may ask it: what stands in the body
- * is then no node's word about the request. Of 500 nobody knows: see `specs/README.md`.
+ * Statuses of a server's own trouble, or of missing access: the body is then not a node's answer to
+ * the request. 500 can be either: see `specs/README.md`.
  */
 function isOddStatus(status: number): boolean {
   return status >= 500 || [401, 402, 403, 407, 408, 429].includes(status)
@@ -152,14 +152,14 @@ function expand(statuses: readonly (number | string)[]): Set<number> {
   )
 }
 
-/** What no table names. */
+/** A fault that no table names. */
 const unknownFault = failureOf({ name: 'unknown-fault', whose: 'upstream' })
 
-/** Something that is no answer in the interface's form, with a status that no table names. */
+/** An answer that is not in the interface's form, with a status that no table names. */
 const malformed = failureOf({ name: 'malformed', whose: 'upstream' })
 
 /**
- * An error that no row knows: the node's own answer, as likely as the trouble of a gateway before it.
- * Nobody is blamed for it, for a stranger may have brought it about.
+ * An error that no row knows: the node's own answer, or the trouble of a gateway before it. The
+ * upstream is not blamed: any client may have caused it.
  */
 const unknownError = failureOf({ name: 'unknown-error', whose: 'node', doubtful: true })

@@ -90,7 +90,7 @@ describe('what follows from an answer that is not in the form of the interface',
   })
 })
 
-describe('a limit that a gateway tells in a form of its own', () => {
+describe('a limit that a gateway reports in a form of its own', () => {
   test.each([
     [200, '{"message":"API rate limit exceeded"}', 'rate-limited'],
     [200, '{"jsonrpc":"2.0","id":1,"error":"Too Many Requests"}', 'rate-limited'],
@@ -109,14 +109,14 @@ describe('a limit that a gateway tells in a form of its own', () => {
 
 /** On JSON-RPC, where the router itself makes the request. */
 it.each([400, 406, 411, 414, 415, 416, 417, 422, 426])(
-  'a page with HTTP %i is the trouble of whoever answered',
+  'a page with HTTP %i is a failure of the upstream',
   (status) => {
     const expected = { name: 'http-bad-request', retry: true, whose: 'upstream', weight: 1 }
     expect(evm.ofStatus(status)).toMatchObject(expected)
   },
 )
 
-/** On REST, where path, query and body are the client's: asked elsewhere, and nobody is blamed. */
+/** On REST path, query and body are the client's: another upstream is asked, and no upstream is blamed. */
 describe.each([400, 404, 405, 406, 411, 413, 414, 415, 416, 417, 422, 426, 431, 501])(
   'an error with HTTP %i that no table knows, of REST',
   (status) => {
@@ -151,11 +151,11 @@ describe('what follows from an error in the form of the interface', () => {
     ['missing state with a status of 500', 500, -32000, 'missing trie node 0xab', elsewhere],
     ['a nonce', 200, -32000, 'nonce too low', answer],
     ['missing funds', 200, -32000, 'insufficient funds for transfer', answer],
-    ['an error nobody knows', 200, -32000, 'the moon is in the wrong house', doubt],
+    ['an unknown error', 200, -32000, 'the moon is in the wrong house', doubt],
     ['an error without a code', 200, null, 'odd', doubt],
     ['an error without words', 200, 0, '', doubt],
-    ['an error nobody knows, with a status of 400', 400, -32000, 'tenant suspended', doubt],
-    ['an error nobody knows, with a status of 418', 418, null, 'teapot', doubt],
+    ['an unknown error with HTTP 400', 400, -32000, 'tenant suspended', doubt],
+    ['an unknown error with HTTP 418', 418, null, 'teapot', doubt],
     ['a 404 of a gateway', 404, null, 'no Route matched with those values', elsewhere],
     ['a node that cannot read what the router read', 200, -32700, 'parse error', limit],
     ['one that takes it for no request', 200, -32600, 'Invalid Request', limit],
@@ -169,7 +169,7 @@ describe('what follows from an error in the form of the interface', () => {
     ['a block that is not there', 200, -32000, 'header not found', elsewhere],
     ['internal error', 200, -32603, 'Internal error', { retry: true, weight: 1 }],
     [
-      'a limit told with 200',
+      'a limit with HTTP 200',
       200,
       -32005,
       'daily request count exceeded',
@@ -178,7 +178,7 @@ describe('what follows from an error in the form of the interface', () => {
     ['a status of 429', 429, -32000, 'no', { retry: true, holdOff: true, weight: 0 }],
     ['a status of 401', 401, 0, 'no', { retry: true, holdOff: false, weight: 1 }],
     [
-      'a status of 500 with an error nobody knows',
+      'an unknown error with HTTP 500',
       500,
       -32000,
       'what',
@@ -206,12 +206,12 @@ describe('what follows from an error in the form of the interface', () => {
     ['bitcoin', 500, -8, 'Block height negative'],
     ['bitcoin', 404, -5, 'Invalid address'],
     ['cosmos', 500, -32602, 'error converting json params to arguments'],
-  ])('%s nodes tell errors with HTTP %i', (family, status, code, message) => {
+  ])('%s nodes return errors with HTTP %i', (family, status, code, message) => {
     const table = compileFailures([tableOf(family), common])
-    const told = (at: number) => table.ofNodeError({ status: at, code, message })
-    expect(told(status)).toEqual(told(200))
-    expect([told(status).retry, told(status).doubtful]).toEqual([false, false])
-    expect([told(502).retry, told(502).weight]).toEqual([true, 1])
+    const found = (at: number) => table.ofNodeError({ status: at, code, message })
+    expect(found(status)).toEqual(found(200))
+    expect([found(status).retry, found(status).doubtful]).toEqual([false, false])
+    expect([found(502).retry, found(502).weight]).toEqual([true, 1])
   })
 
   it('looks at the beginning of a long message only', () => {
@@ -255,7 +255,7 @@ describe('words that several rows could claim', () => {
   })
 })
 
-// A stranger who names a method after a failure must not have every upstream held off.
+// A client may put words of a failure into a method's name. That must not start a cooldown.
 it('knows a missing method by its code, whatever its name says', () => {
   const echoes = [
     (method: string) => `the method ${method} does not exist/is not available`,
@@ -274,9 +274,9 @@ it('knows a missing method by its code, whatever its name says', () => {
   )
 })
 
-// Neither a contract's text nor a caller's mistake is taken for trouble of the node because of the
-// words in it: the one is the answer, the other would be asked three times in vain.
-describe('what only quotes the words of another row', () => {
+// A contract's text or a caller's mistake may contain the words of a node's trouble. Both are the
+// answer: a retry on other nodes would be in vain.
+describe('a message that only quotes the words of another row', () => {
   const revert = 'execution-reverted'
   test.each([
     ['evm', 3, 'execution reverted: missing trie node', revert],
@@ -323,7 +323,7 @@ describe('what only quotes the words of another row', () => {
   })
 
   it.each(['evm', 'bitcoin', 'cosmos'])(
-    '%s nodes say in their own words that a transaction is known',
+    '%s nodes have their own message for a known transaction',
     (family) => {
       const { 'node-errors': rows = [] } = tableOf(family)
       expect(rows.filter(({ transaction }) => transaction === 'known')).toHaveLength(1)
@@ -332,7 +332,7 @@ describe('what only quotes the words of another row', () => {
   )
 })
 
-describe('what follows from an answer that the checks do not believe', () => {
+describe('what follows from an answer that fails a check', () => {
   test.each([
     ['violated', { retry: true, whose: 'upstream', weight: 1, reported: true }],
     ['doubted', { retry: true, whose: 'upstream', weight: 0, reported: false }],

@@ -5,8 +5,8 @@ import { loadCatalog } from '../load-catalog.ts'
 import { AskedChain } from '../testing/asked-chain.ts'
 
 /*
- * What gateways, and nodes in trouble, say of themselves in the form of a node's error. Some of it
- * sounds like a word about the request, and none of it is the answer to a read.
+ * What gateways, and nodes in trouble, report about themselves in the form of a node's error. Some of
+ * it sounds like a statement about the request, but none of it is the answer to a read.
  */
 
 const said = [
@@ -148,8 +148,8 @@ test.each([
   'unable to parse response from node',
   'invalid input from backend',
   'Unexpected token < in JSON at position 0',
-])('whoever says "%s" has failed', (message) => {
+])('an upstream that answers "%s" has failed', (message) => {
   const { failures } = new AskedChain(catalog.find('ETH1')!).chain
-  const told = failures.ofNodeError({ status: 200, code: -32000, message }, 'eth_call')
-  expect(told).toMatchObject({ whose: 'upstream', retry: true, weight: 1 })
+  const failure = failures.ofNodeError({ status: 200, code: -32000, message }, 'eth_call')
+  expect(failure).toMatchObject({ whose: 'upstream', retry: true, weight: 1 })
 })

@@ -21,7 +21,7 @@ const params = [-32602, 'Invalid params'] as const
 const nonce = [-32000, 'nonce too low: next nonce 5, tx nonce 4'] as const
 const funds = [-32000, 'insufficient funds for gas * price + value'] as const
 
-/** What the chain's table makes of an error about a read. */
+/** The failure class of an error of a read, by the chain's table. */
 function classOf(chain: keyof typeof chains, method: string, error: readonly [number, string]) {
   const [code, message] = error
   return chains[chain].chain.failures.ofNodeError({ status: 200, code, message }, method)
@@ -99,7 +99,7 @@ describe('a row for some methods', () => {
   })
 
   // The limit of one wide query must not stop everything else that the URL serves.
-  it('a limit in answer to a query of logs holds nobody off', () => {
+  it('a limit in answer to a query of logs starts no cooldown', () => {
     const limit = [-32005, 'limit exceeded'] as const
     expect(classOf('evm', 'eth_getLogs', limit)).toMatchObject({ retry: true, holdOff: false })
     expect(classOf('evm', 'eth_getBalance', limit)).toMatchObject({ retry: true, holdOff: true })

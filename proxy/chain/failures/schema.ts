@@ -5,13 +5,13 @@ import { strict } from '../document.ts'
 import { answerFindings, transportFaults } from '../failure-table.ts'
 
 /*
- * The failure tables, `specs/failures/*.yml`, as `specs/README.md` tells them: rows in order, the
- * first that matches decides.
+ * The failure tables, `specs/failures/*.yml`, documented in `specs/README.md`: the first row that
+ * matches counts.
  */
 
 const name = z.string().regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be lower case words joined by -')
 
-const verdict = {
+const failureKeys = {
   name,
   whose: z.enum(['upstream', 'node', 'caller']),
   retry: z.boolean().optional(),
@@ -31,7 +31,6 @@ const status = z.union([
 const pattern = z.string().min(1).max(200).refine(isPattern, 'is not a regular expression')
 
 const example = strict({
-  /** What was asked for. */
   method: z.string().min(1).optional(),
   code: z.int().optional(),
   status: z.int().optional(),
@@ -44,7 +43,7 @@ const methodName = z
   .regex(/^[^*]+\*?$/, 'must be the name of a method or path, or its beginning and `*`')
 
 const nodeErrorRow = strict({
-  ...verdict,
+  ...failureKeys,
   'only-for': z.array(methodName).min(1).optional(),
   code: z.array(z.int()).min(1).optional(),
   status: z.array(status).min(1).optional(),
@@ -64,11 +63,11 @@ export const failureFileSchema = strict({
   failures: name,
   'error-statuses': z.array(z.int().min(400).max(599)).min(1).optional(),
   transport: z
-    .array(strict({ ...verdict, fault: z.array(z.enum(transportFaults)).min(1) }))
+    .array(strict({ ...failureKeys, fault: z.array(z.enum(transportFaults)).min(1) }))
     .optional(),
-  http: z.array(strict({ ...verdict, status: z.array(status).min(1) })).optional(),
+  http: z.array(strict({ ...failureKeys, status: z.array(status).min(1) })).optional(),
   answers: z
-    .array(strict({ ...verdict, finding: z.array(z.enum(answerFindings)).min(1) }))
+    .array(strict({ ...failureKeys, finding: z.array(z.enum(answerFindings)).min(1) }))
     .optional(),
   'node-errors': z.array(nodeErrorRow).optional(),
 })

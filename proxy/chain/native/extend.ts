@@ -9,7 +9,7 @@ export interface NativePart {
   readonly verifications?: Record<string, NativeVerification> | undefined
 }
 
-/** The parts of an interface: the standard set, then each add-on's; with their places in the file. */
+/** The parts of an interface, with their paths in the file: the standard set, then each add-on. */
 export function interfaceParts(
   own: NativeInterface,
 ): { readonly addon: string | null; readonly at: readonly string[]; readonly part: NativePart }[] {
@@ -23,7 +23,7 @@ export function interfaceParts(
   ]
 }
 
-/** A spec laid over the one that it extends: what it does not say is as it is there. */
+/** Merges a spec over the spec that it extends: keys that it leaves out are inherited. */
 export function extendSpec(base: NativeSpec, own: NativeSpec): NativeSpec {
   const interfaces = { ...base.interfaces }
   for (const name of apiInterfaces) {
@@ -46,7 +46,7 @@ function extendInterface(base: NativeInterface, own: NativeInterface): NativeInt
     ),
   )
   const extendPart = (lower: NativePart, upper: NativePart, addon: string | null) => ({
-    // What is left out, or stands in another part now, is not inherited.
+    // A method that is left out, or now in another part, is not inherited.
     methods: {
       ...Object.fromEntries(
         Object.entries(lower.methods ?? {})
@@ -92,7 +92,7 @@ function withoutChecks(method: NativeMethod, dropped: readonly string[] = []): N
   return { ...method, checks: method.checks?.filter(({ check }) => !dropped.includes(check)) }
 }
 
-/** One that asks nothing itself keeps the question. */
+/** A verification without a method or path of its own inherits the request. */
 function extendVerification(base: NativeVerification, own: NativeVerification): NativeVerification {
   if (own.method === undefined && own.path === undefined) return { ...base, ...own }
   const { expected, severity } = base

@@ -267,7 +267,7 @@ describe('a native spec that is wrong', () => {
     expect(problems.join('\n')).toContain(expected)
   })
 
-  it('is told with all that is wrong in all files at once', async () => {
+  it('is reported with all that is wrong in all files at once', async () => {
     const problems = await problemsOf(
       head.replace('2s', 'x') + interfaces,
       head.replace('TEST', 'OTHER').replace('evm', 'elvish') + interfaces,
@@ -281,12 +281,12 @@ describe('a native spec that is wrong', () => {
     ])
   })
 
-  it('is told once when its form is broken, however many faults that makes', async () => {
+  it('is reported once when its form is broken, however many errors that makes', async () => {
     const problems = await problemsOf('id: TEST\ninterfaces: [{:\n  a: b: c\n  d: e: f\n')
     expect(problems).toEqual([expect.stringMatching(/^spec0.yml:\d: is not YAML: /)])
   })
 
-  it('is told when it extends in a circle', async () => {
+  it('is reported when it extends in a circle', async () => {
     const problems = await problemsOf(
       'id: A\nextends: B\n',
       'id: B\nextends: C\n',
@@ -299,7 +299,7 @@ describe('a native spec that is wrong', () => {
     ])
   })
 
-  it('is told when a chain is there twice', async () => {
+  it('is reported when a chain is there twice', async () => {
     const problems = await problemsOf(head + interfaces, head.replace('TEST', 'test') + interfaces)
     expect(problems.join()).toContain('spec1.yml: chain `test` is also in')
   })

@@ -5,9 +5,9 @@ import { parseDuration } from '../../config/units.ts'
 import { strict } from '../document.ts'
 
 /*
- * The native format, one YAML file a chain, as `specs/README.md` tells it. Its type is what the router
- * knows of a chain: whatever the format a spec was written in, it becomes one of these, is laid over the
- * one that it extends, and is compiled. What a key means when it is left out is said where it is compiled.
+ * The native format, one YAML file a chain, documented in `specs/README.md`. A spec in another format
+ * is converted to this type, merged over the spec that it extends, and compiled. Defaults are set where
+ * a key is compiled.
  */
 
 export const blockTags = ['latest', 'pending', 'safe', 'finalized', 'earliest'] as const
@@ -35,10 +35,10 @@ const headerName = z.string().regex(/^[a-z0-9-]{1,64}$/, 'must be a header name 
 /** Keys and indexes from the result down; empty for the result itself. */
 const path = z.array(z.union([text, z.int().min(0)])).max(16)
 
-/** Of a param among those that stand in a list. */
+/** Index of a param in a list. */
 const position = z.int().min(0).max(31)
 
-/** Where one value stands in a request: among the params, or in one of the other places. */
+/** The place of one value in a request. */
 const pointPlace = strict({
   param: position.optional(),
   name: text.optional(),
@@ -54,7 +54,7 @@ export type Place = z.output<typeof pointPlace>
 const pointWays = ['param', 'path-parameter', 'query', 'header', 'message'] as const
 const blockWays = [...pointWays, 'from-param', 'first-of'] as const
 
-/** Where the block stands: exactly one of the ways to say it. */
+/** The place of the block, given in exactly one way. */
 const blockPlace = strict({
   ...pointPlace.shape,
   form: z.enum(['any', 'number', 'hash', 'version']).optional(),
@@ -97,8 +97,8 @@ const resultPath = strict({
 })
 
 /*
- * What an answer to a method must show, as the specs write it. A check compares the answer with the
- * request; what is null or missing in the answer is not compared.
+ * What an answer to a method must show. A check compares the answer with the request; it skips values
+ * that are null or missing in the answer.
  */
 
 export const checkSchema = z.discriminatedUnion('check', [
@@ -107,9 +107,9 @@ export const checkSchema = z.discriminatedUnion('check', [
     check: z.literal('block'),
     number: path.optional(),
     hash: path.optional(),
-    /** The result is a list, and the paths start at each of its items. */
+    /** The result is a list; the paths start at each item. */
     each: z.boolean().optional(),
-    /** The number is that of an earlier block: it is lower, by at most so much. */
+    /** The number is of an earlier block: lower by at most this. */
     older: z.int().min(1).max(1e9).optional(),
   }),
   /** The value at the path is the one at a place of the request. */
@@ -121,7 +121,7 @@ export const checkSchema = z.discriminatedUnion('check', [
   }),
   /** Each log is inside the filter. */
   strict({ check: z.literal('logs'), ...pointPlace.shape }),
-  /** A block that is shown again has the parent that it had before. */
+  /** A block that is returned again has the same parent as before. */
   strict({ check: z.literal('parent'), hash: path, parent: path }),
   /** The answer is the hash of the transaction that was sent, one of Ethereum's types. */
   strict({
@@ -130,27 +130,27 @@ export const checkSchema = z.discriminatedUnion('check', [
     digest: z.literal('keccak256'),
     result: path.optional(),
   }),
-  /** The hash is made of the header or the transaction that is shown beside it. Level `full` only. */
+  /** The hash is that of the header or transaction beside it. Level `full` only. */
   strict({
     check: z.literal('proof'),
     form: z.enum(['ethereum-header', 'ethereum-transaction']),
     /** Each object of the list in this member. */
     each: z.string().min(1).optional(),
   }),
-  /** Null says that the node has not got the block: with `retry-missing-blocks` another is asked. */
+  /** Null means that the node lacks the block: with `retry-missing-blocks` another node is asked. */
   strict({ check: z.literal('exists') }),
 ])
 
 const methodSchema = strict({
   /**
-   * `read` may be asked of any node again and again; `write` changes the chain; `subscribe` opens a
-   * stream; `local` is about one node's own state (`eth_newFilter`, `admin_peers`): asked once, of
-   * one node, since another one would answer about something else.
+   * `read` may go to any node, repeatedly; `write` changes the chain; `subscribe` opens a stream;
+   * `local` is about one node's own state (`eth_newFilter`, `admin_peers`): it goes once, to one
+   * node, since each node has another state.
    */
   kind: z.enum(['read', 'write', 'subscribe', 'local']).optional(),
   /**
-   * What a call does to something that one node keeps for its caller, such as a filter: it makes it and
-   * answers with its id, asks it, or ends it. The id is the first param of the latter two.
+   * What a call does to an object that one node keeps for its caller, such as a filter: it creates it
+   * and returns its id, reads it, or ends it. The id is the first param of the latter two.
    */
   stateful: z.enum(['creates', 'uses', 'ends']).optional(),
   block: blockSchema,

@@ -7,9 +7,9 @@ import { interfaceParts } from './extend.ts'
 import type { NativeInterface, NativeProbe, NativeSpec } from './schema.ts'
 
 /**
- * What no schema sees: whether all is there once a spec is laid over its base, and whether its parts fit
- * each other.
- * @param whole the same laid over its base
+ * Checks what a schema cannot: whether a spec is complete once it is merged over its base, and whether
+ * its parts are consistent.
+ * @param whole the spec merged over its base
  */
 export function validateSpec(
   own: NativeSpec,
@@ -27,13 +27,13 @@ export function validateSpec(
       `A chain needs at least one of ${apiInterfaces.join(', ')}.`,
     )
   for (const name of apiInterfaces) {
-    const [said, complete] = [own.interfaces?.[name], whole.interfaces?.[name]]
-    if (said === undefined || complete === undefined) continue
+    const [stated, complete] = [own.interfaces?.[name], whole.interfaces?.[name]]
+    if (stated === undefined || complete === undefined) continue
     const within: Complain = (path, ...text) => complain(['interfaces', name, ...path], ...text)
     const below = base?.interfaces?.[name] ?? {}
-    validateProbes(name, said, complete, within)
-    validateMethods(name, said, below, within)
-    validateChecks(said, below, within)
+    validateProbes(name, stated, complete, within)
+    validateMethods(name, stated, below, within)
+    validateChecks(stated, below, within)
   }
 }
 

@@ -15,13 +15,13 @@ import {
   parsePath,
 } from './schema.ts'
 
-/** A method of the catalog as one of ours. `tip` is where its answer tells the latest block. */
+/** Converts a method of the catalog. `tip` is where its answer shows the latest block. */
 export function convertMethod(
   api: CatalogApi,
   data: CatalogCollectionData,
   tip: NativeMethod['tells-tip'],
 ): NativeMethod {
-  // What a REST call has in its body is not looked at.
+  // The body of a REST call is not read.
   const inBody = data.api_interface === 'rest' && data.type.toUpperCase() === 'POST'
   const kind = kindOf(api, inBody)
   const deterministic =
@@ -44,8 +44,8 @@ export function convertMethod(
   }
 }
 
-// The catalog's `local` only says that nodes answer differently. These are about what one node
-// keeps for its caller, so that another node cannot answer them.
+// The catalog's `local` only says that nodes answer differently. These methods are about state that
+// one node keeps for its caller: another node cannot answer them.
 const keptByOneNode =
   /^(eth_|Filecoin\.Eth)(New\w*Filter|GetFilter(Changes|Logs)|UninstallFilter|Accounts|Sign|SignTransaction|SendTransaction)$/i
 const filters: readonly (readonly [NonNullable<NativeMethod['stateful']>, RegExp])[] = [
@@ -53,9 +53,9 @@ const filters: readonly (readonly [NonNullable<NativeMethod['stateful']>, RegExp
   ['uses', /^(eth_|Filecoin\.Eth)GetFilter(Changes|Logs)$/i],
   ['ends', /^(eth_|Filecoin\.Eth)UninstallFilter$/i],
 ]
-// Pages for people and their tools; the catalog does not tell them from the others.
+// Pages for people and their tools. The catalog does not mark them.
 const page = /\/(spec(\.\w+)?|health\w*|metrics|openapi[^/]*|swagger[^/]*|ping|version)\/?$/i
-// Broadcasts that the catalog takes for reads.
+// Broadcasts that the catalog marks as reads.
 const broadcast = /^eth_sendUserOperation$/
 const broadcastPath = /^\/transactions(\/batch)?$/
 
@@ -98,7 +98,7 @@ export const catalogBlockWords: Readonly<Record<string, BlockTag>> = {
   l1_accepted: 'finalized',
 }
 
-/** How a method of the catalog tells its block. */
+/** How requests of a catalog method name their block. */
 function convertBlock(api: CatalogApi, data: CatalogCollectionData): NativeBlock {
   const parsing = api.block_parsing
   if (parsing === undefined || parsing.parser_func === 'EMPTY') return 'none'
@@ -121,7 +121,7 @@ function convertBlock(api: CatalogApi, data: CatalogCollectionData): NativeBlock
   }
 }
 
-/** Whether a method answers about one thing that its hash names. */
+/** Whether a method answers about one object that its hash names. */
 function namedByHash(api: CatalogApi): boolean {
   const kind = api.block_parsing?.parser_func ?? 'EMPTY'
   if (kind !== 'EMPTY' && kind !== 'DEFAULT' && kind !== 'PARSE_BY_ARG') return false

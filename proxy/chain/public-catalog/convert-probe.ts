@@ -27,7 +27,7 @@ export function convertProbe(
   }
   if (data.api_interface === 'grpc') {
     const numbers = fieldNumbers.get(`${name} ${result.join('.')}`)
-    // A message is never made of a template.
+    // A template for a message is not supported.
     return numbers === undefined || template !== ''
       ? null
       : { method: name, result: numbers, encoding }
@@ -46,7 +46,7 @@ const fieldNumbers: ReadonlyMap<string, number[]> = new Map([
   ['cosmos.base.node.v1beta1.Service/Config minimumGasPrice', [1]],
 ])
 
-/** Where the answer stands below `result`; null when it is found in a way that is not read. */
+/** The path of the value below `result`; null for a parser that is not supported. */
 function resultPath(directive: CatalogDirective): (string | number)[] | null {
   const generic = directive.parsers ?? []
   if (generic.length > 0) {
@@ -74,21 +74,21 @@ export function heightEncoding(directive: CatalogDirective): 'hex' | 'decimal' {
 }
 
 /**
- * A verification of a collection, with the add-on of the URLs that are asked, for each value wanted. Left
- * out are those that compare with the latest block, need an add-on and an extension at once, or take an
- * error for an answer.
+ * A verification of a collection, with the add-on of the URLs that it applies to, for each expected
+ * value. Left out are those that compare with the latest block, need an add-on and an extension at
+ * once, or expect an error.
  */
 export function convertVerification(
-  { name, parse_directive: said, values = [] }: CatalogVerification,
+  { name, parse_directive: own, values = [] }: CatalogVerification,
   collection: CatalogCollection,
 ): { name: string; addon: string; verification: NativeVerification }[] {
   const data = collection.collection_data
   const directive =
-    said?.function_template === undefined && said?.function_tag !== 'VERIFICATION'
-      ? collection.parse_directives.find((each) => each.function_tag === said?.function_tag)
-      : said
+    own?.function_template === undefined && own?.function_tag !== 'VERIFICATION'
+      ? collection.parse_directives.find((each) => each.function_tag === own?.function_tag)
+      : own
   const probe = directive === undefined ? null : convertProbe(directive, data)
-  // It looks at the code of the error that a REST node answers to an empty body.
+  // It reads the code of the error that a REST node returns for an empty body.
   const wantsError = data.api_interface === 'rest' && probe?.result?.join() === 'code'
   if (probe === null || wantsError) return []
   return values.flatMap(({ extension = '', expected_value: expected, severity }) => {

@@ -14,8 +14,8 @@ import { convertProbe, convertVerification, heightEncoding } from './convert-pro
 import type { CatalogCollection, CatalogCollectionData, CatalogSpec } from './schema.ts'
 
 /**
- * Collections by what tells them apart, each in layers: its own, then those of the specs that its spec
- * imports, then what it inherits from other collections.
+ * Collections by their key, each in layers: the spec's own, then those of the specs that it imports,
+ * then what it inherits from other collections.
  */
 export type Collections = ReadonlyMap<string, readonly CatalogCollection[]>
 
@@ -31,19 +31,19 @@ export function expandCollections(
   const own = Map.groupBy(spec.api_collections, (each) => collectionKey(each.collection_data))
   const layersOf = (key: string, through: readonly string[]): readonly CatalogCollection[] => {
     if (through.includes(key)) return []
-    const said = own.get(key) ?? []
+    const stated = own.get(key) ?? []
     const below = imported.flatMap((collections) => collections.get(key) ?? [])
-    // Those that came by import have their inheritance in them already.
-    const inherited = said
+    // Imported collections contain their inheritance already.
+    const inherited = stated
       .flatMap((each) => each.inheritance_apis)
       .flatMap((data) => layersOf(collectionKey(data), [...through, key]))
-    return [...new Set([...said, ...below, ...inherited])]
+    return [...new Set([...stated, ...below, ...inherited])]
   }
   const keys = new Set([own, ...imported].flatMap((collections) => [...collections.keys()]))
   return new Map([...keys].map((key) => [key, layersOf(key, [])]))
 }
 
-/** Layers as one. Of entries of one name the first counts, also to switch it off. */
+/** Merges layers. Of entries with the same name the first counts, also to switch it off. */
 function flatten(layers: readonly CatalogCollection[]): CatalogCollection[] {
   const verifications = Map.groupBy(
     layers.flatMap((layer) => layer.verifications),
@@ -55,11 +55,11 @@ function flatten(layers: readonly CatalogCollection[]): CatalogCollection[] {
     headers: firsts(layers.map(({ headers }) => headers)),
     parse_directives: firsts(layers.map((layer) => layer.parse_directives)),
     extensions: firsts(layers.map(({ extensions }) => extensions)),
-    // One may give only its values and leave the question to the one below it.
-    verifications: [...verifications].map(([name, said]) => ({
+    // A layer may give only values and inherit the request from the layer below.
+    verifications: [...verifications].map(([name, layered]) => ({
       name,
-      parse_directive: said.find((each) => each.parse_directive)?.parse_directive,
-      values: said.find((each) => each.values?.length)?.values,
+      parse_directive: layered.find((each) => each.parse_directive)?.parse_directive,
+      values: layered.find((each) => each.values?.length)?.values,
     })),
   }))
 }
@@ -72,8 +72,8 @@ function firsts<Item extends { name: string } | { function_tag: string }>(
 }
 
 /**
- * A chain of the catalog in our own format. A collection below `/ws/` is left out: it is another one
- * over again, for the URL of a node's WebSocket, and nothing is appended to such a URL.
+ * Converts a chain of the catalog to the native format. A collection below `/ws/` is left out: it
+ * repeats another one for the URL of a WebSocket, to which no path is appended.
  */
 export function convertSpec(spec: CatalogSpec, collections: Collections): NativeSpec {
   const interfaces: NonNullable<NativeSpec['interfaces']> = {}
@@ -88,7 +88,7 @@ export function convertSpec(spec: CatalogSpec, collections: Collections): Native
     const names = own.flatMap((each) => each.verifications.map(({ name }) => name))
     interfaces[apiInterface] = {
       ...convertInterface(apiInterface, served),
-      // Left out, or of what is switched off: configs may skip them all the same.
+      // Also names that are left out or switched off: a config may skip them.
       'unasked-verifications': names,
     }
   }
@@ -110,7 +110,7 @@ export function convertSpec(spec: CatalogSpec, collections: Collections): Native
   }
 }
 
-/** Ids that stand for chains of the catalog in configs that name no brand. */
+/** Ids for chains of the catalog in configs without brand names. */
 const neutralIds: ReadonlyMap<string, readonly string[]> = new Map([
   ['SOLANA', ['SLOTCHAIN']],
   ['APT1', ['MOVECHAIN']],
@@ -118,7 +118,7 @@ const neutralIds: ReadonlyMap<string, readonly string[]> = new Map([
   ['COSMOSHUB', ['HUBCHAIN']],
 ])
 
-/** Names without a brand under which methods of the catalog are known as well. */
+/** Aliases without brand names for methods of the catalog. */
 const neutralPrefixes: Readonly<Partial<Record<ApiInterface, Record<string, string>>>> = {
   rest: { '/cosmos/': '/sdk/', '/cosmwasm/': '/sdkwasm/' },
   grpc: { 'cosmos.': 'sdk.', 'cosmwasm.': 'sdkwasm.' },

@@ -4,8 +4,8 @@ import * as z from 'zod'
 import { apiInterfaces } from '../../config/types.ts'
 
 /*
- * The public catalog's format, as far as it is read here. It belongs to others and grows: keys that
- * are not named are left alone.
+ * The public catalog's format, as far as it is read here. Its owners extend it: unknown keys are
+ * ignored.
  */
 
 const collectionData = z.object({

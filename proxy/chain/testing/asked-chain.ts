@@ -4,7 +4,7 @@ import type { ApiInterface } from '../../config/types.ts'
 import { loadCatalog } from '../load-catalog.ts'
 import type { BlockPoint, BlockRef, BlockTag, Chain, Classification } from '../types.ts'
 
-/** A chain, asked in few words what it makes of a call. */
+/** A chain with short methods to classify a call. */
 export class AskedChain {
   readonly chain: Chain
 

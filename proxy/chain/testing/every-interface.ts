@@ -3,14 +3,14 @@
 import { loadCatalog } from '../load-catalog.ts'
 import type { Chain, ChainCatalog, ChainInterface } from '../types.ts'
 
-/** One interface of one chain: what a listener can be started for. */
+/** One interface of one chain, as a listener serves it. */
 export interface OfferedInterface {
   readonly chain: Chain
   readonly offered: ChainInterface
 }
 
 /**
- * Every interface of every chain of some sources, for tests that walk through all of them.
+ * Every interface of every chain of some sources.
  * @param sources as for `--use-static-spec`; the bundled specs when there are none
  */
 export async function everyInterface(
