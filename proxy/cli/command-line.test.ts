@@ -2,8 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { commands, configPathOf, parseFlags } from './command-line.ts'
-import { helpText } from './command-line.ts'
+import { commands, configPathOf, helpText, parseFlags } from './command-line.ts'
 import { settingNames } from '../config/settings.ts'
 
 describe('what is asked', () => {

@@ -2,13 +2,11 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { fileURLToPath } from 'node:url'
 import packageJson from '../../package.json' with { type: 'json' }
-import { configPathOf, parseFlags } from './command-line.ts'
-import { helpText } from './command-line.ts'
+import { configPathOf, helpText, parseFlags } from './command-line.ts'
 import { createReferenceCheck } from './reference-check.ts'
 import { exitCodes, problemLine } from './judged-config.ts'
-import type { CommandIo } from './validate.ts'
+import { type CommandIo, runSchema, runValidate } from './validate.ts'
 import { run } from './run.ts'
-import { runSchema, runValidate } from './validate.ts'
 
 /** The value of `SR_CONFIG` when it is not set: the Ethereum example. */
 const defaultConfig = fileURLToPath(new URL('../../examples/ethereum.yml', import.meta.url))

@@ -4,8 +4,7 @@ import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { type EnvFile, layerEnvironment } from '../config/env-file.ts'
 import type { FlagValues } from '../config/settings.ts'
-import { envFilesOf, parseConfig, unreadableConfig } from '../config/parse.ts'
-import type { ParsedConfig } from '../config/parse.ts'
+import { envFilesOf, parseConfig, type ParsedConfig, unreadableConfig } from '../config/parse.ts'
 import { type Problem, problemAt, whyUnreadable } from '../config/problem.ts'
 
 /** The largest config or env file that is read. */

@@ -2,7 +2,6 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { OutputFormat } from './command-line.ts'
 import { configJsonSchema } from '../config/json-schema.ts'
-import type { Problem } from '../config/problem.ts'
 import type { RouterConfig } from '../config/types.ts'
 import { type CheckReferences, exitCodes, judgeConfig, problemLine } from './judged-config.ts'
 import type { ConfigRequest } from './read-config-file.ts'
@@ -37,23 +36,16 @@ export async function runValidate(
 ): Promise<number> {
   const { configPath, flags, output } = arguments_
   const request = { configPath, flags, environment: io.environment }
-  const { parsed, problems: found, valid } = await judgeConfig(request, checkReferences)
+  const { parsed, problems, valid } = await judgeConfig(request, checkReferences)
   const { config, redact } = parsed
-  const problems = found.map((problem) => redactProblem(problem, redact))
   if (output === 'json') {
     const document = { version: 1, file: configPath, valid, problems }
-    io.stdout.write(`${JSON.stringify(document, null, 2)}\n`)
+    io.stdout.write(`${redact(JSON.stringify(document, null, 2))}\n`)
   } else {
-    for (const problem of problems) io.stderr.write(`${problemLine(configPath, problem)}\n`)
+    for (const problem of problems) io.stderr.write(`${redact(problemLine(configPath, problem))}\n`)
     if (valid && config !== null) io.stdout.write(`${configPath} is valid: ${summary(config)}\n`)
   }
   return valid ? exitCodes.done : exitCodes.invalid
-}
-
-/** No part puts a secret into a problem; should one ever do, it goes no further than here. */
-function redactProblem(problem: Problem, redact: (text: string) => string): Problem {
-  const { message, hint } = problem
-  return { ...problem, message: redact(message), hint: hint === null ? null : redact(hint) }
 }
 
 function summary(config: RouterConfig): string {
