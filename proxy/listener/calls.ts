@@ -14,10 +14,10 @@ import {
 } from './http/http-exchange.ts'
 import type { CallEnd, ListenerOptions } from './listener.ts'
 
-/** What came of a call. */
+/** The result of a call. */
 export type CallOutcome = Reply | RelayError | CallAborted
 
-/** Runs the calls of one listener, whatever its interface, and tells how they ended. */
+/** Runs the calls of one listener, whatever its interface, and reports how they ended. */
 export class Calls {
   readonly #options: Pick<ListenerOptions, 'relay' | 'clock' | 'observer'>
 
@@ -25,7 +25,7 @@ export class Calls {
     this.#options = options
   }
 
-  /** Never rejects: a failure that nobody foresaw is an internal error with its cause. */
+  /** Never rejects: an unexpected failure becomes an internal error with its cause. */
   run(call: Call): Promise<CallOutcome> {
     return this.#options
       .relay(call)
@@ -34,7 +34,7 @@ export class Calls {
       )
   }
 
-  /** The body of a streamed answer, of one item among others; the call ends with it, once it was begun. */
+  /** The body of a streamed answer of a batch item. Once its reading begins, the call ends with it. */
   async *endingWith(body: ByteStream, call: Call, reply: Reply): AsyncGenerator<Uint8Array> {
     let outcome: CallOutcome = new CallAborted()
     try {
@@ -48,46 +48,46 @@ export class Calls {
     }
   }
 
-  /** Tells the observer that a call to subscribe or unsubscribe was answered. */
+  /** Reports to the observer that a call to subscribe or unsubscribe was answered. */
   subscriptionAnswered(call: Call, isRefused: boolean): void {
-    this.#tell(call, { kind: 'subscription', isRefused })
+    this.#report(call, { kind: 'subscription', isRefused })
   }
 
-  /** Tells the observer how a call ended. */
+  /** Reports to the observer how a call ended. */
   ended(call: Call, outcome: CallOutcome): void {
     if (call.signal.aborted || outcome instanceof CallAborted)
-      this.#tell(call, { kind: 'abandoned' })
-    else if (outcome instanceof RelayError) this.#tell(call, { kind: 'error', error: outcome })
-    else this.#tell(call, { kind: 'reply', reply: outcome })
+      this.#report(call, { kind: 'abandoned' })
+    else if (outcome instanceof RelayError) this.#report(call, { kind: 'error', error: outcome })
+    else this.#report(call, { kind: 'reply', reply: outcome })
   }
 
-  #tell(call: Call, end: CallEnd): void {
+  #report(call: Call, end: CallEnd): void {
     const { clock, observer } = this.#options
     observer.callEnded(call, end, clock.nowMs() - call.journal.startedMs)
   }
 }
 
-/** What a client is told of a failure. Of a defect of ours it gets the guid to ask by; the cause is for the log. */
+/** The error for the client. Of a defect of the router it shows only the guid; the cause is for the log. */
 export function errorOf(cause: unknown): RelayError {
   if (cause instanceof RelayError) return cause
   return new RelayError(errorKinds.internal, 'internal error of the router', { cause })
 }
 
-/** The stream of an answer failed when a part of it may have been on its way: by its upstream, or by a defect of ours. */
+/** The error when the stream of an answer failed, by its upstream or by a defect of the router. */
 export function brokenOff(cause: unknown): RelayError {
   if (!isStreamFailure(cause)) return errorOf(cause)
   const message = 'the answer of the upstream broke off'
   return new RelayError(errorKinds.upstreamFailed, message, { cause })
 }
 
-/** Whatever the spec lists, a client that is told to wait is told how long (RFC 9110, 10.2.3). */
+/** Passed on with 429 and 503, whatever the spec lists (RFC 9110, 10.2.3). */
 const retryAfter: ReadonlySet<string> = new Set(['retry-after'])
 
 /** The calls of one interface over HTTP, and `GET /health`. */
 export abstract class HttpCalls<C extends Call = Call> implements HttpHandler {
   protected readonly options: ListenerOptions
   protected readonly calls: Calls
-  /** Of a refusal. */
+  /** The lowest HTTP status of a refusal. */
   protected readonly leastStatus: number = 200
 
   constructor(options: ListenerOptions) {
@@ -119,12 +119,12 @@ export abstract class HttpCalls<C extends Call = Call> implements HttpHandler {
     return this.refusal(new RelayError(kind, message), this.options.newGuid())
   }
 
-  protected refuseVerb(exchange: HttpExchange, who: string, allowed: string): void {
-    const answer = this.refuse(errorKinds.verbNotAllowed, `this ${who} takes ${allowed} only`)
+  protected refuseVerb(exchange: HttpExchange, place: string, allowed: string): void {
+    const answer = this.refuse(errorKinds.verbNotAllowed, `this ${place} takes ${allowed} only`)
     exchange.answer({ ...answer, headers: [...answer.headers, 'Allow', allowed] })
   }
 
-  /** The answer to what never became a call. */
+  /** The answer to a request that never became a call. */
   protected refusal(error: RelayError, guid: string): HttpAnswer {
     this.options.observer.requestRefused(error, guid)
     return {
@@ -140,7 +140,7 @@ export abstract class HttpCalls<C extends Call = Call> implements HttpHandler {
 
   /**
    * Runs the one call of an exchange and answers it: with the upstream's bytes as they are, or with an
-   * error of the router's own. Says nothing where the client has left. Never rejects.
+   * error of the router. Sends nothing when the client has left. Never rejects.
    */
   protected async answer(exchange: HttpExchange, call: C): Promise<void> {
     const outcome = await this.calls.run(call)
@@ -151,13 +151,13 @@ export abstract class HttpCalls<C extends Call = Call> implements HttpHandler {
       const { status, headers } = outcome.incoming
       const own = metadata.toHeaders(this.contentTypeOf(headers))
       const { responseHeaders } = this.options.iface
-      const isToWait = status === 429 || status === 503
-      const allowed = isToWait ? responseHeaders.union(retryAfter) : responseHeaders
-      const all = forwardHeaders(headers, allowed, own)
+      const mayComeBack = status === 429 || status === 503
+      const allowed = mayComeBack ? responseHeaders.union(retryAfter) : responseHeaders
+      const forwarded = forwardHeaders(headers, allowed, own)
       const length = exchange.verb === 'HEAD' ? header(headers, 'content-length') : null
-      const told = length === null ? all : [...all, 'Content-Length', length]
+      const all = length === null ? forwarded : [...forwarded, 'Content-Length', length]
       const body = this.bodyOf(call, outcome)
-      const written = exchange.respond(statusFor(status, body), told, body)
+      const written = exchange.respond(statusFor(status, body), all, body)
       if (written) await written
     } catch (cause) {
       return this.#fail(exchange, call, brokenOff(cause))
@@ -165,7 +165,7 @@ export abstract class HttpCalls<C extends Call = Call> implements HttpHandler {
     this.calls.ended(call, outcome)
   }
 
-  /** Answers with an error of the router's own; does nothing where an answer has begun already. */
+  /** Answers with an error of the router; sends nothing when an answer has begun already. */
   #fail(exchange: HttpExchange, call: C, error: RelayError): void {
     const headers = this.metadataOf(call.guid).add(call.journal, null).toHeaders('application/json')
     this.calls.ended(call, error)
@@ -176,7 +176,7 @@ export abstract class HttpCalls<C extends Call = Call> implements HttpHandler {
   }
 }
 
-/** An upstream's status, unless it is one that cannot be told. */
+/** An upstream's status, or 502 for one that cannot be sent with this body. */
 function statusFor(status: number, body: Body | null): number {
   const isOdd = status < 200 || status > 599 || (body !== null && isBodiless(status))
   return isOdd ? 502 : status

@@ -30,9 +30,9 @@ export function createGrpcListener(options: ListenerOptions): Listener {
 const grpc = 'application/grpc'
 /** Also with the coding of its messages; not gRPC-Web, which is another protocol. */
 const isGrpc = /^application\/grpc(?:[+;]|$)/i
-/** How long the end of a read is waited for behind its first message, before it is sent on as a stream. */
+/** How long a read may take to end after its first message, before it is sent on as a stream. */
 const readMomentMs = 2
-/** A write goes to every node at once, so it is waited for. One that goes on then goes to one node. */
+/** The same for a write. It is longer, since a whole write goes to every node and a stream to one. */
 const writeMomentMs = 5_000
 const onlyGrpc =
   'this listener serves gRPC: POST with the content type application/grpc, and GET /health'
@@ -56,7 +56,7 @@ class GrpcHandler {
       const error = errorOf(cause)
       observer.requestRefused(error, guid)
       exchange.end(new ResponseMetadata(guid, version).toHeaders(grpc), statusOf(error))
-      // Where its head had gone out already.
+      // When its head was sent already.
       exchange.cutOff(statusOf(error))
     }
   }
@@ -109,8 +109,8 @@ class GrpcHandler {
   }
 
   /**
-   * Says what a call is about. A read or a write that the spec names, with one message, is one question:
-   * its `body` is here. Anything else may be a stream, and is not to be held up at its beginning.
+   * Classifies a call. A read or a write that the spec names, with one message, is unary: its `body` is
+   * here. Anything else may be a stream, and must not be delayed at its beginning.
    */
   async #classify(
     exchange: Http2Exchange,
@@ -154,8 +154,8 @@ class GrpcHandler {
       return this.#calls.ended(call, reply)
     }
     const trailers = () => {
-      const told = metadataForClient(incoming.trailers())
-      if (header(told, 'grpc-status') !== null) return told
+      const trailers = metadataForClient(incoming.trailers())
+      if (header(trailers, 'grpc-status') !== null) return trailers
       return statusOf({
         kind: errorKinds.upstreamFailed,
         message: 'the upstream ended without a status',
@@ -172,13 +172,13 @@ class GrpcHandler {
   }
 }
 
-/** An HTTP status for what is no gRPC at all; null for what is. */
+/** The HTTP status for a request that is not gRPC; null for one that is. */
 function refusalOf({ verb, headers }: Http2Exchange): number | null {
   if (verb !== 'POST') return 405
   return isGrpc.test(header(headers, 'content-type') ?? '') ? null : 415
 }
 
-/** What is wrong with a request, whatever it asks for. */
+/** What is wrong with the form of a request; null when nothing is. */
 function faultOf({ path, headers }: Http2Exchange): RelayError | null {
   if (!isMethodPath.test(path)) {
     const message = `the path ${path} is not of the form /package.Service/Method`

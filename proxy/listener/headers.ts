@@ -9,24 +9,24 @@ import type { Candidate } from '../upstream/weights.ts'
 import { header, type HeaderList } from '../upstream/wire.ts'
 
 /*
- * Headers: the directives that a client sends to the router, what passes between client and node, and
- * what the router tells of an answer.
+ * Headers: the directives of clients for the router, the headers that pass between client and node, and
+ * those that the router adds to an answer.
  */
 
-/** More names than this, and `rpc-providers-block` excludes nobody. */
+/** A list in `rpc-providers-block` with more names than this excludes no upstream. */
 const maxBlocked = 2
 
 /** The longest delay of a timer; a longer one would fire at once. */
 const longestTimerMs = 2 ** 31 - 1
 
-/** Directives of capabilities that this version has not: to ignore one would break its promise. */
+/** Directives of capabilities that this version lacks: a request with one is refused, not served without it. */
 const notBuilt: Readonly<Record<string, string>> = {
   'rpc-stickiness': 'sticky sessions',
   'rpc-cross-validation-max-participants': 'cross-validation',
   'rpc-cross-validation-agreement-threshold': 'cross-validation',
 }
 
-/** The request headers that speak to the router, for `docs/reference/headers.md`. */
+/** The request headers for the router, for `docs/reference/headers.md`. */
 export const directiveHeaders = [
   {
     name: 'rpc-select-provider',
@@ -37,7 +37,7 @@ export const directiveHeaders = [
   {
     name: 'rpc-providers-block',
     value: `up to ${maxBlocked} names of upstreams, separated by commas`,
-    effect: `These upstreams are not asked. A list of more than ${maxBlocked} is ignored: nobody is excluded and no error is given.`,
+    effect: `These upstreams are not asked. A list of more than ${maxBlocked} is ignored: no upstream is excluded and no error is given.`,
   },
   {
     name: 'rpc-extension',
@@ -58,8 +58,8 @@ export const directiveHeaders = [
 ] as const
 
 /**
- * What the client asks of the router, or the error when a value cannot be understood. Of a header
- * that comes twice the first counts, save for `rpc-providers-block`, whose lists are joined.
+ * Reads the directives, or returns the error for a value that is invalid. Of a header that comes twice
+ * the first counts, except for `rpc-providers-block`, whose lists are joined.
  */
 export function readDirectives(headers: HeaderList): Directives | RelayError {
   let directives: { -readonly [Key in keyof Directives]: Directives[Key] } | null = null
@@ -111,7 +111,7 @@ function isDirective(name: string): boolean {
   return name.charCodeAt(3) === 0x2d && name.slice(0, 3).toLowerCase() === 'rpc'
 }
 
-/** Of one connection, or of one way to put a body into bytes, or into a part: never passed on, whatever a spec says. */
+/** Headers of one connection, or of one encoding or range of a body: never passed on, even if a spec lists them. */
 const ownToEachHop: ReadonlySet<string> = new Set([
   ...hopByHop,
   'te',
@@ -124,8 +124,8 @@ const ownToEachHop: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The headers of `from` that a spec lists, put behind those of `to`, which has the only ones of its
- * names. Names of `allowed` are lower case.
+ * Appends to `to` the headers of `from` that a spec lists, except names that `to` has already. Names of
+ * `allowed` are lower case.
  */
 export function forwardHeaders(
   from: HeaderList,
@@ -143,7 +143,7 @@ export function forwardHeaders(
   return all ?? to
 }
 
-/** The headers by which an answer tells how it came about, for `docs/reference/headers.md`. */
+/** The headers that the router adds to an answer, for `docs/reference/headers.md`. */
 export const metadataHeaders = {
   provider: {
     name: 'Rpc-Provider-Address',
@@ -201,7 +201,7 @@ export const metadataHeaders = {
   },
 } as const
 
-/** Gathers what happened to the calls of one HTTP request, and puts it into headers. */
+/** Collects what happened to the calls of one HTTP request, and writes it into headers. */
 export class ResponseMetadata {
   readonly #guid: string
   readonly #version: string
@@ -219,7 +219,7 @@ export class ResponseMetadata {
     this.#version = version
   }
 
-  /** Adds one call that came to its end. `reply` is null where the router itself answered. */
+  /** Adds one call that has ended. `reply` is null when the router itself answered. */
   add(journal: Journal, reply: Reply | null): this {
     this.#calls += 1
     this.#candidates = this.#calls === 1 ? journal.candidates : null
@@ -229,8 +229,8 @@ export class ResponseMetadata {
       if (block !== null && (this.#latestBlock === null || block < this.#latestBlock))
         this.#latestBlock = block
     }
-    for (const { kind, upstream, result } of journal.attempts) {
-      if (kind === 'retry') this.#retries += 1
+    this.#retries += journal.retries
+    for (const { upstream, result } of journal.attempts) {
       if (result === null || result === 'answer' || result === 'aborted') continue
       if (result === 'node-error' || result.whose !== 'upstream')
         this.#nodeErrors = joined(this.#nodeErrors, upstream)
@@ -271,7 +271,7 @@ function statsOf(candidates: readonly Candidate[]): string {
   return each.join('; ')
 }
 
-/** Each name once, in the order of their first coming. */
+/** Adds a name that is not in the list yet. */
 function joined(names: string[] | null, name: string): string[] {
   if (names === null) return [name]
   if (!names.includes(name)) names.push(name)

@@ -6,8 +6,8 @@ import type { BodyStream } from '../upstream/wire.ts'
 import { isIdOf } from './jsonrpc/jsonrpc-request.ts'
 
 /**
- * Judges a JSON document that is too long to be collected: that it is complete, and nothing comes
- * behind it. Its head is read at once, the rest while it passes.
+ * Judges a JSON document that is too long to be collected: it must be complete, with nothing behind it.
+ * Its head is read at once, the remainder while it is passed on.
  */
 export class JsonStream implements StreamJudge {
   protected readonly tracker: JsonTracker
@@ -24,7 +24,7 @@ export class JsonStream implements StreamJudge {
     return this.#declaredLength
   }
 
-  /** What is wrong as far as can be told by now; null when nothing is. */
+  /** What is wrong in the bytes so far; null when nothing is. */
   get problem(): string | null {
     return this.tracker.problem
   }
@@ -43,19 +43,18 @@ export class JsonStream implements StreamJudge {
     if (!this.tracker.isComplete) throw new MalformedAnswer('JSON that ends early')
   }
 
-  /** The bytes for the client instead of these, which stand at this offset. */
+  /** The bytes for the client in place of these, which begin at this offset. */
   protected forClient(chunk: Uint8Array, _from: number): readonly Uint8Array[] {
     return [chunk]
   }
 }
 
-/** A node may spell an id in more bytes than it was sent in: with escapes, white space, an exponent. */
+/** A node may write an id with more bytes than were sent: with escapes, white space, an exponent. */
 const spareIdBytes = 64 * 1024
 
 /**
- * Judges one answer that is too long to be collected, and puts the client's id into it: beside what
- * holds for any JSON, that there is one result or one error, which shows in the head, and that the id
- * is the request's, wherever it stands.
+ * Judges one answer that is too long to be collected, and puts the client's id into it. There must be
+ * one result or one error, which shows in the head, and the id must be that of the request.
  */
 export class JsonRpcReplyStream extends JsonStream {
   readonly #sentId: Buffer | null
@@ -77,7 +76,7 @@ export class JsonRpcReplyStream extends JsonStream {
     return this.#isError ? (this.tracker.members.get('"error"') ?? null) : null
   }
 
-  /** The upstream's, when it is known by the head what the client's id makes of it. */
+  /** The upstream's length, corrected by the client's id; null when the head does not show the id. */
   override get length(): number | null {
     const declared = super.length
     if (this.#sentId === null) return declared
@@ -102,7 +101,7 @@ export class JsonRpcReplyStream extends JsonStream {
   protected override forClient(chunk: Uint8Array, from: number): readonly Uint8Array[] {
     const id = this.tracker.members.get('"id"')
     const to = from + chunk.length
-    // Of the head more has been read than was passed.
+    // More of the head was read than was passed on.
     if (!id || this.#sentId === null || this.#ownIdGiven || id.start >= to) return [chunk]
     // It may have begun in an earlier chunk.
     const before = chunk.subarray(0, Math.max(id.start - from, 0))
@@ -111,7 +110,7 @@ export class JsonRpcReplyStream extends JsonStream {
     return [before, this.#ownId, chunk.subarray(id.end - from)].filter(isNotEmpty)
   }
 
-  /** Once all of it has come. */
+  /** Null until all of it was read. */
   get #id(): TrackedMember | null {
     const id = this.tracker.members.get('"id"')
     return id && id.end >= 0 ? id : null
@@ -123,7 +122,7 @@ export class JsonRpcReplyStream extends JsonStream {
     return isIdOf(Buffer.from(id.text, 'latin1'), this.#sentId, this.#isError)
   }
 
-  /** The member has begun, and not with the null that version 1.0 puts where there is none. */
+  /** The member has begun, and not with the null of version 1.0 for an absent one. */
   #has(name: string): boolean {
     const member = this.tracker.members.get(name)
     return member !== undefined && !member.text.startsWith('n')

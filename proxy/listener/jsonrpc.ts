@@ -34,7 +34,7 @@ export function createJsonRpcListener(options: ListenerOptions): Listener {
   return listenForJsonRpc(options, new JsonRpcHandler(options), ['/', '/ws', '/websocket'])
 }
 
-/** @param socketPaths where WebSockets are taken, beside the chain's own paths */
+/** @param socketPaths where WebSockets are served, beside the chain's internal paths */
 export function listenForJsonRpc(
   options: ListenerOptions,
   handler: JsonRpcHandler,
@@ -44,7 +44,7 @@ export function listenForJsonRpc(
   return new HttpServer({ ...options, handler, sockets })
 }
 
-/** `POST /`, or a path of the chain's own, and `GET /health`; refuses everything else. */
+/** Serves `POST /` or an internal path of the chain, and `GET /health`; refuses everything else. */
 export class JsonRpcHandler extends HttpCalls<JsonRpcCall> {
   protected bodyOf({ reader }: JsonRpcCall, { incoming }: Reply): Body {
     return reader.bodyOf(incoming)
@@ -98,12 +98,12 @@ export class JsonRpcHandler extends HttpCalls<JsonRpcCall> {
     return !request.isNotification
   }
 
-  /** Answers what has no status and no headers of its own: a batch, or a notification. */
+  /** Answers a batch or a notification, whose status and headers come from the router. */
   async #items(exchange: HttpExchange, read: RequestBody, guid: string): Promise<void> {
     const metadata = this.metadataOf(guid)
     const context: ItemContext = {
       ...this.#originOf(exchange),
-      told: (journal, reply) => {
+      relayed: (journal, reply) => {
         metadata.add(journal, reply)
       },
       subscribe: (request, call) => refuseSubscription(request, call, this.options.subscriptions),
@@ -115,14 +115,14 @@ export class JsonRpcHandler extends HttpCalls<JsonRpcCall> {
       if (body === null) void exchange.respond(204, metadata.toHeaders(null), null)
       else await exchange.respond(200, metadata.toHeaders('application/json'), body)
     } catch (cause) {
-      // Nothing but the stream of an item fails here.
+      // Only the stream of an item fails here.
       exchange.answer(this.refusal(brokenOff(cause), guid))
     }
   }
 }
 
 /**
- * Over HTTP nobody can be told of anything later.
+ * Over HTTP the client cannot get any events.
  * @param serving what there is to subscribe to over WebSocket
  * @throws RequestRefused when the call is to subscribe
  */

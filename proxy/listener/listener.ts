@@ -18,12 +18,12 @@ export interface Listener {
   /** Binds. Resolves with the real port (a configured 0 takes a free one). @throws Error naming the address */
   start(): Promise<Address>
   /**
-   * First phase of a stop: goes on answering, and tells every connection to close after its answer.
-   * Resolves when nothing is in flight and no client has asked anything for a moment.
+   * First phase of a stop: goes on answering, and closes every connection after its answer.
+   * Resolves when nothing is in flight and no client has sent anything for a moment.
    */
   drain(): Promise<void>
   /**
-   * Second phase: takes no more connections. Resolves when every call that came in whole is answered.
+   * Second phase: accepts no more connections. Resolves when every call that came in whole is answered.
    */
   settle(): Promise<void>
   /** Last: ends the connections that are left. */
@@ -67,24 +67,24 @@ export type CallEnd =
   /** The client left before it was answered. */
   | { readonly kind: 'abandoned' }
 
-/** Hears what the clients of one listener experience; metrics and logs are made from it. */
+/** Observes the calls and connections of one listener; metrics and logs are made from it. */
 export interface ListenerObserver {
   callEnded(call: Call, end: CallEnd, durationMs: number): void
   /** Refused before it became a call: not JSON, too large, ... */
   requestRefused(error: RelayError, guid: string): void
   /** Of all kinds. */
   connectionsChanged(open: number): void
-  /** Those that are WebSockets. */
+  /** WebSockets only. */
   socketsChanged(open: number): void
 }
 
-/** Connections that may wait to be taken. */
+/** Connections that may wait to be accepted. */
 const backlog = 4_096
 
-/** A drain waits until nothing was asked for this long. */
+/** A drain waits until no request came for this long. */
 export const drainQuietMs = 500
-const lookMs = 10
-/** What a client gets to answer the goodbye on its idle connection. */
+const pollMs = 10
+/** How long a client may take to close its idle connection after the goodbye. */
 export const closeGraceMs = 1_000
 
 /** @returns where it listens @throws Error naming the address */
@@ -96,7 +96,7 @@ export function listenOn(server: Server, { host, port }: Address): Promise<Addre
     server.once('error', failed)
     server.listen({ host, port, backlog }, () => {
       server.off('error', failed)
-      // From here on an error is one connection that could not be taken.
+      // From here on an error is one connection that could not be accepted.
       server.on('error', (error) => {
         process.emitWarning(error)
       })
@@ -105,7 +105,7 @@ export function listenOn(server: Server, { host, port }: Address): Promise<Addre
   })
 }
 
-/** Takes no more connections. Resolves when the last one has ended. */
+/** Accepts no more connections. Resolves when the last one has ended. */
 export function closed(server: Server): Promise<void> {
   return new Promise((resolve) => {
     // It fails only when the server was never started, which leaves nothing to close either.
@@ -118,10 +118,10 @@ export function closed(server: Server): Promise<void> {
 /** Waits until it is so, `withinMs` at most. */
 export async function until(clock: Clock, isSo: () => boolean, withinMs = Infinity): Promise<void> {
   const untilMs = clock.nowMs() + withinMs
-  while (!isSo() && clock.nowMs() < untilMs) await sleep(clock, lookMs)
+  while (!isSo() && clock.nowMs() < untilMs) await sleep(clock, pollMs)
 }
 
-/** Waits until all that was written is taken, or nobody is there to take it. */
+/** Waits until the client has read all that was written, or has left. */
 export function drained(stream: Writable): Promise<void> {
   return new Promise((resolve) => {
     const go = () => {

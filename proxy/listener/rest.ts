@@ -16,17 +16,17 @@ export function createRestListener(options: ListenerOptions): Listener {
   return new HttpServer({ ...options, handler: new RestHandler(options) })
 }
 
-/** What a body is, and what is wanted, reaches every node. */
+/** The type of the body, and the types that the client accepts, reach every node. */
 const alwaysForwarded = ['content-type', 'accept']
 /**
- * Not TRACE, which would tell the client what the router added, keys among it; nor others, of which
- * nobody knows what a node does.
+ * Not TRACE, which would show the client what the router adds, such as keys; nor others, whose effect
+ * on a node is unknown.
  */
 const relayedVerbs = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 /**
- * An interface whose calls are told by their paths: an exchange is one call, and goes to the node under
- * its own path and query.
+ * An interface whose calls are identified by their paths: an exchange is one call, and goes to the node
+ * with its path and query.
  */
 export abstract class PathCalls extends HttpCalls {
   protected abstract read(
@@ -48,7 +48,7 @@ export abstract class PathCalls extends HttpCalls {
     void this.answer(exchange, call)
   }
 
-  /** @throws RelayError when the directives make no sense */
+  /** @throws RelayError when the directives are invalid */
   #callOf(exchange: HttpExchange, guid: string): Call {
     const { verb, path, query, signal } = exchange
     const directives = readDirectives(exchange.headers)
@@ -67,7 +67,7 @@ export abstract class PathCalls extends HttpCalls {
 }
 
 class RestHandler extends PathCalls {
-  // What JSON-RPC tells in its body, REST tells by the status.
+  // JSON-RPC has the error in its body, REST in its status.
   protected override readonly leastStatus = 400
   readonly #requestHeaders: ReadonlySet<string>
 
@@ -102,7 +102,7 @@ class RestHandler extends PathCalls {
     return header(headers, 'content-type')
   }
 
-  /** What went wrong, in a form that no node uses for its own. */
+  /** The error, in a form that no node uses for its own errors. */
   protected errorBytes({ kind, message }: RelayError, guid: string): Uint8Array {
     return Buffer.from(JSON.stringify({ error: { reason: kind.reason, message, guid } }))
   }

@@ -20,7 +20,7 @@ export function createTendermintListener(options: ListenerOptions): Listener {
   return listenForJsonRpc(options, new TendermintHandler(options), ['/websocket'])
 }
 
-/** Under which nodes answer in URI style. */
+/** The id of nodes' answers in URI style. */
 const uriId = Buffer.from('-1')
 
 const noIndex =
@@ -33,7 +33,7 @@ class TendermintHandler extends JsonRpcHandler {
     const { verb, path } = exchange
     // `/health` is the router's own on every listener; the node's is called by POST.
     const isUri = (verb === 'GET' || verb === 'HEAD') && path !== '/health'
-    // There nodes have a page of links to themselves, by the name that they were asked by.
+    // There nodes have a page of links that show their own address.
     if (isUri && path === '/') exchange.answer(this.refuse(errorKinds.noSuchPath, noIndex))
     else if (isUri) this.#uri.serve(exchange)
     else super.take(exchange)
@@ -49,7 +49,7 @@ class UriCalls extends PathCalls {
       method: path.slice(1),
       params: uriParams(query),
     })
-    // What no spec names may be anything.
+    // A path that no spec names may return anything.
     const isNamed = asked.known && verb === 'GET'
     return {
       asked,
@@ -65,8 +65,8 @@ class UriCalls extends PathCalls {
 }
 
 /**
- * The params of a call in URI style, by name: `height="5"` and `height=5` both give `5`. Texts as
- * they stand otherwise; the node is what reads them in full.
+ * The params of a call in URI style, by name: `height="5"` and `height=5` both give `5`. Other texts
+ * stay as they are: the node parses them.
  */
 function uriParams(query: string): Readonly<Record<string, string>> {
   const params: Record<string, string> = Object.create(null) as Record<string, string>
@@ -76,8 +76,8 @@ function uriParams(query: string): Readonly<Record<string, string>> {
 }
 
 /**
- * In URI style an answer may have any id, and some nodes leave the envelope out. The path is the
- * client's own, so a page that refuses it says nothing against the node.
+ * In URI style an answer may have any id, and some nodes leave the envelope out. The path comes from
+ * the client, so a page that refuses it is no failure of the node.
  */
 class UriReplyReader extends JsonRpcReplyReader {
   override read(incoming: Incoming, wantsResult = false): Finding {
@@ -87,7 +87,7 @@ class UriReplyReader extends JsonRpcReplyReader {
   }
 }
 
-/** An object that has nothing of JSON-RPC is the result itself. */
+/** An object without a member of JSON-RPC is the result itself. */
 function bareResult({ status, body }: Incoming): Finding | null {
   if (status >= 300 || !(body instanceof Uint8Array)) return null
   const value = objectIn(body)

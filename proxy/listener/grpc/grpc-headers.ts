@@ -4,20 +4,19 @@ import { hopByHop } from '../../config/fields/upstream-auth.ts'
 import { RelayError, errorKinds, type ErrorKind } from '../../relay/errors.ts'
 import type { HeaderList } from '../../upstream/wire.ts'
 
-/** Of one connection, of HTTP/2 itself, or for somebody else than the node. */
+/** Headers of one connection, of HTTP/2 itself, or of another server than the node. */
 const ownToEachHop: ReadonlySet<string> = new Set([...hopByHop, 'host', 'te'])
 
 /**
- * Headers by which clients commonly show who they are, to the edge in front of the router or to the
- * router's operator. A provider has no business with them. (`proxy-authorization` belongs to the
- * connection, as it is.)
+ * Headers with which clients commonly authenticate to the edge in front of the router, or to the
+ * router's operator. A provider must not get them. (`proxy-authorization` belongs to the connection.)
  */
 const credentials =
   /authorization|cookie|api-?key$|subscription-key$|^x-(?:.+-)?(?:access)?token$|jwt-assertion$|^x-amzn-oidc-|^cf-access-|^x-forwarded-client-cert$/
 
 /**
- * A client's metadata for the node: all of it, since it belongs to the call, save for what speaks to
- * the router and what would give the client's credentials away.
+ * A client's metadata for the node: all of it, since it belongs to the call, except the directives for
+ * the router and the client's credentials.
  * @param allowed what the spec lists, lower case
  */
 export function metadataForNode(headers: HeaderList, allowed: ReadonlySet<string>): HeaderList {
@@ -37,7 +36,7 @@ function filtered(headers: HeaderList, takes: (name: string) => boolean): Header
   for (let at = 0; at < headers.length; at += 2) {
     const name = headers[at] as string
     if (name.startsWith(':') || ownToEachHop.has(name) || !takes(name)) continue
-    // Space around a value is none of it ("ASCII-Value" of gRPC over HTTP/2), and HTTP/2 has none there.
+    // Space around a value is not part of it ("ASCII-Value" of gRPC over HTTP/2), and HTTP/2 forbids it.
     kept.push(name, (headers[at + 1] as string).trim())
   }
   return kept
@@ -52,7 +51,7 @@ const unitsMs: Readonly<Record<string, number>> = {
   n: 1e-6,
 }
 
-/** `grpc-timeout` in milliseconds; null where there is none. Of several, each node would take another. */
+/** `grpc-timeout` in milliseconds; null when absent. Several are refused: nodes differ in which one they use. */
 export function readTimeout(headers: HeaderList): number | null | RelayError {
   const given = headers.filter((_, at) => at % 2 === 1 && headers[at - 1] === 'grpc-timeout')
   if (given.length === 0) return null
@@ -62,7 +61,7 @@ export function readTimeout(headers: HeaderList): number | null | RelayError {
   return new RelayError(errorKinds.badGrpc, 'grpc-timeout must be one, such as 5S')
 }
 
-/** An error of the router's own as the status of a call; the reason stands before the message. */
+/** An error of the router as the status of a call; the reason comes before the message. */
 export function statusOf({ kind, message }: { kind: ErrorKind; message: string }): HeaderList {
   const text = percentEncoded(`${kind.reason}: ${message}`)
   return ['grpc-status', String(kind.grpcStatus), 'grpc-message', text]

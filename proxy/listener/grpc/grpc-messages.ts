@@ -13,18 +13,18 @@ import { wordlessRefusal } from '../rest/rest-reply-reader.ts'
 /** The flag byte and the length before each message. */
 const prefixBytes = 5
 
-/** Follows the messages of one direction of a gRPC stream while their bytes pass. Copies nothing. */
+/** Follows the messages of one direction of a gRPC stream, without copying their bytes. */
 export class GrpcFrames {
-  /** Of the message that is passing, its prefix included. */
+  /** Bytes of the current message that have not come. */
   #missing = 0
   readonly #prefix = Buffer.alloc(prefixBytes)
   #prefixLength = 0
-  /** Messages that have passed whole. */
+  /** Messages that came whole. */
   count = 0
   /** The longest message that has been announced. */
   longestBytes = 0
 
-  /** No message is in the middle. */
+  /** The bytes end with the end of a message. */
   get isWhole(): boolean {
     return this.#missing === 0 && this.#prefixLength === 0
   }
@@ -51,7 +51,7 @@ export class GrpcFrames {
 const noStatus = 'no grpc-status at the end'
 const cutMessage = 'a message that ends early'
 
-/** Reads the answers to gRPC calls: messages that are whole, and the status at their end. */
+/** Reads the answers to gRPC calls: whole messages, and the status at their end. */
 export const grpcReplyReader: ReplyReader = {
   read(incoming: Incoming): Finding {
     const { status, headers, body } = incoming
@@ -68,11 +68,11 @@ export const grpcReplyReader: ReplyReader = {
     frames.push(body)
     return frames.isWhole ? { kind: 'result' } : { kind: 'malformed', why: cutMessage }
   },
-  /** The router answers no gRPC call in a node's name. */
+  /** Not used: the router itself answers no gRPC call. */
   write: () => new Uint8Array(),
 }
 
-/** Lets messages through as they come; at their end there has to be a status. */
+/** Passes messages on as they come; at their end there must be a status. */
 class MessageJudge implements StreamJudge {
   readonly length = null
   readonly isLive = true
@@ -91,7 +91,7 @@ class MessageJudge implements StreamJudge {
   end(): void {
     const end = readStatus(this.#incoming)
     if (end === null) throw new MalformedAnswer(noStatus)
-    // What went wrong in the middle of a message is told by the status.
+    // After a failure in the middle of a message, the status reports it.
     if (end.code === 0 && !this.#frames.isWhole) throw new MalformedAnswer(cutMessage)
   }
 }

@@ -10,13 +10,13 @@ import { GrpcFrames } from './grpc-messages.ts'
 import { statusOf } from './grpc-headers.ts'
 import { RequestBody } from './request-body.ts'
 
-/** What of a request is kept to be sent again: a transaction of a mebibyte, and what is around it. */
+/** How much of a request is kept to be sent again: a transaction of a mebibyte, and its envelope. */
 const keptBytes = 1280 * 1024
-/** How long the first message is waited for where it is to be kept. */
+/** How long a unary call waits for its first message. */
 const firstMessageMs = 5_000
-/** A client that takes none of its answer's pieces for this long is cut off. */
+/** A client that reads nothing of its answer for this long is cut off. */
 const stalledMs = 60_000
-/** A shorter answer is not worth the watching. */
+/** A shorter answer is not watched. */
 const watchedFromBytes = 16 * 1024
 
 /** One request of a client and its answer, on an HTTP/2 stream. */
@@ -57,7 +57,7 @@ export class Http2Exchange {
           return this.cutOff(statusOf(tooLarge(maxMessageBytes)))
         body.push(chunk)
       })
-      // Node tells of an end also behind a reset, which ends nothing.
+      // After a reset Node reports an end as well, which does not end the body.
       .on('aborted', () => {
         left()
         this.#abort.abort()
@@ -65,7 +65,7 @@ export class Http2Exchange {
       .on('end', () => {
         if (stream.aborted) return
         if (frames.isWhole) return body.end('whole')
-        // A node would take it for trouble of its own, or for all there is.
+        // A node would take it for an internal error, or for a whole request.
         const message = 'the request ends in the middle of a message'
         const error = new RelayError(errorKinds.badGrpc, message)
         body.end(error)
@@ -76,11 +76,11 @@ export class Http2Exchange {
         if (!stream.writableFinished || stream.rstCode !== constants.NGHTTP2_NO_ERROR)
           this.#abort.abort()
       })
-      // Whatever it was, the stream closes.
+      // The stream closes after any error.
       .on('error', () => {})
   }
 
-  /** Aborted when the client took its call back before it was answered. */
+  /** Aborted when the client cancelled its call before it was answered. */
   get signal(): AbortSignal {
     return this.#abort.signal
   }
@@ -91,8 +91,8 @@ export class Http2Exchange {
   }
 
   /**
-   * The whole body, where it is kept and ends so soon after its first message; null for one that goes
-   * on. The message and the end of a unary call come together, however long they take.
+   * The whole body, if it is kept and ends within this time after its first message; else null. The
+   * message and the end of a unary call come together, however long they take.
    */
   async wholeBody(momentMs: number): Promise<Uint8Array | null> {
     await this.body.until(() => this.messages > 0, firstMessageMs, this.#clock)
@@ -100,7 +100,7 @@ export class Http2Exchange {
     return this.body.whole
   }
 
-  /** Answers in HTTP what is not gRPC. */
+  /** Answers a request that is not gRPC, in plain HTTP. */
   answerText(status: number, text: string, headers: HeaderList = []): void {
     const stream = this.#stream
     if (stream.destroyed || stream.headersSent) return
@@ -115,7 +115,7 @@ export class Http2Exchange {
     this.#stream.respond([':status', '200', ...lowerCase(headers), ...status], { endStream: true })
   }
 
-  /** Ends with this status what may be in the middle of its messages. */
+  /** Ends with this status an answer that may be in the middle of its messages. */
   cutOff(status: HeaderList): void {
     const stream = this.#stream
     if (stream.destroyed) return
@@ -130,7 +130,7 @@ export class Http2Exchange {
   #trailers: () => HeaderList = () => []
 
   /**
-   * Answers with messages, as fast as the client takes them, and the status when they have passed.
+   * Answers with messages, as fast as the client reads them, and then with the status.
    * @throws the error of the stream
    */
   async respond(headers: HeaderList, body: Body, trailers: () => HeaderList): Promise<void> {
@@ -141,7 +141,7 @@ export class Http2Exchange {
       try {
         stream.sendTrailers(toObject(this.#trailers()))
       } catch (error) {
-        // What cannot be written ends this call, and nothing else.
+        // Trailers that cannot be written end this call only.
         stream.destroy(error as Error)
       }
     })
@@ -163,7 +163,7 @@ export class Http2Exchange {
     stream.once('close', this.#watch())
   }
 
-  /** The client has a while to take what it was given. By this code it can tell why it was cut off. */
+  /** Cuts the client off when it does not read for too long. The code shows it the reason. */
   #watch(): Cancel {
     return this.#clock.after(stalledMs, () => {
       this.#stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM)

@@ -26,9 +26,9 @@ const maxStreams = 4_096
 const streamWindowBytes = 256 * 1024
 /** One slow stream must not hold up the others of its connection. */
 const connectionWindowBytes = 16 * 1024 * 1024
-/** Of what Node keeps for one connection, its headers above all. */
+/** What Node may keep for one connection, mostly headers. */
 const maxSessionMiB = 64
-/** A client that is silent for one to two times as long is pinged, and is gone when it is for as long again. */
+/** A client that is silent for one to two times this long is pinged, and cut off after the same time again. */
 const pulseMs = 30_000
 
 /** `maxRequestBytes` is of one message of a client. */
@@ -40,7 +40,7 @@ export interface Http2ServerOptions extends Pick<
   readonly observer: Pick<ListenerObserver, 'connectionsChanged'>
 }
 
-/** A plaintext HTTP/2 server on `node:http2`. Nothing of that library is seen beyond this and its exchange. */
+/** A plaintext HTTP/2 server on `node:http2`. Only this and its exchange know that library. */
 export class Http2Server implements Listener {
   readonly #options: Http2ServerOptions
   readonly #server: NodeHttp2Server
@@ -72,7 +72,7 @@ export class Http2Server implements Listener {
     return listenOn(this.#server, this.#options.address)
   }
 
-  /** Every connection hears GOAWAY; its calls run on, and new connections are still served. */
+  /** Sends GOAWAY on every connection. Its calls run on, and new connections are still served. */
   async drain(): Promise<void> {
     const { clock } = this.#options
     await until(clock, () => {
@@ -102,14 +102,14 @@ export class Http2Server implements Listener {
     this.#sessions.add(session)
     this.#options.observer.connectionsChanged(this.#sessions.size)
     session.setLocalWindowSize(connectionWindowBytes)
-    // A client that vanished without a word holds no stream and no connection for ever.
+    // A client that vanished silently must not hold streams and connections for ever.
     const stopPulse = feelPulse({
       clock: this.#options.clock,
       everyMs: pulseMs,
       received: () => session.socket?.bytesRead ?? 0,
       ask: () => {
         if (session.destroyed) return
-        // Node pings no connection that is about to close; settings have to be acknowledged as well.
+        // Node pings no connection that is about to close; settings are acknowledged as well.
         if (session.closed) session.settings({})
         else session.ping(() => {})
       },
@@ -122,7 +122,7 @@ export class Http2Server implements Listener {
       this.#sessions.delete(session)
       this.#options.observer.connectionsChanged(this.#sessions.size)
     })
-    // A client that breaks the protocol loses its connection, and nobody else hears of it.
+    // A client that breaks the protocol loses its connection, and nothing else happens.
     session.on('error', () => {})
   }
 

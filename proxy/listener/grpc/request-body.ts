@@ -10,8 +10,8 @@ interface Flow {
 }
 
 /**
- * A request's body that is sent while it still comes in. What came is kept, so that another attempt may
- * send it from its beginning, until that is too long: then it comes as fast as it is sent, once.
+ * A request's body that is sent while it still comes in. It is kept, so that another attempt may send
+ * it from its beginning. Once it is too long for that, it can be read only once, as fast as it is sent.
  */
 export class RequestBody implements ByteStream {
   readonly #flow: Flow
@@ -19,9 +19,9 @@ export class RequestBody implements ByteStream {
   readonly #pieces: Uint8Array[] = []
   #bytes = 0
   #end: 'whole' | Error | null = null
-  /** Pieces were let go of. */
+  /** Pieces were dropped. */
   #isCut = false
-  /** Of those that began to read only the newest goes on. */
+  /** Only the newest reader goes on. */
   #readers = 0
   #wake = () => {}
 
@@ -41,7 +41,7 @@ export class RequestBody implements ByteStream {
     return this.#pieces.length < 2 ? first : Buffer.concat(this.#pieces)
   }
 
-  /** Before it is read: waits for this, or until no more of it will be kept, so long at most. */
+  /** Before it is read: waits for this condition, or until no more will be kept, `withinMs` at most. */
   until(isThere: () => boolean, withinMs: number, clock: Clock): Promise<void> {
     const isOver = () => this.#end !== null || !this.isRepeatable || isThere()
     return new Promise((resolve) => {
@@ -85,7 +85,7 @@ export class RequestBody implements ByteStream {
     }
   }
 
-  /** Keeps the pieces that were taken, or lets go of them and has more come. @returns where the next one is */
+  /** Keeps the pieces that were read, or drops them and resumes the flow. @returns the index of the next one */
   #taken(pieces: number): number {
     if (this.isRepeatable) return pieces
     this.#isCut = true

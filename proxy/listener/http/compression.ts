@@ -5,16 +5,16 @@ import { promisify } from 'node:util'
 import { constants, createGzip, gunzip, gzip } from 'node:zlib'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
 
-/** Below this a gzip frame and its CPU cost more than they save. */
+/** Below this gzip costs more than it saves. */
 export const gzipFromBytes = 4 * 1024
 
-/** The least effort takes most of the win on JSON. */
+/** The fastest level has most of the gain on JSON. */
 const gzipOptions = { level: constants.Z_BEST_SPEED }
 
 const gzipAsync = promisify(gzip)
 const gunzipAsync = promisify(gunzip)
 
-/** Whether an `Accept-Encoding` names gzip, or takes anything, without the quality 0 (RFC 9110, 12.5.3). */
+/** Whether an `Accept-Encoding` allows gzip, by name or by `*`, without the quality 0 (RFC 9110, 12.5.3). */
 export function acceptsGzip(acceptEncoding: string | null): boolean {
   const entries = (acceptEncoding ?? '').toLowerCase().split(',')
   const entry =
@@ -28,9 +28,9 @@ export function gzipBytes(body: Uint8Array): Promise<Uint8Array> {
   return gzipAsync(body, gzipOptions)
 }
 
-/** The same stream, compressed. It fails when the source does, and ends the source when left. */
+/** The same stream, compressed. It fails when the source does, and ends the source when its reader leaves. */
 export function gzipStream(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
-  // The error reaches whoever reads the result; the callback only keeps it from being unhandled.
+  // The error reaches the reader; the callback only keeps it from being unhandled.
   return pipeline(body, createGzip(gzipOptions), () => undefined)
 }
 
@@ -65,7 +65,7 @@ export async function decodeBody(
   }
 }
 
-/** The one wording for a request over the limit. */
+/** The error for a request over the limit. */
 export function tooLarge(maxBytes: number): RelayError {
   return new RelayError(
     errorKinds.tooLarge,

@@ -8,26 +8,26 @@ import type { Body, ByteStream, HeaderList } from '../../upstream/wire.ts'
 import { drained } from '../listener.ts'
 import { acceptsGzip, gzipBytes, gzipFromBytes, gzipStream } from './compression.ts'
 
-/** An answer that the server gives on its own. */
+/** An answer of the router itself. */
 export interface HttpAnswer {
   readonly status: number
   readonly headers: HeaderList
   readonly body: Uint8Array
 }
 
-/** What is served: it puts requests into calls, and refusals into its interface's own words. */
+/** Makes calls of requests, and writes refusals in the form of its interface. */
 export interface HttpHandler {
   /** Answers the exchange, now or later. Must not throw. */
   serve(exchange: HttpExchange): void
-  /** The answer to what never became an exchange: too large, not HTTP, too slow. */
+  /** The answer to a request that never became an exchange: too large, not HTTP, too slow. */
   refuse(kind: ErrorKind, message: string): HttpAnswer
 }
 
 /** What all exchanges of a server have in common. */
 export interface ExchangeSettings {
-  /** A client that takes nothing of its answer for this long is cut off. */
+  /** A client that reads nothing of its answer for this long is cut off. */
   readonly stalledMs: number
-  /** Connections are told to close after their answer. */
+  /** Connections close after their answer. */
   isDraining: boolean
 }
 
@@ -38,15 +38,15 @@ export class HttpExchange {
   readonly verb: string
   /** Without the query, percent-encoding as sent. */
   readonly path: string
-  /** What stands behind the `?`, as sent; empty when there is none. */
+  /** The part behind the `?`, as sent; empty when there is none. */
   readonly query: string
   /** As on the wire. */
   readonly headers: HeaderList
-  /** Why no node can be asked for it; null when one can. */
+  /** Why the request cannot be sent to a node; null when it can. */
   readonly fault: RelayError | null
   /** The whole body, decoded from its content coding; empty when there is none. */
   body: Uint8Array = nothing
-  /** The client went away before it was answered. Cheaper to ask than `signal`. */
+  /** The client left before it was answered. Cheaper to read than `signal`. */
   gone = false
   readonly contentEncoding: string | null
   readonly #response: ServerResponse
@@ -62,11 +62,11 @@ export class HttpExchange {
     this.headers = request.rawHeaders
     this.#response = response
     this.#settings = settings
-    // `request.headers` would build an object of all.
+    // `request.headers` would build an object of all headers.
     this.contentEncoding = listOf(this.headers, 'content-encoding')
   }
 
-  /** Aborted when the client went away before it was answered. Made when it is first asked for. */
+  /** Aborted when the client left before it was answered. Created at its first use. */
   get signal(): Cancellation {
     if (this.#abort === null) {
       this.#abort = new Cancellation()
@@ -75,27 +75,26 @@ export class HttpExchange {
     return this.#abort
   }
 
-  /** For the server: the response is over, whichever way. */
+  /** For the server: the response has ended or broken off. */
   closed(): void {
     if (this.#response.writableFinished) return
     this.gone = true
     this.#abort?.abort()
   }
 
-  /** Answers with what is here; to a HEAD without the body. */
+  /** Answers with bytes; Node leaves the body out for a HEAD. */
   answer({ status, headers, body }: HttpAnswer): void {
     void this.respond(status, headers, body)
   }
 
   /**
-   * Answers, once. Bytes are on their way when this returns; a stream when the promise settles.
-   * `headers` name neither lengths nor codings: the exchange knows those, save for the length that
-   * the answer to a HEAD would have.
-   * @throws the stream's own error, after the client's connection was cut; when nothing of the
-   *   stream had come, the connection is well, and another answer may be given
+   * Answers, once. Bytes are sent when this returns; a stream when the promise settles. `headers` have
+   * no length and no coding, which the exchange adds, except the length in the answer to a HEAD.
+   * @throws the stream's error, after the client's connection was cut; if nothing of the stream was
+   *   sent, the connection is kept, and another answer may be given
    */
   respond(status: number, headers: HeaderList, body: Body | null): Promise<void> | undefined {
-    // The second answer of two is the one that says that the first broke off.
+    // A second answer is the error after the first one broke off.
     if (this.#response.headersSent) return undefined
     if (!(body instanceof Uint8Array)) {
       if (body !== null) return this.#stream(status, headers, body)
@@ -118,8 +117,8 @@ export class HttpExchange {
       return
     }
     response.writeHead(status, headers.concat('Content-Length', String(body.length)))
-    // Head and body leave in one piece when both are text, which saves a tenth of a call's CPU;
-    // latin1 gives the same bytes back.
+    // Head and body are sent in one piece when both are text, which saves a tenth of a call's CPU;
+    // latin1 keeps the bytes unchanged.
     if (body.length < gzipFromBytes) response.end(bufferOf(body).toString('latin1'), 'latin1')
     else response.end(body)
     if (response.writableLength > 0) response.setTimeout(this.#settings.stalledMs)
@@ -130,7 +129,7 @@ export class HttpExchange {
     this.#send(status, [...headers, 'Content-Encoding', 'gzip'], zipped)
   }
 
-  /** A stream goes out as fast as the client takes it; in chunks, unless its length is known. */
+  /** Sends a stream as fast as the client reads it; in chunks, unless its length is known. */
   async #stream(status: number, headers: HeaderList, body: ByteStream): Promise<void> {
     const response = this.#response
     if (this.#settings.isDraining) response.shouldKeepAlive = false
@@ -138,7 +137,7 @@ export class HttpExchange {
     const length = body.length ?? null
     const coding = zip ? ['Content-Encoding', 'gzip'] : []
     const framing = zip || length === null ? coding : ['Content-Length', String(length)]
-    // Not before there is something to say: a stream may fail at once.
+    // Not before the first piece: a stream may fail at once.
     const begin = () => {
       if (!response.headersSent)
         response.writeHead(status, [...headers, 'Vary', 'Accept-Encoding', ...framing])
@@ -153,7 +152,7 @@ export class HttpExchange {
         response.setTimeout(0)
       }
     } catch (error) {
-      // Only a broken connection tells the client that what it got is not all.
+      // Only a broken connection shows the client that its answer is not complete.
       if (response.headersSent) response.socket?.resetAndDestroy()
       throw error
     }
@@ -179,18 +178,18 @@ function listOf(headers: HeaderList, name: string): string | null {
   return list
 }
 
-/** What `GET /health` of a listener says: whether it can serve, for load balancers. */
+/** The answer to `GET /health` of a listener: whether it can serve, for load balancers. */
 export function healthAnswer(isHealthy: boolean): { status: number; text: string } {
   return isHealthy ? { status: 200, text: 'Health status OK' } : { status: 503, text: 'Unhealthy' }
 }
 
-/** What a request asks for. */
+/** What a request is for. */
 export interface RequestTarget {
   /** Without the query, percent-encoding as sent. */
   readonly path: string
-  /** What stands behind the `?`, as sent; empty when there is none. */
+  /** The part behind the `?`, as sent; empty when there is none. */
   readonly query: string
-  /** Why no node can be asked for it; null when one can. */
+  /** Why the request cannot be sent to a node; null when it can. */
   readonly fault: RelayError | null
 }
 
@@ -203,8 +202,8 @@ const dotsMessage =
   'the dot segments of the path may lead above the root of the node, where its URL does not reach'
 
 /**
- * Reads a request target (RFC 9112, 3.2) in origin form, or in absolute form without the origin that
- * clients of a proxy put before it. No node can be asked for others: `*`, `host:port`, a URL of another scheme.
+ * Reads a request target (RFC 9112, 3.2) in origin form, or in the absolute form of a proxy's clients,
+ * whose origin is dropped. Others cannot be sent: `*`, `host:port`, a URL of another scheme.
  */
 export function readTarget(target: string): RequestTarget {
   const mark = target.indexOf('?')
@@ -218,16 +217,16 @@ export function readTarget(target: string): RequestTarget {
 }
 
 /**
- * `..` as a segment. Servers differ in what they take for a separator and for dots, and in what they
- * drop behind them (`..;a`, white space), so whatever one of them may understand counts: plain,
- * percent-encoded, or with the encoding itself encoded.
+ * `..` as a segment. Servers differ in what they read as separators and dots, and in what they drop
+ * behind them (`..;a`, white space). So every form that one of them may accept counts: plain,
+ * percent-encoded, or encoded twice or more.
  */
 const dotSegment = /(?:[/\\]|%(?:25)*(?:2f|5c))(?:\.|%(?:25)*2e){2}(?:$|[/\\;%#\s])/i
 
 /**
- * What a path may not have. By dot segments a node's server might answer from beside the base path of
- * its URL, with the router's keys; clients resolve them before they ask. Behind a `#` (RFC 9112, 3.2)
- * a node would not read, such as the keys that the router puts there.
+ * What a path must not contain. With dot segments a node's server might answer from outside the base
+ * path of its URL, with the router's keys; clients resolve them beforehand. A node would not read what
+ * is behind a `#` (RFC 9112, 3.2), such as the keys that the router adds.
  */
 export function faultOfPath(path: string, target = path): RelayError | null {
   if (target.includes('#')) return new RelayError(errorKinds.unsendable, fragmentMessage)

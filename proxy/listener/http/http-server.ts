@@ -30,24 +30,24 @@ import {
   targetMessage,
 } from './http-exchange.ts'
 
-/** How long a client may take for what. */
+/** How long a client may take. */
 const defaultTimeouts = {
-  /** Until the head of a request is there. */
+  /** For the head of a request. */
   headersMs: 30_000,
   /** From the first byte of a request to the last of its body. */
   requestMs: 60_000,
-  /** How often both are looked at. */
+  /** How often both are checked. */
   checkMs: 1_000,
   /** Between requests. Longer than with common load balancers (60 s), so that they close first. */
   keepAliveMs: 75_000,
-  /** Without taking any of its answer. */
+  /** Without reading anything of its answer. */
   stalledMs: 60_000,
 }
 
 const maxHeaderBytes = 16 * 1024
 /** How long a refused client may go on sending before its connection is cut. */
 const lingerMs = 2_000
-/** By the code of Node's error, what is wrong with bytes that are no request, or that came too slowly. */
+/** The errors for bytes that are no request, or that came too slowly, by the code of Node's error. */
 const refusals: Readonly<Record<string, readonly [ErrorKind, string]>> = {
   HPE_HEADER_OVERFLOW: [
     errorKinds.headersTooLarge,
@@ -76,12 +76,12 @@ interface Connection {
   newest: IncomingMessage | null
 }
 
-/** An HTTP/1.1 server on `node:http`. Of that library WebSockets see the request by which they begin. */
+/** An HTTP/1.1 server on `node:http`. WebSockets also see that library, in their upgrade request. */
 export class HttpServer implements Listener {
   readonly #options: HttpServerOptions
   readonly #server: Server
   readonly #settings: ExchangeSettings
-  /** Save for those that have become WebSockets. */
+  /** Without those that have become WebSockets. */
   readonly #connections = new Map<Socket, Connection>()
   #open = 0
   #lastUsedMs = -Infinity
@@ -97,10 +97,10 @@ export class HttpServer implements Listener {
       requestTimeout: requestMs,
       connectionsCheckingInterval: checkMs,
       maxHeaderSize: maxHeaderBytes,
-      // What asks for another protocol than this is served as if it had not.
+      // A request to upgrade to another protocol is served as a plain request.
       shouldUpgradeCallback: (request) => options.sockets?.takes(request) ?? false,
     })
-    // Bounded by their size; a limit on their number would drop some without a word.
+    // Headers are bounded by their size; a limit on their number would drop some silently.
     this.#server.maxHeadersCount = 0
     this.#server
       .on('connection', (socket) => {
@@ -110,7 +110,7 @@ export class HttpServer implements Listener {
         this.#receive(request, response)
       })
       .on('upgrade', (request, wire, head) => {
-        // Node no longer hears errors of a wire that leaves HTTP, and one that nobody hears ends the process.
+        // Node no longer handles errors of an upgraded socket, and an unhandled one ends the process.
         wire.on('error', () => {})
         this.#connections.delete(request.socket)
         options.sockets?.upgrade(request, wire, head)
@@ -146,7 +146,7 @@ export class HttpServer implements Listener {
   async close(): Promise<void> {
     const { clock, sockets } = this.#options
     this.#settings.isDraining = true
-    // Without a reset for what may be on its way here.
+    // Ended, not destroyed: a request on its way must not cause a reset.
     for (const [socket, { inFlight }] of this.#connections) if (inFlight === 0) socket.end()
     sockets?.settle()
     await until(clock, () => this.#open === 0, closeGraceMs)
@@ -210,10 +210,10 @@ export class HttpServer implements Listener {
 
   /** Answers bytes that are not an HTTP request, or that came too slowly. */
   #refuseBytes(error: NodeJS.ErrnoException, socket: Socket): void {
-    // It has its answer, and whatever else it sends is not looked at.
+    // It has its answer; further bytes are ignored.
     if (socket.writableEnded) return
     const connection = this.#connections.get(socket)
-    // An answer now would be taken for the one to an earlier request of the same connection.
+    // The client would take an answer now for the one to an earlier request.
     if (!connection || !socket.writable || owesAnswers(connection)) {
       socket.destroy()
       return
@@ -224,7 +224,7 @@ export class HttpServer implements Listener {
   }
 }
 
-/** A call that came in whole is not answered yet: the newest may still be coming in. */
+/** A request that came in whole is not answered yet: the newest may still be coming in. */
 function owesAnswers({ inFlight, newest }: Connection): boolean {
   return inFlight > (newest?.complete === false ? 1 : 0)
 }
@@ -238,8 +238,8 @@ function rawAnswer({ status, headers, body }: HttpAnswer): Buffer {
 
 /**
  * Reads a request to its end. Calls `done` with all bytes, or null when there are more than `maxBytes`;
- * never when it breaks. The rest of a body that is too long is read and dropped: to close while the client
- * still sends would reset the connection, and it might never read the answer.
+ * never when it breaks off. The remainder of a body that is too long is read and dropped: closing while
+ * the client still sends would reset the connection, and the client might never read the answer.
  */
 function collectBody(
   request: IncomingMessage,

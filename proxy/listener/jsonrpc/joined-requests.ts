@@ -6,18 +6,18 @@ import { type Incoming, type Outgoing, TransportError, wholeBody } from '../../u
 import type { Send } from '../../relay/call.ts'
 import type { NodeUrl } from '../../upstream/upstream.ts'
 
-/** Of a batch and of the answer to it. */
+/** The pieces of a batch and of its answer. */
 export const open = Buffer.from('[')
 export const comma = Buffer.from(',')
 export const close = Buffer.from(']')
 
-/** A joined answer is collected up to this; items of a longer one are asked for singly. */
+/** A joined answer is collected up to this; the items of a longer one are sent singly. */
 const maxAnswerBytes = 16 * 1024 * 1024
-/** With these a node that takes no batches, or none so long, refuses one. */
+/** The statuses with which nodes refuse a batch, or one so long. */
 const refusals: ReadonlySet<number> = new Set([400, 404, 405, 413, 415, 422, 501])
-/** Parse error, invalid request, no such method: so a node says that it takes no batches. */
+/** Parse error, invalid request, no such method: the codes with which nodes refuse a batch. */
 const aboutForm: ReadonlySet<number> = new Set([-32700, -32600, -32601])
-/** Then a size that was refused is tried again. */
+/** After this a size that was refused is tried again. */
 const refusedForMs = 10 * 60_000
 
 /** One item of a client's batch, on its way to a URL. */
@@ -26,19 +26,19 @@ interface Item {
   /** JSON of the id under which the node is asked. */
   readonly id: string
   readonly signal: CancelSignal
-  /** When it came. */
+  /** When its call began. */
   readonly atMs: number
   readonly resolve: (incoming: Incoming) => void
   readonly reject: (error: unknown) => void
 }
 
 /**
- * Items of one client's batch that go to the same URL leave as one request, and each gets its own
- * part of the answer, byte for byte. What a node refuses together is sent singly, and the next batches
- * to that URL are half as long, for ten minutes.
+ * Sends items of one client's batch that go to the same URL as one request. Each gets its own part of
+ * the answer, byte for byte. The items of a batch that a node refuses are sent singly, and the next
+ * batches to that URL are half as long, for ten minutes.
  */
 export class JoinedRequests {
-  /** How many other items may leave with one. */
+  /** How many other items may be sent with one. */
   readonly others: number
   readonly #groups = new Map<NodeUrl, Item[][]>()
   #isOpen = true
@@ -48,8 +48,7 @@ export class JoinedRequests {
   }
 
   /**
-   * Sends one item, which has this id (JSON) there: together with others when `flush` comes, at once
-   * after that.
+   * Sends one item with this id (JSON): together with others at `flush`, and at once after that.
    */
   sender(id: Uint8Array, atMs: number): Send {
     return (url, request, signal) => {
@@ -61,7 +60,7 @@ export class JoinedRequests {
     }
   }
 
-  /** Sends what was joined. */
+  /** Sends the items that were joined. */
   flush(): void {
     this.#isOpen = false
     for (const [url, groups] of this.#groups)
@@ -72,7 +71,7 @@ export class JoinedRequests {
     this.#groups.clear()
   }
 
-  /** Into the first group that has room, and no item of the same id: answers are told apart by it. */
+  /** Into the first group that has room, and no item of the same id, which identifies the answer. */
   #join(url: NodeUrl, item: Item): void {
     const groups = this.#groups.get(url) ?? []
     this.#groups.set(url, groups)
@@ -131,12 +130,12 @@ async function share(url: NodeUrl, items: readonly Item[], incoming: Incoming): 
   } else forAll(items, { ...incoming, body })
 }
 
-/** The same object: the items fail together, and the node once. */
+/** Passes the same object to all: the items fail together, and the failure counts once. */
 function forAll(items: readonly Item[], answer: Incoming): void {
   for (const { resolve } of items) resolve(answer)
 }
 
-/** One error for all items, such as a limit of requests; not that the node takes no batches. */
+/** One error for all items, such as a rate limit; not a refusal of batches. */
 function isOneError(body: Uint8Array): boolean {
   const error = memberOf(body, 'error')
   const code = error && memberOf(body.subarray(error.start, error.end), 'code')
@@ -146,8 +145,8 @@ function isOneError(body: Uint8Array): boolean {
 }
 
 /**
- * The answer to each item: the one with its id, else one that has the id of none; undefined where there
- * is none. Null for what is no answer to a batch.
+ * The answer to each item: the one with its id, else one with no item's id; undefined when there is
+ * none. Null when the body is no answer to a batch.
  */
 function partsOf(
   body: Uint8Array,

@@ -13,15 +13,15 @@ import { JsonRpcRequest, RequestRefused } from './jsonrpc-request.ts'
 
 /** What all calls of one HTTP request, or of one WebSocket, have in common. */
 export interface CallOrigin {
-  /** An error when they cannot be understood. */
+  /** An error when they are invalid. */
   readonly directives: Directives | RelayError
   readonly requestHeaders: HeaderList
-  /** The one of the chain's internal paths that the client called; empty for none of them. */
+  /** The chain's internal path that the client called; empty for none. */
   readonly internalPath: string
   readonly signal: CancelSignal
 }
 
-/** A call whose reader knows how to put the client's id into the answer. */
+/** A call whose reader puts the client's id into the answer. */
 export interface JsonRpcCall extends Call {
   readonly reader: JsonRpcReplyReader
 }
@@ -31,12 +31,12 @@ type Serving = Pick<ListenerOptions, 'iface' | 'clock'>
 /** The headers of every request to an upstream. */
 export const ownHeaders: HeaderList = ['content-type', 'application/json']
 
-const ourId = Buffer.from('1')
+const routerId = Buffer.from('1')
 
 /**
  * Turns a request into a call.
- * @param joined what it may share a request to an upstream with; null: nothing
- * @throws RequestRefused when the directives make no sense
+ * @param joined the batch items with which it may share a request to an upstream; null: none
+ * @throws RequestRefused when the directives are invalid
  */
 export function makeJsonRpcCall(
   request: JsonRpcRequest,
@@ -49,10 +49,10 @@ export function makeJsonRpcCall(
   if (directives instanceof RelayError) throw new RequestRefused(directives, request)
   request.internalPath = internalPath
   const asked = iface.classify(request)
-  const sentId = isGivenBack(request) ? request.ownId : ourId
+  const sentId = isGivenBack(request) ? request.ownId : routerId
   const isVersion1 = iface.impliedVersion === '1.0' && !request.isVersion2
   const journal = new Journal(clock.nowMs())
-  // A write is broadcast, a filter belongs to one upstream, and a heavy call holds the others up: these go alone.
+  // These go alone: a write is broadcast, a filter belongs to one upstream, a heavy call delays the others.
   const shared =
     joined && asked.kind === 'read' && asked.stateful === null && isLight({ asked })
       ? { send: joined.sender(sentId, journal.startedMs), others: joined.others }
@@ -75,7 +75,7 @@ export function makeJsonRpcCall(
   }
 }
 
-/** A question of the router's own, as the call that a client's would be. */
+/** A call of the router itself, made like that of a client. */
 export function makeOwnCall(
   { method, params, prefer, avoid, signal }: OwnQuestion,
   guid: string,
@@ -89,10 +89,9 @@ export function makeOwnCall(
 }
 
 /**
- * Whether a node answers under the client's own id: a string, or an integer of at most 15 digits, which
- * fits every number type. Nodes answer nothing to a notification, and some take a null id for one, so
- * that nothing would be known and nothing could be retried; some refuse a fraction or lose digits of a
- * long number.
+ * Whether a node returns the client's id unchanged: a string, or an integer of at most 15 digits, which
+ * fits every number type. Nodes do not answer a notification, and some take a null id for one. Some
+ * refuse a fraction, or lose digits of a long number.
  */
 function isGivenBack({ body, id }: JsonRpcRequest): boolean {
   if (id === null) return false
@@ -102,19 +101,19 @@ function isGivenBack({ body, id }: JsonRpcRequest): boolean {
 }
 
 /**
- * The bytes for the upstream: the client's own, save for an id of ours in the place of one that is not
- * given back, and the version of a request without one where the chain's nodes want to be told.
+ * The bytes for the upstream: those of the client, with the router's id in place of one that nodes do
+ * not return. A request without a version gets one when the chain's nodes require it.
  */
 function sentBytes(
   { body, span, id }: JsonRpcRequest,
   sentId: Uint8Array,
   version: string | null,
 ): Uint8Array {
-  if (version === null && id && sentId !== ourId) return body.subarray(span.start, span.end)
-  const told = version === null ? '' : `"jsonrpc":"${version}",`
+  if (version === null && id && sentId !== routerId) return body.subarray(span.start, span.end)
+  const versionText = version === null ? '' : `"jsonrpc":"${version}",`
   const { start, end }: Span = id ?? { start: span.start + 1, end: span.start + 1 }
   return Buffer.concat([
-    Buffer.from(`{${told}${id ? '' : '"id":'}`),
+    Buffer.from(`{${versionText}${id ? '' : '"id":'}`),
     body.subarray(span.start + 1, start),
     sentId,
     Buffer.from(id ? '' : ','),

@@ -17,7 +17,7 @@ export const waveItems = 100
 /** A batch's answer up to this size is sent as a whole; a longer one as it comes. */
 const maxCollectedBytes = 1024 * 1024
 
-/** The answer to one item: bytes, a stream that is too long to hold, or null for none. */
+/** The answer to one item: bytes, a stream that is too long to collect, or null for none. */
 export type ItemAnswer = Body | null
 
 /** What the requests of a listener share. */
@@ -25,20 +25,20 @@ export interface JsonRpcServing extends ListenerOptions {
   readonly calls: Calls
 }
 
-/** Where an item came from, and who hears what became of it. */
+/** Where an item came from, and what its transport does with it. */
 export interface ItemContext extends CallOrigin {
-  /** Hears of the journal of each call that was made, and the upstream's reply where there is one. */
-  told(journal: Journal, reply: Reply | null): void
+  /** Called when a call has ended, with the upstream's reply if there is one. */
+  relayed(journal: Journal, reply: Reply | null): void
   /**
-   * Answers what is about subscriptions; null for what is not.
+   * Answers a request about subscriptions; null for any other.
    * @throws RelayError
    */
   subscribe(request: JsonRpcRequest, call: JsonRpcCall): Promise<ItemAnswer> | null
 }
 
 /**
- * Answers one request, or the items of a batch with one JSON array, in their order. Null when nothing
- * has an answer.
+ * Answers one request, or the items of a batch with one JSON array, in their order. Null when there is
+ * no answer.
  * @throws the error of an item's stream
  */
 export async function answerBody(
@@ -65,8 +65,8 @@ export async function answerBody(
 
 /**
  * The JSON array of the answers, in pieces; nothing at all when no item has an answer. A bounded number
- * of items is asked for at once.
- * @param answer may join what it asks of upstreams with what other items ask. Must not reject.
+ * of items is in flight at once.
+ * @param answer may join its request to an upstream with those of other items. Must not reject.
  */
 export async function* batchPieces<Item>(
   items: readonly Item[],
@@ -89,14 +89,14 @@ export async function* batchPieces<Item>(
         else yield* bytes
       }
     } finally {
-      // The client left: what nobody reads is released when it comes, the one whose turn it is among it.
-      for (const left of answers.slice(next)) void drop(left)
+      // When the client left, the answers that it will not read are released as they come.
+      for (const unread of answers.slice(next)) void drop(unread)
     }
   }
   if (!isFirst) yield close
 }
 
-/** Begins and leaves a stream that nobody reads: one that never began would not end its call. */
+/** Begins and ends a stream that has no reader: one that never began would not end its call. */
 async function drop(answer: Promise<ItemAnswer>): Promise<void> {
   const body = await answer
   if (body === null || body instanceof Uint8Array) return
@@ -113,7 +113,7 @@ async function* rest(
   yield* pieces
 }
 
-/** JSON-RPC in any case, since anything else would spoil the answers to the others. Never rejects. */
+/** Always JSON-RPC, since anything else would spoil the answers to the others. Never rejects. */
 async function answerItem(
   body: Uint8Array,
   span: Span,
@@ -142,7 +142,7 @@ async function relayItem(
 ): Promise<ItemAnswer> {
   const outcome = settled(call, await calls.run(call))
   const isAnswered = !(outcome instanceof RelayError || outcome instanceof CallAborted)
-  if (!(outcome instanceof CallAborted)) context.told(call.journal, isAnswered ? outcome : null)
+  if (!(outcome instanceof CallAborted)) context.relayed(call.journal, isAnswered ? outcome : null)
   if (isAnswered && !request.isNotification) {
     const body = call.reader.bodyOf(outcome.incoming)
     // A call whose answer streams ends with its stream.
@@ -152,14 +152,14 @@ async function relayItem(
   }
   if (isAnswered) release(outcome.incoming.body)
   calls.ended(call, outcome)
-  const isTold = outcome instanceof RelayError && !request.isNotification
-  return isTold ? errorBytes(outcome, call.guid, request.ownId) : null
+  const hasError = outcome instanceof RelayError && !request.isNotification
+  return hasError ? errorBytes(outcome, call.guid, request.ownId) : null
 }
 
-/** What is no JSON-RPC is an error of the router's own. */
+/** Replaces a reply that is not JSON-RPC by an error of the router. */
 function settled(call: JsonRpcCall, outcome: CallOutcome): CallOutcome {
   if (outcome instanceof RelayError || outcome instanceof CallAborted) return outcome
-  // What streams was found to be an answer, or nobody could have passed it on.
+  // Only a well-formed answer is passed on as a stream.
   if (!(outcome.incoming.body instanceof Uint8Array)) return outcome
   const finding = call.reader.findingOf(outcome.incoming)
   if (finding.kind !== 'malformed') return outcome

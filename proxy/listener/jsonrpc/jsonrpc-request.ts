@@ -20,13 +20,13 @@ import { RelayError, errorKinds } from '../../relay/errors.ts'
 /** More items than this in one batch are refused together. */
 const maxBatchItems = 1_000
 
-/** What a request body holds: one request, or several. That an item of a batch is JSON is known. */
+/** The content of a request body: one request, or several. Items of a batch were checked to be JSON. */
 export type RequestBody =
   | { readonly kind: 'single'; readonly span: Span }
   | { readonly kind: 'batch'; readonly items: readonly Span[] }
 
 /**
- * Tells single requests from batches. Whether a single one is JSON is found when it is read.
+ * Distinguishes single requests from batches. A single one is checked to be JSON when it is read.
  * @throws RelayError -32700 or -32600
  */
 export function readBody(body: Uint8Array): RequestBody {
@@ -54,7 +54,7 @@ function readBatch(body: Uint8Array, start: number): RequestBody {
   return { kind: 'batch', items }
 }
 
-/** @param end where the value of the span ends, or `~offset` of what is wrong with it */
+/** @param end where the value of the span ends, or `~offset` of a wrong byte */
 function checkEnd(body: Uint8Array, span: Span, end: number): void {
   if (end === span.end) return
   const at = end < 0 ? ~end : spaceEnd(body, end)
@@ -71,21 +71,21 @@ const members = ['jsonrpc', 'method', 'params', 'id'] as const
 const nullId = Buffer.from('null')
 
 /**
- * One request of a client. Offsets are into the body that it stands in. It is itself the question
- * for the chain spec, and parses its params only when that looks at them.
+ * One request of a client. Offsets are into the body that contains it. The chain spec classifies it
+ * directly, and its params are parsed only when that reads them.
  */
 export class JsonRpcRequest {
   readonly apiInterface = 'jsonrpc'
   readonly body: Uint8Array
   readonly span: Span
-  /** The bytes of `id`; null where there is none. */
+  /** The bytes of `id`; null when there is none. */
   readonly id: Span | null
-  /** Else 1.0, which it need not tell. */
+  /** Else 1.0, with or without a version. */
   readonly isVersion2: boolean
-  /** It tells its version. */
+  /** It has a `jsonrpc` member. */
   readonly hasVersion: boolean
   readonly method: string
-  /** The one of the chain's internal paths that the client called; empty for none of them. */
+  /** The chain's internal path that the client called; empty for none. */
   internalPath = ''
   readonly #paramsSpan: Span | null
   #params: unknown
@@ -116,30 +116,30 @@ export class JsonRpcRequest {
     this.#paramsSpan = params
   }
 
-  /** Wants no reply: a request of version 2.0 without an id. */
+  /** Gets no reply: a request of version 2.0 without an id. */
   get isNotification(): boolean {
     return this.isVersion2 && this.id === null
   }
 
-  /** The id as the client wrote it; `null` where it wrote none. */
+  /** The id as the client wrote it; `null` when it wrote none. */
   get ownId(): Uint8Array {
     return this.id ? this.body.subarray(this.id.start, this.id.end) : nullId
   }
 
   get params(): unknown {
     const span = this.#paramsSpan
-    // What was parsed is never undefined.
+    // A parsed value is never undefined.
     if (span && this.#params === undefined)
       this.#params = parseSpan(this.body, span.start, span.end)
     return this.#params
   }
 
-  /** The params as the client wrote them; empty where it wrote none. */
+  /** The params as the client wrote them; empty when it wrote none. */
   get paramsBytes(): Uint8Array {
     return this.body.subarray(this.#paramsSpan?.start ?? 0, this.#paramsSpan?.end ?? 0)
   }
 
-  /** Version 1.0 says so or says nothing. */
+  /** Version 1.0 may have the member or leave it out. */
   #readsVersion2(version: Span | undefined): boolean {
     if (version === undefined) return false
     if (spells(this.body, version.start, version.end, '"2.0"')) return true
@@ -156,7 +156,7 @@ export class JsonRpcRequest {
       throw new RequestRefused(error, this)
     }
     const text = bufferOf(this.body).toString('latin1', start + 1, end - 1)
-    // Nearly always a plain word; escapes and letters beyond ASCII take the long way.
+    // Nearly always plain; escapes and letters beyond ASCII need to be parsed.
     return /^[\x20-\x5b\x5d-\x7e]*$/.test(text)
       ? text
       : (parseSpan(this.body, start, end) as string)
@@ -177,7 +177,7 @@ export class RequestRefused extends RelayError {
   }
 }
 
-/** The chain has it, and the router cannot share it out. */
+/** The chain has the subscription, and the router does not support it. */
 export function noSuchSubscription(
   request: JsonRpcRequest,
   { method }: Classification,
@@ -186,24 +186,24 @@ export function noSuchSubscription(
   return new RequestRefused(new RelayError(errorKinds.methodNotFound, why), request)
 }
 
-/** An error of the router's own, as JSON-RPC under this id. */
+/** An error of the router as JSON-RPC under this id. */
 export function errorBytes(
   error: RelayError,
   guid: string,
   ownId = error instanceof RequestRefused ? error.ownId : nullId,
 ): Uint8Array {
   const { kind, message } = error
-  const told = { code: kind.jsonRpcCode, message, data: { guid, reason: kind.reason } }
+  const object = { code: kind.jsonRpcCode, message, data: { guid, reason: kind.reason } }
   return Buffer.concat([
     Buffer.from('{"jsonrpc":"2.0","id":'),
     ownId,
-    Buffer.from(`,"error":${JSON.stringify(told)}}`),
+    Buffer.from(`,"error":${JSON.stringify(object)}}`),
   ])
 }
 
 /**
- * Whether an answer with this id is to the request that was sent under `sent`: nodes spell an id
- * anew, and leave it out of an error or make it null. Ids are JSON; `theirs` is null when absent.
+ * Whether an answer with the id `theirs` is to the request with the id `sent`. Nodes may change the
+ * spelling, and leave the id out of an error or make it null. Ids are JSON; `theirs` is null when absent.
  */
 export function isIdOf(theirs: Uint8Array | null, sent: Buffer, isError: boolean): boolean {
   if (theirs && sent.equals(theirs)) return true

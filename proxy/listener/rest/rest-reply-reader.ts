@@ -16,8 +16,8 @@ const unwantedPart = 'HTTP 206 with a part where the whole was asked for'
 const isJsonType = /[/+]json\b/i
 
 /**
- * Reads the answers to one REST request. The status says whether it is an error. JSON must be whole;
- * of anything else the transport has seen that no byte is missing.
+ * Reads the answers to one REST request. The status shows whether it is an error. JSON must be whole;
+ * for anything else the transport has checked that no byte is missing.
  */
 export class RestReplyReader implements ReplyReader {
   readonly #isHead: boolean
@@ -25,7 +25,7 @@ export class RestReplyReader implements ReplyReader {
   readonly #accept: string
 
   /**
-   * @param answersJson what claims success is one JSON document, or a binary form that the client asks for
+   * @param answersJson a success is one JSON document, or a binary form that the client asks for
    * @param accept of the request
    */
   constructor(verb: string, answersJson = false, accept = '') {
@@ -36,7 +36,7 @@ export class RestReplyReader implements ReplyReader {
 
   read(incoming: Incoming, wantsResult = false): Finding {
     const { status, headers, body } = incoming
-    // The answer to a HEAD has no words whatever is wrong.
+    // The answer to a HEAD never has a message.
     if (status >= 400) return this.#isHead ? wordless(status) : errorFinding(incoming)
     if (isPartial(incoming)) return { kind: 'malformed', why: unwantedPart }
     if (this.#isHead) return { kind: 'result' }
@@ -50,8 +50,8 @@ export class RestReplyReader implements ReplyReader {
   }
 
   /**
-   * Whatever it calls itself: one that is called something else would not be looked at. Text is no
-   * binary form, for clients name it that only take what comes.
+   * Whatever its content type: another type must not avoid the check. Text is no binary form, since
+   * clients also name it when they accept anything.
    */
   #mustBeJson(headers: HeaderList): boolean {
     if (!this.#answersJson) return false
@@ -64,29 +64,29 @@ export class RestReplyReader implements ReplyReader {
   }
 }
 
-/** To parse it is the fastest way to see that it is whole. */
+/** Parsing is the fastest check that it is whole. */
 function jsonFinding(body: Uint8Array, wantsResult: boolean): Finding {
   const parsed = parseJson(body)
   if (parsed === undefined) return { kind: 'malformed', why: 'a body that is not whole JSON' }
   return { kind: 'result', inForm: true, ...(wantsResult && { parsed }) }
 }
 
-/** Of an answer too long to be collected; what its head cannot show is judged as it passes. */
+/** For an answer too long to be collected; what its head cannot show is judged as it is passed on. */
 function headFinding(body: BodyStream): Finding {
   const rest = new JsonStream(body)
   const why = rest.problem
   return why === null ? { kind: 'result', inForm: true, rest } : { kind: 'malformed', why }
 }
 
-/** A status that says that no whole document follows; null for one that does not. */
+/** The finding for a status without a whole document; null for any other status. */
 function noDocument(status: number): Finding | null {
   const why = `HTTP ${status} instead of a document`
-  // Servers send the client elsewhere when they find its path untidy, which is the client's doing.
+  // Servers redirect when the client's path is not in their form, which is no failure of the node.
   if (status >= 300) return { kind: 'malformed', why, isClientsFault: true }
   return status === 204 || status === 205 ? { kind: 'malformed', why } : null
 }
 
-/** Words that are the node's own, or what a status without them says. */
+/** The error in the node's body, or what the status alone shows. */
 function errorFinding({ status, body }: Incoming): Finding {
   const error = body instanceof Uint8Array ? restError(status, body) : null
   if (error) return { kind: 'node-error', error }
@@ -95,9 +95,9 @@ function errorFinding({ status, body }: Incoming): Finding {
 }
 
 /**
- * An error status without words of the node (a page, or nothing at all), where path and verb are the
- * client's own: one about the request (a path that the node does not serve, a verb that it does not
- * know) is its answer. Null for the trouble of whoever answered.
+ * An error status without a message of the node (a page, or nothing at all), when path and verb come
+ * from the client. A status about the request (an unknown path or verb) is the node's answer. Null for a
+ * failure of the server.
  */
 export function wordlessRefusal(status: number): Finding | null {
   const isAboutRequest = (status >= 400 && status < 500) || status === 501

@@ -12,7 +12,7 @@ import type { Body, BodyStream, HeaderList } from '../../upstream/wire.ts'
 import { createJsonRpcListener } from '../jsonrpc.ts'
 import type { CallEnd, SubscriptionServing } from '../listener.ts'
 
-/** A listener on loopback over a relay that the test gives, and what it let be observed. */
+/** A listener on loopback over a relay of the test, and what its observer saw. */
 export interface Fixture extends AsyncDisposable {
   readonly port: number
   readonly url: string
@@ -140,7 +140,7 @@ export function reply(
   }
 }
 
-/** A stream's own judge is the relay's, so its head does not matter to the listener. */
+/** The relay judges streams, so their head does not matter to the listener. */
 function wireBody(body: Body | string): Uint8Array | BodyStream {
   if (typeof body === 'string') return Buffer.from(body)
   if (body instanceof Uint8Array || 'head' in body) return body as Uint8Array | BodyStream
@@ -152,19 +152,19 @@ export function sentText(call: Call): string {
   return Buffer.from(call.request.body as Uint8Array).toString('utf8')
 }
 
-/** A node that answers as it should: with the id it was sent. */
+/** A correct node: it answers with the id that was sent. */
 export const echoRelay: Relay = (call) => {
   call.journal.begin('alpha', 'first', 0).result = 'answer'
   const text = sentText(call)
   const sent = JSON.parse(text) as { id?: unknown; method: string }
-  // The id's own bytes, where a plain pattern finds them.
+  // The bytes of the id, if a plain pattern finds them.
   const id = /"id"\s*:\s*("(?:[^"\\]|\\.)*"|[-+.\deE]+|null)/.exec(text)?.[1]
   const idText = id ?? JSON.stringify(sent.id ?? null)
   const result = JSON.stringify(sent.method)
   return Promise.resolve(reply(`{"jsonrpc":"2.0","id":${idText},"result":${result}}`))
 }
 
-/** A connection on which a test writes bytes of its own, and everything that comes back. */
+/** A connection on which a test writes raw bytes, and everything that comes back. */
 export class RawClient implements Disposable {
   readonly socket: Socket
   #text = ''
@@ -200,7 +200,7 @@ export class RawClient implements Disposable {
     return this.#error
   }
 
-  /** Everything that came, once the text has what is looked for. @throws Error when the server closes before */
+  /** Everything that came, once it matches. @throws Error when the server closes before */
   async until(wanted: RegExp): Promise<string> {
     while (!wanted.test(this.#text)) {
       if (this.#isClosed) throw new Error(`closed after ${JSON.stringify(this.#text)}`)

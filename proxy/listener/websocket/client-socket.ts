@@ -7,27 +7,27 @@ import type { Body, ByteStream } from '../../upstream/wire.ts'
 import { brokenOff } from '../calls.ts'
 import { drained, type ListenerOptions } from '../listener.ts'
 
-/** A client that takes nothing of its answers for this long is cut off. */
+/** A client that reads nothing of its answers for this long is cut off. */
 const stalledMs = 60_000
-/** What a client gets to answer a goodbye, and to read what is left. */
+/** How long a client may take to answer a goodbye, and to read what is left. */
 const closeTimeoutMs = 5_000
-/** What a stream is taken to hold while it waits. */
+/** The estimated size of a stream while it waits. */
 const streamBytes = 1024 * 1024
-/** Of what may be held, the part that an answer of a new client is taken to need. */
+/** The estimated size of a new client's answer, as a part of the bound. */
 const firstShare = 1 / 16
 const nothing = new Uint8Array()
 
 /** Why the router closes a WebSocket (RFC 6455, 7.4.1, and its registry). */
 export const closeCodes = {
-  /** Nothing was asked for a long time. */
+  /** No message came for a long time. */
   idle: 1000,
   /** The router stops. */
   goingAway: 1001,
-  /** The client does not read, and what it is owed is not kept. */
+  /** The client does not read, and its answers are not kept any longer. */
   notRead: 1008,
-  /** An answer broke off when a part of it was on its way. */
+  /** An answer broke off when a part of it was sent. */
   brokenOff: 1011,
-  /** A subscription cannot go on without a hole. */
+  /** A subscription cannot go on without a gap. */
   tryAgain: 1013,
 } as const
 
@@ -36,13 +36,12 @@ type Serving = Pick<ListenerOptions, 'clock'> & {
 }
 
 /**
- * One WebSocket of a client. Answers go out one after the other as the client takes them, and
- * notifications as they come. A long answer goes out in fragments; everything else stands behind it
- * meanwhile. All that the client has not taken counts against one bound. Once it is closed, what is
- * sent is dropped.
+ * One WebSocket of a client. Answers are sent one after the other as the client reads them, and
+ * notifications as they come. A long answer is sent in fragments, and everything else waits behind it.
+ * All that the client has not read counts against one bound. Once it is closed, messages are dropped.
  */
 export class ClientSocket {
-  /** The library's, to pause it and to see that it lives. What is sent goes through this class. */
+  /** The library's socket, to pause it and to check that it lives. All sending goes through this class. */
   readonly ws: WebSocket
   readonly #wire: Duplex
   readonly #serving: Serving
@@ -50,14 +49,14 @@ export class ClientSocket {
   heardMs: number
   /** When it last sent a message. */
   usedMs: number
-  /** Settles when the long answer has gone out. */
+  /** Settles when the long answer was sent. */
   #streaming: Promise<void> | null = null
   #drained: Promise<void> | null = null
   readonly #held: Uint8Array[] = []
   #heldBytes = 0
   /** Of answers that wait for their turn. */
   #waitingBytes = 0
-  /** What the next answer may need: as much as the last ones did, and less with each that was shorter. */
+  /** The estimated size of the next answer: that of the last ones, and less with each shorter one. */
   #likelyBytes: number
 
   constructor(ws: WebSocket, wire: Duplex, serving: Serving) {
@@ -90,7 +89,7 @@ export class ClientSocket {
   close(code: number, reason: string): void {
     if (!this.#isOpen) return
     this.ws.close(code, reason)
-    // The answer to the goodbye may stand behind what is not read.
+    // The answer to the goodbye may be behind messages that were not read.
     this.ws.resume()
     this.#serving.clock.after(closeTimeoutMs, () => {
       this.ws.terminate()
@@ -98,18 +97,18 @@ export class ClientSocket {
   }
 
   /**
-   * Whether the answer to one more call could be held, beside those to so many calls that the client
-   * has not taken, if all are as long as the last ones were.
+   * Whether the answer to one more call could be held, beside the answers to `calls` in flight, if all
+   * are as long as the last ones.
    */
   hasRoomBeside(calls: number): boolean {
-    const owed = Math.max(this.#owedBytes, calls * this.#likelyBytes)
-    return owed + this.#likelyBytes <= this.#serving.socketLimits.maxBufferedBytes
+    const unread = Math.max(this.#unreadBytes, calls * this.#likelyBytes)
+    return unread + this.#likelyBytes <= this.#serving.socketLimits.maxBufferedBytes
   }
 
   /**
-   * Resolves when the client has taken enough for the next answer, or is gone.
-   * @throws the stream's own error, when nothing of it has gone out; when a part has, the connection
-   *   is closed as well, since nothing else tells the client that it has not got all
+   * Resolves when the client has read enough for the next answer, or is gone.
+   * @throws the stream's error; if a part of it was sent, the connection is closed as well, since
+   *   nothing else shows the client that its answer is not complete
    */
   async answer(body: Body): Promise<void> {
     const length = body instanceof Uint8Array ? body.length : streamBytes
@@ -121,9 +120,9 @@ export class ClientSocket {
     else if (!this.#send(body)) await this.#untilDrained()
   }
 
-  /** Sends what was not asked for now. A client that is too far behind to be sent more is closed. */
+  /** Sends a notification. The connection of a client that has too much to read is closed. */
   notify(message: Uint8Array): void {
-    if (this.#owedBytes > this.#serving.socketLimits.maxBufferedBytes)
+    if (this.#unreadBytes > this.#serving.socketLimits.maxBufferedBytes)
       this.close(closeCodes.notRead, 'the client does not read what it subscribed to')
     else if (this.#streaming) {
       this.#held.push(message)
@@ -135,7 +134,7 @@ export class ClientSocket {
     return this.ws.readyState === WebSocket.OPEN
   }
 
-  get #owedBytes(): number {
+  get #unreadBytes(): number {
     return this.#wire.writableLength + this.#heldBytes + this.#waitingBytes
   }
 
@@ -162,9 +161,9 @@ export class ClientSocket {
   }
 
   /**
-   * Sends a message, or a part of one, until whose last part nothing else may be sent. Nobody may
-   * change its bytes afterwards.
-   * @returns false when it is time to wait until it is drained
+   * Sends a message, or a part of one; nothing else may be sent before its last part. Its bytes must
+   * not be changed afterwards.
+   * @returns false when the caller should wait until it is drained
    */
   #send(bytes: Uint8Array, isLast = true): boolean {
     if (!this.#isOpen) return true
@@ -172,7 +171,7 @@ export class ClientSocket {
     return !this.#wire.writableNeedDrain
   }
 
-  /** One wait for all who wait: until all was taken, or the client is gone. */
+  /** One wait for all callers: until the client has read everything, or is gone. */
   #untilDrained(): Promise<void> {
     return (this.#drained ??= this.#drain())
   }

@@ -18,7 +18,7 @@ import {
 import { closeCodes, type ClientSocket } from './client-socket.ts'
 import { SessionSubscriptions } from './session-subscriptions.ts'
 
-/** What the upgrade request said; it goes for every call. */
+/** The settings in the upgrade request, which apply to every call. */
 interface SessionOrigin extends Omit<CallOrigin, 'signal'> {
   /** Names the connection; its messages are numbered behind it. */
   readonly guid: string
@@ -26,16 +26,16 @@ interface SessionOrigin extends Omit<CallOrigin, 'signal'> {
 
 /**
  * JSON-RPC on one WebSocket: each message is one request or a batch, over the same relay as by HTTP.
- * Answers go out in the order in which they are there.
+ * Answers are sent in the order in which they come.
  */
 export class JsonRpcSession {
   readonly #socket: ClientSocket
   readonly #serving: JsonRpcServing
   readonly #origin: SessionOrigin
   readonly #subscriptions: SessionSubscriptions | null
-  /** Of the calls in flight; while there are none, nobody needs it. */
+  /** Aborts the calls in flight when the client leaves; null while there are none. */
   #gone: AbortController | null = null
-  /** Messages that came when as many calls as may be were in flight, or their answers not taken. */
+  /** Messages that came when too many calls were in flight, or their answers were not read. */
   #waiting: Uint8Array[] = []
   #inFlight = 0
   #count = 0
@@ -55,7 +55,7 @@ export class JsonRpcSession {
     return this.#inFlight > 0
   }
 
-  /** Nobody would miss it: no calls, no subscriptions. */
+  /** It has no calls and no subscriptions. */
   get isIdle(): boolean {
     return this.#inFlight === 0 && (this.#subscriptions?.size ?? 0) === 0
   }
@@ -64,20 +64,20 @@ export class JsonRpcSession {
     if (this.#isSettling) return
     if (this.#hasRoom) this.#serve(message)
     else {
-      // What was read already still comes.
+      // Messages that the library has read already still come.
       this.#waiting.push(message)
       this.#socket.ws.pause()
     }
   }
 
-  /** One call can always be served: the outbox is as good as empty when none is in flight. */
+  /** One call can always be served: hardly any answer is unread when none is in flight. */
   get #hasRoom(): boolean {
     const inFlight = this.#inFlight
     if (inFlight === 0) return true
     return inFlight < this.#serving.socketLimits.maxCalls && this.#socket.hasRoomBeside(inFlight)
   }
 
-  /** It is over, whoever ended it. */
+  /** The connection has ended, from either side. */
   closed(): void {
     this.#waiting = []
     this.#subscriptions?.close()
@@ -90,7 +90,7 @@ export class JsonRpcSession {
     this.#leaveWhenDone()
   }
 
-  /** What is asked from now on is not answered. */
+  /** Messages that come from now on are not answered. */
   settle(): void {
     this.#isSettling = true
     this.#waiting = []
@@ -106,7 +106,7 @@ export class JsonRpcSession {
     const guid = `${this.#origin.guid}-${++this.#count}`
     try {
       const body = readBody(message)
-      // As many of a batch as are asked for at once.
+      // The items of a batch that are in flight at once.
       const weight = body.kind === 'batch' ? Math.min(body.items.length, waveItems) : 1
       this.#await(weight, this.#answer(message, body, guid))
     } catch (cause) {
@@ -142,7 +142,7 @@ export class JsonRpcSession {
     const context: ItemContext = {
       ...this.#origin,
       signal: this.#gone.signal,
-      told: () => undefined,
+      relayed: () => undefined,
       subscribe: (request, call) => {
         const answer = this.#subscriptions?.answer(request, call, begun) ?? null
         if (answer !== null || call.asked.kind !== 'subscribe') return answer
@@ -153,12 +153,12 @@ export class JsonRpcSession {
       const answer = await answerBody(message, body, guid, context, this.#serving)
       if (answer !== null) await this.#socket.answer(answer)
     } catch (cause) {
-      // Where a part of it has gone out, the connection is closed and this goes nowhere.
+      // If a part of it was sent, the connection is closed and this is dropped.
       const ownId =
         body.kind === 'single' ? new JsonRpcRequest(message, body.span).ownId : undefined
       await this.#socket.answer(errorBytes(brokenOff(cause), guid, ownId))
     }
-    // Also of a batch that broke off: what nobody lets begin would only fill up.
+    // Also after a batch that broke off: a subscription that never begins would only fill its buffer.
     for (const begin of begun) begin()
   }
 }

@@ -16,7 +16,7 @@ export class SessionSubscriptions {
   readonly #offer: SubscriptionServing
   readonly #serving: JsonRpcServing
   readonly #socket: ClientSocket
-  /** Those that the client has, or has asked for. */
+  /** By handle: the subscriptions that the client has, or has asked for. */
   readonly #open = new Map<string, Promise<Subscription>>()
 
   constructor(offer: SubscriptionServing, serving: JsonRpcServing, socket: ClientSocket) {
@@ -31,7 +31,7 @@ export class SessionSubscriptions {
 
   /**
    * Answers a request that is about subscriptions; null for any other.
-   * @param begun takes what is to be run when the answer has been sent
+   * @param begun collects what must run when the answer was sent
    */
   answer(
     request: JsonRpcRequest,
@@ -121,10 +121,7 @@ export class SessionSubscriptions {
     }
   }
 
-  /**
-   * A client may ask for it before it has heard that it is subscribed.
-   * @param handle null: all that there are
-   */
+  /** @param handle null: all; it may be one that is still being opened */
   async #unsubscribe(handle: string | null): Promise<void> {
     const handles = handle === null ? [...this.#open.keys()] : [handle]
     const left = await Promise.all(handles.map((each) => this.#leave(each)))
@@ -133,7 +130,7 @@ export class SessionSubscriptions {
     throw new RelayError(errorKinds.noSuchSubscription, `this connection has no ${what}`)
   }
 
-  /** @returns whether it was there, or came to be. Never rejects. */
+  /** @returns whether there was such a subscription, once it was open. Never rejects. */
   async #leave(handle: string): Promise<boolean> {
     const opening = this.#open.get(handle)
     const subscription = await opening?.catch(() => null)

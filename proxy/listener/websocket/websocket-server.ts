@@ -12,16 +12,16 @@ import type { ListenerOptions } from '../listener.ts'
 import { JsonRpcSession } from './jsonrpc-session.ts'
 import { ClientSocket, closeCodes } from './client-socket.ts'
 
-/** How often the sockets are looked at. */
+/** How often the sockets are checked. */
 const checkMs = 15_000
-/** One that has said nothing for so long is sent a ping ... */
+/** A client that was silent for this long is sent a ping ... */
 const quietMs = 30_000
-/** ... and is gone when it has not even answered that. */
+/** ... and is cut off when it did not even answer that. */
 const silentMs = 75_000
 
-/** JSON-RPC on the WebSockets of one HTTP server: how they come to be, stay alive, and end. */
+/** JSON-RPC on the WebSockets of one HTTP server: how they begin, stay alive, and end. */
 export class WebSocketServer {
-  /** Sessions share it. Each costs little by itself, for there are thousands. */
+  /** Shared by all sessions: there are thousands, so each must be small. */
   readonly #serving: JsonRpcServing
   readonly #paths: readonly string[]
   readonly #upgrader: Upgrader
@@ -29,7 +29,7 @@ export class WebSocketServer {
   #cancelCheck: Cancel | null = null
   #isLeaving = false
 
-  /** @param paths that can be upgraded, beside the chain's own */
+  /** @param paths that can be upgraded, beside the chain's internal paths */
   constructor(options: ListenerOptions, paths: readonly string[]) {
     this.#serving = { ...options, calls: new Calls(options) }
     this.#paths = [...paths, ...options.iface.internalPaths]
@@ -51,7 +51,7 @@ export class WebSocketServer {
 
   /** Whether a request can become a WebSocket here. */
   takes({ url = '', headers }: IncomingMessage): boolean {
-    // One with a fragment is refused as any request.
+    // A URL with a fragment is refused as in any request.
     if (headers.upgrade?.toLowerCase() !== 'websocket' || url.includes('#')) return false
     return this.#paths.includes(pathOf(url))
   }
@@ -70,11 +70,11 @@ export class WebSocketServer {
     this.#upgrader.handleUpgrade(request, wire, head, (socket) => {
       this.#open(new ClientSocket(socket, wire, this.#serving), request, guid)
     })
-    // A handshake that failed has used it for nothing.
+    // A handshake that failed leaves it behind.
     this.#upgrader.removeAllListeners('headers')
   }
 
-  /** Says goodbye to every client once it has its answers. Resolves as `isServing` tells. */
+  /** Says goodbye to every client once it has its answers. */
   leave(): void {
     this.#isLeaving = true
     for (const session of this.#sessions.values()) session.leave()
@@ -91,7 +91,7 @@ export class WebSocketServer {
     for (const { ws } of this.#sessions.keys()) ws.terminate()
   }
 
-  /** Directives and headers of the upgrade request go for every call. */
+  /** Directives and headers of the upgrade request apply to every call. */
   #open(socket: ClientSocket, { url = '', rawHeaders }: IncomingMessage, guid: string): void {
     const { iface, observer } = this.#serving
     const path = pathOf(url)
