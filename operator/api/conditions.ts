@@ -7,7 +7,7 @@ interface ReasonMeaning {
   readonly status: 'True' | 'False' | 'Unknown'
   /** When it is set. */
   readonly when: string
-  /** What a person does about it; null when there is nothing to do. */
+  /** What a user does about it; null when there is nothing to do. */
   readonly remedy: string | null
 }
 

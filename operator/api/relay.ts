@@ -196,7 +196,7 @@ export const webSocket = object(
   { maxSubscriptions: 100, idleTimeout: '10m' },
 )
 
-/** How subscriptions are kept whole. Unset: the router's own defaults. */
+/** How subscriptions stay without gaps. Unset: the router's own defaults. */
 export const subscriptions = object(
   'How subscriptions are kept whole.',
   {
@@ -206,7 +206,7 @@ export const subscriptions = object(
       1000,
     ).optional(),
     stallBlocks: integer(
-      'Block times without news, at least 3s, after which it is looked whether the upstream of a subscription has stalled. Unset: 3.',
+      'Block times without events, at least 3s, after which the upstream of a subscription is checked for a stall. Unset: 3.',
       [1, 10_000],
       3,
     ).optional(),

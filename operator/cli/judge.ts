@@ -17,7 +17,7 @@ interface Judged {
   readonly routers: number
   readonly providers: number
   readonly problems: readonly string[]
-  /** What is good, and may not be what its owner expects. */
+  /** What is valid, but its owner may not expect. */
   readonly warnings: readonly string[]
 }
 

@@ -40,7 +40,7 @@ export async function run(values: FlagValues, version: string, io: CommandIo): P
   const logger = createLogger(valueOf(values, 'log-level') ?? 'info', {
     write: (line) => void destination.write(line),
   })
-  // While the API server is away there may be no connection, and nothing to do but to wait.
+  // While the API server is away there may be no connection, and nothing else keeps the process alive.
   const alive = setInterval(() => {}, 2 ** 31 - 1)
   const stop = onceStopped(logger)
   try {

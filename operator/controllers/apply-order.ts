@@ -30,10 +30,10 @@ import {
 import { liveRevisions, type Revision } from './child-stores.ts'
 
 /*
- * Most objects of a router are one behind the other, each needed by those that come after it: what pods start with (of a
- * Redis its Secret, Service, NetworkPolicy and StatefulSet; the ConfigMap, the ServiceAccount, the NetworkPolicy), then the
- * Deployment, then the Service, which clients go by. One that fails stops those behind it, and the pods go on as they are,
- * unless what is there of it is enough. Some objects are aside: they stop nothing, and nothing stops them.
+ * Most objects of a router are applied in a chain, each needed by those after it: first what pods start with (of a Redis its
+ * Secret, Service, NetworkPolicy and StatefulSet; the ConfigMap, the ServiceAccount, the NetworkPolicy), then the Deployment,
+ * then the Service, which clients use. One that fails stops those after it, and the pods go on as they are, unless its
+ * present state is enough. Some objects are outside the chain: they stop nothing, and nothing stops them.
  */
 
 const aside: readonly Resource[] = [
@@ -46,9 +46,9 @@ const aside: readonly Resource[] = [
 /** New pods need this ConfigMap and no other, and a NetworkPolicy that opens their ports. */
 const changesWithPods: readonly Resource[] = [configMaps, networkPolicies, deployments]
 
-/** What the objects of a router are to be. */
+/** The wanted objects of a router. */
 export interface WantedObjects {
-  /** Hash of the config that it is to run. */
+  /** Hash of the wanted config. */
   readonly configHash: string
   /** Hash of the config that the Deployment has had so far; null when there is none. */
   readonly current: string | null
@@ -58,9 +58,9 @@ export interface WantedObjects {
 /** How applying the objects of a router ended. */
 export interface ApplyResult {
   readonly applied: Applied
-  /** The failure that is to be tried again, if there was one. */
+  /** The failure that has to be retried; null for none. */
   readonly error: ApiError | null
-  /** When to look again though nothing changes; null for never. */
+  /** When to reconcile again though nothing changes; null for never. */
   readonly againMs: number | null
 }
 
@@ -81,9 +81,9 @@ export class ApplyOrder {
   }
 
   /**
-   * A refusal is part of the result, also one of the server's own making: it may last.
+   * A refusal is part of the result, also a failure of the server: it may last.
    *
-   * @throws what is of the way to the API server, and not of the objects
+   * @throws failures of the connection to the API server, which are not about the objects
    */
   async apply(
     router: RpcRouter,
@@ -94,7 +94,7 @@ export class ApplyOrder {
     const wanted = new Set(objects.map((object) => pathOf(resourceOf(object), object.metadata)))
     const isWanted = (resource: Resource, { metadata }: KubeObject): boolean =>
       wanted.has(pathOf(resource, metadata))
-    // An autoscaler that is to go must not touch the count that is applied next. Where it cannot be deleted it keeps it.
+    // An autoscaler that is being removed must not change the count that is applied next. If it cannot be deleted, it keeps the count.
     const isCountOurs = await failures.during(() =>
       this.#parts.children.prune(
         router,
@@ -112,7 +112,7 @@ export class ApplyOrder {
       )
       isHeld ||= !isApplied && !isAside && !this.#isEnough(router, object)
     }
-    // What pods have now stays while something was not tried, but for configs that none of them runs.
+    // What the pods use now stays while something was not applied, except configs that none of them runs.
     const isDone = (resource: Resource, object: KubeObject): boolean =>
       !isWanted(resource, object) && (!isHeld || resource.plural === configMaps.plural)
     await failures.during(() => this.#prune(router, isDone, [configHash, current], signal))
@@ -142,7 +142,7 @@ export class ApplyOrder {
     }
   }
 
-  /** Whether what comes after an object that could not be applied can do with what is there of it. */
+  /** Whether the present state of an object that could not be applied is enough for those after it. */
   #isEnough(router: RpcRouter, wanted: KubeObject): boolean {
     const resource = resourceOf(wanted)
     const found = this.#parts.children.latest(resource, wanted.metadata)
@@ -163,11 +163,11 @@ export class ApplyOrder {
   }
 
   /**
-   * Deletes what is not wanted any more, but for what pods still talk to, and for configs that pods run or can run again.
-   * The watch may lag behind, and what pods start with could not be brought back: before such an object is deleted, the
-   * API server is asked which revisions there are.
+   * Deletes what is not wanted any more, except what pods still talk to, and configs that pods run or can run again. The
+   * watch may lag, and pods could not start without a deleted object: so the API server is first asked for the revisions
+   * that exist.
    *
-   * @param hashes of configs that stay whoever runs them
+   * @param hashes of configs that stay in any case
    */
   async #prune(
     router: RpcRouter,
@@ -206,12 +206,12 @@ function resourceOf({ apiVersion, kind }: KubeObject): Resource {
 interface Failure {
   readonly result: 'conflict' | 'waiting' | 'contested' | 'refused'
   readonly message: string
-  /** To be tried again. */
+  /** To be retried. */
   readonly error: ApiError | null
   readonly againMs: number | null
 }
 
-/** What of the objects failed: one that is refused is no reason to leave the others. */
+/** The objects that failed: a refused one does not stop the others. */
 class Failures {
   readonly #all: Failure[] = []
 
@@ -221,7 +221,7 @@ class Failures {
 
   /**
    * @returns whether it went well
-   * @throws what is of the way to the API server, and not of the objects
+   * @throws failures of the connection to the API server, which are not about the objects
    */
   async during(act: () => Promise<void>): Promise<boolean> {
     try {
@@ -235,7 +235,7 @@ class Failures {
     }
   }
 
-  /** @param isHeld whether something was not tried because of them */
+  /** @param isHeld whether something was not applied because of them */
   result(isHeld: boolean): ApplyResult {
     const [first] = this.#all
     if (first === undefined) return { applied: { result: 'applied' }, error: null, againMs: null }
@@ -254,7 +254,7 @@ class Failures {
   }
 }
 
-/** What is in the way may go without a watch that brings it: when to look again. */
+/** When to look again: no watch reports when an object in the way is gone. */
 const blocked = {
   'other-owner': { result: 'conflict', againMs: 30_000 },
   deletion: { result: 'waiting', againMs: 1_000 },

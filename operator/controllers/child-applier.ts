@@ -50,8 +50,8 @@ export interface ChildApplierOptions {
 }
 
 /**
- * Applies the objects of routers, and only those that are not as they should be: each carries a hash of the intent, so that
- * an operator that starts anew writes nothing when nothing changed.
+ * Applies the objects of routers that differ from what is wanted. Each carries a hash of the intent, so that an operator that
+ * restarts writes nothing when nothing changed.
  */
 export class ChildApplier {
   readonly #client: ChildApplierOptions['client']
@@ -108,7 +108,7 @@ export class ChildApplier {
       this.conflicts.count(pathOf(resource, wanted.metadata), router, found, wanted)
   }
 
-  /** One request where a look and a write would be two, with time between them. @returns false when there is one */
+  /** One request instead of a read and a write with time between them. @returns false when the object exists */
   async #create<T extends KubeObject>(
     resource: Resource<T>,
     intent: T,
@@ -140,7 +140,7 @@ export class ChildApplier {
     )
   }
 
-  /** What belongs to a router, is not wanted any more, and is not being deleted yet. */
+  /** Objects of a router that are not wanted any more, and are not being deleted yet. */
   unwanted(
     router: RpcRouter,
     isWanted: (resource: Resource, object: KubeObject) => boolean,
@@ -153,7 +153,7 @@ export class ChildApplier {
       )
   }
 
-  /** Deletes what belongs to a router and is not wanted any more, and nothing of the same name that came after it. */
+  /** Deletes objects of a router that are not wanted any more, but no later object of the same name. */
   async prune(
     router: RpcRouter,
     isWanted: (resource: Resource, object: KubeObject) => boolean,
@@ -169,8 +169,8 @@ export class ChildApplier {
 }
 
 /**
- * Makes sure that an object of the wanted name is ours to write. What a router of the same name left is waited for: its
- * owner is gone, and so the garbage collector takes it.
+ * Makes sure that the operator may write an object of the wanted name. One that an earlier router of the same name left is
+ * waited for: its owner is gone, so the garbage collector deletes it.
  */
 function claim(router: RpcRouter, { kind }: Resource, found: KubeObject): void {
   const { name, deletionTimestamp, finalizers = [] } = found.metadata
@@ -221,7 +221,7 @@ export function isOrphanOf(
   return !isOwned && isChild(object) && instanceKeys(object).includes(keyOf(metadata))
 }
 
-/** Whether an object says of itself that its data never changes, and has other data than is wanted. */
+/** Whether an object is immutable and has other data than is wanted. */
 function isFrozen(found: ConfigMap, wanted: ConfigMap): boolean {
   return found.immutable === true && !isDeepStrictEqual(found.data, wanted.data)
 }
@@ -249,8 +249,8 @@ export function pathOf({ plural }: Resource, ref: ObjectRef): string {
 }
 
 /**
- * Applies the Deployment of a router. With autoscaling the count is the autoscaler's, but a field that its owner just
- * drops falls back to 1: so the count is first handed to a manager that holds it, and only then given up.
+ * Applies the Deployment of a router. With autoscaling the autoscaler owns the count. But a field that its owner drops falls
+ * back to 1, so the count is first handed to another manager, and only then given up.
  */
 export async function applyDeployment(
   client: Pick<KubeClient, 'get' | 'apply'>,

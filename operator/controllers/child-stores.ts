@@ -19,7 +19,7 @@ export interface Child {
   readonly object: KubeObject
 }
 
-/** What is known of all that can belong to a router, a store a kind. */
+/** The known objects of all kinds that can belong to a router, one store per kind. */
 export class ChildStores {
   readonly #stores: ReadonlyMap<string, ChildStore>
   readonly resources: readonly Resource[]
@@ -39,7 +39,7 @@ export class ChildStores {
     return this.store(resource).get(key) as T | undefined
   }
 
-  /** What a router has for its own by owner and by labels: others may make their objects go with it, too. */
+  /** The objects of a router, by owner and by labels: foreign objects may have it as their owner, too. */
   ownedBy({ metadata }: RpcRouter): readonly Child[] {
     const key = keyOf(metadata)
     return this.resources.flatMap((resource) =>
@@ -119,7 +119,7 @@ export function runningOf(deployment: Deployment | null): Running {
 
 /**
  * What the ReplicaSets of a router refer to, as the API server has it now: old pods may start again, and a rollout may be
- * undone. With what the Deployment asks for, whose ReplicaSet may be yet to come.
+ * undone. It includes what the Deployment refers to, since its ReplicaSet may not exist yet.
  */
 export async function liveRevisions(
   client: Pick<KubeClient, 'list'>,

@@ -7,9 +7,9 @@ import type { Clock } from '../kube/clock.ts'
 import type { KubeObject, ManagedFields, Resource } from '../kube/object.ts'
 
 /*
- * Server-side apply leaves what another manager owns: an entry of a list, or a field of which we say nothing. What a
- * person set by hand, or an undone rollout brought back, would stay for ever, and pods would want what is no longer there.
- * The spec of our objects is ours alone: we take such fields over, and the next apply drops them.
+ * Server-side apply keeps what another manager owns: an entry of a list, or a field that our intent does not name. What a
+ * user set by hand, or an undone rollout brought back, would stay for ever, and pods might need objects that are gone.
+ * Only the operator owns the spec of its objects: it takes such fields over, and the next apply drops them.
  */
 
 /** The field manager of the objects of a router. */
@@ -19,7 +19,7 @@ export const statusManager = 'rpc-router-operator-status'
 /** The field manager that keeps the count of replicas between the operator and an autoscaler. */
 export const handoverManager = 'rpc-router-operator-handover'
 
-/** A person sets something once, and once more when it did not last; a controller goes on, mostly every 15 s. */
+/** A user sets something once, and once more when it did not last; a controller goes on, mostly every 15 s. */
 const leastTimes = 3
 const withinMs = 300_000
 
@@ -30,7 +30,7 @@ interface FieldTree {
 
 /** What others may set in the spec of our objects. */
 const allowed = [
-  // The autoscaler's, where there is one; else we say it, by force, and count how often we have to.
+  // Owned by the autoscaler, if there is one; else the operator sets it by force, and counts how often.
   'f:replicas',
   // Of a Service: what clouds and load balancers write there.
   'f:loadBalancerIP',
@@ -118,7 +118,7 @@ function countWriter(manager: string): string {
   return manager === 'kube-controller-manager' ? `a HorizontalPodAutoscaler (${manager})` : manager
 }
 
-/** The object with the record of those fields alone that others own and that are, or may be, ours to say: mostly none. */
+/** The object with the record of only those foreign fields that the operator owns or may own: mostly none. */
 export function withForeignFields<T extends KubeObject>(object: T): T {
   const { managedFields = [], ...metadata } = object.metadata
   const kept = managedFields.filter(
@@ -130,7 +130,7 @@ export function withForeignFields<T extends KubeObject>(object: T): T {
   }
 }
 
-/** The managers of fields that are ours to say, by their names. */
+/** The names of other managers of fields that the operator must own. */
 export function foreignManagers(object: KubeObject): readonly string[] {
   const { managedFields = [] } = object.metadata
   return namesOf(managedFields.filter((entry) => foreignPart(object, entry) !== null))
@@ -171,7 +171,7 @@ export async function takeForeignFields(
   await client.mergePatch(resource, ref, patch, signal)
 }
 
-/** The record of owners when the fields of others that are ours to say are ours. What else such a writer set has no owner. */
+/** The record of owners with the foreign fields taken over. Other fields of such a writer have no owner. */
 export function takenOver(object: KubeObject): readonly ManagedFields[] {
   const { apiVersion, metadata } = object
   const { managedFields = [] } = metadata
@@ -219,8 +219,8 @@ function treeOf({ fieldsV1 = {} }: ManagedFields): FieldTree {
 
 /**
  * Whether an object has all that an intent says: every field, and lists item by item. What is there beside it, such
- * as defaults of the API server, does not count. Nothing is as good as zero or as an empty list, since the API server
- * leaves these out; amounts of resources are compared by what they come to.
+ * as defaults of the API server, does not count. An absent value equals zero or an empty list, since the API server
+ * leaves these out; amounts of resources are compared by value.
  */
 export function contains(object: unknown, intent: unknown): boolean {
   if (object === undefined || object === null) return isZero(intent)

@@ -41,7 +41,7 @@ export interface OperatorOptions {
 /** A namespace, or null for all of the cluster where that is watched as one. */
 type Scope = string | null
 
-/** How long until a look at an object of a scope that was not listed yet. */
+/** The delay until an object of a scope that is not listed yet is tried again. */
 const lookAgainMs = 1_000
 
 /** All controllers on one cluster: what they watch, and what they do about it. */
@@ -65,7 +65,7 @@ export class Operator {
     this.references = new References(client)
     for (const store of [world.routers, world.providers])
       store.subscribe(({ type, object }) => {
-        // A namespace that goes takes no new object: it is another of the name.
+        // A namespace that is being deleted takes no new object: this is a new namespace of the name.
         if (type === 'added') this.#terminating.delete(object.metadata.namespace ?? '')
       })
     this.#reflectors = reflectWorld(world, this.references, {
@@ -93,7 +93,7 @@ export class Operator {
     connectTriggers({ world, references, routers, providers })
   }
 
-  /** Puts off what is of a scope that was not listed whole, and leaves alone what goes with its namespace. */
+  /** Delays keys of a scope that is not listed yet, and skips keys of a namespace that is being deleted. */
   #where(reconcile: ControllerOptions['reconcile']): ControllerOptions['reconcile'] {
     return async (key, context) => {
       const { namespace = '' } = refOf(key)
@@ -164,12 +164,12 @@ export class Operator {
     return Math.max(0, ...this.#reflectors.map(({ silentMs }) => silentMs))
   }
 
-  /** Watches until the signal is aborted, leading or not: a standby knows the world when it takes over. */
+  /** Watches until the signal is aborted, leading or not: a standby has all objects when it takes over. */
   async watch(signal: AbortSignal): Promise<void> {
     await Promise.all(this.#reflectors.map((reflector) => reflector.run(signal)))
   }
 
-  /** Acts where all is known, until the signal is aborted; resolves when the last reconcile has ended. */
+  /** Reconciles the scopes that are listed, until the signal is aborted; resolves when the last reconcile has ended. */
   async lead(signal: AbortSignal): Promise<void> {
     await Promise.race(this.#scopes.map((scope) => synced(this.#reflectorsOf(scope), signal)))
     await Promise.all([this.routers, this.providers, this.#events].map((each) => each.run(signal)))

@@ -4,11 +4,11 @@ import type { Clock } from '../kube/clock.ts'
 import { isOlder, type KubeObject } from '../kube/object.ts'
 
 /** A watch brings a write within a second or two. After this time, the watch counts again. */
-const believedMs = 10_000
+const countsMs = 10_000
 
 /**
  * Objects as the API server returned them to our own writes, until the watch has brought them: so that a reconcile does not
- * look at the past.
+ * see an old state.
  */
 export class RecentWrites {
   readonly #clock: Pick<Clock, 'nowMs'>
@@ -31,7 +31,7 @@ export class RecentWrites {
     const isBehind =
       watched === undefined ||
       isOlder(watched.metadata.resourceVersion, object.metadata.resourceVersion)
-    if (isBehind && this.#clock.nowMs() - atMs < believedMs) return object as T
+    if (isBehind && this.#clock.nowMs() - atMs < countsMs) return object as T
     this.#written.delete(path)
     return watched ?? null
   }

@@ -20,8 +20,8 @@ export function outlineOf({ apiVersion, kind, metadata }: KubeObject): KubeObjec
 }
 
 /**
- * Secrets and ConfigMaps that routers and providers refer to. A cluster can have many others, and large ones: of all of
- * them the metadata is watched, and the data is got of those alone that are referred to.
+ * Secrets and ConfigMaps that routers and providers refer to. A cluster can have many others, and large ones. So
+ * only the metadata of all is watched, and only the data of those that are referred to is read.
  */
 export class References {
   readonly stores = { secrets: new Store<KubeObject>(), configMaps: new Store<KubeObject>() }

@@ -29,7 +29,7 @@ export interface Selection {
   readonly namespace?: string
   readonly labelSelector?: string
   readonly fieldSelector?: string
-  /** Of each object its metadata alone: where the rest can be large, and is not looked at. */
+  /** Only the metadata of each object, where the rest can be large and is not used. */
   readonly metadataOnly?: boolean
 }
 
@@ -55,7 +55,7 @@ export interface ApplyOptions {
   readonly subresource?: 'status'
 }
 
-/** The API server has its own fairness; this is for a mistake of ours that asks without end. */
+/** The API server has its own fairness; this bounds a defect of ours that asks without end. */
 const usualLimit = { perSecond: 500, burst: 1_000 }
 
 /**

@@ -20,11 +20,11 @@ export interface Credentials {
   readonly tls: TlsMaterial
 }
 
-/** Where an API server is, and how to be let in. */
+/** The address of an API server, and the credentials for it. */
 export interface Cluster {
   /** `https://host:port`, perhaps with the path of the API behind it. */
   readonly server: string
-  /** The namespace of the pod that this process runs in, when it goes by its service account; else null. */
+  /** The namespace of the pod that this process runs in, when it uses its service account; else null. */
   readonly podNamespace: string | null
   /** An HTTP proxy on the way. */
   readonly proxyUrl?: string
@@ -112,7 +112,7 @@ interface Applied extends Pick<TlsMaterial, 'servername' | 'rejectUnauthorized'>
 
 /**
  * The cluster that kubeconfig files describe: tokens, client certificates, exec plugins, OIDC. The
- * library that understands them costs 90 MB, so it is loaded here and nowhere else: a pod that goes by its service account never pays for it.
+ * library that understands them costs 90 MB, so it is loaded here and nowhere else: a pod that uses its service account never loads it.
  * @param files merged as kubectl merges them: the first to name something wins
  * @throws Error that names the files and what is wrong
  */

@@ -22,8 +22,8 @@ export interface ControllerOptions {
   /** For metrics and logs. */
   readonly name: string
   /**
-   * Brings the world of one key to what the objects ask for, from what the stores say now. What it
-   * throws is tried again with growing delays.
+   * Brings the objects of one key to what is wanted, from the present content of the stores. After an
+   * error it is tried again with growing delays.
    */
   readonly reconcile: (key: string, context: ReconcileContext) => Promise<Outcome | void>
   readonly clock: Clock
@@ -72,8 +72,8 @@ export class Controller {
 
   async #work(signal: AbortSignal): Promise<void> {
     for (let key = await this.queue.take(); key !== null; key = await this.queue.take()) {
-      // Reconciles that find nothing to do wait for nothing: a thousand of them would be one turn of the event loop, in
-      // which no watch is read, no probe answered and no lease renewed.
+      // Reconciles without work never yield: a thousand of them would block the event loop, and meanwhile no watch would
+      // be read, no probe answered and no lease renewed.
       await nextTurn(this.#options.clock)
       await this.#reconcile(key, signal)
       this.queue.done(key)

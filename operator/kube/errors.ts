@@ -20,7 +20,7 @@ export interface Status {
   }
 }
 
-/** Any failure of the way to the API server, or of the API server. `code` is stable. */
+/** Any failure of the connection to the API server, or of the server. `code` is stable. */
 export abstract class KubeError extends Error {
   abstract readonly code: string
 
@@ -44,7 +44,7 @@ export class ApiError extends KubeError {
 
   constructor(request: string, status: number, body: Status, retryAfterMs: number | null = null) {
     const reason = body.reason || `HTTP ${status}`
-    // What is wrong with a Secret may quote it.
+    // A message about a Secret may quote it.
     const isSecret = /\/secrets(\/|$)/.test(request)
     const message = isSecret ? '' : (body.message ?? '')
     super(`${request}: ${reason}${message && `: ${message}`}`)
@@ -67,7 +67,7 @@ export class TimeoutError extends KubeError {
   readonly code = 'OP_KUBE_TIMEOUT'
 }
 
-/** What came is not what the API server speaks: cut JSON, a proxy's page. */
+/** The answer is not one of the API server: cut JSON, a proxy's page. */
 export class MalformedAnswerError extends KubeError {
   readonly code = 'OP_KUBE_MALFORMED'
 }
@@ -77,10 +77,10 @@ function hasStatus(error: unknown, ...statuses: readonly number[]): error is Api
 }
 
 export const isNotFound = (error: unknown): error is ApiError => hasStatus(error, 404)
-/** There is no such kind, or none any more: what is about to be removed takes no new object. */
+/** There is no such kind, or it is being removed and takes no new object. */
 export const isUnknownKind = (error: unknown): error is ApiError => hasStatus(error, 404, 405)
 export const isForbidden = (error: unknown): error is ApiError => hasStatus(error, 403)
-/** Its namespace is being deleted: nothing new can be made there, and what is there will go. */
+/** Its namespace is being deleted: nothing new can be created there, and the rest is deleted. */
 export const isNamespaceTerminating = (error: unknown): boolean =>
   isForbidden(error) && error.causes.some(({ reason }) => reason === 'NamespaceTerminating')
 

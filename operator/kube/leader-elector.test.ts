@@ -126,7 +126,7 @@ describe('one candidate', () => {
     expect(keeper.lease?.spec?.holderIdentity).toBe('a')
   })
 
-  test('that cannot renew in time has lost, and says so before anybody may follow', async () => {
+  test('that cannot renew in time has lost, and reports it before another may follow', async () => {
     const clock = new VirtualClock()
     const keeper = new LeaseKeeper(clock)
     const { elector, wire, state, reported } = candidate(clock, keeper, 'a')

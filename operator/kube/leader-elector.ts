@@ -23,10 +23,10 @@ export interface LeaderElectorOptions {
   readonly observer?: KubeObserver
 }
 
-/** How much of its pause an attempt may be late by, so that rivals do not ask all at once. */
+/** A process that waits lengthens its pause by up to this share, so that rivals do not ask all at once. */
 const jitter = 1.2
 
-/** The leader lost its lease. The process must end: what it still had in hand may be done by another by now. */
+/** The leader lost its lease. The process must end: another may be doing its work by now. */
 export class LeaseLostError extends KubeError {
   readonly code = 'OP_KUBE_LEASE_LOST'
 }
@@ -34,9 +34,9 @@ export class LeaseLostError extends KubeError {
 /**
  * One leader among processes, by a Lease.
  *
- * Clocks of different machines are never compared: how old a rival's lease is, is measured from when we
- * saw it change, on our monotonic clock; our own counts from before the renewal was sent. So the leader
- * gives up before anybody may follow.
+ * Clocks of different machines are never compared. The age of a rival's lease is measured from its last
+ * change that we saw, on our monotonic clock; that of our own from before the renewal was sent. So the
+ * leader gives up before another one may follow.
  */
 export class LeaderElector {
   readonly #options: LeaderElectorOptions
@@ -146,7 +146,7 @@ export class LeaderElector {
         return this.#reportLeader()
       }
       const leaseMs = this.#leaseMs
-      // Counted from here: whoever sees the renewal sees it later.
+      // Counted from here: others see the renewal later.
       const atMs = clock.nowMs()
       const lease = claimed(ref, present, identity, leaseMs, microTime(clock.wallMs()))
       await this.#write(present, lease, limited)
@@ -275,7 +275,7 @@ function claimed(
   }
 }
 
-/** The lease without holder: whoever sees it may take it at once. */
+/** The lease without holder: any process may take it at once. */
 function released(present: Lease, wallMs: number): Lease {
   return {
     ...present,

@@ -7,7 +7,7 @@ import type { ObjectRef } from './object.ts'
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete'
 
 /**
- * What this folder lets be observed, for metrics and logs. Every hook is optional, and none may
+ * What can be observed of this folder, for metrics and logs. Every hook is optional, and none may
  * throw. `resource` is a plural name such as `deployments`; `queue`, `controller` are their names.
  */
 export interface KubeObserver {
@@ -43,7 +43,7 @@ export interface KubeObserver {
   eventDropped?(reason: string, why: 'rate' | 'full' | 'error', error?: Error): void
 }
 
-/** `retry`: it failed by what often passes in a moment, and is tried again. */
+/** `retry`: it failed for a reason that often passes in a moment, and is tried again. */
 export type ReconcileResult = 'success' | 'requeue' | 'retry' | 'error' | 'timeout' | 'stopped'
 
 export interface Reconciled {

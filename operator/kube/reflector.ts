@@ -40,7 +40,7 @@ const lookAgainMs = 60_000
 
 /**
  * Keeps a store equal to what the API server has: a list, then a watch from its version, and both
- * again whenever they end. Nothing that the way to the server does ends it; only its signal does.
+ * again whenever they end. No failure of the connection ends it; only its signal does.
  */
 export class Reflector<T extends KubeObject> {
   readonly #options: ReflectorOptions<T>
@@ -108,7 +108,7 @@ export class Reflector<T extends KubeObject> {
     return Math.max(Math.min(askedMs, backoff.maxMs), this.#backoff.next())
   }
 
-  /** Goes on without a kind that is not there, or not for us. */
+  /** Goes on without a kind that does not exist, or that we may not list. */
   #forget(isUnknown: boolean): void {
     const { store, selection, clock, onServed } = this.#options
     this.#version = null
@@ -144,7 +144,7 @@ export class Reflector<T extends KubeObject> {
       if (signal.aborted) return
       this.#take(event)
     }
-    // A bookmark of where it began is nothing new.
+    // A bookmark with the version of the start brings nothing new.
     const isEmpty = this.#version === resourceVersion
     if (isEmpty && clock.nowMs() - startedMs < shortestMs && !signal.aborted)
       throw new EmptyWatchError(

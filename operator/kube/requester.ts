@@ -169,7 +169,7 @@ function statusIn(body: string): Status {
   return { message: body.slice(0, 200).trim() }
 }
 
-/** A rate with a burst. Whoever reserves gets a turn; turns are given out in order. */
+/** A rate with a burst. Each caller gets its turn, in order. */
 class TokenBucket {
   readonly #limit: RequesterOptions['limit']
   readonly #clock: Clock
@@ -183,7 +183,7 @@ class TokenBucket {
     this.#atMs = clock.nowMs()
   }
 
-  /** Takes a token, of the future if need be: how many milliseconds to wait for it. */
+  /** Takes a token, a future one if none is left. @returns the milliseconds to wait for it */
   reserve(): number {
     const { perSecond, burst } = this.#limit
     const nowMs = this.#clock.nowMs()

@@ -133,7 +133,7 @@ const steps = fc.oneof(
   }),
 )
 
-test('whoever follows the changes has what the store has, and so have the indexes', () => {
+test('a subscriber that follows the changes has what the store has, and so have the indexes', () => {
   fc.assert(
     fc.property(fc.array(steps, { maxLength: 40 }), (script) => {
       const store = new Store<Thing, 'colour'>({ colour: ({ colours }) => colours })

@@ -43,7 +43,7 @@ export class Store<T extends KubeObject, I extends string = never> {
     return [...keys].map((key) => this.#objects.get(key) as T)
   }
 
-  /** Hears of every change from now on, and at once of what is there, as added. */
+  /** Calls the listener with every change from now on, and at once with the present objects, as added. */
   subscribe(listener: (change: Change<T>) => void): void {
     for (const object of this.#objects.values()) listener({ type: 'added', object, previous: null })
     this.#listeners.add(listener)

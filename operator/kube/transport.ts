@@ -30,7 +30,7 @@ export interface WireAnswer {
 export interface TransportOptions {
   readonly cluster: Cluster
   readonly clock: Clock
-  /** `rpc-operator/0.1.0`: how the API server's audit log knows us. */
+  /** `rpc-operator/0.1.0`: the name in the audit log of the API server. */
   readonly userAgent: string
 }
 
@@ -52,7 +52,7 @@ export class Transport {
   }
 
   /**
-   * Sends one request. Whoever calls limits its time by the signal, which also ends the body.
+   * Sends one request. The caller limits its time by the signal, which also ends the body.
    * @throws ConnectionError, or the signal's reason
    */
   async send(request: WireRequest, signal: AbortSignal): Promise<WireAnswer> {
@@ -148,7 +148,7 @@ function createAgent({ proxyUrl }: Cluster, tls: TlsMaterial): Dispatcher {
   const connect = {
     ...tls,
     timeout: connectTimeoutMs,
-    // A write that is aborted while its body is on its way stops the process for good: decision 0027.
+    // A write that is aborted while its body is on its way can block the process for ever: decision 0027.
     allowH2: false,
     // Below the 60 s after which common load balancers forget an idle connection.
     keepAliveInitialDelay: 30_000,
@@ -156,7 +156,7 @@ function createAgent({ proxyUrl }: Cluster, tls: TlsMaterial): Dispatcher {
   const options = {
     allowH2: false,
     keepAliveTimeout: keepAliveMs,
-    // Time is the caller's: his signal ends a request.
+    // The caller limits the time: its signal ends a request.
     headersTimeout: 0,
     bodyTimeout: 0,
   }

@@ -107,7 +107,7 @@ export class WorkQueue {
     return this.#failures.get(key) ?? 0
   }
 
-  /** The next key, as soon as there is one; whoever takes it says `done`. Null when the queue is shut down. */
+  /** The next key, as soon as there is one; call `done` after the work on it. Null when the queue is shut down. */
   take(): Promise<string | null> {
     if (this.#isShutDown) return Promise.resolve(null)
     const [next] = this.#waiting
@@ -125,7 +125,7 @@ export class WorkQueue {
     if (this.#dirty.has(key)) this.#wait(key)
   }
 
-  /** Forgets what waits; whoever takes gets null. What is being worked on goes on. */
+  /** Forgets the keys that wait, and resolves each `take` with null. Work that has begun goes on. */
   shutDown(): void {
     this.#isShutDown = true
     for (const { cancel } of this.#later.values()) cancel()

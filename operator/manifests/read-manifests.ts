@@ -136,7 +136,7 @@ class ManifestReader implements ManifestSet {
   }
 }
 
-/** Whether the values are texts is for the API server to say. */
+/** Only the API server checks that the values are texts. */
 function textsOf(value: Json | undefined): Readonly<Record<string, string>> {
   const entries = isMap(value) ? Object.entries(value) : []
   const texts = entries.map(([key, text]): [string, Json] => [key, text ?? ''])

@@ -14,7 +14,7 @@ import { judgeProvider, translate } from '../translate/translate.ts'
 import { nothingRuns, type Violation, violationText } from '../translate/translation.ts'
 import type { ManifestSet } from './read-manifests.ts'
 
-/** What a set of manifests comes to. */
+/** The result of rendering a set of manifests. */
 export interface RenderedManifests {
   /** What would be applied. Values of Secrets are not known here. */
   readonly objects: readonly KubeObject[]

@@ -52,7 +52,7 @@ export function buildFleet(
     buildNetworkPolicy(router, config, others),
     buildAutoscaler(router),
     buildDeployment(router, config, images.router, chainIdOf),
-    // Clients go by it: it changes only with pods that it fits.
+    // Clients use it: it changes only together with the pods.
     buildService(router, chainIdOf),
     type === 'ServiceMonitor' ? buildMetricsService(router) : null,
     buildDisruptionBudget(router),

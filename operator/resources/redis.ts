@@ -93,7 +93,7 @@ function buildNetworkPolicy(router: RpcRouter): NetworkPolicy {
   }
 }
 
-/** A single instance may always be moved; the budget says so, instead of leaving it open. */
+/** A single instance may always be moved; the budget states it explicitly. */
 function buildDisruptionBudget(router: RpcRouter): PodDisruptionBudget {
   return {
     ...childOf(router, podDisruptionBudgets, { component }),
@@ -105,7 +105,7 @@ function buildDisruptionBudget(router: RpcRouter): PodDisruptionBudget {
   }
 }
 
-/** A single Redis, stated plainly as such: while it is away, calls with a session id fail closed. */
+/** A single Redis: while it is away, calls with a session id fail closed. */
 function buildStatefulSet(
   router: RpcRouter,
   settings: ManagedRedis,
@@ -184,7 +184,7 @@ function container(settings: ManagedRedis, image: string): V1Container {
   }
 }
 
-/** Sessions outlive answers: what is pushed out first is what was not read for long. */
+/** Sessions outlive answers: keys that were not read for long are evicted first. */
 function redisArguments({ storage }: ManagedRedis, { limits }: Resources): string[] {
   const limit = quantityValue(limits?.['memory'])
   return [

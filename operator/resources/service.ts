@@ -27,7 +27,7 @@ import { listenerNames, type PodPorts, podPorts, unitePorts } from './ports.ts'
 /** On the metrics Service, and on no other. */
 const metricsLabel = 'rpcrouter.dev/metrics-of'
 
-/** The Service that clients use. No session affinity: sticky sessions go by a header. */
+/** The Service that clients use. No session affinity: sticky sessions use a header. */
 export function buildService(router: RpcRouter, chainIdOf: (chainId: string) => string): Service {
   const { endpoints, service } = router.spec
   const listeners = listenerNames(endpoints, chainIdOf)

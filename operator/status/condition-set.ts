@@ -63,15 +63,15 @@ function cut(message: string): string {
   return message.length <= longestMessage ? message : `${message.slice(0, longestMessage - 1)}…`
 }
 
-/** Sentences behind each other, each with its end. */
+/** Joins sentences, each with a full stop. */
 export function sentences(texts: readonly string[]): string {
   return [...new Set(texts)].map((text) => (/[.?!]$/.test(text) ? text : `${text}.`)).join(' ')
 }
 
-/** What the pods of a Deployment are made of. */
+/** The template of the pods of a Deployment. */
 type PodTemplate = Deployment['spec']['template']
 
-/** Whether the pods are asked to become others. */
+/** Whether the template of the pods changes. */
 export function isOtherTemplate(before: PodTemplate | null, after: PodTemplate | null): boolean {
   return after !== null && !isDeepStrictEqual(before, after)
 }
@@ -114,7 +114,7 @@ export function conditionOccurrences(
   const changed = changedConditions(before?.conditions, after.conditions)
   return changed.flatMap(({ type, reason, status, message }): readonly EventContent[] => {
     if (type === 'Accepted' && status === 'False') return [occurrence(refused, message)]
-    // At first sight, all pods may be of the newest revision for a long time.
+    // When a router is first seen, its rollout may have been complete for a long time.
     if (reason === 'RolloutComplete' && !before) return []
     // An event is named by the reason of its condition; of a key, by that of its object.
     const name = reason.replace('KeyNotFound', 'NotFound')

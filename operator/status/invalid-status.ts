@@ -7,7 +7,7 @@ import { type Finding, providerFinding, routerFinding, settle } from './conditio
 import { type RouterResult, programmedOf, routerStatuses } from './provider-status.ts'
 import { availability, fleetFigures, readyOfWanted } from './rollout.ts'
 
-/** An object that does not fit the types of this operator: it was stored before they were as they are. */
+/** An object that does not fit the types of this operator: it was stored under older types. */
 export interface InvalidObject<S> {
   readonly object: KubeObject & { readonly status?: S | undefined }
   /** What does not fit. */
@@ -16,7 +16,7 @@ export interface InvalidObject<S> {
   readonly now: string
 }
 
-/** The status of such a router. Its fleet goes on, and so does what is said of that. */
+/** The status of such a router. Its fleet goes on, and so do the conditions of the fleet. */
 export function invalidRouterStatus(
   { object, faults, now }: InvalidObject<RpcRouterStatus>,
   deployment: Deployment | null,
@@ -58,7 +58,7 @@ export function invalidProviderStatus(
   }
 }
 
-/** The conditions that were found, in place of those of their types; the others stay as they are. */
+/** Replaces the conditions of the types that were found; the others stay as they are. */
 function overlay(
   before: readonly Condition[] = [],
   findings: readonly Finding[],

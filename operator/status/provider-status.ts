@@ -46,17 +46,17 @@ function withApplied(
   })
 }
 
-/** All that the status of a provider follows from. */
+/** All inputs of the status of a provider. */
 export interface ProviderObservation extends ProviderFaults {
   readonly provider: UpstreamProvider
-  /** What it does, and its owner may not expect. */
+  /** Effects that its owner may not expect. */
   readonly notes?: readonly string[]
   readonly routers: readonly RouterResult[]
   /** RFC 3339. */
   readonly now: string
 }
 
-/** What the operator has to say of a provider. */
+/** The status of a provider. */
 export function providerStatus(observed: ProviderObservation): UpstreamProviderStatus {
   const { provider, now } = observed
   const { metadata, spec, status } = provider
@@ -78,7 +78,7 @@ export function providerStatus(observed: ProviderObservation): UpstreamProviderS
   }
 }
 
-/** That pods are ready with it is not known here: each provider would be written with every pod. */
+/** Whether pods are ready with it is not in this status: each change of a pod would write every provider. */
 const readyText =
   'At least one RpcRouter is configured with it; whether pods serve yet is in its condition Ready.'
 
@@ -118,12 +118,12 @@ function acceptance({ refusals, routers, notes }: ProviderObservation): Finding 
   return refusalFinding(counted, notes)
 }
 
-/** Said by a router that it was probably not meant for. */
+/** A refusal by a router that it was probably not meant for. */
 function isElsewhere({ reason }: ProviderRefusal): boolean {
   return reason === 'ChainNotServed'
 }
 
-/** Many routers that say the same of themselves are one sentence. */
+/** The same refusal of many routers is one sentence. */
 function asOne([first, ...others]: readonly ProviderRefusal[]): readonly ProviderRefusal[] {
   if (first === undefined) return []
   if (others.length === 0) return [first]

@@ -22,7 +22,7 @@ function wantedBy({ spec }: Deployment): number {
   return spec.replicas ?? 1
 }
 
-/** What the status says of the pods of a router, whatever becomes of its spec. */
+/** The figures of the pods of a router in its status, independent of its spec. */
 export function fleetFigures(deployment: Deployment | null) {
   return {
     configHash: deployment?.metadata.annotations?.[configHashAnnotation],

@@ -20,7 +20,7 @@ import {
 /** How applying the objects of a router ended. */
 export type Applied =
   | { readonly result: 'applied' }
-  /** Nothing was to be applied: the config is not good, or the router is paused. */
+  /** Nothing had to be applied: the config is not good, or the router is paused. */
   | { readonly result: 'held' }
   | { readonly result: keyof typeof failures; readonly message: string }
 
@@ -35,7 +35,7 @@ const failures = {
   refused: 'ApplyFailed',
 } as const
 
-/** All that the status of a router follows from. */
+/** All inputs of the status of a router. */
 export interface RouterObservation {
   readonly router: RpcRouter
   readonly translation: Translation
@@ -44,7 +44,7 @@ export interface RouterObservation {
   readonly deployment: Deployment | null
   /** The kind of monitor that is asked for and that the cluster does not know; null when there is none. */
   readonly missingMonitor: string | null
-  /** The pods were just asked to become others. */
+  /** The template of the pods was just changed. */
   readonly rollsOut: boolean
   /** Why a pod of a stalled rollout is not ready, as far as it is known. */
   readonly podProblem?: string | null
@@ -53,15 +53,15 @@ export interface RouterObservation {
 }
 
 /**
- * Whether the operator leaves the router as it is: with any value but `false`. `True` or `yes`, written in a hurry, pause
- * as well.
+ * Whether the operator changes nothing of the router: with any value but `false` and an empty one. So `True` and `yes`, as
+ * written in a hurry, pause too.
  */
 export function isPaused({ metadata }: RpcRouter): boolean {
   const word = metadata.annotations?.[pausedAnnotation]?.trim().toLowerCase() ?? ''
   return word !== '' && word !== 'false'
 }
 
-/** What the operator has to say of a router. */
+/** The status of a router. */
 export function routerStatus(observation: RouterObservation): RpcRouterStatus {
   const { router, translation, deployment, now } = observation
   const { metadata, status } = router

@@ -67,7 +67,7 @@ function whyUnserved(
     : `no UpstreamProvider of the namespace ${metadata.namespace} that providerSelector selects serves ${wanted}`
 }
 
-/** What a router that is accepted does, and its owner may not expect. */
+/** Effects of an accepted router that its owner may not expect. */
 export function notesOfRouter(
   spec: RpcRouterSpec,
   upstreams: readonly UpstreamPlan[],
@@ -90,7 +90,7 @@ export function notesOfRouter(
   return notes
 }
 
-/** What autoscaling goes by, and pods request none of. */
+/** Resources that autoscaling needs and pods do not request. */
 function resourcesWithoutRequest({ autoscaling, pod }: RpcRouterSpec): readonly string[] {
   if (autoscaling === undefined) return []
   const { targetCpuUtilizationPercent: cpu, targetMemoryUtilizationPercent: memory } = autoscaling
@@ -105,7 +105,7 @@ function resourcesWithoutRequest({ autoscaling, pod }: RpcRouterSpec): readonly 
 const userInfo = /^[a-z]+:\/\/[^/?#@]*:(?<secret>[^/?#@]+)@/i
 const keyInQuery = /[?&][^=&#]*(?:key|token|secret|password|auth)[^=&#]*=(?<secret>[^&#]+)/i
 
-/** What a provider that is good does, and its owner may not expect. */
+/** Effects of an accepted provider that its owner may not expect. */
 export function notesOfProvider({ spec }: UpstreamProvider): readonly string[] {
   return spec.nodeUrls.flatMap(({ url }, index) => {
     const secrets = [userInfo, keyInQuery].map((form) => form.exec(url)?.groups?.['secret'])

@@ -149,7 +149,7 @@ function judgeCandidates(
   }))
 }
 
-/** What the parser says of the config that pods would get; of an upstream it has nothing more to say. */
+/** What the parser says about the config that pods would get; upstreams were judged before. */
 function judgeWhole(
   opened: readonly Listener[],
   upstreams: readonly UpstreamPlan[],
@@ -213,7 +213,7 @@ function waitingFor(
 
 /** What is wrong with a provider whatever the router. */
 export interface ProviderJudgement extends ProviderFaults {
-  /** What it does, and its owner may not expect. */
+  /** Effects that its owner may not expect. */
   readonly notes: readonly string[]
 }
 

@@ -40,7 +40,7 @@ export interface TranslateInput {
 /** What is wrong with a provider. */
 export interface ProviderFaults {
   readonly refusals: readonly ProviderRefusal[]
-  /** References that lead nowhere. */
+  /** References to objects or keys that do not exist. */
   readonly dangling: readonly Dangling[]
 }
 
@@ -58,7 +58,7 @@ export interface EndpointOutcome {
   readonly served: boolean
 }
 
-/** What a router comes to. */
+/** The result of translating a router. */
 export interface Translation {
   /** Null when the last good config must keep running; `refusals` or `dangling` then say why. */
   readonly config: RenderedConfig | null
@@ -66,7 +66,7 @@ export interface Translation {
   readonly refusals: readonly RouterRefusal[]
   /** References that the router waits for. */
   readonly dangling: readonly Dangling[]
-  /** What a config that is good does, and its owner may not expect. */
+  /** Effects of a good config that its owner may not expect. */
   readonly notes: readonly string[]
   /** By name. */
   readonly providers: readonly ProviderOutcome[]
@@ -83,7 +83,7 @@ export type RouterRefusalReason = Exclude<
 /** Why a provider cannot be accepted; the reason of its condition `Accepted` that is False. */
 export type ProviderRefusalReason = Exclude<UpstreamProviderReason<'Accepted'>, 'Accepted'>
 
-/** Why a reference leads nowhere; the reason of a condition `ResolvedRefs` that is False. */
+/** Why a reference cannot be resolved; the reason of a condition `ResolvedRefs` that is False. */
 export type DanglingReason = Exclude<UpstreamProviderReason<'ResolvedRefs'>, 'ResolvedRefs'>
 
 /** Something that keeps a router or a provider from being served as it is written. */
