@@ -376,7 +376,7 @@ describe('an upstream that is not good enough', () => {
     expect(client.texts).toEqual(heads([chain.at(11)]))
   })
 
-  test('is not believed when it alone is a million blocks ahead', async () => {
+  test('does not count when it alone is a million blocks ahead', async () => {
     const scene = await setUp()
     const { chain, one, fixture } = scene
     const client = await joinHeads(scene)

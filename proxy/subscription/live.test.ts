@@ -46,7 +46,7 @@ test('the node itself says what is wrong with a request', async () => {
   expect(fixture.clock.pending).toBe(0)
 })
 
-test('the trouble of one node is none of another', async () => {
+test('the failure of one node is none of another', async () => {
   const { fixture, one, two } = await setUp()
   one.answer = { code: -32005, message: 'rate limit exceeded' }
   const client = await fixture.join('eth_subscribe', pending)
@@ -222,7 +222,7 @@ describe('a topic that is quiet', () => {
     asked.filter((each) => each.startsWith('slotSubscribe')).length
 
   test.each([
-    ['a passing trouble', { code: -32000, message: 'internal error' }],
+    ['a passing failure', { code: -32000, message: 'internal error' }],
     ['a limit', { code: -32005, message: 'rate limit exceeded' }],
   ])('moves too where the heads were refused at first for %s', async (_, answer) => {
     const { fixture, one, two, goOn } = await setUpSlots()

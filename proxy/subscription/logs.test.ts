@@ -86,7 +86,7 @@ test('those of a replaced block are taken back, the newest first, before others 
   ])
 })
 
-test('the logs of 256 blocks can be taken back; a deeper reorganisation ends in words', async () => {
+test('the logs of 256 blocks can be taken back; a deeper reorganisation ends with a reason', async () => {
   const { chain, fixture, mine, one } = await setUp()
   const client = await fixture.join('eth_subscribe', ['logs'])
   for (let each = 0; each < 270; each++) await mine()
@@ -142,7 +142,7 @@ test('logs that are not to be had yet are asked for again, and nothing overtakes
   expect(client.texts).toEqual(logs([chain.at(11), chain.at(12)]))
 })
 
-test('it ends in words when the logs of too many blocks are not to be had', async () => {
+test('it ends with a reason when the logs of too many blocks cannot be fetched', async () => {
   const chain = new BlockChain()
   const { fixture, one } = await setUp({
     maxGapBlocks: 5,

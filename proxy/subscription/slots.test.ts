@@ -113,7 +113,7 @@ test('a fork is sent as it comes, also when its parent is older', async () => {
   expect(client.texts).toEqual(events)
 })
 
-test('more missed slots than the bound end it in words', async () => {
+test('more missed slots than the bound end it with a reason', async () => {
   const { slots, fixture, one, two } = await setUp({ maxGapBlocks: 50 })
   const client = await fixture.join('slotSubscribe', [])
   one.cut()

@@ -24,7 +24,7 @@ test('a URL that fails cools down longer each time, and begins anew when it has 
   const seconds: number[] = []
   for (let each = 0; each < 8; each++) {
     socket.failed()
-    // The same trouble, met by another topic.
+    // The same failure, met by another topic.
     socket.failed()
     expect(sockets.next(new Set())).not.toBe(socket)
     seconds.push(await lasts())

@@ -57,7 +57,7 @@ export class SharedSource {
   }
 
   /**
-   * @param left is called once, when it is closed or does not come about
+   * @param left is called once, when it is closed or could not be opened
    * @throws TransportError @throws NodeRefused
    */
   async join(signal: AbortSignal, left = () => {}): Promise<Source> {

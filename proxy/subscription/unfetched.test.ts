@@ -55,7 +55,7 @@ const wrong: [string, Answered, number, string][] = [
 ]
 
 describe('where logs cannot be fetched while the chain goes on', () => {
-  test.each(wrong)('%s: it ends in words', async (_, answer, callsEach, why) => {
+  test.each(wrong)('%s: it ends with a reason', async (_, answer, callsEach, why) => {
     const { fixture, state, mine, asked, failures } = await setUp()
     state.logs = answer
     const client = await fixture.join('eth_subscribe', ['logs'])

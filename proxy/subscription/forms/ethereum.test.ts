@@ -96,7 +96,7 @@ const refused: [string, unknown, RegExp][] = [
   ['topics that are no list', ['logs', { topics: one }], /"topics" must be a list/],
   ['a block by its hash', ['logs', { blockHash: one }], /has no "blockHash"/],
 ]
-test.each(refused)('%s is refused in words', (_, params, why) => {
+test.each(refused)('%s is refused with a reason', (_, params, why) => {
   expect(() => topicFor(params)).toThrow(why)
 })
 
@@ -127,7 +127,7 @@ test('what is canonical stays as it is, and means the same whatever the order', 
   )
 })
 
-test('strangers name no metrics', () => {
+test('clients name no metrics', () => {
   expect(topicFor(['newHeads'])).toMatchObject({
     sequence: 'newHeads',
     logFilter: undefined,
