@@ -311,20 +311,23 @@ describe('a big answer that turns out to be none', () => {
       'truncated-answer',
     ],
   ]
-  test.each(cases)('with %s: the client sees it, the upstream is blamed', async (_, node, why) => {
-    const router = await startRouter([node])
-    const { broken, body } = await ask(router.port, question('7'))
-    expect(broken).toBe(true)
-    expect(body.length).toBeLessThan(long.length + 30)
-    await until(() => router.ends.length === 1)
-    expect(router.attempts.map(resultOf)).toEqual([why])
-    expect(router.ends[0]).toMatchObject({
-      kind: 'error',
-      error: { kind: { reason: 'upstream-failed' } },
-    })
-    expect(router.sessions()).toEqual([0])
-    expect(router.pool.upstreams[0]!.urls[0]!.failures).toBe(1)
-  })
+  test.each(cases)(
+    'with %s: the client sees it, and it counts against the upstream',
+    async (_, node, why) => {
+      const router = await startRouter([node])
+      const { broken, body } = await ask(router.port, question('7'))
+      expect(broken).toBe(true)
+      expect(body.length).toBeLessThan(long.length + 30)
+      await until(() => router.ends.length === 1)
+      expect(router.attempts.map(resultOf)).toEqual([why])
+      expect(router.ends[0]).toMatchObject({
+        kind: 'error',
+        error: { kind: { reason: 'upstream-failed' } },
+      })
+      expect(router.sessions()).toEqual([0])
+      expect(router.pool.upstreams[0]!.urls[0]!.failures).toBe(1)
+    },
+  )
 
   test('time and again disables its upstream', async () => {
     const router = await startRouter([(_id, response) => response.end(idBehind('99'))])

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { minimal, problemsOf } from './config-text.fixture.ts'
 
-/* Files that were written for kindred routers are refused with what is known instead. */
+/* Keys of similar routers are refused, and the message names the known ones. */
 
 const top = (text: string) => `${minimal}${text}\n`
 const url = (text: string) => `${minimal}        ${text}\n`

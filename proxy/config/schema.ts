@@ -58,7 +58,7 @@ const nodeUrlSchema = z.strictObject({
   timeout: duration('1ms', '24h')
     .optional()
     .describe(
-      'Time for one attempt at this URL, after which it is taken back. Unset: the router works out from the method when it is late.',
+      'Time for one attempt at this URL, after which it is aborted. Unset: the router computes from the method when it is late.',
     ),
   'max-batch': integer(1, 1_000)
     .optional()

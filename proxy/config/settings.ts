@@ -68,7 +68,7 @@ export const settingGroups = {
     'skip-websocket-verification': setting(
       boolean,
       'false',
-      'Start although a chain with subscriptions has no upstream with a WebSocket URL. A client that subscribes there gets an error in words.',
+      'Start although a chain with subscriptions has no upstream with a WebSocket URL. A client that subscribes there gets an error.',
     ),
   },
   /** What an endpoint can have otherwise, under `relay`. */

@@ -134,7 +134,7 @@ test('attempts are counted by upstream, kind and result; aborted ones have no du
   expect(buckets[`{${on},upstream="node-b",le="5"}`]).toBe(1)
 })
 
-test('10,000 method names of strangers make one series, and their text is nowhere', async () => {
+test('10,000 unknown method names make one series, and their text is nowhere', async () => {
   const metrics = make()
   const { callEnded } = metrics.listenerObserver('ETH1', 'jsonrpc')
   const names = fc.sample(fc.string({ unit: 'binary', maxLength: 40 }), 9_998)

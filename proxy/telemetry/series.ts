@@ -24,7 +24,7 @@ export const labelMeanings = {
   kind: '`first`, `retry`, `failover` (another URL of the same upstream), `hedge` or `broadcast`',
   check: 'the check that failed: see the checks in [integrity](../concepts/integrity.md)',
   result:
-    "`answer`; `node-error`; `aborted` (taken back: another attempt won, the client left, or a defect of the router ended it); else the name of the failure class, from the chain's failure table",
+    "`answer`; `node-error`; `aborted` (another attempt won, the client left, or a defect of the router ended it); else the name of the failure class, from the chain's failure table",
   state:
     '`unverified`, `eligible`, `lagging`, `held-off` (every URL of it is in cooldown: after a 429, a quota, or a `Retry-After`), `disabled` or `rejected`',
   to: 'the state entered',

@@ -23,7 +23,7 @@ export interface FieldMeta {
   readonly kind: string
   /** Keywords of JSON Schema that an editor checks a value by. */
   readonly json: Readonly<Record<string, unknown>>
-  /** `hidden`: messages never show the text. `public`: the value is shown to strangers, so no placeholder. */
+  /** `hidden`: messages never show the text. `public`: clients see the value, so no placeholder. */
   readonly privacy?: 'hidden' | 'public' | undefined
 }
 
