@@ -15,7 +15,7 @@ describe('request directives', () => {
     ['a pin in other letters', ['RPC-Select-Provider', ' alpha '], { selectProvider: 'alpha' }],
     ['an empty pin', ['rpc-select-provider', ' '], {}],
     ['two pins', ['rpc-select-provider', 'a', 'rpc-select-provider', 'b'], { selectProvider: 'a' }],
-    ['one blocked', ['rpc-providers-block', 'a'], { blockProviders: ['a'] }],
+    ['one upstream blocked', ['rpc-providers-block', 'a'], { blockProviders: ['a'] }],
     ['two blocked', ['rpc-providers-block', ' a , b,'], { blockProviders: ['a', 'b'] }],
     [
       'two blocked, in two headers',
@@ -28,8 +28,8 @@ describe('request directives', () => {
       ['rpc-providers-block', 'a,b', 'rpc-providers-block', 'c'],
       {},
     ],
-    ['the same one three times', ['rpc-providers-block', 'a,a,a'], {}],
-    ['nobody blocked', ['rpc-providers-block', ' ,, '], {}],
+    ['the same upstream three times', ['rpc-providers-block', 'a,a,a'], {}],
+    ['no upstream blocked', ['rpc-providers-block', ' ,, '], {}],
     ['an extension', ['rpc-extension', 'Archive'], { extension: 'archive' }],
     ['a time', ['rpc-relay-timeout', '500ms'], { relayTimeoutMs: 500 }],
     ['a time of several units', ['rpc-relay-timeout', '1m30s'], { relayTimeoutMs: 90_000 }],
@@ -40,7 +40,7 @@ describe('request directives', () => {
     ],
     ['a debug flag', ['rpc-debug-relay', 'true'], { debugRelay: true }],
     ['a debug flag of another kind', ['rpc-debug-relay', '1'], { debugRelay: true }],
-    ['a debug flag that says no', ['rpc-debug-relay', 'False'], {}],
+    ['a debug flag that is false', ['rpc-debug-relay', 'False'], {}],
     [
       'all at once',
       [
@@ -98,7 +98,7 @@ describe('request directives', () => {
     expect(fixture.calls).toEqual([])
   })
 
-  test('that make no sense are answered as an invalid request', async () => {
+  test('that are invalid are answered as an invalid request', async () => {
     await using fixture = await startListener(echoRelay)
     const headers = { 'rpc-relay-timeout': 'soon' }
     const body = '{"id":1,"method":"m"}'

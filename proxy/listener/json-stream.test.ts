@@ -21,11 +21,11 @@ interface Read {
   readonly why: string | null
   /** What the client got of it. */
   readonly text: string
-  /** What it was told to expect. */
+  /** The length that was announced. */
   readonly length: number | null
 }
 
-/** Reads an answer of which the first pieces are there and the rest comes. */
+/** Reads an answer whose first pieces are its head, and the others its stream. */
 function readStream(
   pieces: readonly Buffer[],
   ids: { sent?: string; own?: string; headPieces?: number; status?: number } = {},
@@ -40,7 +40,7 @@ function readStream(
   const { rest } = finding
   if (!rest) throw new Error('a stream is judged while it passes')
   const given: Uint8Array[] = []
-  const told = rest.length
+  const announced = rest.length
   let why: string | null = null
   try {
     for (const piece of pieces) given.push(...rest.push(piece))
@@ -48,7 +48,7 @@ function readStream(
   } catch (error) {
     why = (error as Error).message
   }
-  return { kind: finding.kind, why, text: Buffer.concat(given).toString(), length: told }
+  return { kind: finding.kind, why, text: Buffer.concat(given).toString(), length: announced }
 }
 
 function readWhole(bytes: Buffer, sent: string, own: string) {
@@ -80,7 +80,7 @@ const answers = fc
     bytes: Buffer.from(`${space}{${space}${members.join(`,${space}`)}${space}}${behind}`),
   }))
 
-test('what streams and what is collected are judged alike and given alike, however cut', () => {
+test('a streamed and a collected answer are judged and passed on alike, however cut', () => {
   const kinds = new Set<string>()
   fc.assert(
     fc.property(answers, fc.array(fc.nat(), { maxLength: 8 }), ({ sent, own, bytes }, at) => {
@@ -90,11 +90,11 @@ test('what streams and what is collected are judged alike and given alike, howev
       const isAbsentId = !/"id"/.test(bytes.toString())
       if (streamed.why === null) {
         expect(streamed).toMatchObject(whole)
-        // The length is told by what the head shows, which here is everything.
+        // The length follows from the head, which here is everything.
         expect(streamed.length).toBe(Buffer.byteLength(whole.text))
       } else if (!isAbsentId) expect(whole.kind).toBe('malformed')
       kinds.add(whole.kind)
-      // However little of it the head shows, nothing is passed that is no answer.
+      // However short the head, a malformed answer is never passed on.
       const early = readStream(pieces, { sent, own })
       if (early.why === null) expect(early).toMatchObject(whole)
     }),
@@ -168,7 +168,7 @@ describe('an answer whose head is well', () => {
   })
 })
 
-test('what stands inside of a long answer is not judged', () => {
+test('the content of a long answer is not judged', () => {
   const pieces = [`{"id":1,"result":["${big}`, '\\x \u00ff",01,,tru]}'].map((text) =>
     Buffer.from(text, 'latin1'),
   )
@@ -176,7 +176,7 @@ test('what stands inside of a long answer is not judged', () => {
 })
 
 describe('a long error', () => {
-  test('is told by the code and the message in its head, and passes', () => {
+  test('is recognised by the code and the message in its head, and passed on', () => {
     const texts = [`{"id":1,"error":{"code":3,"message":"reverted","data":"0x${big}`, `${big}"}}`]
     const pieces = texts.map((text) => Buffer.from(text))
     expect(readStream(pieces)).toMatchObject({

@@ -41,7 +41,7 @@ describe('a single call', () => {
     expect(fixture.ends).toMatchObject([{ kind: 'reply' }])
   })
 
-  test('tells in headers how it came about', async () => {
+  test('reports its attempts in headers', async () => {
     await using fixture = await startListener((asked) => {
       const failure = {
         name: 'malformed-answer',
@@ -74,7 +74,7 @@ describe('a single call', () => {
     })
   })
 
-  test('that met no trouble says no more than it must', async () => {
+  test('that met no failure has no headers of failures', async () => {
     await using fixture = await startListener(() =>
       Promise.resolve({ ...reply('{"id":1,"result":1}'), latestBlock: null }),
     )
@@ -112,7 +112,7 @@ describe('a single call', () => {
     },
   )
 
-  test('that meets a defect tells the client the guid and the observer the cause', async () => {
+  test('that meets a defect shows the client the guid and the observer the cause', async () => {
     await using fixture = await startListener(() => Promise.reject(new TypeError('secret detail')))
     const { status, text } = await post(fixture.url, call('1'))
     expect(status).toBe(500)
@@ -163,7 +163,7 @@ describe('a single call', () => {
     [429, '7'],
     [503, '7'],
     [200, null],
-  ])('told to wait with status %i, it is told for how long', async (status, wait) => {
+  ])('with status %i has the Retry-After of the node: %s', async (status, wait) => {
     const body = '{"id":1,"error":{"code":-32005,"message":"slow down"}}'
     const headers = ['Retry-After', '7']
     await using fixture = await startListener(() =>
@@ -173,7 +173,7 @@ describe('a single call', () => {
     expect([response.status, response.headers.get('retry-after')]).toEqual([status, wait])
   })
 
-  test('may say that it is version 1.0, or nothing', async () => {
+  test('may be of version 1.0, or have no version', async () => {
     await using fixture = await startListener(echoRelay)
     for (const body of [
       '{"jsonrpc":"1.0","id":"c","method":"getblockcount","params":[]}',
@@ -234,7 +234,7 @@ describe('a single call', () => {
   ]
   test.each(ids)('gets its id %s back byte for byte', async (id) => {
     await using fixture = await startListener((asked) => {
-      // A node that reads the id and writes it anew in its own spelling.
+      // A node that parses the id and returns it in its own spelling.
       const own = JSON.stringify((JSON.parse(sentText(asked)) as { id: unknown }).id)
       return Promise.resolve(reply(`{"id":${own},"result":1}`))
     })
@@ -340,7 +340,7 @@ describe('what is no call', () => {
     expect((await post(fixture.url, call('9'))).status).toBe(200)
   })
 
-  test('odd but valid calls are relayed as they are', async () => {
+  test('odd but valid calls are relayed unchanged', async () => {
     await using fixture = await startListener(echoRelay)
     const bodies = [
       '{"id":1,"method":"a","params":null}',
@@ -449,12 +449,12 @@ describe('other paths and methods', () => {
     expect((await fetch(fixture.url + 'X')).status).toBe(405)
   })
 
-  test('a query on the path is not looked at', async () => {
+  test('a query on the path is ignored', async () => {
     await using fixture = await startListener(echoRelay)
     expect((await post(fixture.url + '?key=1', call('1'))).status).toBe(200)
   })
 
-  test('GET /health tells what the router thinks', async () => {
+  test('GET /health shows the health of the listener', async () => {
     let isHealthy = true
     await using fixture = await startListener(echoRelay, { health: () => isHealthy })
     const ask = async () => {

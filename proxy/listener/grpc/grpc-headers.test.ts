@@ -38,11 +38,11 @@ const clientCredentials = [
 ]
 
 describe("a client's metadata for the node", () => {
-  test.each(clientCredentials)('%s stays here, and nothing else does', (name) => {
+  test.each(clientCredentials)('%s is not passed on, and the others are', (name) => {
     expect(metadataForNode(['x-a', '1', name, 'secret', name, 'too'], none)).toEqual(['x-a', '1'])
   })
 
-  test.each(clientCredentials)('%s goes on where the spec lists it', (name) => {
+  test.each(clientCredentials)('%s is passed on when the spec lists it', (name) => {
     expect(metadataForNode([name, 'secret'], new Set([name]))).toEqual([name, 'secret'])
   })
 
@@ -72,8 +72,8 @@ describe("a client's metadata for the node", () => {
   })
 })
 
-test("a node's metadata for the client: all of it, but for what is of the hop", () => {
-  const told = [
+test("a node's metadata for the client: all of it, except headers of the hop", () => {
+  const metadata = [
     ':status',
     '200',
     'x-a',
@@ -85,7 +85,14 @@ test("a node's metadata for the client: all of it, but for what is of the hop", 
     'te',
     'y',
   ]
-  expect(metadataForClient(told)).toEqual(['x-a', '1', 'set-cookie', 'a=b', 'authorization', 'x'])
+  expect(metadataForClient(metadata)).toEqual([
+    'x-a',
+    '1',
+    'set-cookie',
+    'a=b',
+    'authorization',
+    'x',
+  ])
 })
 
 const timeouts: [string, number | null][] = [
@@ -108,7 +115,7 @@ test.each(timeouts)('a deadline of %s is %s ms', (text, ms) => {
   expect(found instanceof RelayError ? null : found).toBe(ms)
 })
 
-test('of several deadlines none is right, and none is none', () => {
+test('several deadlines are refused, and an absent one is null', () => {
   expect(readTimeout(['grpc-timeout', '1S', 'grpc-timeout', '2S'])).toBeInstanceOf(RelayError)
   expect(readTimeout(['x-a', '1S'])).toBeNull()
 })

@@ -9,7 +9,7 @@ import { Http2Server } from './http2-server.ts'
 
 const piece = Buffer.alloc(64 * 1024)
 
-/** A stream without end that knows how much of it was taken, and that nobody wants it any more. */
+/** An endless stream that records how much of it was read, and that it was released. */
 class Endless {
   taken = 0
   isReleased = false
@@ -80,7 +80,7 @@ function take(stream: ClientHttp2Stream, bytes: number): Promise<void> {
   })
 }
 
-test('a client that takes nothing of a stream for 60 s is cut off, and told why', async () => {
+test('a client that reads nothing of a stream for 60 s is cut off, with the reason', async () => {
   const body = new Endless()
   await using own = await answered(body)
   await full(body)
@@ -89,11 +89,11 @@ test('a client that takes nothing of a stream for 60 s is cut off, and told why'
   await own.clock.advance(1)
   await expect.poll(() => [body.isReleased, own.signal.aborted]).toEqual([true, true])
   own.stream.resume()
-  // ENHANCE_YOUR_CALM, which gRPC knows as RESOURCE_EXHAUSTED.
+  // ENHANCE_YOUR_CALM, which is RESOURCE_EXHAUSTED in gRPC.
   await expect.poll(() => own.stream.rstCode).toBe(11)
 })
 
-test('one that takes something now and then is not', async () => {
+test('a client that reads something now and then is not', async () => {
   const body = new Endless()
   await using own = await answered(body)
   for (let round = 0; round < 4; round++) {
@@ -109,7 +109,7 @@ test('one that takes something now and then is not', async () => {
 test.each([
   ['nothing of an answer', 0],
   ['all but the end of it', 512 * 1024],
-])('a client that takes %s for 60 s is cut off', async (_, takenBytes) => {
+])('a client that reads %s for 60 s is cut off', async (_, takenBytes) => {
   await using own = await answered(Buffer.alloc(1024 * 1024))
   if (takenBytes > 0) await take(own.stream, takenBytes)
   await own.clock.advance(59_999)
@@ -118,11 +118,11 @@ test.each([
   await expect.poll(() => own.signal.aborted).toBe(true)
 })
 
-test('nothing waits for a client that took all of its answer', async () => {
+test('nothing waits for a client that read all of its answer', async () => {
   await using own = await answered(Buffer.alloc(1024 * 1024))
   own.stream.resume()
   await new Promise((resolve) => own.stream.once('close', resolve))
-  // The connection's own, which looks whether the client is still there.
+  // The timer of the connection, which checks that the client is alive.
   await expect.poll(() => own.clock.pending).toBe(1)
   expect(own.signal.aborted).toBe(false)
 })

@@ -8,7 +8,7 @@ import { SilentWire } from '../../upstream/testing/silent-wire.ts'
 import type { Http2Exchange } from './http2-exchange.ts'
 import { Http2Server } from './http2-server.ts'
 
-/** A server whose calls rest, behind a wire that can fall silent. */
+/** A server whose calls stay open, behind a wire that can fall silent. */
 async function serving() {
   const stack = new AsyncDisposableStack()
   const clock = new VirtualClock()
@@ -40,14 +40,14 @@ async function serving() {
   return { clock, server, wire, session, seen, [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }
 
-function rest(session: ClientHttp2Session): ClientHttp2Stream {
+function openCall(session: ClientHttp2Session): ClientHttp2Stream {
   return session.request({ ':method': 'POST', ':path': '/a/B' }).on('error', () => {})
 }
 
-test('a client that vanishes without a word holds its streams for 90 s at most', async () => {
+test('a client that vanishes silently holds its streams for 90 s at most', async () => {
   await using own = await serving()
   const { clock, seen, wire } = own
-  for (let at = 0; at < 3; at++) rest(own.session)
+  for (let at = 0; at < 3; at++) openCall(own.session)
   await expect.poll(() => seen.exchanges).toHaveLength(3)
   const aborted = () => seen.exchanges.filter(({ signal }) => signal.aborted).length
   await clock.advance(30_000)
@@ -59,14 +59,14 @@ test('a client that vanishes without a word holds its streams for 90 s at most',
   expect(clock.pending).toBe(0)
 })
 
-test('a connection without a stream goes the same way', async () => {
+test('a client without a stream that vanishes is disconnected as well', async () => {
   await using own = await serving()
   own.wire.fallSilent()
   await own.clock.advance(90_000)
   await expect.poll(() => own.seen.connections).toBe(0)
 })
 
-test('so does one that never says a word of HTTP/2', async () => {
+test('and so is a client that never sends any HTTP/2', async () => {
   await using own = await serving()
   own.session.destroy()
   const { clock, seen, wire } = own
@@ -81,10 +81,10 @@ test('so does one that never says a word of HTTP/2', async () => {
 test.each([
   ['', false],
   [', also when the server has said goodbye', true],
-])('a client that answers to pings rests as long as it likes%s', async (_, drains) => {
+])('a client that answers pings may stay idle as long as it likes%s', async (_, drains) => {
   await using own = await serving()
   const { clock, seen, session } = own
-  const stream = rest(session)
+  const stream = openCall(session)
   await expect.poll(() => seen.exchanges).toHaveLength(1)
   const messages = seen.exchanges[0]!.body[Symbol.asyncIterator]()
   let asked = 0

@@ -32,7 +32,7 @@ test('each reader gets all of it, one after the other, and only the newest goes 
   expect(body.isRepeatable).toBe(true)
 })
 
-test('what is too long to be kept pauses its source until its reader has caught up', async () => {
+test('a body too long to be kept pauses its source until its reader has caught up', async () => {
   const { body, flow } = fixture(3)
   const reader = body[Symbol.asyncIterator]()
   body.push(Buffer.from('ab'))
@@ -129,7 +129,7 @@ test.each<[string, (body: RequestBody) => void]>([
 
 type Fate = { readonly whole: boolean; readonly text: string }
 
-/** Reads in its own time; leaves early where `most` pieces are enough for it. */
+/** Reads at its own pace, and leaves after `most` pieces. */
 async function readBy(body: RequestBody, turns: number, most: number): Promise<Fate | 'left'> {
   const reader = body[Symbol.asyncIterator]()
   let text = ''
@@ -174,7 +174,7 @@ test('a reader gets all of it or fails, however many there are, wherever each be
         }
         for (const [at, each] of pieces.entries()) {
           begin(at)
-          // A source heeds its pauses, but may have a piece on its way.
+          // A source obeys its pauses, but may have a piece on its way.
           for (let turn = 0; isPaused && turn < 60; turn++) await Promise.resolve()
           body.push(Buffer.from(each))
         }
@@ -194,7 +194,7 @@ test('a reader gets all of it or fails, however many there are, wherever each be
   )
 })
 
-test('who comes too late for what is too long to be kept fails', async () => {
+test('a reader that comes too late for a body too long to be kept fails', async () => {
   const { body, flow } = fixture(3)
   const reader = body[Symbol.asyncIterator]()
   const early = body[Symbol.asyncIterator]()

@@ -50,7 +50,7 @@ test.each([
   expect(faultOfPath(path)).toBeNull()
 })
 
-test('what a browser would take out of the root is refused', () => {
+test('a path that a browser would resolve above the root is refused', () => {
   const segments = fc.constantFrom('a', '..', '.', '', '%2e%2e', '.%2E', '..a', '...')
   fc.assert(
     fc.property(fc.array(segments, { maxLength: 8 }), (path) => {

@@ -26,7 +26,7 @@ describe('a drain', () => {
     await expect(fixture.drain()).resolves.toBeUndefined()
   })
 
-  test('waits for calls in flight and tells their connections to close', async () => {
+  test('waits for calls in flight and closes their connections', async () => {
     let answer: (reply: Reply) => void = () => undefined
     await using fixture = await startListener(() => new Promise((resolve) => (answer = resolve)))
     using client = new RawClient(fixture.port)
@@ -44,7 +44,7 @@ describe('a drain', () => {
     expect(fixture.openConnections()).toBe(0)
   })
 
-  test('answers a kept-alive connection once more, and tells it to close', async () => {
+  test('answers a kept-alive connection once more, and closes it', async () => {
     await using fixture = await startListener(echoRelay)
     using client = new RawClient(fixture.port)
     client.write(rawPost(call))
@@ -63,7 +63,7 @@ describe('a drain', () => {
     client.write(bytes)
     await client.until(/\}$/)
     client.write(bytes.subarray(0, -5))
-    // Real sockets take turns of the event loop, which virtual time does not wait for.
+    // Real sockets need turns of the event loop, which virtual time does not wait for.
     for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setImmediate(resolve))
     let isDrained = false
     const drained = fixture.drain().then(() => (isDrained = true))
@@ -71,7 +71,7 @@ describe('a drain', () => {
     expect(isDrained).toBe(false)
     client.write(bytes.subarray(-5))
     expect(await client.untilClosed()).toMatch(/"result":"m"\}.*"result":"m"\}$/s)
-    // Sockets are real and take their own time; the clock moves on beside them.
+    // The sockets are real and the clock is virtual, so it advances in a loop.
     await expect
       .poll(async () => {
         await clock.advance(500)
@@ -97,7 +97,7 @@ describe('a drain', () => {
           expect((await ask(agent, fixture.port)).status).toBe(200)
           answered += 1
         } catch (error) {
-          // Nobody listens any more: the request was never sent.
+          // The server does not listen any more: the request was never sent.
           if ((error as { code?: string }).code === 'ECONNREFUSED') return
           failures.push(error)
         }

@@ -125,7 +125,7 @@ describe('HTTP', () => {
     expect(fixture.refusals).toMatchObject([{ kind: { code: 'RPC_BAD_HTTP' } }])
   })
 
-  test('whatever bytes come, the listener lives on', async () => {
+  test('the listener survives any bytes', async () => {
     await using fixture = await startListener(echoRelay)
     const pieces = fc.constantFrom(
       ...[
@@ -183,7 +183,7 @@ describe('HTTP', () => {
     expect(await client.until(/second/)).toMatch(/"first".*"second"/s)
   })
 
-  test('garbage behind a call whose answer is due ends the connection', async () => {
+  test('garbage behind a call that is not answered yet ends the connection', async () => {
     await using fixture = await startListener(slow)
     using client = new RawClient(fixture.port)
     client.write(Buffer.concat([rawPost(call), Buffer.from('garbage\r\n\r\n')]))
@@ -241,7 +241,7 @@ describe('HTTP', () => {
     await expect.poll(fixture.openConnections).toBe(0)
   })
 
-  test('an address that is taken is named', async () => {
+  test('an address in use is named', async () => {
     await using fixture = await startListener(echoRelay)
     const second = new HttpServer({
       ...serverOptions,
@@ -264,7 +264,7 @@ const serverOptions: HttpServerOptions = {
 }
 
 describe('a slow client', () => {
-  const patient = {
+  const generous = {
     headersMs: 60_000,
     requestMs: 60_000,
     checkMs: 20,
@@ -280,8 +280,8 @@ describe('a slow client', () => {
       { headersMs: 50, requestMs: 60 },
     ],
     ['that does not begin', '', { headersMs: 50, requestMs: 60 }],
-  ])('%s is told so', async (_, bytes, timeouts) => {
-    const server = new HttpServer({ ...serverOptions, timeouts: { ...patient, ...timeouts } })
+  ])('%s is answered with 408', async (_, bytes, timeouts) => {
+    const server = new HttpServer({ ...serverOptions, timeouts: { ...generous, ...timeouts } })
     const { port } = await server.start()
     using client = new RawClient(port)
     client.write(bytes)
@@ -302,7 +302,7 @@ describe('a slow client', () => {
   ])('that does not take its answer is cut off: %s', async (_, answer) => {
     let open = 0
     const observer = { connectionsChanged: (now: number) => void (open = now) }
-    const timeouts = { ...patient, stalledMs: 50 }
+    const timeouts = { ...generous, stalledMs: 50 }
     const handler = {
       ...serverOptions.handler,
       serve: (exchange: HttpExchange) => void exchange.respond(200, [], answer()),
@@ -317,8 +317,8 @@ describe('a slow client', () => {
     await server.close()
   })
 
-  test('that has nothing more to ask is let go', async () => {
-    const server = new HttpServer({ ...serverOptions, timeouts: { ...patient, keepAliveMs: 10 } })
+  test('that sends nothing more is disconnected', async () => {
+    const server = new HttpServer({ ...serverOptions, timeouts: { ...generous, keepAliveMs: 10 } })
     const { port } = await server.start()
     using client = new RawClient(port)
     client.write('HEAD / HTTP/1.1\r\nHost: x\r\n\r\n')
@@ -371,7 +371,7 @@ describe('a body over the limit', () => {
     expect(response).toBe(413)
   })
 
-  test('is one byte longer than what is served', async () => {
+  test('is one byte longer than the limit', async () => {
     await using fixture = await startListener(echoRelay, { maxRequestBytes })
     const statusOf = async (length: number) =>
       (await fetch(fixture.url, { method: 'POST', body: call.padEnd(length) })).status
@@ -485,7 +485,7 @@ describe('an answer that is a stream', () => {
     },
   )
 
-  test('waits for a client that reads slowly, and is let go when that one leaves', async () => {
+  test('waits for a client that reads slowly, and is released when the client leaves', async () => {
     let given = 0
     let isReleased = false
     async function* body() {

@@ -13,7 +13,7 @@ function incoming(text: string, status = 200): Incoming {
   return { status, headers, body: Buffer.from(text), trailers: noTrailers }
 }
 
-/** A URL whose node answers each body with what `answer` says. */
+/** A URL whose node answers each body by `answer`. */
 function nodeUrl(answer: (body: string) => Incoming, maxBatch = 100) {
   const asked: string[] = []
   const signals: CancelSignal[] = []
@@ -63,7 +63,7 @@ async function send(
 }
 
 describe('items of a batch', () => {
-  test('go out as one request, and each gets its own answer, byte for byte', async () => {
+  test('are sent as one request, and each gets its own answer, byte for byte', async () => {
     const { url, asked } = nodeUrl(honest)
     expect(await send(url, ['1', '"a"', '3'])).toEqual(['1', '"a"', '3'].map(result))
     expect(asked).toEqual([`[${['1', '"a"', '3'].map(call).join(',')}]`])
@@ -74,25 +74,25 @@ describe('items of a batch', () => {
     expect(await send(url, ['1', '2', '3'])).toEqual(['1', '2', '3'].map(result))
   })
 
-  test('go out in groups of what a URL takes', async () => {
+  test('are sent in groups as large as the URL takes', async () => {
     const { url, asked } = nodeUrl(honest, 2)
     expect(await send(url, ['1', '2', '3'])).toEqual(['1', '2', '3'].map(result))
     expect(asked).toEqual([`[${call('1')},${call('2')}]`, call('3')])
   })
 
-  test('go out singly where a URL takes one', async () => {
+  test('are sent singly when the URL takes no batches', async () => {
     const { url, asked } = nodeUrl(honest, 1)
     expect(await send(url, ['1', '2'])).toEqual(['1', '2'].map(result))
     expect(asked).toEqual([call('1'), call('2')])
   })
 
-  test('of the same id are in two requests, for answers are told apart by it', async () => {
+  test('of the same id are in two requests, since answers are matched by it', async () => {
     const { url, asked } = nodeUrl(honest)
     expect(await send(url, ['1', '1', '2'])).toEqual(['1', '1', '2'].map(result))
     expect(asked).toEqual([`[${call('1')},${call('2')}]`, call('1')])
   })
 
-  test('that a node answers without their id get what is left; that it leaves out fail', async () => {
+  test('without an answer of their id get one of the others, or fail when there is none', async () => {
     const anonymous = '{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"no"}}'
     const { url } = nodeUrl(() => incoming(`[${result('1')},${anonymous}]`))
     const missing = expect.objectContaining({
@@ -128,7 +128,7 @@ describe('items of a batch', () => {
     expect(asked.slice(5)).toEqual([`[${call('1')},${call('2')}]`])
   })
 
-  test('all get the one error that a node has for them, such as a limit', async () => {
+  test('all get the one error of the node for them, such as a rate limit', async () => {
     const limit = '{"jsonrpc":"2.0","id":null,"error":{"code":-32005,"message":"slow down"}}'
     const { url, asked } = nodeUrl(() => incoming(limit))
     expect(await send(url, ['1', '2', '3'])).toEqual([limit, limit, limit])
@@ -152,7 +152,7 @@ describe('items of a batch', () => {
     expect(await send(url, ['1', '2'])).toEqual([error, error])
   })
 
-  test('are taken back together when nobody waits for any of them', async () => {
+  test('are aborted together when the last of their calls is aborted', async () => {
     const { url, signals } = nodeUrl(honest)
     const joined = new JoinedRequests(2)
     const waits = [new Cancellation(), new Cancellation()]
@@ -168,7 +168,7 @@ describe('items of a batch', () => {
     await Promise.allSettled(answers)
   })
 
-  test('that are sent after the batch went out go at once', async () => {
+  test('that come after the batch was sent are sent at once', async () => {
     const { url, asked } = nodeUrl(honest)
     const joined = new JoinedRequests(1)
     joined.flush()

@@ -36,7 +36,7 @@ describe('the bytes for the upstream', () => {
     ['{"jsonrpc":"2.0","id":null,"method":"m"}', '{"jsonrpc":"2.0","id":1,"method":"m"}'],
     ['{"jsonrpc":"2.0","method":"m"}', '{"id":1,"jsonrpc":"2.0","method":"m"}'],
     ['{"method":"m"}', '{"id":1,"method":"m"}'],
-  ])("have an id of ours where a node may not give the client's back: %s", (text, bytes) => {
+  ])("have the router's id when a node may not return the client's: %s", (text, bytes) => {
     expect(sent(text)).toEqual([bytes, '1'])
   })
 
@@ -45,7 +45,7 @@ describe('the bytes for the upstream', () => {
     ['{ "method":"m"}', '{"jsonrpc":"1.0","id":1, "method":"m"}', '1'],
     ['{"jsonrpc":"2.0","id":7,"method":"m"}', '{"jsonrpc":"2.0","id":7,"method":"m"}', '7'],
     ['{"jsonrpc":"1.0","id":7,"method":"m"}', '{"jsonrpc":"1.0","id":7,"method":"m"}', '7'],
-  ])('tell the version where a chain wants it: %s', (text, bytes, id) => {
+  ])('have a version when the chain requires it: %s', (text, bytes, id) => {
     expect(sent(text, '1.0')).toEqual([bytes, id])
   })
 })

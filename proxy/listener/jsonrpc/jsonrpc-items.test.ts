@@ -38,7 +38,7 @@ const kinds = {
 describe('a batch', () => {
   test('is answered item by item, in order, and no item spoils another', async () => {
     await using fixture = await startListener(async (call) => {
-      // Answers come back in another order than the calls went out.
+      // Answers come in another order than the calls.
       if (sentText(call).length % 2) await new Promise((resolve) => setImmediate(resolve))
       return echoRelay(call)
     })
@@ -64,7 +64,7 @@ describe('a batch', () => {
     )
   })
 
-  test('sends each item on byte for byte, without what is around it', async () => {
+  test('passes each item on byte for byte, without the white space around it', async () => {
     await using fixture = await startListener(echoRelay)
     const items = ['{ "id":10,"method":"m" }', '{"method":"m","id":"\\u0061","params":[1e2]}']
     const { text } = await post(fixture.url, ` [ ${items.join(' ,\n ')} ] `)
@@ -130,7 +130,7 @@ describe('a batch', () => {
     ])
   })
 
-  test('tells of all its items in one set of headers', async () => {
+  test('reports all its items in one set of headers', async () => {
     let asked = 0
     await using fixture = await startListener((call) => {
       const upstream = ['alpha', 'beta', 'alpha'][asked]!
@@ -147,7 +147,7 @@ describe('a batch', () => {
     })
   })
 
-  test('with answers too long to hold is sent as it comes, complete and in order', async () => {
+  test('with answers too long to collect is sent as it comes, complete and in order', async () => {
     const long = 'x'.repeat(300_000)
     await using fixture = await startListener((call) => {
       const { id } = JSON.parse(sentText(call)) as { id: number }
@@ -168,7 +168,7 @@ describe('a batch', () => {
       started += 1
       return Promise.resolve(answered)
     })
-    // The client takes the first answer and nothing more.
+    // The client reads the first answer and nothing more.
     expect((await answers.next()).value).toEqual(Buffer.from('['))
     await new Promise(setImmediate)
     expect(started).toBe(waveItems)
@@ -177,7 +177,7 @@ describe('a batch', () => {
     expect([started, given]).toEqual([1_000, 1_000])
   })
 
-  test('whose client leaves between the comma and an answer that streams lets go of that one', async () => {
+  test('whose client leaves between the comma and an answer that streams releases that stream', async () => {
     const released: number[] = []
     const streamed = (index: number) => ({
       [Symbol.asyncIterator]: () => ({
@@ -196,7 +196,7 @@ describe('a batch', () => {
     await expect.poll(() => released).toEqual([1, 2])
   })
 
-  test('whose client leaves ends each of its calls, also those whose streams nobody began to read', async () => {
+  test('whose client leaves ends each of its calls, also those whose streams were never read', async () => {
     async function* endless(): AsyncGenerator<Uint8Array> {
       for (;;) {
         await Promise.resolve()
@@ -215,7 +215,7 @@ describe('a batch', () => {
       .toEqual(['abandoned', 'abandoned', 'abandoned'])
   })
 
-  test('in which an answer breaks off half way breaks off too', async () => {
+  test('breaks off when one of its answers does', async () => {
     async function* broken() {
       yield Buffer.from(`{"id":1,"result":"${'x'.repeat(2_000_000)}`)
       await Promise.resolve()

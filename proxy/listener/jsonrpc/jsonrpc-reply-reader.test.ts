@@ -21,7 +21,7 @@ describe('an answer that is a result', () => {
     ['with white space around', '\n {"id" : 1 , "result" : [ ] } \r\n'],
     ['with a null error beside it', '{"result":5,"error":null,"id":1}'],
     ['that is null, with a null error', '{"result":null,"error":null,"id":1}'],
-    ['with members that nobody knows', '{"id":1,"result":1,"usage":{"error":1,"id":2}}'],
+    ['with unknown members', '{"id":1,"result":1,"usage":{"error":1,"id":2}}'],
     ['with an error inside', '{"id":1,"result":{"error":{"code":1},"id":7}}'],
   ])('%s goes through as it is', (_, text) => {
     expect(read(text)).toMatchObject({ finding: { kind: 'result' }, text })
@@ -47,7 +47,7 @@ describe('an answer that is a result', () => {
   )
 })
 
-describe('what the reader says besides', () => {
+describe('the reader also returns', () => {
   test.each(['1', '"x"'])('the result itself, where it is asked for, under the id %s', (id) => {
     const body = Buffer.from(`{"id":${id}, "error":null, "result" : {"a":1} }`)
     const incoming = { status: 200, headers: [], body, trailers: () => [] }
@@ -65,7 +65,7 @@ describe('what the reader says besides', () => {
     })
   })
 
-  test('an answer of the router itself reads as one of the upstream', () => {
+  test('an answer of the router, in the form of one of the upstream', () => {
     const reader = new JsonRpcReplyReader(Buffer.from('7'), Buffer.from('7.0'))
     const body = reader.write('0xab')
     const incoming = { status: 200, headers: [], body, trailers: () => [] }
@@ -74,7 +74,7 @@ describe('what the reader says besides', () => {
     )
   })
 
-  test('and in version 1.0 as one of that, with null for the error', () => {
+  test('and in the form of version 1.0, with null for the error', () => {
     const reader = new JsonRpcReplyReader(Buffer.from('7'), Buffer.from('7'), true)
     const body = reader.write('ab')
     expect(Buffer.from(body).toString()).toBe('{"id":7,"error":null,"result":"ab"}')
@@ -98,7 +98,7 @@ describe("an answer that is the node's error", () => {
       'no block',
     ],
     [
-      'that tells in its data which it is',
+      'with the reason in its data',
       '{"id":1,"error":{"code":-32603,"message":"Internal error","data":"tx (AB) not found"}}',
       -32603,
       'Internal error: tx (AB) not found',
@@ -127,7 +127,7 @@ describe("an answer that is the node's error", () => {
     expect(read(` { ${error}}`, { id: '"x"' }).text).toBe(` {"id":"x", ${error}}`)
   })
 
-  test('is cut where its message is too long for a table', () => {
+  test('is cut when its message is too long for failure tables', () => {
     const { finding } = read(`{"id":1,"error":{"code":3,"message":"${'m'.repeat(100_000)}"}}`)
     expect(finding.kind === 'node-error' && finding.error.message.length).toBe(4_096)
   })
@@ -135,7 +135,7 @@ describe("an answer that is the node's error", () => {
 
 const noError = 'an error without a code or a message'
 
-describe('an answer that is none', () => {
+describe('a malformed answer', () => {
   test.each([
     ['', 'an empty body'],
     ['  \n', 'an empty body'],
@@ -192,7 +192,7 @@ describe('an answer that is none', () => {
     },
   )
 
-  test.each([200, 201, 202, 203])('but under %i it is one', (status) => {
+  test.each([200, 201, 202, 203])('is none under the status %i', (status) => {
     expect(read('{"id":1,"result":1}', { status }).finding.kind).toBe('result')
   })
 })

@@ -59,14 +59,14 @@ test.each([
   expect(readStream(pieces)).toEqual({ at, why })
 })
 
-test('what is not JSON is told by its wire alone', () => {
+test('a body that is not JSON is not judged', () => {
   expect(readStream([Buffer.from('\u00ff')], ['content-type', 'application/x-bcs'])).toEqual({
     at: 'nowhere',
     why: null,
   })
 })
 
-test('is whole or cut as a short answer is, however it comes', () => {
+test('a long answer is judged like a short one, however it comes', () => {
   fc.assert(
     fc.property(
       fc.oneof(fc.array(fc.jsonValue({ maxDepth: 3 })), fc.dictionary(fc.string(), fc.jsonValue())),

@@ -9,7 +9,7 @@ import { ClientSocket } from './client-socket.ts'
 
 const maxBufferedBytes = 1_600
 
-/** A client that takes what it is given when the test says so: the library's socket and its wire. */
+/** A client that reads when the test calls `take`: the library's socket and its wire. */
 class SlowSocket extends EventEmitter {
   readonly readyState = WebSocket.OPEN
   readonly wire = Object.assign(new EventEmitter(), { writableLength: 0, writableNeedDrain: false })
@@ -48,7 +48,7 @@ function made() {
 const bytes = (length: number) => new Uint8Array(length)
 
 describe('answers', () => {
-  it('go out one by one, as the client takes them, in their order', async () => {
+  it('are sent one by one, as the client reads them, in their order', async () => {
     const { clock, socket, outbox } = made()
     const answered: number[] = []
     for (const length of [300, 301, 302])
@@ -68,7 +68,7 @@ describe('answers', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('count against what may be held, whether or not they wait for their turn', async () => {
+  it('count against the limit, whether or not they wait for others', async () => {
     const { clock, socket, outbox } = made()
     void outbox.answer(bytes(900))
     void outbox.answer(bytes(700))
@@ -79,12 +79,12 @@ describe('answers', () => {
     expect([socket.sent, socket.closedWith?.code]).toEqual([[900, 1], 1008])
   })
 
-  it('of a length that was not to be known let no more calls in than fit', async () => {
+  it('of an unknown length let no more calls in than fit', async () => {
     const { clock, socket, outbox } = made()
     expect([outbox.hasRoomBeside(15), outbox.hasRoomBeside(16)]).toEqual([true, false])
     void outbox.answer(bytes(500))
     await clock.advance(1)
-    // The one that is not taken, and another of its kind under way.
+    // The answer that was not read, and another of its length to come.
     expect([outbox.hasRoomBeside(2), outbox.hasRoomBeside(3)]).toEqual([true, false])
     socket.take()
     await clock.advance(1)
@@ -93,7 +93,7 @@ describe('answers', () => {
     expect(outbox.hasRoomBeside(100)).toBe(true)
   })
 
-  it('that are too many for a moment harm nobody who reads', async () => {
+  it('that are too many for a moment do not close a client that reads', async () => {
     const { clock, socket, outbox } = made()
     for (let at = 0; at < 10; at++) void outbox.answer(bytes(400))
     for (let at = 0; at < 10; at++) {
@@ -104,7 +104,7 @@ describe('answers', () => {
     expect([socket.sent.length, socket.closedWith]).toEqual([10, null])
   })
 
-  it('close the connection when nothing is taken for a minute', async () => {
+  it('close the connection when nothing is read for a minute', async () => {
     const { clock, socket, outbox } = made()
     void outbox.answer(bytes(400))
     await clock.advance(59_999)
@@ -115,7 +115,7 @@ describe('answers', () => {
 })
 
 describe('notifications', () => {
-  it('that wait behind a long answer count against what may be held', async () => {
+  it('that wait behind a long answer count against the limit', async () => {
     const { clock, socket, outbox } = made()
     const more = Promise.withResolvers<void>()
     async function* long() {

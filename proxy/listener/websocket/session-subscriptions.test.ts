@@ -19,7 +19,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).toReversed()) await cleanup()
 })
 
-/** A hub that tells what a test tells it. */
+/** A hub whose events come from the test. */
 class TestHub implements Pick<Hub, 'subscribe'> {
   readonly members = new Set<Subscriber>()
   readonly topics: string[] = []
@@ -42,7 +42,7 @@ class TestHub implements Pick<Hub, 'subscribe'> {
     }
   }
 
-  tell(text: string): void {
+  publish(text: string): void {
     for (const member of this.members) member.event(Buffer.from(text))
   }
 }
@@ -60,15 +60,15 @@ async function connect(port: number) {
   cleanups.push(() => {
     socket.terminate()
   })
-  const heard: string[] = []
-  socket.on('message', (data: Buffer) => heard.push(data.toString()))
+  const received: string[] = []
+  socket.on('message', (data: Buffer) => received.push(data.toString()))
   await once(socket, 'open')
   const until = async (count: number) => {
-    while (heard.length < count) await once(socket, 'message')
-    return heard
+    while (received.length < count) await once(socket, 'message')
+    return received
   }
   const ask = async (method: string, params: unknown, id: unknown = 1) => {
-    const before = heard.length
+    const before = received.length
     socket.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }))
     return JSON.parse((await until(before + 1))[before] as string) as {
       id: unknown
@@ -76,7 +76,7 @@ async function connect(port: number) {
       error?: { code: number; message: string }
     }
   }
-  return { socket, heard, until, ask }
+  return { socket, received, until, ask }
 }
 
 describe('a subscription', () => {
@@ -86,7 +86,7 @@ describe('a subscription', () => {
     const { result } = await client.ask('eth_subscribe', ['newHeads'])
     expect(result).toMatch(/^0x[0-9a-f]{20,}$/)
     expect(hub.begun).toBe(1)
-    hub.tell('{"number": 1}')
+    hub.publish('{"number": 1}')
     expect((await client.until(2))[1]).toBe(
       `{"jsonrpc":"2.0","method":"eth_subscription","params":{"subscription":"${String(result)}","result":{"number": 1}}}`,
     )
@@ -95,7 +95,7 @@ describe('a subscription', () => {
     expect(await client.ask('eth_unsubscribe', [result])).toMatchObject({ error: { code: -32602 } })
   })
 
-  it('that is open only when its client has left is given up', async () => {
+  it('that opens only after its client has left is closed', async () => {
     const { hub, fixture } = await setUp()
     hub.isLate = true
     const { socket } = await connect(fixture.port)
@@ -111,18 +111,18 @@ describe('a subscription', () => {
     const client = await connect(fixture.port)
     const { result } = await client.ask('slotSubscribe', [])
     expect(result).toBeTypeOf('number')
-    hub.tell('{"slot":1}')
+    hub.publish('{"slot":1}')
     expect((await client.until(2))[1]).toBe(
       `{"jsonrpc":"2.0","method":"slotNotification","params":{"result":{"slot":1},"subscription":${String(result)}}}`,
     )
     expect(await client.ask('slotUnsubscribe', [result])).toMatchObject({ result: true })
   })
 
-  it('of Solana that has told its last is gone, and takes no place', async () => {
+  it('of Solana that has sent its last event is removed, and does not count any more', async () => {
     const { hub, fixture } = await setUp(solanaForm, { socketLimits: { maxSubscriptions: 1 } })
     const client = await connect(fixture.port)
     await client.ask('signatureSubscribe', ['5h6x'])
-    hub.tell('{"context":{"slot":1},"value":{"err":null}}')
+    hub.publish('{"context":{"slot":1},"value":{"err":null}}')
     await client.until(2)
     expect(await client.ask('signatureSubscribe', ['7k2p'])).toHaveProperty('result')
   })
@@ -135,7 +135,7 @@ describe('a subscription', () => {
     expect(await client.ask('subscribe', { query }, 'q2')).toMatchObject({
       error: { code: -32603 },
     })
-    hub.tell('"data":{"type":"x"}')
+    hub.publish('"data":{"type":"x"}')
     expect(JSON.parse((await client.until(3))[2] as string)).toEqual({
       jsonrpc: '2.0',
       id: 'q1',
@@ -168,7 +168,7 @@ describe('a subscription', () => {
     expect(hub.members.size).toBe(0)
   })
 
-  it('that is never opened was not there to be ended', async () => {
+  it('that was never opened cannot be ended', async () => {
     const { hub, fixture } = await setUp(tendermintForm)
     const { promise, reject } = Promise.withResolvers<void>()
     hub.opening = promise
@@ -183,7 +183,7 @@ describe('a subscription', () => {
     expect(answers).toContainEqual(expect.objectContaining({ id: 1 }))
   })
 
-  it('in a batch begins when the answer to the batch is out', async () => {
+  it('in a batch begins when the answer to the batch was sent', async () => {
     const { hub, fixture } = await setUp()
     const client = await connect(fixture.port)
     const call = (id: number, method: string, params: unknown[]) => ({ id, method, params })
@@ -248,7 +248,7 @@ describe('a refusal', () => {
     expect(await client.ask('eth_subscribe', params)).toMatchObject({ error: { code: -32602 } })
   })
 
-  it('for one too many says how many there may be', async () => {
+  it('for one subscription too many names the limit', async () => {
     const { fixture } = await setUp(ethereumForm, { socketLimits: { maxSubscriptions: 2 } })
     const client = await connect(fixture.port)
     const { result } = await client.ask('eth_subscribe', ['newHeads'])
@@ -261,7 +261,7 @@ describe('a refusal', () => {
   })
 })
 
-it('a client that does not read is closed, and costs no more than it may', async () => {
+it('a client that does not read is closed, and holds no more memory than the limit', async () => {
   const { hub, fixture } = await setUp(ethereumForm, {
     socketLimits: { maxBufferedBytes: 100_000 },
   })
@@ -271,7 +271,7 @@ it('a client that does not read is closed, and costs no more than it may', async
   lazy.socket.pause()
   const event = `"${'x'.repeat(50_000)}"`
   for (let at = 0; at < 400; at++) {
-    hub.tell(event)
+    hub.publish(event)
     await sleep(1)
   }
   await keen.until(401)
@@ -290,7 +290,7 @@ it('many clients get each event whole, short or long, though they read at their 
   )
   for (const [at, { socket }] of clients.entries()) if (at % 3 === 0) socket.pause()
   const sizes = [10, 3_900, 4_000, 4_200, 70_000, 200_000, 20]
-  for (const size of sizes) hub.tell(`"${'ab'.repeat(size / 2)}"`)
+  for (const size of sizes) hub.publish(`"${'ab'.repeat(size / 2)}"`)
   await sleep(50)
   for (const { socket } of clients) socket.resume()
   for (const [at, client] of clients.entries()) {

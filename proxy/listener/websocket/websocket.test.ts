@@ -35,17 +35,17 @@ async function listen(relay: Relay = echoRelay, options: FixtureOptions = {}) {
   return fixture
 }
 
-/** A client, and what it heard. */
+/** A client, and the messages that it received. */
 class Client {
   readonly socket: WebSocket
-  readonly heard: string[] = []
+  readonly received: string[] = []
   closed: { code: number; reason: string } | null = null
   #wake = () => {}
 
   constructor(socket: WebSocket) {
     this.socket = socket
     socket.on('message', (data: Buffer, isBinary) => {
-      this.heard.push(isBinary ? 'binary' : data.toString())
+      this.received.push(isBinary ? 'binary' : data.toString())
       this.#wake()
     })
     socket.on('close', (code, reason) => {
@@ -56,11 +56,11 @@ class Client {
   }
 
   async until(count: number): Promise<readonly string[]> {
-    while (this.heard.length < count) {
+    while (this.received.length < count) {
       if (this.closed) throw new Error(`closed with ${JSON.stringify(this.closed)}`)
       await new Promise<void>((resolve) => (this.#wake = resolve))
     }
-    return this.heard
+    return this.received
   }
 
   async untilClosed() {
@@ -69,7 +69,7 @@ class Client {
   }
 
   async ask(text: string): Promise<string> {
-    const before = this.heard.length
+    const before = this.received.length
     this.socket.send(text)
     return (await this.until(before + 1))[before] as string
   }
@@ -148,16 +148,16 @@ describe('a WebSocket', () => {
 
   it('takes a message in fragments, and pings between them', async () => {
     const { port } = await listen()
-    const { socket, heard, until } = await connect(port).then((client) => ({
+    const { socket, received, until } = await connect(port).then((client) => ({
       socket: client.socket,
-      heard: client.heard,
+      received: client.received,
       until: (count: number) => client.until(count),
     }))
     const text = call(1)
     socket.send(text.slice(0, 10), { fin: false })
     socket.ping()
     await once(socket, 'pong')
-    expect(heard).toEqual([])
+    expect(received).toEqual([])
     socket.send(text.slice(10))
     await until(1)
   })
@@ -200,7 +200,7 @@ describe('a WebSocket', () => {
     client.socket.send('{"jsonrpc":"2.0","method":"eth_chainId"}')
     expect(await client.ask(call(2))).toContain('"id":2')
     expect(ends).toHaveLength(2)
-    expect(client.heard).toHaveLength(1)
+    expect(client.received).toHaveLength(1)
   })
 
   const mistakes: [string, string, object][] = [
@@ -222,7 +222,7 @@ describe('a WebSocket', () => {
     expect(await client.ask(call(1))).toContain('"result"')
   })
 
-  it('tells errors of the router, and what is no JSON-RPC, as JSON-RPC errors', async () => {
+  it('returns errors of the router, and answers that are not JSON-RPC, as JSON-RPC errors', async () => {
     const relay: Relay = (asked) =>
       asked.asked.method === 'page'
         ? Promise.resolve(reply('<html>', { status: 502 }))
@@ -250,7 +250,7 @@ describe('a WebSocket', () => {
     expect((await odd.untilClosed()).code).toBe(1007)
   })
 
-  it('takes its calls back when the client leaves', async () => {
+  it('aborts its calls when the client leaves', async () => {
     const left = Promise.withResolvers<void>()
     const relay: Relay = ({ signal }) =>
       new Promise((_resolve, reject) => {
@@ -288,14 +288,14 @@ describe('a long answer', () => {
     (asked) =>
       asked.asked.method === 'long' ? Promise.resolve(reply(pieces())) : echoRelay(asked)
 
-  it('goes out in fragments as it comes, and nothing comes between them', async () => {
+  it('is sent in fragments as it comes, with no other message between them', async () => {
     const { port, ends } = await listen(streaming(() => stream(parts)))
     const client = await connect(port)
     client.socket.send(call(1, 'long'))
     client.socket.send(call(2))
     client.socket.send(call(3, 'long'))
-    const heard = await client.until(3)
-    expect(heard.toSorted((a, b) => a.length - b.length)).toEqual([
+    const received = await client.until(3)
+    expect(received.toSorted((a, b) => a.length - b.length)).toEqual([
       '{"jsonrpc":"2.0","id":2,"result":"eth_chainId"}',
       parts.join(''),
       parts.join(''),
@@ -371,7 +371,7 @@ describe('limits', () => {
     expect(most).toBe(5)
   })
 
-  it('one who asks and never reads costs no more than what may be held for it, and is closed', async () => {
+  it('a client that asks and never reads holds no more memory than the limit, and is closed', async () => {
     const clock = new VirtualClock()
     const long = JSON.stringify({ jsonrpc: '2.0', id: 1, result: 'x'.repeat(900_000) })
     const { port, calls, openSockets } = await listen(() => Promise.resolve(reply(long)), {
@@ -383,7 +383,7 @@ describe('limits', () => {
     for (let at = 0; at < 100; at++) client.socket.send(call(1))
     await expect.poll(() => calls.length).toBeGreaterThan(9)
     await sleep(100)
-    // 16 until it is known how long they are; the rest is what two sockets on loopback take.
+    // 16 until their length is known; the others fit into the buffers of two sockets on loopback.
     expect(calls.length).toBeLessThan(30)
     await clock.advance(60_000)
     client.socket.resume()
@@ -394,7 +394,7 @@ describe('limits', () => {
     await expect.poll(openSockets).toBe(0)
   })
 
-  it('one that is idle is closed, and one that answers no ping is cut', async () => {
+  it('an idle client is closed, and one that answers no ping is cut off', async () => {
     const clock = new VirtualClock()
     const { port, openSockets } = await listen(echoRelay, {
       clock,
@@ -418,7 +418,7 @@ describe('limits', () => {
 })
 
 describe('a stop', () => {
-  it('answers what is in flight, says 1001, and takes no new one', async () => {
+  it('answers calls in flight, closes with 1001, and accepts no new WebSocket', async () => {
     const slow = Promise.withResolvers<void>()
     const relay: Relay = async (asked) => {
       await slow.promise
@@ -436,7 +436,7 @@ describe('a stop', () => {
     expect(error.message).toContain('503')
     slow.resolve()
     expect(await busy.untilClosed()).toMatchObject({ code: 1001 })
-    expect(busy.heard).toHaveLength(1)
+    expect(busy.received).toHaveLength(1)
     await drained
     await fixture.close()
   })
@@ -468,13 +468,13 @@ describe('a stop', () => {
       }
       slow.resolve()
       expect(await busy.untilClosed()).toMatchObject({ code: 1001 })
-      expect(busy.heard).toHaveLength(1)
+      expect(busy.received).toHaveLength(1)
       await drained
       await fixture.close()
     },
   )
 
-  it('does not wait for one that never ends', async () => {
+  it('does not wait for a call that never ends', async () => {
     const fixture = await listen(() => new Promise(() => undefined))
     const client = await connect(fixture.port)
     client.socket.send(call(1))
@@ -484,7 +484,7 @@ describe('a stop', () => {
   })
 })
 
-it('a method of the chain that subscribes to what the router does not know is refused as that', async () => {
+it('a method that subscribes to something the router does not support is refused with that message', async () => {
   const { url } = await listen()
   const response = await fetch(url, { method: 'POST', body: call(4, 'eth_subscribe') })
   expect(await response.json()).toMatchObject({
@@ -493,7 +493,7 @@ it('a method of the chain that subscribes to what the router does not know is re
   })
 })
 
-it('a method that subscribes is refused by HTTP, with its id, and told where to go', async () => {
+it('a method that subscribes is refused by HTTP, with its id and the remedy', async () => {
   const subscriptions = { form: ethereumForm } as SubscriptionServing
   const { url, port } = await listen(echoRelay, { subscriptions })
   const ask = async (body: string) => {
