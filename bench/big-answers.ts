@@ -14,8 +14,8 @@ import { bigAnswer, bigParams, createBigNode, type BigShape } from './big-node.t
 import { usageOf } from './process-usage.ts'
 
 /*
- * How much memory the router needs for big answers: four of 50 MB at once through the router as
- * shipped, every answer compared with what the node sent. Fails when a target is missed.
+ * The router's memory for big answers: four of 50 MB at once through the router as shipped. Every
+ * answer is compared with what the node sent. Fails when a target is missed.
  *
  *   node bench/big-answers.ts
  */
@@ -24,7 +24,7 @@ const answerBytes = 50_000_000
 const atOnce = 4
 const targetMiB = 64
 const mebibyte = 1024 * 1024
-/** What a slow client takes in a second. */
+/** The rate of a slow client. */
 const slowBytesPerSecond = 10_000_000
 const settleMs = 3_000
 

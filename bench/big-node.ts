@@ -11,21 +11,21 @@ import { readRequest } from '../e2e/upstream-sim/json-rpc.ts'
 import { seededRandom } from '../proxy/clock/testing/seeded-random.ts'
 import { systemClock } from '../proxy/clock/clock.ts'
 
-/** What a big answer is made of, and how it is sent. */
+/** The content of a big answer, and how it is sent. */
 export type BigShape = 'logs' | 'one string' | 'id behind' | 'gzip from the node'
 
 const pieceBytes = 64 * 1024
 const firstBlock = 0x112a880
 const logsInBlock = 200
 
-/** What `eth_getLogs` and `eth_getCode` are asked for. */
+/** The call of `eth_getLogs` or `eth_getCode`. */
 export function bigParams(shape: BigShape): { readonly method: string; readonly params: unknown } {
   if (shape === 'one string')
     return { method: 'eth_getCode', params: [`0x${'5a'.repeat(20)}`, 'latest'] }
   return { method: 'eth_getLogs', params: [{ fromBlock: hex(firstBlock), toBlock: 'latest' }] }
 }
 
-/** Logs as a node gives them, since they are checked as they pass. */
+/** A log as a node writes it, since the router checks logs. */
 function log(index: number): string {
   const block = firstBlock + Math.floor(index / logsInBlock)
   return JSON.stringify({
@@ -74,7 +74,7 @@ function* pieces(shape: BigShape, id: string, bytes: number): Generator<Buffer> 
   yield Buffer.from(shape === 'id behind' ? `,"id":${id}}\n` : '}\n')
 }
 
-/** An Ethereum node on loopback whose `eth_getLogs` or `eth_getCode` gives an answer of about `bytes` bytes. */
+/** An Ethereum node on loopback. Its `eth_getLogs` or `eth_getCode` answers with about `bytes` bytes. */
 export function createBigNode(bytes: number, shape: () => BigShape): Server {
   const chain = createChainModel({ seed: 'big', clock: systemClock })
   const node = new EthereumNode({ chain, faults: new FaultSwitch(seededRandom(1)) })
@@ -89,7 +89,7 @@ export function createBigNode(bytes: number, shape: () => BigShape): Server {
       }
       const { id } = JSON.parse(body) as { id: unknown }
       const stream = Readable.from(pieces(shape(), JSON.stringify(id), bytes))
-      // A router that takes its answer back shows in the figures, not here.
+      // If the router aborts, the figures show it.
       const ended = (error: unknown) => error
       if (shape() !== 'gzip from the node') pipeline(stream, response).catch(ended)
       else {

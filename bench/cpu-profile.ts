@@ -16,7 +16,7 @@ export interface CpuProfile {
   readonly timeDeltas: readonly number[]
 }
 
-/** A function in a place of the call tree. Times in microseconds. */
+/** A function at one point of the call tree. Times in microseconds. */
 export interface Frame {
   readonly name: string
   /** `file:line`, from the project's root or inside a package; empty for V8's own. */
@@ -28,7 +28,7 @@ export interface Frame {
 
 const idleNames = new Set(['(idle)', '(program)'])
 
-/** The call tree with its times, without the time that nothing ran. */
+/** The call tree with its times, without idle time. */
 export function callTree(profile: CpuProfile): Frame {
   const frames = new Map<number, Frame>()
   for (const { id, callFrame } of profile.nodes) {
@@ -53,7 +53,7 @@ export function callTree(profile: CpuProfile): Frame {
   return root
 }
 
-/** The self time of everything that `keyOf` gives the same key, the most first. */
+/** The self time of all frames of a key, the most first. */
 export function selfTimes(root: Frame, keyOf: (frame: Frame) => string): [string, number][] {
   const times = new Map<string, number>()
   const visit = (frame: Frame) => {
@@ -65,7 +65,7 @@ export function selfTimes(root: Frame, keyOf: (frame: Frame) => string): [string
   return [...times].filter(([, micros]) => micros > 0).toSorted((a, b) => b[1] - a[1])
 }
 
-/** Whose code a frame is: a folder of the project, a package, Node, or V8. */
+/** The owner of a frame's code: a folder of the project, a package, Node, or V8. */
 export function ownerOf({ where, name }: Frame): string {
   if (where === '') return name === '(garbage collector)' ? 'garbage collector' : 'V8 and syscalls'
   if (where.startsWith('node:')) return 'node'

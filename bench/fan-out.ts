@@ -14,10 +14,10 @@ import { usageOf } from './process-usage.ts'
 import { median } from './report.ts'
 
 /*
- * What clients on one subscription cost: memory for each, time and CPU for each event, and how many
- * subscriptions the node has for all of them. Fails when a target is missed.
+ * The cost of clients on one subscription: memory of each, time and CPU of each event, and the number
+ * of subscriptions at the node for all of them. Fails when a target is missed.
  *
- *   node bench/fan-out.ts [clients, 5000 when not said]
+ *   node bench/fan-out.ts [clients, default 5000]
  */
 
 const count = Number(process.argv[2] ?? 5_000)
@@ -40,8 +40,8 @@ const upstreams = [{ name: 'node', url: node.url, webSocketUrl: node.socketUrl }
 const router = await startRouter({ children, directory, upstreams, signal })
 const { pid } = router.child
 
-let heard = 0
-let heardMs = 0
+let received = 0
+let receivedMs = 0
 const clients: WebSocket[] = []
 await subscribe(warmUpClients)
 await mine(warmUpHeads)
@@ -57,9 +57,9 @@ const settled = usageOf(pid)
 const { subscriptions } = node.sockets
 for (const client of clients) client.terminate()
 
-const told = clients.length * heads
+const events = clients.length * heads
 const perClient = (bytes: number) => (bytes - before.residentBytes) / count
-const perEventMicros = ((after.cpuSeconds - subscribed.cpuSeconds) * 1e6) / told
+const perEventMicros = ((after.cpuSeconds - subscribed.cpuSeconds) * 1e6) / events
 const isMet = subscriptions === 1 && perClient(settled.residentBytes) < mostBytes
 const kilobytes = (bytes: number) => `${(perClient(bytes) / 1024).toFixed(1)} KiB`
 process.stdout.write(
@@ -75,7 +75,7 @@ process.stdout.write(
 )
 process.exitCode = isMet ? 0 : 1
 
-/** Adds so many clients that are told of new blocks. */
+/** Adds clients that subscribe to new blocks. */
 async function subscribe(more: number): Promise<void> {
   for (let left = more; left > 0; left -= atOnce) {
     const those = Array.from({ length: Math.min(left, atOnce) }, subscribeOne)
@@ -90,8 +90,8 @@ async function subscribeOne(): Promise<WebSocket> {
   const [answer] = (await once(client, 'message')) as [Buffer]
   if (!answer.includes('"result"')) throw new Error(answer.toString())
   client.on('message', () => {
-    heard++
-    heardMs = performance.now()
+    received++
+    receivedMs = performance.now()
   })
   return client
 }
@@ -100,11 +100,11 @@ async function subscribeOne(): Promise<WebSocket> {
 async function mine(blocks: number): Promise<number[]> {
   const each: number[] = []
   for (let at = 0; at < blocks; at++) {
-    heard = 0
+    received = 0
     const startedMs = performance.now()
     chain.mine()
-    while (heard < clients.length) await sleep(2)
-    each.push(heardMs - startedMs)
+    while (received < clients.length) await sleep(2)
+    each.push(receivedMs - startedMs)
   }
   return each
 }

@@ -7,7 +7,7 @@ const rowHeight = 17
 const leastWidth = 0.5
 const charWidth = 6.5
 
-/** An SVG of the call tree, callers above. A frame tells its name, place and share when pointed at. */
+/** An SVG of the call tree, callers above. A frame shows its name, file and share on hover. */
 export function flameGraph(root: Frame): string {
   const rects: string[] = []
   let depth = 0

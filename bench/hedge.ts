@@ -10,8 +10,8 @@ import { readSteadily } from './steady-reads.ts'
 import { startTailNode } from './tail-node.ts'
 
 /*
- * What hedging is worth: three nodes of which some answers take 2 s, a steady load, and the client's
- * p99 with hedging and without. Fails when a target is missed.
+ * The effect of hedging: three nodes with some answers of 2 s, a steady load, and the client's p99
+ * with hedging and without. Fails when a target is missed.
  *
  *   node bench/hedge.ts
  */
@@ -21,7 +21,7 @@ const perSecond = 300
 const seconds = 20
 const warmUpSeconds = 4
 const nodeCount = 3
-/** Longer than a slow answer, so that without hedging it is waited for and not given up. */
+/** Longer than a slow answer: without hedging the router waits for it. */
 const urlSettings = { timeout: '5s' }
 const leastRatio = 5
 const mostExtraShare = 0.1

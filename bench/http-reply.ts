@@ -9,11 +9,11 @@ export interface HttpReply {
 const headEnd = Buffer.from('\r\n\r\n')
 const lastChunk = Buffer.from('0\r\n\r\n')
 
-/** Collects one reply after the other from the pieces of a connection. Reads lengths and chunks. */
+/** Parses successive replies from the pieces of a connection, with lengths or chunks. */
 export class ReplyCollector {
   #pieces: Buffer[] = []
   #length = 0
-  /** Bytes of the whole reply, when its head told; -1 when it comes in chunks; null before. */
+  /** Bytes of the whole reply; -1 if it comes in chunks; null until its head is read. */
   #wanted: number | null = null
 
   /** @returns the reply that this piece completes, or null */

@@ -24,7 +24,7 @@ export interface Connection {
   close(): void
 }
 
-/** What every account of the simulated hub chain was given. */
+/** The balance of every account of the simulated hub chain. */
 const hubBalance = '1000000000000'
 const grpcPath = '/cosmos.bank.v1beta1.Query/Balance'
 

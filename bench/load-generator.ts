@@ -49,7 +49,7 @@ process.stdout.write(
   })}\n`,
 )
 
-/** One connection, one request at a time, until time is up. A lost connection is an error. */
+/** One connection with one request at a time, until time is up. A lost connection is an error. */
 function keepBusy(): Promise<void> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true })

@@ -16,7 +16,7 @@ const idleMs = 3_000
 
 export interface Plan {
   readonly rounds: number
-  /** Length of one turn. */
+  /** Duration of one load. */
   readonly seconds: number
   /** Names of rows; empty for all. */
   readonly only: readonly string[]
@@ -24,13 +24,13 @@ export interface Plan {
   readonly nginx: string | null
   /** Where config files and logs go. */
   readonly directory: string
-  /** Told what happens, for a person who waits. */
+  /** Receives a line of progress. */
   progress(text: string): void
 }
 
 /**
- * Starts everything, then loads the targets in turns, row by row, so that what else the machine does
- * hits all of them alike. Rejects when any answer was wrong.
+ * Starts everything, then loads the targets in turn, row by row: other work of the machine affects
+ * all of them alike. Rejects when any answer was wrong.
  */
 export async function measure(plan: Plan): Promise<BenchResult> {
   const { directory, rounds, seconds } = plan

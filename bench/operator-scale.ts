@@ -31,7 +31,7 @@ const [routers = 1000, providersEach = 10] = positionals.map(Number)
 const namespace = 'scale'
 const stop = new AbortController()
 const { signal } = stop
-/** So long without a write of the operator, and the controllers have nothing left to tell it. */
+/** After this time without a write of the operator, the controllers have no more changes for it. */
 const settledMs = 15_000
 
 await using cluster = await startCluster({
@@ -102,7 +102,7 @@ async function untilSettled(): Promise<void> {
   }
 }
 
-/** @param resource of all kinds when not said */
+/** @param resource default: all kinds */
 async function written(resource?: string): Promise<number> {
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
   const sample = /^rpc_operator_api_requests_total\{resource="(\w+)",verb="(\w+)".*\} (\d+)$/gm
@@ -112,7 +112,7 @@ async function written(resource?: string): Promise<number> {
     .reduce((sum, [, , , count]) => sum + Number(count), 0)
 }
 
-/** What bounds the time: on how many CPUs this ran, and who used them. */
+/** What bounds the time: the number of CPUs, and the processes that used them. */
 function reportCpu(workedMs: number): void {
   const inCluster = [...cpuSecondsByName(cluster.keeperPid)].map(
     ([name, used]) => [name, used - (usedBefore.get(name) ?? 0)] as const,

@@ -4,8 +4,8 @@ import { createServer } from 'node:http'
 import { Pool } from 'undici'
 
 /*
- * The least that a proxy in Node can be: node:http in front, undici behind, round robin, no retry,
- * nothing read. What the router costs beyond this is the router's own.
+ * A minimal proxy in Node: node:http in front, undici behind, round robin, no retry, no parsing. The
+ * rest of the router's cost is its own.
  *
  *   node bench/passthrough.ts <port> <upstream-url>...
  */

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 /** Linux counts CPU time in hundredths of a second, on every architecture that Node runs on. */
 const ticksPerSecond = 100
 
-/** What a process and its descendants have used so far. */
+/** Resources that a process and its descendants have used. */
 export interface Usage {
   readonly cpuSeconds: number
   /** The sum of the highest resident sizes that each process has had. */
@@ -69,7 +69,7 @@ interface Stat {
   readonly systemTicks: number
 }
 
-/** The line of /proc/pid/stat. The name in it may hold anything; the fields after it are fixed. */
+/** Parses /proc/pid/stat. The name in it may hold any text; the fields after it are fixed. */
 export function readStat(line: string): Stat {
   const nameEnd = line.lastIndexOf(')')
   const fields = line.slice(nameEnd + 2).split(' ')

@@ -37,7 +37,7 @@ test.each([
   expect(median(values)).toBe(expected)
 })
 
-test('a figure is met up to the most that it may be, and compared with what its row says', () => {
+test('a figure is met up to its limit, and compared with the base of its row', () => {
   expect(verdictsOf(result(75, 600))).toEqual([
     'met     read: CPU 2.50 × nginx, at most 2.5',
     'met     batch of 20: CPU 0.40 × a single read, a call, at most 0.45',

@@ -6,7 +6,7 @@ import { limits, type Row, rows } from './rows.ts'
 
 const megabyte = 1e6
 
-/** What one row of the benchmark found. */
+/** The result of one row of the benchmark. */
 export interface RowResult {
   readonly name: string
   /** Medians over the rounds, by target. */
@@ -14,7 +14,7 @@ export interface RowResult {
   readonly rounds: readonly Readonly<Record<string, Sample>>[]
 }
 
-/** What a benchmark found. */
+/** The result of a benchmark. */
 export interface BenchResult {
   readonly date: string
   readonly machine: { readonly cpu: string; readonly cores: number; readonly node: string }
@@ -80,7 +80,7 @@ export function tableOf({ rows: results }: BenchResult): string {
   return markdownTable([head, ...lines])
 }
 
-/** Columns of one width, all but the first set to the right. */
+/** Padded columns, all but the first aligned right. */
 export function markdownTable([head = [], ...rows]: readonly (readonly string[])[]): string {
   const widthOf = (at: number) => Math.max(3, ...[head, ...rows].map((row) => row[at]?.length ?? 0))
   const cellOf = (text: string, at: number) =>
@@ -90,7 +90,7 @@ export function markdownTable([head = [], ...rows]: readonly (readonly string[])
   return [lineOf(head), lineOf(rule), ...rows.map(lineOf)].join('\n')
 }
 
-/** Each figure beside the most that it may be, in a line. */
+/** A line for each figure with its limit. */
 export function verdictsOf(result: BenchResult): readonly string[] {
   const { router } = result
   const load = result.rows[0]?.medians['router']?.peakBytes
@@ -105,7 +105,7 @@ export function verdictsOf(result: BenchResult): readonly string[] {
   ]
 }
 
-/** Null where there is nothing to compare with. */
+/** Null without a figure to compare with. */
 function verdictOf(row: Row, { rows: results }: BenchResult): string | null {
   const of = (name: string, target: string) =>
     results.find((each) => each.name === name)?.medians[target]

@@ -51,7 +51,7 @@ test.each(['batch', 'logs', 'megabyte'] as const)(
 test('a target that answers wrongly fails the run, and the message shows how', async () => {
   await using children = new ChildProcesses(directory)
   await using wrong = await startSimNode({ chain: createChainModel() })
-  const child = await children.start({ name: 'nobody', command: process.execPath, args: ['-v'] })
+  const child = await children.start({ name: 'version', command: process.execPath, args: ['-v'] })
   const running = new LoadRunner(children, { usageOf: noUsage }).run(
     { name: 'wrong', port: wrong.port, child },
     load,

@@ -29,11 +29,11 @@ export interface Load {
 
 interface RunnerOptions {
   readonly usageOf?: (pid: number) => Usage
-  /** The script that loads; it takes the flags of `load-generator.ts`, and prints what that prints. */
+  /** Another load script with the flags and the output of `load-generator.ts`. */
   readonly generator?: string
 }
 
-/** Runs the load in processes of its own, and measures what the target uses meanwhile. */
+/** Runs the load in its own processes, and measures the target's use of resources. */
 export class LoadRunner {
   readonly #children: ChildProcesses
   readonly #usageOf: (pid: number) => Usage

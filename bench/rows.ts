@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ShapeName } from './shapes.ts'
 
-/** One row of the benchmark: a load, the figure that is compared, and the most that it may be. */
+/** One row of the benchmark: a load, the figure that is compared, and its limit. */
 export interface Row {
   readonly name: string
   readonly shape: ShapeName
@@ -10,12 +10,12 @@ export interface Row {
   /** Calls in a request. */
   readonly calls: number
   readonly figure: 'cpu' | 'p50'
-  /** What the figure is divided by: the same row of nginx, or the CPU of the router's own first row, a call. */
+  /** The divisor of the figure: the same row of nginx, or CPU per call in the router's first row. */
   readonly beside: 'nginx' | 'read'
   readonly most: number
 }
 
-/** The first is the plain read: what the router is measured by, and its memory under load. */
+/** The first is the plain read, which also measures the memory under load. */
 export const rows: readonly Row[] = [
   {
     ...{ name: 'read', shape: 'read', connections: 64, calls: 1 },
@@ -39,5 +39,5 @@ export const rows: readonly Row[] = [
   },
 ]
 
-/** Of the router alone, at most. */
+/** Limits of the router alone. */
 export const limits = { firstAnswerMs: 500, npxAnswerMs: 2_000, idleBytes: 110e6, loadBytes: 200e6 }

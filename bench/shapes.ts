@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { addressOf, balanceOf } from './balances.ts'
 
-/** What is asked and answered: the load generator and the mock upstreams share it. */
+/** The requests and answers that the load generator and the mock upstreams share. */
 export type ShapeName = 'read' | 'batch' | 'logs' | 'megabyte'
 
 const batchItems = 20

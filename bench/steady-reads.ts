@@ -13,7 +13,7 @@ export interface SteadyReads {
 }
 
 /**
- * Reads at an even pace, whatever becomes of those before, so that a slow answer delays nobody.
+ * Reads at an even pace: a slow answer delays no later read.
  * @returns the latencies in milliseconds, each from the instant at which its read was due
  * @throws when an answer was missing or wrong
  */
@@ -43,7 +43,7 @@ export async function readSteadily(plan: SteadyReads): Promise<Float64Array> {
   return latenciesMs.toSorted()
 }
 
-/** The answer, or what went wrong. */
+/** Resolves with the answer, or with the message of the error. */
 function read(url: string, agent: Agent, id: number, address: string): Promise<string> {
   const body = JSON.stringify({
     ...{ jsonrpc: '2.0', id },

@@ -11,7 +11,7 @@ import type { Random } from '../proxy/clock/random.ts'
 import { systemClock } from '../proxy/clock/clock.ts'
 import { balanceOf } from './balances.ts'
 
-/** How long answers take. */
+/** The latencies of the answers. */
 export interface Tail {
   readonly usualMs: number
   readonly slowMs: number
@@ -25,7 +25,7 @@ export interface TailNode extends AsyncDisposable {
   readonly asked: number
 }
 
-/** An Ethereum node on loopback that now and then takes its time over a balance. */
+/** An Ethereum node on loopback with some slow answers to `eth_getBalance`. */
 export async function startTailNode(tail: Tail, random: Random): Promise<TailNode> {
   const chain = createChainModel({ seed: 'hedge', clock: systemClock })
   const node = new EthereumNode({ chain, faults: new FaultSwitch(seededRandom(1)) })

@@ -11,7 +11,7 @@ import { waitUntil } from '../e2e/processes/wait-until.ts'
 
 const startTimeoutMs = 20_000
 
-/** Something that stands between the load and the upstreams. */
+/** A proxy between the load and the upstreams. */
 export interface Target {
   readonly name: string
   readonly port: number
@@ -75,7 +75,7 @@ export async function startNginx(
   return ready({ name: 'nginx', port: port, child }, setting.signal)
 }
 
-/** The nginx to use; throws a sentence that says how to get one. */
+/** The nginx to use. @throws Error that says how to install one */
 export function findNginx(binary: string): string {
   if (spawnSync(binary, ['-v']).status === 0) return binary
   throw new Error(
