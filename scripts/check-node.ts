@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 
 /**
- * Why the tests do not run on this Node; null: they do.
+ * The reason why the tests do not run on this Node; null: they run.
  * @param version as `process.versions.node` has it
  */
 export function whyNotNode(version: string): string | null {
@@ -17,7 +17,7 @@ export function whyNotNode(version: string): string | null {
   )
 }
 
-/** Ends a process that runs on a Node on which the tests would fail one by one, for reasons of their own. */
+/** Ends a process on a Node version on which the tests would fail for unrelated reasons. */
 export function checkNode(): void {
   const why = whyNotNode(process.versions.node)
   if (why === null) return

@@ -14,15 +14,15 @@ const reportSchema = z.object({
   ),
 })
 
-/** What a CI run came to. `lines` are to be printed in order; the last one is the count. */
+/** The result of a CI run. `lines` are printed in order; the last one is the count. */
 export interface Summary {
   readonly lines: readonly string[]
   readonly failed: number
 }
 
 /**
- * Counts a run from vitest's JSON report and the exit codes. Whatever failed counts: a test file
- * that did not load, a test process that failed without a failed test, a missing report, `verify`.
+ * Counts a run from vitest's JSON report and the exit codes. All failures count: a test file that did
+ * not load, a test process that failed without a failed test, a missing report, `verify`.
  */
 export function summarize(run: {
   readonly report: string

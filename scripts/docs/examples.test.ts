@@ -48,7 +48,7 @@ test.each(['README.md', 'docs/quickstart.md'])('the config of %s can be served',
   expect(exitCode).toBe(0)
 })
 
-test('the env-file of the examples holds what they ask for, and nothing else', () => {
+test('the env-file of the examples holds the variables that they use, and no others', () => {
   const names = (path: string, pattern: RegExp) =>
     [...projectText(path).matchAll(pattern)].map(([, name]) => name)
   const wanted = new Set(examples.flatMap((path) => names(path, /\$\{(\w+)\}/g)))

@@ -18,7 +18,7 @@ test('each warning of the operator has a runbook, and each such runbook a warnin
   expect(new Set(described)).toEqual(new Set(warned))
 })
 
-test.each(warnings)('the runbook of %s says about which kinds it is told', (reason, event) => {
+test.each(warnings)('the runbook of %s names the kinds of the event', (reason, event) => {
   const text = runbooks.find((runbook) => runbook.text.startsWith(`# ${reason}\n`))?.text
   const about = event.of.map((kind) => `an ${kind}`).join(' or ')
   expect(text).toContain(`Event on ${about}, warning.`)

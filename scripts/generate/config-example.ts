@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-/** The config that opens the reference. A test holds that it is right. */
+/** The config at the start of the reference. A test validates it. */
 export const configExample = `# Listeners: one per chain and interface.
 endpoints:
   - network-address: 0.0.0.0:3360   # the default; ":3360" and "3360" mean the same

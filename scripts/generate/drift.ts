@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 
-/** Says in what a generated file differs from what it should be; null when it does not. */
+/** Describes how a generated file differs from its new text; null when it does not. */
 export function describeDrift(path: string, found: string | null, wanted: string): string | null {
   if (found === wanted) return null
   if (found === null) return `${path} is missing`

@@ -18,7 +18,7 @@ export const errorTexts: Readonly<Record<keyof typeof errorKinds, string>> = {
   tooManySubscriptions:
     'The connection has as many subscriptions as `--websocket-max-subscriptions` allows. End one, or open another connection.',
   badHttp:
-    'What came on the connection is no HTTP request, or one whose target has bytes that must be percent-encoded. The connection is closed.',
+    'The bytes on the connection are no HTTP request, or the target of the request has bytes that must be percent-encoded. The connection is closed.',
   noSuchPath: 'The listener serves other paths than this; the message names them.',
   verbNotAllowed:
     'The path exists, but not for this HTTP method; `Allow` names those that it takes.',

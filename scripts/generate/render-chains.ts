@@ -7,7 +7,7 @@ import { subscriptionFormOf } from '../../proxy/subscription/families/family-of.
 
 const path = 'operator/translate/bundled-chains.generated.ts'
 
-/** What the operator knows of the bundled specs, which it does not carry: chains, interfaces, add-ons, verifications. */
+/** The operator's table of the bundled specs, which it does not ship: chains, interfaces, add-ons, verifications. */
 export async function renderChains(): Promise<{ path: string; text: string }> {
   const catalog = await loadCatalog([])
   const rows = catalog.ids.toSorted().flatMap((id): readonly ChainRow[] => {

@@ -18,8 +18,8 @@ interface ReferenceModule {
 
 /**
  * Renders `docs/reference/NAME.md` from each `NAME.ts` of a folder. Such a module exports
- * `render()`, which gives the page in markdown; it is put into prettier's form here. With
- * `renderMore()` it gives further pages, by their names below `docs/reference`, such as `chains/btc`.
+ * `render()`, which returns the page in markdown; prettier formats it here. `renderMore()` returns
+ * further pages by their names below `docs/reference`, such as `chains/btc`.
  * @throws Error naming a module without `render`
  */
 export async function renderReferences(folder: string): Promise<readonly GeneratedFile[]> {

@@ -7,7 +7,7 @@ import { parseSource } from './source.ts'
 const importing = (path: string, specifier: string) =>
   parseSource(path, `import { a } from '${specifier}'\n`)
 
-test('two folders that import each other are told with the files that do', () => {
+test('two folders that import each other are reported with the files that do', () => {
   const found = checkCircles([
     importing('proxy/relay/a/one.ts', '../b/two.ts'),
     importing('proxy/relay/b/two.ts', '../a/one.ts'),
@@ -17,7 +17,7 @@ test('two folders that import each other are told with the files that do', () =>
   ])
 })
 
-test('a way around is a circle as well, told once', () => {
+test('an indirect circle is reported, once', () => {
   const found = checkCircles([
     importing('proxy/relay/c/1.ts', '../a/1.ts'),
     importing('proxy/relay/a/1.ts', '../b/1.ts'),

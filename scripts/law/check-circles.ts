@@ -4,12 +4,12 @@ import { posix } from 'node:path'
 import { isTestCode, type Violation } from './check-source.ts'
 import type { Source } from './source.ts'
 
-/** From each folder to those that its files import, each with the first file that does. */
+/** For each folder, the folders that its files import, each with the first such file. */
 type Ways = ReadonlyMap<string, ReadonlyMap<string, string>>
 
 /**
- * Folders that stand side by side and import each other, straight or around: none of them can be
- * understood, or moved, without the others. A folder and the one that it stands in are one room.
+ * Sibling folders that import each other, directly or indirectly: none of them can be understood or
+ * moved without the others. A folder and its parent may import each other.
  */
 export function checkCircles(sources: readonly Source[]): Violation[] {
   const ways = waysBetween(sources)

@@ -3,7 +3,7 @@
 import { posix } from 'node:path'
 import type { Violation } from './check-source.ts'
 
-/** The links of a markdown file that lead nowhere in the project. `textOf` gives null for no such file. */
+/** The broken links of a markdown file. `textOf` returns null if there is no such file. */
 export function checkLinks(
   path: string,
   markdown: string,
@@ -26,7 +26,7 @@ function withoutCode(markdown: string): string {
   return markdown.replaceAll(/^```[\s\S]*?^```$/gm, '').replaceAll(/`[^`\n]*`/g, '')
 }
 
-/** As the common hosts make them from headings: lower case, dashes for spaces, no punctuation. */
+/** Anchors as the common hosts derive them from headings: lower case, dashes for spaces, no punctuation. */
 function anchorsOf(markdown: string): string[] {
   return [...markdown.replaceAll(/^```[\s\S]*?^```$/gm, '').matchAll(/^#+ (.+)$/gm)].map(
     ([, heading = '']) =>

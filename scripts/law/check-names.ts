@@ -5,7 +5,7 @@ import { emptyNames, namedAfterKinds } from './table.ts'
 
 const kebabCase = /^\.?[a-z0-9]+([.-][a-z0-9]+)*$/
 
-/** What the path of a source file does against the law. */
+/** The violations in the path of a source file. */
 export function checkName(path: string): Violation[] {
   return path.split('/').flatMap((part) => {
     if (!kebabCase.test(part)) return [`${path}: ${part} is not in kebab-case.`]

@@ -3,13 +3,12 @@
 import type { Violation } from './check-source.ts'
 import { fileSizeBudget } from './table.ts'
 
-/** How many lines a file has. */
 export interface FileSize {
   readonly path: string
   readonly lineCount: number
 }
 
-/** Which files are too long, one by one and as a whole. Tests and generated files are to be left out. */
+/** Violations of the size limits: of each file, and of all together. Pass no tests or generated files. */
 export function checkSizes(files: readonly FileSize[]): Violation[] {
   const { median, p90, most } = fileSizeBudget
   const sorted = files.toSorted((a, b) => b.lineCount - a.lineCount)

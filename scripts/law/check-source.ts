@@ -14,14 +14,14 @@ import {
 /** A breach of the law: where, what, and what to do instead. One line of text. */
 export type Violation = string
 
-/** True for tests and what only tests import: they may reach anything, and be longer. */
+/** True for tests and files that only tests import: they may import anything, and be longer. */
 export function isTestCode(path: string): boolean {
   return /\/testing\/|\.(test|fixture)\.ts$/.test(path)
 }
 
 /**
- * What one TypeScript file does against the law. `dependencies` are the packages that the released
- * program has. Tests answer only for their form: they may reach anything.
+ * The violations in one TypeScript file. `dependencies` are the packages of the released program. Of
+ * tests only the form is checked: they may import anything.
  */
 export function checkSource(source: Source, dependencies: readonly string[]): Violation[] {
   const found = checkForm(source)

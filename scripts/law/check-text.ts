@@ -13,7 +13,7 @@ const traces = [
   },
 ]
 
-/** Traces of the place where a file was written: they mean nothing to others, and may tell too much. */
+/** Traces of the machine where a file was written: useless to others, and possibly private. */
 export function checkText(path: string, text: string): Violation[] {
   return traces.flatMap(({ what, why }) =>
     [...text.matchAll(what)].map((match) => {

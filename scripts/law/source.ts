@@ -2,21 +2,21 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { type MemberExpression, type Expression, parseSync, Visitor } from 'oxc-parser'
 
-/** A module that is asked for. */
+/** An imported module. */
 export interface Import {
   readonly specifier: string
   readonly line: number
-  /** True for `import type`, which leaves nothing behind when the program runs. */
+  /** True for `import type`, which does not exist at run time. */
   readonly isTypeOnly: boolean
 }
 
-/** What the law wants to know of one file. Lines are 1-based. */
+/** The facts about one file that the law needs. Lines are 1-based. */
 export interface Source {
   /** From the project's root, with `/`. */
   readonly path: string
   readonly lineCount: number
   readonly text: string
-  /** Every module asked for: imports, type imports, re-exports, `import()`. */
+  /** Every imported module: imports, type imports, re-exports, `import()`. */
   readonly imports: readonly Import[]
   readonly defaultExportLine: number | null
   /** Dotted names as used in code (`Date.now`, `setTimeout`, `process.env`); no comments, no strings. */

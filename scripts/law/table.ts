@@ -2,8 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 
 /*
- * The law of imports as data. The same table stands in `docs/architecture.md`, and a test compares
- * the two.
+ * The law of imports as data. `docs/architecture.md` has the same table; a test compares the two.
  */
 
 const base = ['config', 'json'] as const
@@ -79,7 +78,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   'operator/main.ts': ['operator/cli'],
 }
 
-/** Packages and built-in modules that are known in few places, by patterns. */
+/** Packages and built-in modules that only a few files may import, by patterns. */
 export const knownOnlyTo: Readonly<Record<string, readonly string[]>> = {
   'node:http': [
     'proxy/listener/http/http-server.ts',
@@ -117,17 +116,17 @@ export const knownOnlyTo: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** Where the types of such a package may be used: they cost nothing when the program runs. */
+/** Where the types of such a package may be used: they do not exist at run time. */
 export const typesFreeTo: Readonly<Record<string, readonly string[]>> = {
   '@kubernetes/client-node': ['operator/**'],
 }
 
-/** What a folder may import from elsewhere; a folder that is not here has no such limit. */
+/** Packages that a folder may import; a folder that is not listed has no such limit. */
 export const packagesOf: Readonly<Record<string, readonly string[]>> = {
   config: ['zod', 'yaml', 'node:util', 'node:net', 'node:crypto', 'node:tls'],
 }
 
-/** Folders that get their time and their chance from outside. */
+/** Folders that receive their clock and random numbers from their callers. */
 export const deterministicFolders = [
   'integrity',
   'relay',
@@ -158,8 +157,8 @@ export const emptyNames = [
   'misc',
 ]
 
-/** Kinds of Kubernetes that are called like that: the files that build them bear their names. */
+/** Files named after a Kubernetes kind that they build. */
 export const namedAfterKinds = ['operator/resources/service.ts']
 
-/** Lines of a source file, tests and generated files apart. */
+/** Lines of a source file, without tests and generated files. */
 export const fileSizeBudget = { median: 120, p90: 300, most: 400 } as const

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 
-/** What matters here of an entry of `packages` in package-lock.json. */
+/** The used part of an entry of `packages` in package-lock.json. */
 export interface LockedPackage {
   readonly version?: string
   readonly resolved?: string
@@ -16,9 +16,8 @@ export interface LockedPackage {
 export type LockedPackages = Readonly<Record<string, LockedPackage>>
 
 /**
- * Builds for other platforms that the lockfile does not name, by their place in `node_modules`. npm
- * leaves out those that it could not look up when the lockfile was written, and `npm ci` of npm 11
- * then refuses the whole lockfile.
+ * Builds for other platforms that the lockfile lacks, by their path in `node_modules`. npm leaves out
+ * builds that it could not look up when it wrote the lockfile. `npm ci` of npm 11 then refuses it.
  */
 export function missingPlatformPackages(packages: LockedPackages): Record<string, LockedPackage> {
   const missing: Record<string, LockedPackage> = {}

@@ -68,7 +68,7 @@ function blocks(count: number): string {
   return count === 1 ? '1 block' : `${count} blocks`
 }
 
-/** The earlier chain that has the same methods, and whose page lists them. */
+/** The earlier chain with the same methods: its page lists them. */
 function twinOf(chain: Chain, chains: readonly Chain[]): Chain | null {
   const methods = methodsOf(chain)
   const twin = chains.find((each) => methodsOf(each) === methods)

@@ -9,11 +9,11 @@ const verbs = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 interface Listed {
   /** With the verb, for REST. */
   readonly written: string
-  /** What is said of it when it is called with nothing but this for each of its params. */
+  /** Its classification when each param has this value. */
   ask(param?: string): Classification
 }
 
-/** What the router makes of each method of an interface. */
+/** How the router treats each method of an interface. */
 export function methodTable(offered: ChainInterface): string[] {
   const rows = [...offered.methods]
     .flatMap((name) => listed(offered, name))
