@@ -42,7 +42,7 @@ export interface RouterReconcilerParts extends TranslatorParts {
   readonly events: Pick<EventRecorder, 'record'>
   readonly build: BuildContext
   readonly clock: Clock
-  /** Called with the keys of providers about which a router's result is another one now. */
+  /** Called with the keys of the providers for which the result of a router has changed. */
   readonly onResults: (providers: readonly string[]) => void
 }
 
@@ -108,7 +108,7 @@ export class RouterReconciler {
     const result = wanted === null ? held : await this.#parts.applier.apply(router, wanted, signal)
     const deployment = this.#deployment(router)
     const templates = [present?.spec.template ?? null, deployment?.spec.template ?? null] as const
-    // The next attempt would not see it: the pods are asked for, whatever else is refused.
+    // The next attempt would not see this change: the Deployment is applied, whatever else is refused.
     this.#record(router, templateOccurrences(...templates))
     if (result.error !== null && mayPass(result.error) && failures < quietTries) throw result.error
 
@@ -127,14 +127,14 @@ export class RouterReconciler {
     return result.againMs === null ? {} : { requeueAfterMs: result.againMs }
   }
 
-  /** Null: there is none, or none that is the router's. */
+  /** Null when there is none, or none that belongs to the router. */
   #deployment({ metadata }: Pick<KubeObject, 'metadata'>): Deployment | null {
     const ref = { namespace: metadata.namespace, name: routerObjectName({ metadata }) }
     const found = this.#parts.children.latest<Deployment>(deployments, ref)
     return found !== null && belongsTo(found, { metadata }) ? found : null
   }
 
-  /** The objects of a router; null when what runs must stay as it is. */
+  /** The wanted objects of a router; null when the present ones must stay as they are. */
   #wanted(
     router: RpcRouter,
     { translation: { config, state }, redisPassword }: TranslatedRouter,
@@ -160,7 +160,7 @@ export class RouterReconciler {
   ): readonly PodPorts[] {
     return [
       ...this.#parts.world.replicaSets.byIndex('instance', keyOf(router.metadata)),
-      // Its ReplicaSet may be yet to come.
+      // Its ReplicaSet may not exist yet.
       ...(present === null ? [] : [revisionOf(present)]),
     ]
       .filter(({ configHash }) => configHash !== wanted.configHash)
@@ -186,7 +186,7 @@ export class RouterReconciler {
       const { items } = await this.#parts.client.list(pods, { namespace, labelSelector }, signal)
       return podProblem(items)
     } catch (error) {
-      // The status is worth more than this part of it; the right may be missing.
+      // The status is written without this part of it; the right may be missing.
       if (error instanceof ApiError) return null
       throw error
     }
@@ -201,14 +201,14 @@ export class RouterReconciler {
     for (const each of occurrences) this.#parts.events.record({ ...each, regarding: router })
   }
 
-  /** Lets the providers know. */
+  /** Reports to the providers. */
   #report(
     key: string,
     { metadata }: RpcRouter,
     { translation, seen }: TranslatedRouter,
     deployment: Deployment | null,
   ): void {
-    // The pods may have the config though what came after them was refused.
+    // The pods may have the config although a later object was refused.
     const applied = deployment === null ? null : revisionOf(deployment).configHash
     const { config } = translation
     const isHeld = config === null || config.configHash !== applied
@@ -225,7 +225,7 @@ function mayPass({ status }: ApiError): boolean {
   return status >= 500 || passing.includes(status)
 }
 
-/** How long nothing new must come before pods are replaced, and how long that may put it off. */
+/** How long there must be no change before pods are replaced, and the longest such delay. */
 const rollout = { quietMs: 1_000, mostMs: 10_000 }
 /** The same before the first pods: no client is served yet. */
 const creation = { quietMs: 500, mostMs: 5_000 }
@@ -238,7 +238,7 @@ interface Waiting {
   readonly isOver: boolean
 }
 
-/** Puts a rollout off until changes have ceased, so that one `kubectl apply` of many objects is one rollout. */
+/** Delays a rollout until changes have ceased, so that one `kubectl apply` of many objects is one rollout. */
 export class RolloutDelay {
   readonly #clock: Pick<Clock, 'nowMs'>
   readonly #waiting = new Map<string, Waiting>()
@@ -266,7 +266,7 @@ export class RolloutDelay {
     return leftMs
   }
 
-  /** There is nothing to wait for. */
+  /** Ends the wait for a router. */
   forget(router: string): void {
     this.#waiting.delete(router)
   }

@@ -26,7 +26,7 @@ export interface TranslatorParts {
   readonly generatePassword: () => string
 }
 
-/** What a router comes to, and what it was made from. */
+/** The translation of a router, and its inputs. */
 export interface TranslatedRouter {
   readonly translation: Translation
   /** Of the Redis that the operator runs for the router; null when it runs none. */
@@ -44,7 +44,7 @@ export async function translateRouter(
 ): Promise<TranslatedRouter> {
   const { world, references, chains } = parts
   const redisPassword = await redisPasswordOf(parts, router, signal)
-  // All of one moment: what changes while the data is read wakes the router again.
+  // All of one moment: a change while the data is read enqueues the router again.
   const seen = world.selectedBy(router)
   const read = seen.map((object) => ({ name: object.metadata.name, ...world.provider(object) }))
   const providers = read.flatMap(({ value }) => value ?? [])

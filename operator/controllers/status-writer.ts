@@ -11,7 +11,7 @@ import { RecentWrites } from './recent-writes.ts'
 
 type WithStatus<S> = KubeObject & { readonly status?: S | undefined }
 
-/** Writes statuses, and none that is there already. */
+/** Writes statuses that differ from the present ones. */
 export class StatusWriter<S extends object> {
   readonly #apply: (object: KubeObject, signal: AbortSignal) => Promise<WithStatus<S>>
   /** By uid. */
@@ -38,7 +38,7 @@ export class StatusWriter<S extends object> {
     return newest === null || newest === object ? object : { ...object, status: newest.status }
   }
 
-  /** @returns whether it was written: not when it is there already, nor when the object is gone */
+  /** @returns whether it was written: not when it is unchanged, nor when the object is gone */
   async write(object: WithStatus<S>, status: S, signal: AbortSignal): Promise<boolean> {
     const { apiVersion, kind, metadata } = object
     const { name, namespace, uid } = metadata

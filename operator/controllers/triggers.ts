@@ -17,10 +17,10 @@ export interface TriggerParts {
   readonly providers: Controller
 }
 
-/** A Deployment counts its pods many times in a rollout: what it says is looked at so often at most. */
+/** A Deployment updates its counts many times in a rollout: it is reconciled at most so often. */
 const countsSettleMs = 500
 
-/** Enqueues what a change concerns. Our own writes are changes, too: what they come to is nothing. */
+/** Enqueues the keys that a change concerns. Our own writes are changes too, and lead to no further write. */
 export function connectTriggers({ world, references, routers, providers }: TriggerParts): void {
   world.routers.subscribe((change) => {
     const { object, previous } = change
@@ -52,7 +52,7 @@ export function connectTriggers({ world, references, routers, providers }: Trigg
         providers.enqueue(keyOf(provider.metadata))
     })
   world.replicaSets.subscribe(({ type, object, previous }) => {
-    // What it needs, its config or its Redis, need not be kept any longer.
+    // The config and the Redis that it needs can be deleted.
     const isDone = type === 'deleted' || (object.pods === 0 && (previous?.pods ?? 0) > 0)
     if (isDone) for (const key of instanceKeys(object)) routers.enqueue(key)
   })

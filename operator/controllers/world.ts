@@ -118,7 +118,7 @@ export class World {
   }
 }
 
-/** Under which a selector looks: one label that it wants, or all of the namespace. */
+/** The index keys of a selector: one label that it requires, or all of the namespace. */
 function selectorKeys(namespace: string, selector: LabelSelector | undefined): readonly string[] {
   if (selector === undefined) return []
   const [label] = Object.entries(selector.matchLabels ?? {})

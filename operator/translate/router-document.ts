@@ -17,7 +17,7 @@ import { type StateChoice, chooseState, storeSection } from './state-store.ts'
 import type { Dangling } from './translation.ts'
 import { ValueCollector } from './value-collector.ts'
 
-/** What one provider comes to: an upstream of the config, and what the pods need for it. */
+/** The translation of one provider: an upstream of the config, and what the pods need for it. */
 export interface UpstreamPlan extends Needs {
   /** Name of the UpstreamProvider. */
   readonly provider: string
@@ -27,7 +27,7 @@ export interface UpstreamPlan extends Needs {
   readonly entry: UpstreamEntry
 }
 
-/** What the router object itself brings into the config, upstreams and listeners apart. */
+/** The router object's own part of the config, without upstreams and listeners. */
 export interface RouterPlan extends Needs {
   readonly settings: YamlMap
   readonly bindHost: string

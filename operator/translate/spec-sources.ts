@@ -16,7 +16,7 @@ export interface SpecsRead {
   /** The `use-static-spec` list of the config: paths in the pod, and URLs. Undefined for the bundled specs alone. */
   readonly section: readonly string[] | undefined
   readonly texts: readonly SpecText[]
-  /** Whether no others are read by the pods: none of a URL, and none that is not there yet. */
+  /** Whether these are all that pods read: none comes from a URL, and none is missing. */
   readonly areAll: boolean
 }
 
