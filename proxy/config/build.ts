@@ -8,7 +8,7 @@ import type { EndpointConfig, NodeUrlConfig, RouterConfig, Tier, UpstreamConfig 
 import { processSettings, relaySettings, socketSettings, subscriptionSettings } from './types.ts'
 import type { ValuesOf } from './types.ts'
 
-/** Makes what the program works with out of a file that passed every check. */
+/** Builds the config of the program from a file that passed every check. */
 export function buildRouterConfig(file: ConfigFile): RouterConfig {
   return {
     endpoints: file.endpoints.map((endpoint) => buildEndpoint(endpoint, file)),
@@ -54,7 +54,7 @@ function buildUpstream(upstream: UpstreamEntry, tier: Tier): UpstreamConfig {
   }
 }
 
-/** What common nodes take at least. */
+/** The size that common nodes accept at least. */
 const defaultMaxBatch = 100
 
 function buildNodeUrl(entry: NodeUrlEntry): NodeUrlConfig {

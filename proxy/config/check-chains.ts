@@ -29,7 +29,7 @@ export interface KnownChains {
   find(id: string): KnownChain | null
 }
 
-/** What a config asks of chains that their specs do not have. */
+/** Reports what a config asks of chains and their specs do not have. */
 export function checkChains(
   { endpoints, upstreams }: Entries,
   known: KnownChains,

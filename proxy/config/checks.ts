@@ -27,7 +27,7 @@ export function checkEntries({ endpoints, upstreams }: Entries, report: Report):
 }
 
 const http = ['http', 'https'] as const
-/** By which wires a node can be asked through an interface. */
+/** The URL schemes of nodes of an interface. */
 const schemesOf: Readonly<Record<ApiInterface, readonly UpstreamUrl['scheme'][]>> = {
   jsonrpc: [...http, 'ws', 'wss'],
   tendermintrpc: [...http, 'ws', 'wss'],

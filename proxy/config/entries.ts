@@ -41,7 +41,7 @@ export function entriesOf(file: Partly<ConfigFile>): Entries {
   }
 }
 
-/** What could be read of a list, each with its place. */
+/** The readable entries of a list, each with its path. */
 export function placed<T>(
   list: Partly<readonly T[]> | undefined,
   path: string,
@@ -73,7 +73,7 @@ export type Partly<T> = T extends Leaf
       ? { readonly [Key in keyof T]?: Partly<T[Key]> | undefined }
       : T
 
-/** What a schema makes of a tree, and what is wrong with the rest. */
+/** The part of a tree that a schema accepts, and what is wrong with the rest. */
 interface PartialResult<T> {
   /** Whole when there are no issues. */
   readonly value: Partly<T>

@@ -15,7 +15,7 @@ const mostListedKeys = 12
 type Issue = z.core.$ZodIssue
 
 /**
- * Words the issues that zod found: what is wrong, where, and what would be right.
+ * Explains the issues that zod found: what is wrong, where, and what would be right.
  *
  * @param sourceOf the flag or the variable that a key at the top is from; undefined when it is from the file
  */

@@ -40,7 +40,7 @@ export class Integrity {
     return null
   }
 
-  /** Two upstreams showed this violation: what of it depends on the chain is not compared any more. */
+  /** Two upstreams showed this violation: a form that depends on the chain is not compared any more. */
   passedOn({ form }: Violation): void {
     if (form !== undefined) this.#proofs.giveUp(form)
   }

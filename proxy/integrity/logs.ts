@@ -7,7 +7,7 @@ import type { CheckName, Violation } from './violation.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** What a filter asks for, ready to be compared. Null: that is open, or in a form that is not known. */
+/** What a filter asks for, ready to be compared. Null: unrestricted, or in an unknown form. */
 interface Filter {
   readonly from: number
   readonly to: number

@@ -22,9 +22,9 @@ export type CheckName = keyof typeof checkNames
 /** What is wrong with an answer. Two upstreams that show the same violation are probably right. */
 export interface Violation {
   readonly check: CheckName
-  /** What was wanted and what came, in a few words. */
+  /** What was asked for and what was returned, in short. */
   readonly detail: string
-  /** Of a hash that is not made of what is beside it: which form of block or transaction it is of. */
+  /** For a hash that does not match its fields: the form of the block or transaction. */
   readonly form?: string
 }
 

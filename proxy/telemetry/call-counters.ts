@@ -7,8 +7,8 @@ import type { Reply } from '../relay/reply.ts'
 import { type Series, series } from './series.ts'
 
 /*
- * What is counted of every call. prom-client hashes all labels anew on each touch, also through
- * `labels()`. So what is hot counts in a cell that its owner keeps, and prom-client reads the cells
+ * The counters of every call. prom-client hashes all labels anew on each increment, also through
+ * `labels()`. So hot counters count in a cell that its owner keeps, and prom-client reads the cells
  * when it is scraped.
  */
 
@@ -64,7 +64,7 @@ export function outcomeOf(call: Call, end: CallEnd): string {
   return outcomeOfReply(call, end.reply)
 }
 
-/** What came of the attempts at the upstream that the reply is from. */
+/** The outcome of the attempts at the upstream that the reply is from. */
 function outcomeOfReply({ journal }: Call, { upstream, refusal, incoming }: Reply): string {
   const [first, second] = journal.attempts
   if (first?.result === 'answer' && second === undefined && refusal === null) return 'success'
@@ -72,12 +72,12 @@ function outcomeOfReply({ journal }: Call, { upstream, refusal, incoming }: Repl
     (attempt) => attempt.upstream === upstream && attempt.result !== 'aborted',
   )
   const isGiven = made.some(({ result }) => result === 'node-error')
-  // A node that has a transaction already refuses it; that it has it is the answer.
+  // A node refuses a transaction that it has already; that it has it is the answer.
   if (refusal) return isGiven ? 'node-error' : 'upstream-error'
   if (isGiven || made.length === 0 || made.some(isAnswer)) return 'success'
   // An error page says what it is.
   if (incoming.status >= 300) return 'upstream-error'
-  // Null of a block was asked for elsewhere in vain.
+  // A missing block was asked for at another upstream without success.
   return made.some(({ missedBlock }) => missedBlock) ? 'success' : 'upstream-error'
 }
 
@@ -93,7 +93,7 @@ export function resultOf(attempt: AttemptRecord): string {
 }
 
 const fine = new Set(['success', 'node-error', 'abandoned'])
-/** Whether an outcome is a failure of the service, and not the client's own doing. */
+/** Whether an outcome is a failure of the service, and not of the client. */
 export function isFailure(outcome: string): boolean {
   return !fine.has(outcome)
 }

@@ -26,7 +26,7 @@ interface EventLogOptions {
 const failureRate: LineRate = { lines: 20, perMs: 1_000 }
 const violationRate: LineRate = { lines: 1, perMs: 60_000 }
 const debugRelayRate: LineRate = { lines: 100, perMs: 1_000 }
-/** Of one upstream: of one that flaps there is a line now and then, and one that is down stays quiet. */
+/** For each upstream: one that flaps, or stays down, must not flood the log. */
 const stateRate: LineRate = { lines: 6, perMs: 60_000 }
 const verificationRate: LineRate = { lines: 3, perMs: 300_000 }
 const cooldownRate: LineRate = { lines: 6, perMs: 60_000 }
@@ -35,7 +35,7 @@ const moveRate: LineRate = { lines: 20, perMs: 60_000 }
 const delayRate: LineRate = { lines: 6, perMs: 60_000 }
 const endRate: LineRate = { lines: 6, perMs: 60_000 }
 
-/** Upstreams are behind each other for a moment all the time: no line is worth that. */
+/** Upstreams often lag for a moment: a shorter delay is not logged. */
 const quietForMs = 10_000
 
 export function createEventLog(options: EventLogOptions): EventLog {
@@ -130,7 +130,7 @@ function listenerLog(
   }
 }
 
-/** Logs what becomes of the pool of one chain and interface. */
+/** Logs what happens to the pool of one chain and interface. */
 function poolLog(logger: Logger, clock: Clock, labels: LogFields): PoolObserver {
   const limitsOf = memo((upstream) => {
     const limit = lineLimits(logger, clock, { ...labels, upstream })

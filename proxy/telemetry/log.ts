@@ -6,7 +6,7 @@ import type { LogFormat, LogLevel } from '../config/types.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
 import { TransportError } from '../upstream/wire.ts'
 
-/** What belongs to a line. An `error` is written as code, message and causes, long texts are cut, secrets removed. */
+/** The fields of a line. An `error` is written as code, message and causes, long texts are cut, secrets removed. */
 export type LogFields = Readonly<Record<string, unknown>>
 
 /** The log of the process. Never throws. */
@@ -161,7 +161,7 @@ const unsafe = /[\u0000-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u2028-\u202e\u206
 const plain = /^[\w.:/@+-]+$/
 
 /**
- * One record as one line for people: `time LEVEL message key=value ...`. Values that are not one
+ * One record as one line for humans: `time LEVEL message key=value ...`. Values that are not one
  * plain word are quoted as in JSON; no value can end the line or pass for another field.
  */
 function formatText(line: string): string {

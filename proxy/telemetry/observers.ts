@@ -16,7 +16,7 @@ interface ObserverKinds {
 type Kind = keyof ObserverKinds
 
 /**
- * Makes what observes one listener, its relay, its pool and its subscriptions. Ask once for each listener; two
+ * Makes the observers of one listener, its relay, its pool and its subscriptions. Ask once for each listener; two
  * listeners of one chain and interface count as one.
  */
 export type Observers = {
@@ -25,7 +25,7 @@ export type Observers = {
 
 type Some<T, K extends keyof T> = Pick<T, K> & Partial<T>
 
-/** Observers that leave out what they have no use for. */
+/** Observers that may leave out what they do not need. */
 export interface PartialObservers extends Pick<Observers, 'relayObserver' | 'poolObserver'> {
   listenerObserver(
     ...of: Parameters<Observers['listenerObserver']>

@@ -8,7 +8,7 @@ import { Scalar } from '../yaml/scalar.ts'
 /** A zod schema that reads one scalar of the file, or of a flag, into a value of the program. */
 export type Field<T> = z.ZodType<T, Scalar>
 
-/** What a reader made of a text: a value, or what is wrong with it. */
+/** The result of reading a text: a value, or what is wrong with it. */
 export type Reading<T> = { readonly value: T } | Fault
 
 /** What is wrong with a text, as a clause that follows the text itself, and the remedy. */
@@ -19,7 +19,7 @@ export interface Fault {
 
 /** How the reference and editors see a field, and how its value may be shown. */
 export interface FieldMeta {
-  /** For people: `duration`, `integer`, `text`. */
+  /** For readers: `duration`, `integer`, `text`. */
   readonly kind: string
   /** Keywords of JSON Schema that an editor checks a value by. */
   readonly json: Readonly<Record<string, unknown>>
