@@ -77,9 +77,8 @@ export class Broadcast implements AttemptOwner {
 
   #sendToAll(nowMs: number): void {
     this.#isNamedAlone = false
-    const { pool } = this.#parts
-    const tried = (name: string) => this.#call.journal.tried(name)
-    const untried = pool.pick.all(this.#needs).filter(({ name }) => !tried(name))
+    const eligible = this.#parts.pool.pick.all(this.#needs)
+    const untried = eligible.filter(({ name }) => !this.#needs.tried(name))
     for (const upstream of untried) this.#begin(upstream, 'broadcast', nowMs)
     if (untried.length === 0) this.#goOn(nowMs)
   }

@@ -16,9 +16,9 @@ import type { ReplyReader } from './reply.ts'
 export interface Call {
   /** Unique; ties headers, logs and traces together. */
   readonly guid: string
-  /** What the spec says about it. */
+  /** Its classification by the spec. */
   readonly asked: Classification
-  /** What goes to the upstream, the same for each attempt. */
+  /** The request to the upstream, the same for each attempt. */
   readonly request: Outgoing
   /** How to read an answer to it. */
   readonly reader: ReplyReader
@@ -29,7 +29,7 @@ export interface Call {
   readonly journal: Journal
   /** The params of a write without its id, to recognise it when it is sent again; absent: the whole body. */
   readonly payload?: Uint8Array
-  /** How the first attempt may leave in one request with others; absent: it goes alone. */
+  /** How the first attempt may share a request with others; absent: it is sent alone. */
   readonly shared?: { readonly send: Send; readonly others: number }
 }
 
@@ -55,7 +55,7 @@ export const noDirectives: Directives = {
   debugRelay: false,
 }
 
-/** Puts a request to a URL. @throws TransportError */
+/** Sends a request to a URL. @throws TransportError */
 export type Send = (url: NodeUrl, request: Outgoing, signal: CancelSignal) => Promise<Incoming>
 
 /** It can be sent again: most bodies that stream can be read only once. */
@@ -100,7 +100,7 @@ export interface AttemptRecord {
   detail: string | null
   /** What in the answer does not fit the request; null when nothing was found. */
   violation: Violation | null
-  /** It answered null for a block that the tip says exists. */
+  /** It answered null for a block that exists. */
   missedBlock: boolean
 }
 
@@ -161,7 +161,7 @@ export class Journal {
     return retries
   }
 
-  /** Asked once already on behalf of this call. */
+  /** Whether this upstream was asked already for this call. */
   tried(upstream: string): boolean {
     return this.attempts.some((attempt) => attempt.upstream === upstream)
   }

@@ -31,11 +31,8 @@ export class KnownTransactions {
     if (result === null) return
     this.#successes.delete(key)
     this.#successes.set(key, { status, result })
-    if (this.#successes.size <= mostRemembered) return
-    for (const oldest of this.#successes.keys()) {
-      this.#successes.delete(oldest)
-      return
-    }
+    const [oldest] = this.#successes.keys()
+    if (this.#successes.size > mostRemembered) this.#successes.delete(oldest as string)
   }
 
   /** A success in place of a refusal, where the transaction is known to be accepted; else null. */

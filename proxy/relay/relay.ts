@@ -13,7 +13,7 @@ import { partsOf, type RelayOptions, type RelayParts } from './parts.ts'
 import { isTrouble, morePreferred, type Reply } from './reply.ts'
 
 /**
- * Takes a call to its reply.
+ * Runs a call and returns its reply.
  * @throws RelayError when no upstream could serve it
  * @throws CallAborted when its client left
  */

@@ -27,7 +27,7 @@ export interface Reply {
 export type Finding =
   /**
    * `inForm`: it is in the form in which the interface gives results; else it may be any page.
-   * `parsed`: the result, where it was asked for and all of it is here.
+   * `parsed`: the result, if it was wanted and all of it is here.
    */
   | {
       readonly kind: 'result'
@@ -44,15 +44,15 @@ export type Finding =
 
 /** Reads answers of one interface; made by the listener along with the call. */
 export interface ReplyReader {
-  /** Reads as little as it can, and the result itself where that is wanted. Never throws. */
+  /** Reads as little as possible, and parses the result only when it is wanted. Never throws. */
   read(incoming: Incoming, wantsResult?: boolean): Finding
-  /** An answer of the router's own with this result, as an upstream would have given it. */
+  /** An answer of the router with this result, in the form of an upstream's answer. */
   write(result: unknown): Uint8Array
 }
 
 /** Judges a long answer while it is passed on, from its beginning. */
 export interface StreamJudge {
-  /** How many bytes the client gets, when that is known before. */
+  /** How many bytes the client gets; null when that is not known at the beginning. */
   readonly length: number | null
   /** Pieces are passed on as they come; none is held back until the end. */
   readonly isLive?: boolean

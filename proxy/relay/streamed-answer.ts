@@ -120,7 +120,7 @@ export class StreamedAnswer implements BodyStream, AsyncIterator<Uint8Array, und
 
 export type StreamFailure = TransportError | MalformedAnswer
 
-/** Whether a stream failed for what its upstream sent; else it is a defect of the router. */
+/** Whether the upstream caused the failure of a stream; else it is a defect of the router. */
 export function isStreamFailure(cause: unknown): cause is StreamFailure {
   return cause instanceof TransportError || cause instanceof MalformedAnswer
 }

@@ -19,7 +19,7 @@ import { type Call, type Directives, Journal, noDirectives } from '../call.ts'
 import { createRelay, type Relay } from '../relay.ts'
 import type { Finding, ReplyReader } from '../reply.ts'
 
-/** One upstream of a fixture: how it behaves, and what is special about it. */
+/** One upstream of a fixture: its behaviour and its settings. */
 export interface FixtureUpstream {
   readonly script: Script
   readonly tier?: 'primary' | 'backup'
@@ -243,7 +243,7 @@ export class RelayFixture {
   }
 }
 
-/** Reads a JSON-RPC answer in the plainest way; the real reader is the listener's. */
+/** Reads a JSON-RPC answer simply; the real reader is the listener's. */
 function readPlainly({ status, body }: Incoming): Finding {
   if (!(body instanceof Uint8Array))
     return status < 400 ? { kind: 'result' } : { kind: 'malformed', why: 'a long error page' }
