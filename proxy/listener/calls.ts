@@ -95,21 +95,21 @@ export abstract class HttpCalls<C extends Call = Call> implements HttpHandler {
     this.calls = new Calls(options)
   }
 
-  /** Serves what is not `GET /health`. Must not throw. */
-  protected abstract take(exchange: HttpExchange): void
-  /** The body for the client; null where there is none. */
+  /** Serves any request but `GET /health`. Must not throw. */
+  protected abstract handle(exchange: HttpExchange): void
+  /** The body for the client; null when there is none. */
   protected abstract bodyOf(call: C, reply: Reply): Body | null
-  /** JSON; `call` is absent where there is none. */
+  /** The error as JSON; `call` is absent when the request did not become one. */
   protected abstract errorBytes(error: RelayError, guid: string, call?: C): Uint8Array
 
-  /** Null for an answer without one; JSON where the upstream named none. */
+  /** The upstream's, or JSON when it names none; null for no content type. */
   protected contentTypeOf(headers: HeaderList): string | null {
     return header(headers, 'content-type') ?? 'application/json'
   }
 
   serve(exchange: HttpExchange): void {
     const { verb, path } = exchange
-    if (path !== '/health' || (verb !== 'GET' && verb !== 'HEAD')) return this.take(exchange)
+    if (path !== '/health' || (verb !== 'GET' && verb !== 'HEAD')) return this.handle(exchange)
     const { status, text } = healthAnswer(this.options.health())
     const headers = ['Content-Type', 'text/plain', 'Router-Version', this.options.version]
     exchange.answer({ status, headers, body: Buffer.from(text) })
@@ -119,8 +119,8 @@ export abstract class HttpCalls<C extends Call = Call> implements HttpHandler {
     return this.refusal(new RelayError(kind, message), this.options.newGuid())
   }
 
-  protected refuseVerb(exchange: HttpExchange, place: string, allowed: string): void {
-    const answer = this.refuse(errorKinds.verbNotAllowed, `this ${place} takes ${allowed} only`)
+  protected refuseVerb(exchange: HttpExchange, target: string, allowed: string): void {
+    const answer = this.refuse(errorKinds.verbNotAllowed, `this ${target} takes ${allowed} only`)
     exchange.answer({ ...answer, headers: [...answer.headers, 'Allow', allowed] })
   }
 

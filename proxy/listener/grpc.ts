@@ -28,7 +28,7 @@ export function createGrpcListener(options: ListenerOptions): Listener {
 }
 
 const grpc = 'application/grpc'
-/** Also with the coding of its messages; not gRPC-Web, which is another protocol. */
+/** Also with the coding of its messages, but not gRPC-Web, which is another protocol. */
 const isGrpc = /^application\/grpc(?:[+;]|$)/i
 /** How long a read may take to end after its first message, before it is sent on as a stream. */
 const readMomentMs = 2
@@ -76,7 +76,7 @@ class GrpcHandler {
     else await this.#pass(exchange, call, outcome)
   }
 
-  /** @throws RelayError when the request makes no sense */
+  /** @throws RelayError when the request is invalid */
   async #makeCall(exchange: Http2Exchange, guid: string): Promise<Call> {
     const { iface, clock } = this.#options
     const { path, headers, signal } = exchange
@@ -86,11 +86,11 @@ class GrpcHandler {
     if (directives instanceof RelayError) throw directives
     const timeoutMs = readTimeout(headers)
     if (timeoutMs instanceof RelayError) throw timeoutMs
-    const cameMs = clock.nowMs()
+    const receivedMs = clock.nowMs()
     const { asked, body, mayStream } = await this.#classify(exchange)
     const journal = new Journal(clock.nowMs())
     journal.mayStream = mayStream
-    if (timeoutMs !== null) journal.clientDeadlineMs = cameMs + timeoutMs
+    if (timeoutMs !== null) journal.clientDeadlineMs = receivedMs + timeoutMs
     return {
       guid,
       asked,

@@ -54,7 +54,7 @@ export class JsonRpcHandler extends HttpCalls<JsonRpcCall> {
     return errorBytes(error, guid, call?.reader.ownId)
   }
 
-  protected take(exchange: HttpExchange): void {
+  protected handle(exchange: HttpExchange): void {
     const { verb, path } = exchange
     const { internalPaths } = this.options.iface
     if (path === '/' || internalPaths.has(path)) {

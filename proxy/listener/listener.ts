@@ -45,10 +45,10 @@ export interface ListenerOptions {
   readonly relay: Relay
   readonly clock: Clock
   readonly observer: ListenerObserver
-  /** Of a request body, decoded. */
+  /** The longest request body, decoded. */
   readonly maxRequestBytes: number
   readonly socketLimits: SocketLimits
-  /** Null where nothing can be subscribed to. */
+  /** Null when there is nothing to subscribe to. */
   readonly subscriptions: SubscriptionServing | null
   /** Goes into `Router-Version`. */
   readonly version: string
@@ -72,7 +72,7 @@ export interface ListenerObserver {
   callEnded(call: Call, end: CallEnd, durationMs: number): void
   /** Refused before it became a call: not JSON, too large, ... */
   requestRefused(error: RelayError, guid: string): void
-  /** Of all kinds. */
+  /** Connections of all kinds. */
   connectionsChanged(open: number): void
   /** WebSockets only. */
   socketsChanged(open: number): void
@@ -115,11 +115,14 @@ export function closed(server: Server): Promise<void> {
   })
 }
 
-/** Waits until it is so, `withinMs` at most. */
+/** Waits until the condition holds, `withinMs` at most. */
 export async function until(clock: Clock, isSo: () => boolean, withinMs = Infinity): Promise<void> {
   const untilMs = clock.nowMs() + withinMs
   while (!isSo() && clock.nowMs() < untilMs) await sleep(clock, pollMs)
 }
+
+/** A client that reads nothing of its answers for this long is cut off. */
+export const stalledMs = 60_000
 
 /** Waits until the client has read all that was written, or has left. */
 export function drained(stream: Writable): Promise<void> {

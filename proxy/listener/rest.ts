@@ -37,7 +37,7 @@ export abstract class PathCalls extends HttpCalls {
     return request.verb === 'HEAD' || isBodiless(status) ? null : body
   }
 
-  protected take(exchange: HttpExchange): void {
+  protected handle(exchange: HttpExchange): void {
     const guid = this.options.newGuid()
     let call: Call
     try {
@@ -76,8 +76,8 @@ class RestHandler extends PathCalls {
     this.#requestHeaders = new Set([...alwaysForwarded, ...options.iface.requestHeaders])
   }
 
-  protected override take(exchange: HttpExchange): void {
-    if (relayedVerbs.includes(exchange.verb)) super.take(exchange)
+  protected override handle(exchange: HttpExchange): void {
+    if (relayedVerbs.includes(exchange.verb)) super.handle(exchange)
     else this.refuseVerb(exchange, 'listener', relayedVerbs.join(', '))
   }
 

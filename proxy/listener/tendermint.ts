@@ -10,7 +10,7 @@ import { errorBytes } from './jsonrpc/jsonrpc-request.ts'
 import { JsonRpcReplyReader, objectIn } from './jsonrpc/jsonrpc-reply-reader.ts'
 import type { Listener, ListenerOptions } from './listener.ts'
 import { PathCalls } from './rest.ts'
-import { RestReplyReader, wordlessRefusal } from './rest/rest-reply-reader.ts'
+import { RestReplyReader, refusalByStatus } from './rest/rest-reply-reader.ts'
 
 /**
  * A listener for Tendermint RPC: JSON-RPC by `POST /` and over WebSocket at `/websocket`, and
@@ -29,14 +29,14 @@ const noIndex =
 class TendermintHandler extends JsonRpcHandler {
   readonly #uri = new UriCalls(this.options)
 
-  protected override take(exchange: HttpExchange): void {
+  protected override handle(exchange: HttpExchange): void {
     const { verb, path } = exchange
     // `/health` is the router's own on every listener; the node's is called by POST.
     const isUri = (verb === 'GET' || verb === 'HEAD') && path !== '/health'
     // There nodes have a page of links that show their own address.
     if (isUri && path === '/') exchange.answer(this.refuse(errorKinds.noSuchPath, noIndex))
     else if (isUri) this.#uri.serve(exchange)
-    else super.take(exchange)
+    else super.handle(exchange)
   }
 }
 
@@ -83,7 +83,7 @@ class UriReplyReader extends JsonRpcReplyReader {
   override read(incoming: Incoming, wantsResult = false): Finding {
     const finding = super.read(incoming, wantsResult)
     if (finding.kind !== 'malformed') return finding
-    return wordlessRefusal(incoming.status) ?? bareResult(incoming) ?? finding
+    return refusalByStatus(incoming.status) ?? bareResult(incoming) ?? finding
   }
 }
 

@@ -31,11 +31,11 @@ export function metadataForClient(headers: HeaderList): HeaderList {
   return filtered(headers, () => true)
 }
 
-function filtered(headers: HeaderList, takes: (name: string) => boolean): HeaderList {
+function filtered(headers: HeaderList, isKept: (name: string) => boolean): HeaderList {
   const kept: string[] = []
   for (let at = 0; at < headers.length; at += 2) {
     const name = headers[at] as string
-    if (name.startsWith(':') || ownToEachHop.has(name) || !takes(name)) continue
+    if (name.startsWith(':') || ownToEachHop.has(name) || !isKept(name)) continue
     // Space around a value is not part of it ("ASCII-Value" of gRPC over HTTP/2), and HTTP/2 forbids it.
     kept.push(name, (headers[at + 1] as string).trim())
   }

@@ -8,7 +8,7 @@ import {
 } from '../../relay/reply.ts'
 import { readStatus } from '../../upstream/dialect.ts'
 import { header, type Incoming } from '../../upstream/wire.ts'
-import { wordlessRefusal } from '../rest/rest-reply-reader.ts'
+import { refusalByStatus } from '../rest/rest-reply-reader.ts'
 
 /** The flag byte and the length before each message. */
 const prefixBytes = 5
@@ -58,7 +58,7 @@ export const grpcReplyReader: ReplyReader = {
     const type = header(headers, 'content-type') ?? ''
     if (status !== 200 || !type.startsWith('application/grpc')) {
       const why = `HTTP ${status} that is not gRPC`
-      return wordlessRefusal(status) ?? { kind: 'malformed', why }
+      return refusalByStatus(status) ?? { kind: 'malformed', why }
     }
     if (!(body instanceof Uint8Array)) return { kind: 'result', rest: new MessageJudge(incoming) }
     const end = readStatus(incoming)

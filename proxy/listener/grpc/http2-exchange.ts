@@ -5,7 +5,7 @@ import type { Cancel, Clock } from '../../clock/clock.ts'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
 import type { Body, HeaderList } from '../../upstream/wire.ts'
 import { tooLarge } from '../http/compression.ts'
-import { drained } from '../listener.ts'
+import { drained, stalledMs } from '../listener.ts'
 import { GrpcFrames } from './grpc-messages.ts'
 import { statusOf } from './grpc-headers.ts'
 import { RequestBody } from './request-body.ts'
@@ -14,8 +14,7 @@ import { RequestBody } from './request-body.ts'
 const keptBytes = 1280 * 1024
 /** How long a unary call waits for its first message. */
 const firstMessageMs = 5_000
-/** A client that reads nothing of its answer for this long is cut off. */
-const stalledMs = 60_000
+
 /** A shorter answer is not watched. */
 const watchedFromBytes = 16 * 1024
 

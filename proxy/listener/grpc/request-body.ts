@@ -73,7 +73,7 @@ export class RequestBody implements ByteStream {
     const reader = ++this.#readers
     this.#wake()
     for (let at = 0; ;) {
-      // To end here would pass for the end of the request.
+      // Ending here would look like the end of the request.
       if (reader !== this.#readers) throw new Error('another attempt sends the request')
       const piece = this.#pieces[at]
       if (piece) {

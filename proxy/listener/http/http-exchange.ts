@@ -25,7 +25,6 @@ export interface HttpHandler {
 
 /** What all exchanges of a server have in common. */
 export interface ExchangeSettings {
-  /** A client that reads nothing of its answer for this long is cut off. */
   readonly stalledMs: number
   /** Connections close after their answer. */
   isDraining: boolean
@@ -34,16 +33,13 @@ export interface ExchangeSettings {
 const nothing = new Uint8Array()
 
 /** One HTTP request of a client and the way to answer it. */
-export class HttpExchange {
+export class HttpExchange implements RequestTarget {
   readonly verb: string
-  /** Without the query, percent-encoding as sent. */
   readonly path: string
-  /** The part behind the `?`, as sent; empty when there is none. */
   readonly query: string
+  readonly fault: RelayError | null
   /** As on the wire. */
   readonly headers: HeaderList
-  /** Why the request cannot be sent to a node; null when it can. */
-  readonly fault: RelayError | null
   /** The whole body, decoded from its content coding; empty when there is none. */
   body: Uint8Array = nothing
   /** The client left before it was answered. Cheaper to read than `signal`. */
@@ -167,7 +163,7 @@ export class HttpExchange {
   }
 }
 
-/** A header that may come several times, as one list; null where it is absent. `name` is lower case. */
+/** A header that may come several times, as one list; null when absent. `name` is lower case. */
 function listOf(headers: HeaderList, name: string): string | null {
   let list: string | null = null
   for (let at = 0; at < headers.length; at += 2) {
@@ -183,7 +179,7 @@ export function healthAnswer(isHealthy: boolean): { status: number; text: string
   return isHealthy ? { status: 200, text: 'Health status OK' } : { status: 503, text: 'Unhealthy' }
 }
 
-/** What a request is for. */
+/** The path and the query of a request. */
 export interface RequestTarget {
   /** Without the query, percent-encoding as sent. */
   readonly path: string

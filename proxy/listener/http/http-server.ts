@@ -15,6 +15,7 @@ import {
   closeGraceMs,
   drainQuietMs,
   listenOn,
+  stalledMs,
   until,
   type Listener,
   type ListenerObserver,
@@ -40,8 +41,7 @@ const defaultTimeouts = {
   checkMs: 1_000,
   /** Between requests. Longer than with common load balancers (60 s), so that they close first. */
   keepAliveMs: 75_000,
-  /** Without reading anything of its answer. */
-  stalledMs: 60_000,
+  stalledMs,
 }
 
 const maxHeaderBytes = 16 * 1024
@@ -98,7 +98,7 @@ export class HttpServer implements Listener {
       connectionsCheckingInterval: checkMs,
       maxHeaderSize: maxHeaderBytes,
       // A request to upgrade to another protocol is served as a plain request.
-      shouldUpgradeCallback: (request) => options.sockets?.takes(request) ?? false,
+      shouldUpgradeCallback: (request) => options.sockets?.accepts(request) ?? false,
     })
     // Headers are bounded by their size; a limit on their number would drop some silently.
     this.#server.maxHeadersCount = 0
@@ -136,10 +136,10 @@ export class HttpServer implements Listener {
   async settle(): Promise<void> {
     const { clock, sockets } = this.#options
     this.#settings.isDraining = true
-    // Node ends idle connections with it.
+    // This also ends idle connections.
     this.#server.close()
     sockets?.settle()
-    const isServing = () => [...this.#connections.values()].some(owesAnswers)
+    const isServing = () => [...this.#connections.values()].some(hasUnanswered)
     await until(clock, () => !isServing() && !sockets?.isServing)
   }
 
@@ -214,7 +214,7 @@ export class HttpServer implements Listener {
     if (socket.writableEnded) return
     const connection = this.#connections.get(socket)
     // The client would take an answer now for the one to an earlier request.
-    if (!connection || !socket.writable || owesAnswers(connection)) {
+    if (!connection || !socket.writable || hasUnanswered(connection)) {
       socket.destroy()
       return
     }
@@ -225,7 +225,7 @@ export class HttpServer implements Listener {
 }
 
 /** A request that came in whole is not answered yet: the newest may still be coming in. */
-function owesAnswers({ inFlight, newest }: Connection): boolean {
+function hasUnanswered({ inFlight, newest }: Connection): boolean {
   return inFlight > (newest?.complete === false ? 1 : 0)
 }
 

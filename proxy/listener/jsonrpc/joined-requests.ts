@@ -13,7 +13,7 @@ export const close = Buffer.from(']')
 
 /** A joined answer is collected up to this; the items of a longer one are sent singly. */
 const maxAnswerBytes = 16 * 1024 * 1024
-/** The statuses with which nodes refuse a batch, or one so long. */
+/** The statuses with which nodes refuse batches, or too long ones. */
 const refusals: ReadonlySet<number> = new Set([400, 404, 405, 413, 415, 422, 501])
 /** Parse error, invalid request, no such method: the codes with which nodes refuse a batch. */
 const aboutForm: ReadonlySet<number> = new Set([-32700, -32600, -32601])

@@ -37,7 +37,7 @@ export class RestReplyReader implements ReplyReader {
   read(incoming: Incoming, wantsResult = false): Finding {
     const { status, headers, body } = incoming
     // The answer to a HEAD never has a message.
-    if (status >= 400) return this.#isHead ? wordless(status) : errorFinding(incoming)
+    if (status >= 400) return this.#isHead ? errorOfStatus(status) : errorFinding(incoming)
     if (isPartial(incoming)) return { kind: 'malformed', why: unwantedPart }
     if (this.#isHead) return { kind: 'result' }
     const isExpected = this.#mustBeJson(headers)
@@ -91,7 +91,7 @@ function errorFinding({ status, body }: Incoming): Finding {
   const error = body instanceof Uint8Array ? restError(status, body) : null
   if (error) return { kind: 'node-error', error }
   const why = `HTTP ${status} without a JSON answer`
-  return wordlessRefusal(status) ?? { kind: 'malformed', why }
+  return refusalByStatus(status) ?? { kind: 'malformed', why }
 }
 
 /**
@@ -99,13 +99,13 @@ function errorFinding({ status, body }: Incoming): Finding {
  * from the client. A status about the request (an unknown path or verb) is the node's answer. Null for a
  * failure of the server.
  */
-export function wordlessRefusal(status: number): Finding | null {
+export function refusalByStatus(status: number): Finding | null {
   const isAboutRequest = (status >= 400 && status < 500) || status === 501
-  return isAboutRequest ? wordless(status) : null
+  return isAboutRequest ? errorOfStatus(status) : null
 }
 
 /** An error of which only the status is known. */
-function wordless(status: number): Finding {
+function errorOfStatus(status: number): Finding {
   return { kind: 'node-error', error: { status, code: null, message: '' } }
 }
 

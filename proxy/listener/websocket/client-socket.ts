@@ -5,10 +5,8 @@ import { WebSocket } from 'ws'
 import type { SocketLimits } from '../../config/types.ts'
 import type { Body, ByteStream } from '../../upstream/wire.ts'
 import { brokenOff } from '../calls.ts'
-import { drained, type ListenerOptions } from '../listener.ts'
+import { drained, type ListenerOptions, stalledMs } from '../listener.ts'
 
-/** A client that reads nothing of its answers for this long is cut off. */
-const stalledMs = 60_000
 /** How long a client may take to answer a goodbye, and to read what is left. */
 const closeTimeoutMs = 5_000
 /** The estimated size of a stream while it waits. */
@@ -45,16 +43,16 @@ export class ClientSocket {
   readonly ws: WebSocket
   readonly #wire: Duplex
   readonly #serving: Serving
-  /** When it last gave a sign of life. */
-  heardMs: number
-  /** When it last sent a message. */
+  /** When anything last came from the client. */
+  receivedMs: number
+  /** When its last message came. */
   usedMs: number
   /** Settles when the long answer was sent. */
   #streaming: Promise<void> | null = null
   #drained: Promise<void> | null = null
   readonly #held: Uint8Array[] = []
   #heldBytes = 0
-  /** Of answers that wait for their turn. */
+  /** Of answers that wait for others. */
   #waitingBytes = 0
   /** The estimated size of the next answer: that of the last ones, and less with each shorter one. */
   #likelyBytes: number
@@ -63,25 +61,25 @@ export class ClientSocket {
     this.ws = ws
     this.#wire = wire
     this.#serving = serving
-    this.heardMs = this.usedMs = serving.clock.nowMs()
+    this.receivedMs = this.usedMs = serving.clock.nowMs()
     this.#likelyBytes = serving.socketLimits.maxBufferedBytes * firstShare
   }
 
   serve(received: (message: Uint8Array) => void, closed: () => void): void {
-    const heard = () => {
-      this.heardMs = this.#serving.clock.nowMs()
+    const noteReceived = () => {
+      this.receivedMs = this.#serving.clock.nowMs()
     }
     this.ws
       .on('message', (message: Buffer) => {
-        heard()
+        noteReceived()
         if (!this.#isOpen) return
-        this.usedMs = this.heardMs
+        this.usedMs = this.receivedMs
         received(message)
       })
-      .on('ping', heard)
-      .on('pong', heard)
+      .on('ping', noteReceived)
+      .on('pong', noteReceived)
       // The library closes it with the code that says what is wrong.
-      .on('error', heard)
+      .on('error', noteReceived)
       .on('close', closed)
   }
 

@@ -50,7 +50,7 @@ export class JsonRpcSession {
       serving.subscriptions && new SessionSubscriptions(serving.subscriptions, serving, socket)
   }
 
-  /** Calls wait for their answers. */
+  /** It has calls in flight. */
   get isServing(): boolean {
     return this.#inFlight > 0
   }

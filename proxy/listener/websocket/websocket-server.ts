@@ -50,7 +50,7 @@ export class WebSocketServer {
   }
 
   /** Whether a request can become a WebSocket here. */
-  takes({ url = '', headers }: IncomingMessage): boolean {
+  accepts({ url = '', headers }: IncomingMessage): boolean {
     // A URL with a fragment is refused as in any request.
     if (headers.upgrade?.toLowerCase() !== 'websocket' || url.includes('#')) return false
     return this.#paths.includes(pathOf(url))
@@ -85,7 +85,7 @@ export class WebSocketServer {
     for (const session of this.#sessions.values()) session.settle()
   }
 
-  /** Cuts what is left. */
+  /** Cuts the connections that are left. */
   terminate(): void {
     this.#cancelCheck?.()
     for (const { ws } of this.#sessions.keys()) ws.terminate()
@@ -128,7 +128,7 @@ export class WebSocketServer {
     const { idleTimeoutMs } = socketLimits
     const nowMs = clock.nowMs()
     for (const [socket, { isIdle }] of this.#sessions) {
-      const silentForMs = nowMs - socket.heardMs
+      const silentForMs = nowMs - socket.receivedMs
       if (socket.ws.isPaused) continue
       if (silentForMs >= silentMs) socket.ws.terminate()
       else if (isIdle && idleTimeoutMs !== null && nowMs - socket.usedMs >= idleTimeoutMs)
