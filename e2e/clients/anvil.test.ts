@@ -74,7 +74,7 @@ test("a contract's own error is decoded by viem and by ethers", async () => {
   }
 })
 
-test('a transaction that is sent to the router is at every node, and both mine the same block', async () => {
+test('a transaction that is sent to the router reaches every node, and both mine the same block', async () => {
   const provider = new JsonRpcProvider(url, Network.from(1), quick)
   try {
     const wallet = new Wallet(richKey, provider)
@@ -98,7 +98,7 @@ test('a transaction that is sent to the router is at every node, and both mine t
   }
 })
 
-test('over a WebSocket: calls, a transaction and heads, which the death of a node does not end', async () => {
+test('over a WebSocket: calls, a transaction and heads, also after the death of a node', async () => {
   await using router = await serveRouter({ primaries: devnet.nodes, sockets: true })
   const transport = webSocket(router.socketUrl, { reconnect: false, retryCount: 0 })
   const client = createPublicClient({ chain: mainnet, transport })
@@ -129,7 +129,7 @@ test('over a WebSocket: calls, a transaction and heads, which the death of a nod
     await producing
     const heights = heads.map(({ number }) => Number(number))
     expect(heights).toEqual(heights.map((_, at) => (heights[0] as number) + at))
-    for (const { number, hash: told } of heads) expect(told).toBe(devnet.hashOf(Number(number)))
+    for (const { number, hash } of heads) expect(hash).toBe(devnet.hashOf(Number(number)))
     expect(errors).toEqual([])
   } finally {
     running.abort()

@@ -11,9 +11,9 @@ import { freePort } from '../processes/free-ports.ts'
 import { createWorkspace } from '../program/workspace.ts'
 import { serveRouter } from '../served/served-router.ts'
 
-/** A new filter has a new id; anvil's pending block is of the second in which it is asked for. */
+/** A new filter has a new id; the timestamp of anvil's pending block is the current second. */
 const restless = /"(?:eth_new\w*Filter|eth_getFilter\w+|txpool_\w+)"|"pending"/
-/** What the nodes answer too, but in the router's own way: see `e2e/nodes/suites/ethereum-bytes`. */
+/** Methods that the router answers in its own way: see `e2e/nodes/suites/ethereum-bytes`. */
 const never = new Set([...neverAskedOfEthereum, 'eth_sendRawTransaction'])
 
 const stack = new AsyncDisposableStack()
@@ -43,7 +43,7 @@ async function expectEqual(bodies: readonly string[]): Promise<void> {
   expect(found.restless.filter((label) => !restless.test(label))).toEqual([])
 }
 
-test('what anvil says comes through the router byte for byte, with the headers', async () => {
+test('answers of anvil pass the router byte for byte, with the headers', async () => {
   expect(texts.length).toBeGreaterThan(300)
   await expectEqual(texts)
 })

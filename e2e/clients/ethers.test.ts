@@ -46,7 +46,7 @@ describe.each(firstNodes)('ethers, with one node of three %s', (firstNode) => {
     expect(held).toBe(chain.state.balance(holder, 100))
   })
 
-  test('what is asked at once is one batch, and every item has its own answer', async () => {
+  test('simultaneous calls are one batch, and every item has its own answer', async () => {
     const { stack, provider, chain, requests } = await connect()
     await using _ = stack
     const addresses = Array.from({ length: 60 }, (_each, at) => `0x${String(at).padStart(40, '0')}`)
@@ -87,7 +87,7 @@ describe.each(firstNodes)('ethers, with one node of three %s', (firstNode) => {
     })
   })
 
-  test('a transaction reaches every node that is well, once, and is mined', async () => {
+  test('a transaction reaches every healthy node, once, and is mined', async () => {
     const { stack, provider, chain, nodes } = await connect()
     await using _ = stack
     const wallet = new Wallet(`0x${'a2'.repeat(32)}`, provider)

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { serveRouter } from '../served/served-router.ts'
-import { HeardHeads, HeardLogs, type Heard } from '../simulation/subscriptions/heard.ts'
+import { ReceivedHeads, ReceivedLogs, type Received } from '../simulation/subscriptions/received.ts'
 import { createChainModel } from '../upstream-sim/chain-model.ts'
 import { startSimNode } from '../upstream-sim/sim-node.ts'
 
@@ -17,7 +17,7 @@ interface Message {
 }
 
 /** A client with one subscription on a connection of its own. */
-async function subscribe(url: string, params: readonly unknown[], heard: Heard) {
+async function subscribe(url: string, params: readonly unknown[], received: Received) {
   const socket = new WebSocket(url)
   const { promise: opened, resolve, reject } = Promise.withResolvers<string>()
   const closed: string[] = []
@@ -27,14 +27,14 @@ async function subscribe(url: string, params: readonly unknown[], heard: Heard) 
     socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_subscribe', params }))
   })
   socket.on('message', (data: Buffer) => {
-    const { id, result, params: told } = JSON.parse(data.toString()) as Message
+    const { id, result, params: event } = JSON.parse(data.toString()) as Message
     if (id === 1) resolve(result ?? '')
-    else heard.event(JSON.stringify(told?.result))
+    else received.event(JSON.stringify(event?.result))
   })
   return { socket, id: await opened, closed }
 }
 
-test(`${failovers} failovers on real sockets, with reorganisations, leave no gap and double nothing`, async () => {
+test(`${failovers} failovers on real sockets, with reorganisations, leave no gap and no duplicate`, async () => {
   await using stack = new AsyncDisposableStack()
   const chain = createChainModel({ seed: 'failovers' })
   const nodes = await Promise.all(
@@ -44,8 +44,8 @@ test(`${failovers} failovers on real sockets, with reorganisations, leave no gap
   const router = stack.use(await serveRouter({ primaries: nodes, sockets: true }))
   const found: string[] = []
   const report = (rule: string, what: string) => void found.push(`${rule}: ${what}`)
-  const heads = new HeardHeads(chain, report)
-  const logs = new HeardLogs(chain, {}, report)
+  const heads = new ReceivedHeads(chain, report)
+  const logs = new ReceivedLogs(chain, {}, report)
   const clients = [
     await subscribe(router.socketUrl, ['newHeads'], heads),
     await subscribe(router.socketUrl, ['logs', {}], logs),
@@ -59,7 +59,7 @@ test(`${failovers} failovers on real sockets, with reorganisations, leave no gap
   for (let round = 0; round < failovers; round++) {
     await expect.poll(() => telling().length, slow).toBe(1)
     chain.mine()
-    // Sometimes it has told of the block before it breaks off, sometimes it has not.
+    // In every second round the node reports the block before its connection ends.
     if (round % 2 === 0) await expect.poll(() => heads.newest, slow).toBe(chain.head)
     const sockets = telling()[0]?.sockets
     if (round % 10 < 2) sockets?.endSubscriptions()

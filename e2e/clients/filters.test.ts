@@ -34,7 +34,7 @@ test('a client that polls a filter over HTTP gets each log once while its node d
   })
   const wallet = new Wallet(anvilKey, provider)
   const errors: unknown[] = []
-  // Upstreams take turns, so that either node has the filter of some.
+  // Upstreams take turns: each node has some of the filters.
   const seen = [1, 2, 3, 4].map(() => {
     const transport = http(router.url, { retryCount: 0 })
     const client = createPublicClient({ chain: mainnet, transport, pollingInterval: 300 })
@@ -50,8 +50,8 @@ test('a client that polls a filter over HTTP gets each log once while its node d
   const sent: string[] = []
   const ring = async () => {
     const { hash } = await devnet.transact(signal, async () => {
-      const { hash: told } = await wallet.sendTransaction({ to: bell, gasLimit: 50_000 })
-      return told
+      const { hash } = await wallet.sendTransaction({ to: bell, gasLimit: 50_000 })
+      return hash
     })
     sent.push(hash)
   }

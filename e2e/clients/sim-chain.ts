@@ -4,7 +4,7 @@ import { serveRouter } from '../served/served-router.ts'
 import { type ChainModel, createChainModel } from '../upstream-sim/chain-model.ts'
 import { type SimNode, startSimNode } from '../upstream-sim/sim-node.ts'
 
-/** How the first of the three nodes is. */
+/** The state of the first of the three nodes. */
 export const firstNodes = ['well', 'down', 'cutting its answers'] as const
 export type FirstNode = (typeof firstNodes)[number]
 
@@ -12,7 +12,7 @@ export type FirstNode = (typeof firstNodes)[number]
 export interface RoutedChain extends AsyncDisposable {
   readonly url: string
   readonly chain: ChainModel
-  /** Those that are well. */
+  /** The healthy ones. */
   readonly nodes: readonly SimNode[]
 }
 

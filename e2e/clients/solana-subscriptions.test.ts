@@ -32,7 +32,7 @@ afterEach(async () => {
   stack = new AsyncDisposableStack()
 })
 
-/** Two nodes of a chain that moves, behind the router. */
+/** Two nodes of a growing chain behind the router. */
 async function route() {
   const chain = new SlotChain({ clock: systemClock, blockTimeMs: slotMs })
   const nodes = await Promise.all(
@@ -75,12 +75,12 @@ async function noteBy(
   return signTransactionMessageWithSigners(message)
 }
 
-test('@solana/kit hears every slot over the death of the node that tells', async () => {
+test('@solana/kit receives every slot, also after the death of the subscribed node', async () => {
   const routed = await route()
   const { rpcSubscriptions, abortSignal } = kitOf(routed)
   const slots: { readonly slot: bigint; readonly parent: bigint }[] = []
-  for await (const told of await rpcSubscriptions.slotNotifications().subscribe({ abortSignal })) {
-    slots.push(told)
+  for await (const slot of await rpcSubscriptions.slotNotifications().subscribe({ abortSignal })) {
+    slots.push(slot)
     if (slots.length % 10 === 5)
       routed.nodes.find(({ sockets }) => sockets.subscriptions > 0)?.sockets.cut()
     if (slots.length === 40) break
@@ -90,20 +90,20 @@ test('@solana/kit hears every slot over the death of the node that tells', async
   )
 })
 
-test('@solana/kit sends and confirms, and hears of the account and of its logs', async () => {
+test('@solana/kit sends and confirms, and receives changes of the account and its logs', async () => {
   const routed = await route()
   const { rpc, rpcSubscriptions, abortSignal } = kitOf(routed)
   const payer = await generateKeyPairSigner()
   const { value: before } = await rpc.getBalance(payer.address).send()
   const account = rpcSubscriptions.accountNotifications(payer.address, { commitment: 'confirmed' })
   const logs = rpcSubscriptions.logsNotifications({ mentions: [payer.address] })
-  const [accounts, said] = [[] as bigint[], [] as string[]]
+  const [accounts, signatures] = [[] as bigint[], [] as string[]]
   const hear = async <T>(all: AsyncIterable<T>, add: (one: T) => unknown) => {
     for await (const one of all) add(one)
   }
   const hearing = [
     hear(await account.subscribe({ abortSignal }), ({ value }) => accounts.push(value.lamports)),
-    hear(await logs.subscribe({ abortSignal }), ({ value }) => said.push(value.signature)),
+    hear(await logs.subscribe({ abortSignal }), ({ value }) => signatures.push(value.signature)),
   ]
   const sendAndConfirm = sendAndConfirmTransactionFactory({ rpc, rpcSubscriptions })
   const sent: string[] = []
@@ -115,31 +115,31 @@ test('@solana/kit sends and confirms, and hears of the account and of its logs',
       commitment: 'confirmed',
     })
   }
-  await expect.poll(() => said, slow).toEqual(sent)
+  await expect.poll(() => signatures, slow).toEqual(sent)
   const fee = 5_000n
   await expect.poll(() => accounts, slow).toEqual([1n, 2n, 3n].map((at) => before - at * fee))
   await stack.disposeAsync()
   await Promise.all(hearing)
 })
 
-test('@solana/web3.js confirms over the WebSocket, and leaves nothing behind', async () => {
+test('@solana/web3.js confirms over the WebSocket, and leaves no subscription behind', async () => {
   const routed = await route()
   const { router, subscribed } = routed
   const connection = new Connection(router.url, {
     commitment: 'confirmed',
-    // By itself it takes the port above that of the URL.
+    // By default it uses the port after that of the URL.
     wsEndpoint: router.socketUrl,
   })
   const [payer, payee] = [Keypair.generate(), Keypair.generate()]
-  const heard = { slots: [] as number[], roots: [] as number[], logs: [] as string[] }
+  const received = { slots: [] as number[], roots: [] as number[], logs: [] as string[] }
   const lamports: number[] = []
   const ids = {
-    slot: connection.onSlotChange(({ slot }) => heard.slots.push(slot)),
-    root: connection.onRootChange((root) => heard.roots.push(root)),
-    logs: connection.onLogs(payer.publicKey, ({ signature }) => heard.logs.push(signature)),
+    slot: connection.onSlotChange(({ slot }) => received.slots.push(slot)),
+    root: connection.onRootChange((root) => received.roots.push(root)),
+    logs: connection.onLogs(payer.publicKey, ({ signature }) => received.logs.push(signature)),
     account: connection.onAccountChange(payer.publicKey, (info) => lamports.push(info.lamports)),
   }
-  // And one of slots at each node that carries any, by which the router sees that its socket is alive.
+  // Also one of slots at each node with others: the router sees by it that the socket is alive.
   await expect.poll(subscribed, slow).toBeGreaterThanOrEqual(4)
   const before = await connection.getBalance(payer.publicKey)
   const lifetime = await connection.getLatestBlockhash()
@@ -150,10 +150,10 @@ test('@solana/web3.js confirms over the WebSocket, and leaves nothing behind', a
   const signature = await connection.sendRawTransaction(transaction.serialize())
   const { value } = await connection.confirmTransaction({ signature, ...lifetime })
   expect(value.err).toBeNull()
-  await expect.poll(() => heard.logs, slow).toEqual([signature])
+  await expect.poll(() => received.logs, slow).toEqual([signature])
   await expect.poll(() => lamports, slow).toEqual([before - 5_000])
   await expect
-    .poll(() => [heard.slots.length, heard.roots.length].every((n) => n > 5), slow)
+    .poll(() => [received.slots.length, received.roots.length].every((n) => n > 5), slow)
     .toBe(true)
   await connection.removeSlotChangeListener(ids.slot)
   await connection.removeRootChangeListener(ids.root)
@@ -162,7 +162,7 @@ test('@solana/web3.js confirms over the WebSocket, and leaves nothing behind', a
   await expect.poll(subscribed, slow).toBe(0)
 })
 
-test('the ping that its libraries send asks nobody anything', async () => {
+test('the ping of its libraries reaches no node', async () => {
   const { nodes, router } = await route()
   const socket = new WebSocket(router.socketUrl)
   stack.defer(() => {

@@ -22,12 +22,12 @@ interface Routed {
   readonly router: ServedRouter
 }
 
-/** Two nodes of one chain behind the router, heard by WebSocket unless it is said otherwise. */
+/** Two nodes of one chain behind the router, with WebSockets by default. */
 async function route(sockets = true): Promise<Routed> {
   const chain = createChainModel()
   const start = async (name: string) => stack.use(await startSimNode({ chain, name }))
   const nodes = [await start('a'), await start('b')] as const
-  // A block time of Ethereum without news is enough to look after a source.
+  // One block time of Ethereum without an event makes the router check a source.
   const settings = { 'subscription-stall-blocks': 1 }
   const router = stack.use(await serveRouter({ primaries: nodes, sockets, settings }))
   return { chain, nodes, router }
@@ -39,24 +39,24 @@ interface Head {
   readonly parentHash: string
 }
 
-/** Hears heads with viem: as they come, and as `watchBlocks` gives them, which asks for each block. */
+/** Receives heads with viem: raw, and by `watchBlocks`, which requests each block. */
 async function watch({ router }: Routed) {
   const transport = webSocket(router.socketUrl, { reconnect: false, retryCount: 0 })
   const client = createPublicClient({ chain: mainnet, transport })
-  const heard: Head[] = []
+  const heads: Head[] = []
   const watched: number[] = []
   const errors: unknown[] = []
   const { unsubscribe } = await client.transport.subscribe({
     params: ['newHeads'],
     onData: ({ result }) => {
       const head = result as Omit<Head, 'number'> & { readonly number: string }
-      heard.push({ ...head, number: Number(head.number) })
+      heads.push({ ...head, number: Number(head.number) })
     },
     onError: (error) => void errors.push(error),
   })
   const stop = client.watchBlocks({
     emitMissed: false,
-    // When the test is over, viem may give what it could not ask for any more.
+    // When the test is over, viem may pass the result of a request that failed.
     onBlock: (block?: { readonly number: bigint | null }) => {
       if (block) watched.push(Number(block.number))
     },
@@ -68,15 +68,15 @@ async function watch({ router }: Routed) {
     const rpc = await client.transport.getRpcClient()
     rpc.close()
   })
-  return { client, heard, watched, errors }
+  return { client, heads, watched, errors }
 }
 
-/** Mines one block and waits until it was heard, so often. */
-async function grow({ chain }: Routed, heard: readonly { hash: string | null }[], blocks: number) {
+/** Mines blocks, and waits for the event of each. */
+async function grow({ chain }: Routed, heads: readonly { hash: string | null }[], blocks: number) {
   for (let at = 0; at < blocks; at++) {
     chain.mine()
     const { hash } = chain.block(chain.head).block
-    await expect.poll(() => heard.at(-1)?.hash, slow).toBe(hash)
+    await expect.poll(() => heads.at(-1)?.hash, slow).toBe(hash)
   }
 }
 
@@ -85,9 +85,9 @@ const subscribed = (nodes: readonly SimNode[]) => nodes.map(({ sockets }) => soc
 describe('the death of its node', () => {
   const deaths: [string, (node: SimNode) => unknown][] = [
     ['that is killed', (node) => node.stop()],
-    ['that says goodbye', (node) => node.sockets.cut(1001)],
+    ['with a close frame', (node) => node.sockets.cut(1001)],
     ['that cuts its connections', (node) => node.sockets.cut()],
-    ['that stays open and tells nothing', (node) => (node.sockets.settings.isStalled = true)],
+    ['that stays open without events', (node) => (node.sockets.settings.isStalled = true)],
     ['that lost its network', (node) => (node.sockets.settings.isHalfOpen = true)],
   ]
   test.each(deaths)(
@@ -95,20 +95,20 @@ describe('the death of its node', () => {
     async (_name, kill) => {
       const routed = await route()
       const { chain, nodes } = routed
-      const { heard, watched, errors } = await watch(routed)
-      await grow(routed, heard, 3)
+      const { heads, watched, errors } = await watch(routed)
+      await grow(routed, heads, 3)
       await expect.poll(() => watched.length, slow).toBeGreaterThan(0)
       const first = nodes.find(({ sockets }) => sockets.subscriptions === 1)
       if (!first) throw new Error('no node has the subscription')
       await kill(first)
       chain.mine(5)
       const { hash } = chain.block(chain.head).block
-      await expect.poll(() => heard.at(-1)?.hash, { timeout: 60_000, interval: 50 }).toBe(hash)
-      await grow(routed, heard, 3)
+      await expect.poll(() => heads.at(-1)?.hash, { timeout: 60_000, interval: 50 }).toBe(hash)
+      await grow(routed, heads, 3)
       expect(errors).toEqual([])
-      const heights = heard.map(({ number }) => number)
+      const heights = heads.map(({ number }) => number)
       expect(heights).toEqual(heights.map((_, at) => (heights[0] as number) + at))
-      for (const { number, hash: told } of heard) expect(told).toBe(chain.block(number).block.hash)
+      for (const { number, hash } of heads) expect(hash).toBe(chain.block(number).block.hash)
       const fromFirst = () => heights.slice(heights.indexOf(Math.min(...watched)))
       await expect.poll(() => watched.toSorted((a, b) => a - b), slow).toEqual(fromFirst())
     },
@@ -116,17 +116,17 @@ describe('the death of its node', () => {
   )
 })
 
-test('a reorganisation is told from where the branches part', async () => {
+test('a reorganisation is reported from the fork on', async () => {
   const routed = await route()
-  const { heard } = await watch(routed)
-  await grow(routed, heard, 3)
+  const { heads } = await watch(routed)
+  await grow(routed, heads, 3)
   routed.chain.reorg(2)
-  await grow(routed, heard, 1)
-  for (let at = heard.length - 3; at < heard.length - 1; at++)
-    expect(heard[at + 1]?.parentHash).toBe(heard[at]?.hash)
+  await grow(routed, heads, 1)
+  for (let at = heads.length - 3; at < heads.length - 1; at++)
+    expect(heads[at + 1]?.parentHash).toBe(heads[at]?.hash)
 }, 60_000)
 
-test('on nodes without a WebSocket, who subscribes is told what the router lacks', async () => {
+test('on nodes without a WebSocket, the error of a subscription names what the router lacks', async () => {
   const { router } = await route(false)
   const transport = webSocket(router.socketUrl, { reconnect: false, retryCount: 0 })
   const client = createPublicClient({ chain: mainnet, transport })
@@ -139,7 +139,7 @@ test('on nodes without a WebSocket, who subscribes is told what the router lacks
   rpc.close()
 })
 
-test('ethers and web3.js call and subscribe over a WebSocket, and leave nothing behind', async () => {
+test('ethers and web3.js call and subscribe over a WebSocket, and leave no subscription behind', async () => {
   const routed = await route()
   const { chain, nodes, router } = routed
   const ethers = new WebSocketProvider(router.socketUrl, 1)

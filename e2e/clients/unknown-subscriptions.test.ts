@@ -5,7 +5,7 @@ import { WebSocket } from 'ws'
 import { startSocketNode } from '../../proxy/upstream/testing/socket-node.ts'
 import { serveRouter } from '../served/served-router.ts'
 
-/** As it would be over a WebSocket that the router's calls share: nobody hears it, nobody ends it. */
+/** A subscription over the WebSocket of the router's calls: no client receives or ends it. */
 const node = () =>
   startSocketNode({
     answer: ({ id, method }, socket) => {
@@ -24,7 +24,7 @@ const routerBefore = (url: string) =>
 
 const methods = ['parity_subscribe', 'starknet_subscribeNewHeads', 'debug_unsubscribe']
 
-test('what subscribes by its name alone is refused, and no node hears of it', async () => {
+test('a method that subscribes by its name is refused, and reaches no node', async () => {
   await using upstream = await node()
   await using router = await routerBefore(upstream.url)
   const client = new WebSocket(router.socketUrl)

@@ -102,7 +102,7 @@ describe.each(firstNodes)('viem, with one node of three %s', (firstNode) => {
     await expect(wrong).rejects.toBeInstanceOf(InvalidParamsRpcError)
   })
 
-  test('a transaction reaches every node that is well, once, and is mined', async () => {
+  test('a transaction reaches every healthy node, once, and is mined', async () => {
     const { routed, client, wallet, chain, nodes } = await connect()
     await using _ = routed
     const hash = await wallet.sendTransaction({ to: `0x${'b0'.repeat(20)}`, value: 7n })

@@ -72,7 +72,7 @@ describe.each(firstNodes)('web3.js, with one node of three %s', (firstNode) => {
     })
   })
 
-  test('a signed transaction reaches every node that is well, once, and is mined', async () => {
+  test('a signed transaction reaches every healthy node, once, and is mined', async () => {
     const { routed, web3, chain, nodes } = await connect()
     await using _ = routed
     const account = web3.eth.accounts.privateKeyToAccount(`0x${'a3'.repeat(32)}`)

@@ -11,7 +11,7 @@ const richKey = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2f
 const minedTimeoutMs = 10_000
 const widths = [6, 24, 36, 0]
 
-/** viem and ethers use the router as if it were a node. Returns how many HTTP requests they made. */
+/** viem and ethers use the router like a node. @returns the number of their HTTP requests */
 export async function tourClients(
   screen: Screen,
   url: string,
@@ -79,7 +79,7 @@ export async function tourClients(
   return requests
 }
 
-/** The node's own words inside an error of ethers. */
+/** The node's own message inside an error of ethers. */
 function nodeMessage(error: unknown): string {
   const {
     error: inner,

@@ -29,7 +29,7 @@ try {
 if (process.exitCode === 1) screen.note(`The logs of all processes are kept in ${directory}`)
 else await rm(directory, { recursive: true, force: true })
 
-/** The whole tour. True when no request failed, and no block was missed or told twice. */
+/** The whole tour. True when no request failed, and no block was missed or reported twice. */
 async function demo(interrupted: AbortSignal): Promise<boolean> {
   const over = new AbortController()
   const signal = AbortSignal.any([interrupted, over.signal])
@@ -56,20 +56,20 @@ async function demo(interrupted: AbortSignal): Promise<boolean> {
   screen.step(`Under 200 reads a second, ${victim} dies (SIGKILL) and comes back`)
   const load = await tourFailure(screen, router.url, devnet, victim, signal)
 
-  screen.step('Two clients hear of each block over WebSocket, and the node that tells them dies')
-  const heard = await tourSubscription(screen, router, devnet, signal)
+  screen.step('Two clients receive each block over WebSocket, and the node that reports them dies')
+  const received = await tourSubscription(screen, router, devnet, signal)
 
-  screen.step('What the router says of itself')
+  screen.step('What the router reports about itself')
   await showHealth(screen, router, victim)
 
   for (const failure of load.failures) screen.note(failure)
   const total = (tourRequests + load.requests).toLocaleString('en-US')
-  const isGood = load.failed === 0 && heard.missed + heard.doubled + heard.wrong === 0
+  const isGood = load.failed === 0 && received.missed + received.doubled + received.wrong === 0
   screen.verdict(
     isGood,
     `${total} requests, ${load.failed} failed. ` +
-      `${heard.heads} blocks told, ${heard.missed} missed, ${heard.doubled} doubled` +
-      (heard.wrong > 0 ? `, ${heard.wrong} with a wrong hash.` : '.'),
+      `${received.heads} blocks received, ${received.missed} missed, ${received.doubled} doubled` +
+      (received.wrong > 0 ? `, ${received.wrong} with a wrong hash.` : '.'),
   )
   if (process.env['KEEP'] === '1') await keepRunning(router.url, router.adminUrl, signal)
   over.abort()

@@ -21,9 +21,9 @@ interface Member {
 }
 
 /**
- * Several anvil nodes that are one chain. They start from the same genesis and are told to mine the
- * same transactions at the same timestamps, so that every block has the same hash on all of them. A
- * node that comes back replays what it missed.
+ * Several anvil nodes of one chain. They start from the same genesis and mine the same transactions
+ * at the same timestamps, so that every block has the same hash on all of them. A node that comes
+ * back replays the blocks that it missed.
  */
 export class Devnet {
   readonly #members: Member[]
@@ -106,7 +106,7 @@ export class Devnet {
 
   /**
    * Ends a node as a power failure would, between two blocks.
-   * @param rush so many blocks come at once when it is gone
+   * @param rush number of blocks that follow at once when it is gone
    */
   async kill(name: string, rush = 0): Promise<void> {
     await this.#inTurn(async () => {

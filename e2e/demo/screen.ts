@@ -4,7 +4,7 @@ import { styleText } from 'node:util'
 
 const indent = '     '
 
-/** What the audience sees: numbered steps, and columns under them. */
+/** The output of the demo: numbered steps with columns. */
 export class Screen {
   readonly #write: (text: string) => void
   #step = 0

@@ -13,7 +13,7 @@ const question = {
   judge: (result: unknown) => (result === '0x1' ? null : `chain ${String(result)}`),
 }
 
-/** Runs the load until so many requests were sent. */
+/** Runs the load until this many requests were sent. */
 async function sendAtLeast(count: number, load: SteadyLoad): Promise<void> {
   const done = new AbortController()
   const running = load.run(done.signal)

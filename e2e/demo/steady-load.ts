@@ -10,7 +10,7 @@ const keptFailures = 5
 export interface Question {
   readonly method: string
   readonly params: readonly unknown[]
-  /** What is wrong with the result; null when nothing is. */
+  /** Describes an error in the result; null: it is right. */
   judge(result: unknown): string | null
 }
 
@@ -26,12 +26,12 @@ export interface Stretch {
 }
 
 /**
- * Reads at a steady rate, whether or not earlier ones were answered, each answer checked. A refused
- * connection, an HTTP error, a JSON-RPC error and a wrong result are failures alike.
+ * Reads at a steady rate, whether or not earlier ones were answered, and checks each answer. A
+ * refused connection, an HTTP error, a JSON-RPC error and a wrong result all count as failures.
  */
 export class SteadyLoad {
   readonly stretches: Stretch[] = []
-  /** The first few failures in words. */
+  /** Messages of the first few failures. */
   readonly failures: string[] = []
   readonly #url: string
   readonly #perSecond: number
@@ -52,7 +52,7 @@ export class SteadyLoad {
     return this.stretches.reduce((sum, stretch) => sum + stretch.failed, 0)
   }
 
-  /** What is sent from now on counts under this name. */
+  /** Later requests count under this name. */
   enter(name: string): Stretch {
     const stretch: Stretch = {
       ...{ name, requests: 0, failed: 0, retried: 0 },
@@ -110,7 +110,7 @@ export class SteadyLoad {
   }
 }
 
-/** The value below which this share of the values lies; 0 of none. */
+/** The value that this share of the values is below; 0 without values. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ChainInterface, Classification, Question } from '../../proxy/chain/types.ts'
 
-/** A question that a spec names, as a client asks it. */
+/** A request for a method of a spec, as a client sends it. */
 export interface KnownQuestion {
   /** A path for REST, else the method's name. */
   readonly text: string
@@ -13,8 +13,8 @@ export interface KnownQuestion {
 const verbs = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH']
 
 /**
- * One of the methods that a spec names: a read whose answer is not checked, where there is one, so
- * that any answer will do; and none that the router asks itself, for that has an answer already.
+ * One of the methods of a spec, if possible a read without checks, so that any answer passes. Methods
+ * that the router itself calls are left out: they have an answer already.
  */
 export function someQuestion(offered: ChainInterface): KnownQuestion {
   const own = new Set(
@@ -27,12 +27,12 @@ export function someQuestion(offered: ChainInterface): KnownQuestion {
     const text = name.replaceAll(/\{[^}]*\}/g, '1')
     const all = offered.apiInterface === 'rest' ? verbs : ['POST']
     return all.flatMap((verb) => {
-      const said = offered.classify(questionOf(offered, verb, text))
-      const fits = said.known && said.kind !== 'subscribe' && !isOwn(verb, text)
-      return fits ? [{ text, verb, said }] : []
+      const call = offered.classify(questionOf(offered, verb, text))
+      const fits = call.known && call.kind !== 'subscribe' && !isOwn(verb, text)
+      return fits ? [{ text, verb, call }] : []
     })
   })
-  const [best] = asked.toSorted((one, other) => awkwardness(one.said) - awkwardness(other.said))
+  const [best] = asked.toSorted((one, other) => awkwardness(one.call) - awkwardness(other.call))
   if (!best) throw new Error('the spec names no method that can be asked')
   return best
 }

@@ -3,13 +3,13 @@
 import type { ChainInterface, ProbeCall } from '../../proxy/chain/types.ts'
 import { encode, type Fields } from '../upstream-sim/chains/protobuf.ts'
 
-/** What a node says to one question of the router's own. */
+/** A node's answer to one request of the router itself. */
 export interface SpecAnswer {
   readonly headers: Readonly<Record<string, string>>
   readonly body: Buffer
 }
 
-/** The newest block of every node that is made from a spec. */
+/** The head of every node that is made from a spec. */
 export const specHead = 100
 
 interface Draft {
@@ -20,8 +20,8 @@ interface Draft {
 type Branch = Record<string | number, unknown>
 
 /**
- * What a node must answer to a spec's own questions so that it passes every verification and has a
- * height. The key of an answer is `keyOf` its question.
+ * The answers to a spec's probes that pass every verification and give a height. The key of an answer
+ * is `keyOf` its request.
  */
 export function specAnswers({
   apiInterface,
@@ -56,7 +56,7 @@ export function keyOf(verb: string, path: string, body: string): string {
   return `${verb} ${path === '' ? '/' : path} ${body}`
 }
 
-/** `root` with a value at a place of it; null is any value, where there is none yet. */
+/** `root` with a value at a path; null stands for any value, if there is none yet. */
 function withValue(root: unknown, path: readonly (string | number)[], value: string | null) {
   const [key, ...below] = path
   if (key === undefined) return value ?? root ?? '1'

@@ -6,18 +6,18 @@ import type { ChainInterface } from '../../proxy/chain/types.ts'
 import { MirrorNode, type Asked } from '../rest/mirror-node.ts'
 import { keyOf, specAnswers, type SpecAnswer } from './spec-answers.ts'
 
-/** A node of any chain for one interface of it: it passes what the spec verifies. */
+/** A node of any chain for one interface: it passes the verifications of the spec. */
 export interface SpecNode extends AsyncDisposable {
   readonly name: string
   readonly url: string
 }
 
-/** Whatever else the node is asked, it answers with what it was asked. */
+/** The answer to any other request: the request itself. */
 export function echoOf(asked: string): string {
   return `asked: ${asked}`
 }
 
-/** @param grpcMethods what it serves of gRPC beside the spec's own questions */
+/** @param grpcMethods gRPC methods that it serves beside the spec's probes */
 export async function startSpecNode(
   offered: ChainInterface,
   grpcMethods: readonly string[],

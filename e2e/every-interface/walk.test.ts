@@ -12,8 +12,8 @@ import { specHead } from './spec-answers.ts'
 import { echoOf, startSpecNode } from './spec-node.ts'
 
 /*
- * Every interface of every chain that a spec names starts a listener, verifies its node and relays.
- * `CATALOG_DIR` names a directory of specs to walk through instead of those of the repository.
+ * Every interface of every chain starts a listener, verifies its node and relays. `CATALOG_DIR` names
+ * a directory of specs to use instead of those of the repository.
  */
 const outside = process.env['CATALOG_DIR']
 const testdata = ['catalog', 'own-catalog'].map((name) =>
@@ -45,18 +45,18 @@ test.each(walk)('%s', async (_, catalog, chain, offered) => {
   expect(router.pool.hasEligible).toBe(true)
   if (offered.latestBlock) expect(router.pool.tip).toBe(specHead)
   const verb = known.verb
-  expect(await ask(router, offered, verb, known.text)).toBe(told(offered, verb, known.text))
-  expect(await ask(router, offered, 'GET', unknown)).toBe(told(offered, 'GET', unknown))
-  // Of a chain that a node has just verified, nothing may keep its declared add-ons back.
+  expect(await ask(router, offered, verb, known.text)).toBe(echoed(offered, verb, known.text))
+  expect(await ask(router, offered, 'GET', unknown)).toBe(echoed(offered, 'GET', unknown))
+  // The node is verified: its declared add-ons must be available.
   const [url] = router.pool.upstreams[0]?.urls ?? []
   expect([...(url?.addons ?? [])].toSorted()).toEqual([...offered.addons].toSorted())
 })
 
-function told({ apiInterface }: ChainInterface, verb: string, text: string): string {
+function echoed({ apiInterface }: ChainInterface, verb: string, text: string): string {
   return echoOf(apiInterface === 'rest' ? `${verb} ${text}` : text)
 }
 
-/** What the node answers, through the router. */
+/** The node's answer through the router. */
 async function ask(
   router: ServedRouter,
   { apiInterface }: ChainInterface,

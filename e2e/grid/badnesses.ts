@@ -11,7 +11,7 @@ const striking = (fault: Fault, headers?: Badness['headers']): Badness => ({
 })
 const patience = { 'rpc-relay-timeout': '700ms' }
 
-/** What can be wrong with a node, by the name that the grid has for it. */
+/** The faults of a node, by their names in the grid. */
 export const badnesses = {
   down: { onceServing: (node) => node.stop() },
   slow: striking({ kind: 'slow', delayMs: 50 }),

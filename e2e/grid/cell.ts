@@ -10,7 +10,7 @@ export const head = 20_000_000
 const settleMs = 2_000
 /** Ten blocks: more than Ethereum's allowed lag. */
 export const lag = 10
-/** A lagging node does not have it, a pruned one no longer. */
+/** A lagging node does not have it yet, a pruned node no longer. */
 const askedBlock = `0x${(head - 2).toString(16)}`
 const address = `0x${'11'.repeat(20)}`
 const sender = new Wallet(`0x${'5e'.repeat(32)}`)
@@ -35,10 +35,10 @@ export const questions = {
 } as const
 export type Kind = keyof typeof questions
 
-/** Methods that faults strike: what the router asks of its own accord is left alone. */
+/** Methods that faults apply to: the router's own requests have none. */
 export const askedMethods = [...new Set(Object.values(questions).map(({ method }) => method))]
 
-/** Nodes by name: bad ones first, so that they are asked first. */
+/** Nodes by name: bad nodes come first, so that they are asked first. */
 export const pools = {
   'one of two': { primaries: 'ab', backups: '', bad: 'a' },
   'one of three': { primaries: 'abc', backups: '', bad: 'a' },
@@ -47,7 +47,7 @@ export const pools = {
 } as const
 export type PoolName = keyof typeof pools
 
-/** Makes a node bad. `view` settings that the router has to learn are set before it starts. */
+/** Makes a node bad. `view` settings are set before the router starts. */
 export interface Badness {
   readonly fromStart?: (node: SimNode) => void
   readonly onceServing?: (node: SimNode) => void | Promise<void>
@@ -57,11 +57,11 @@ export interface Badness {
 
 /** A router over a pool with bad nodes in it. */
 export interface Cell extends AsyncDisposable {
-  /** Asks, and says what came: see `describeAnswer`. */
+  /** Sends a request and describes the answer: see `describeAnswer`. */
   ask(kind: Kind): Promise<string>
-  /** How often each node was asked on behalf of the client: `1/0/2`, in the order of the pool. */
+  /** Requests of the client at each node: `1/0/2`, in the order of the pool. */
   calls(): string
-  /** Waits a while for these calls, no longer: the rest of a broadcast may still be on its way. */
+  /** Waits a limited time for these calls: the rest of a broadcast may still be on its way. */
   settled(calls: string): Promise<void>
 }
 
@@ -77,13 +77,13 @@ export async function startCell(poolName: PoolName, badness: Badness): Promise<C
   const bad = nodes.filter(({ name }) => pool.bad.includes(name))
   for (const node of bad) badness.fromStart?.(node)
   const router = stack.use(await serveRouter({ primaries, backups }))
-  for (const { name } of nodes.toReversed()) await tellTip(router.url, name)
+  for (const { name } of nodes.toReversed()) await showTip(router.url, name)
   for (const node of nodes) node.calls.clear()
   for (const node of bad) await badness.onceServing?.(node)
   const balanceAt = (height: number) => `0x${chain.state.balance(address, height).toString(16)}`
   const truths: Readonly<Record<Kind, readonly unknown[]>> = {
     read: [balanceAt(head - 2)],
-    // A node that is behind says the truth of its own latest block.
+    // The answer of a lagging node is right for its own latest block.
     latest: [balanceAt(head), balanceAt(head - lag)],
     call: ['0x'],
     write: [Transaction.from(rawTransaction).hash],
@@ -101,7 +101,7 @@ export async function startCell(poolName: PoolName, badness: Badness): Promise<C
         body: JSON.stringify({ jsonrpc: '2.0', id: 'mine', ...questions[kind] }),
       })
       const seen = describeAnswer(response, await response.text(), truths[kind])
-      // A write goes to all, and who is first to take it is chance.
+      // A write goes to all; the first node to accept it is random.
       return kind === 'write' ? seen.replace(/^[a-z](?= |$)/, '*') : seen
     },
     calls,
@@ -113,8 +113,8 @@ export async function startCell(poolName: PoolName, badness: Badness): Promise<C
   }
 }
 
-/** Has a node tell its latest block in an answer to a client: what a tip is made of. */
-async function tellTip(url: string, node: string): Promise<void> {
+/** Lets a node show its latest block in an answer to a client: the tip follows from it. */
+async function showTip(url: string, node: string): Promise<void> {
   await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'rpc-select-provider': node },
@@ -123,9 +123,9 @@ async function tellTip(url: string, node: string): Promise<void> {
 }
 
 /**
- * `*`: a write that was taken; `b`: the right answer, from node b; `b stale`: right at the block that a lagging node is at;
- * `a null`; `a 429`, `a -32005`: the node's own error, unmodified; else the reason of the router's
- * own error. Anything else is told as it came.
+ * `*`: a write was accepted; `b`: the right answer, from node b; `b stale`: right at the head of a
+ * lagging node; `a null`; `a 429`, `a -32005`: the node's own error, unmodified; else the reason of
+ * the router's own error. Any other answer is returned as it is.
  */
 function describeAnswer(response: Response, text: string, truths: readonly unknown[]): string {
   const by = response.headers.get('rpc-provider-address')

@@ -7,7 +7,7 @@ import { rowsOf, seenIn } from './rows.ts'
 
 const rows = rowsOf(grid)
 
-/** Rows that wait for a time to pass: others at the same time could make a good node late too. */
+/** Rows that wait for time to pass: concurrent rows could make a good node late too. */
 const isTimed = ([fault]: readonly string[]) => fault === 'hang' || fault === 'too slow'
 
 describe('a bad node is met as the grid says', () => {

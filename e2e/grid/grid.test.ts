@@ -13,8 +13,8 @@ test('the grid has a row for each fault and kind of call', () => {
   const kinds = ['read', 'latest', 'write', 'local']
   const wanted = Object.keys(badnesses).flatMap((fault) => kinds.map((kind) => `${fault}, ${kind}`))
   const present = rows.map(([fault, kind]) => `${fault}, ${kind}`)
-  // A write that some nodes take and others answer with null: whoever is first has the word.
-  // A read that may revert is of interest where a node says that it did.
+  // If some nodes accept a write and others answer null, the first answer counts: no fixed result.
+  // A read that may revert is only of use with a node that reverts.
   expect(present.filter((each) => each !== 'reverts, call')).toEqual(
     wanted.filter((each) => each !== 'null result, write'),
   )

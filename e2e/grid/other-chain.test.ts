@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, expect, it } from 'vitest'
 import { serveRouter } from '../served/served-router.ts'
 
-/** What a node answers; a test changes it. */
+/** The answers of a node; a test changes them. */
 interface ChainState {
   eth_chainId: string
   eth_blockNumber: string
@@ -60,7 +60,7 @@ it('a node that begins to serve another chain is out of service from the next he
     eth_blockNumber: '0x4000000',
     eth_getBalance: '0x2',
   })
-  // Both are asked for their heads.
+  // The calls go to both nodes.
   await Promise.all(Array.from({ length: 4 }, () => ask(router.url, 'eth_blockNumber')))
   const after: unknown[] = []
   for (let each = 0; each < 50; each++) after.push(await balance())

@@ -5,7 +5,7 @@ import { type Badness, type Kind, type PoolName, startCell } from './cell.ts'
 /** The columns of a grid. */
 const poolNames: readonly PoolName[] = ['one of two', 'one of three', 'all of three', 'with backup']
 
-/** The rows of a grid as text: a fault, a kind of call, and what is expected of each pool. */
+/** The rows of a grid as text: a fault, a kind of call, and the expected outcome in each pool. */
 export function rowsOf(grid: string): readonly (readonly string[])[] {
   return grid
     .split('\n')
@@ -14,7 +14,7 @@ export function rowsOf(grid: string): readonly (readonly string[])[] {
     .slice(1)
 }
 
-/** What becomes of one call in each of the pools, in the words of the grid. */
+/** The outcome of one call in each pool, in the notation of the grid. */
 export function seenIn(
   badness: Badness,
   kind: string,

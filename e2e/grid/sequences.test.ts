@@ -23,14 +23,14 @@ test.each<[string, PoolName, Badness, number, string]>([
     '1/6',
   ],
   [
-    'so is one whose quota is used up',
+    'so is a node with a spent quota',
     'one of two',
     always({ kind: 'error', code: -32005, message: 'daily request count exceeded' }),
     6,
     '1/6',
   ],
   [
-    'so is one that is unavailable and says until when',
+    'so is an unavailable node with a Retry-After',
     'one of two',
     always({ kind: 'status', status: 503, body: 'html', retryAfter: '12.5' }),
     6,
@@ -44,7 +44,7 @@ test.each<[string, PoolName, Badness, number, string]>([
     '5/9',
   ],
   [
-    'one whose limit the request is beyond is not to blame',
+    'a request beyond the limit of a node is no fault of the node',
     'with backup',
     always({ kind: 'status', status: 413, body: 'html' }),
     9,
@@ -58,7 +58,7 @@ test.each<[string, PoolName, Badness, number, string]>([
     '5/9',
   ],
   [
-    'one whose wait is no time at all is left alone as well',
+    'a Retry-After of 0 is a cooldown as well',
     'with backup',
     always({ kind: 'rate-limit', retryAfter: 0 }),
     3,
@@ -84,7 +84,7 @@ test('a node that recovers is asked again', async () => {
   expect(cell.calls()).toBe('5/3')
 })
 
-test('a slow read gets company once there is credit for it, a slow call about one node does not', async () => {
+test('a slow read is hedged once there is credit for it, a slow local call is not', async () => {
   const slow: Fault = { kind: 'slow', delayMs: 2_000 }
   const rule: FaultRule = { methods: ['eth_getBalance', 'eth_accounts'] }
   let makeSlow = () => {}

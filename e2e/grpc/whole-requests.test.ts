@@ -8,19 +8,19 @@ import { answerWith, framed, type Manner } from './raw-node.ts'
 import { served } from './served-nodes.ts'
 
 /** What the nodes took for whole requests: who it was, and how many bytes. */
-interface Told {
+interface Received {
   readonly whole: [name: string, bytes: number][]
   /** Requests that were told to be broken. */
   broken: number
   bytes: number
 }
 
-function told(): Told {
+function received(): Received {
   return { whole: [], broken: 0, bytes: 0 }
 }
 
 /** Answers with the number of bytes, when the request has ended. */
-function counting(name: string, log: Told, answerMs = 0, status = '0'): Manner {
+function counting(name: string, log: Received, answerMs = 0, status = '0'): Manner {
   return (stream) => {
     let bytes = 0
     stream
@@ -62,7 +62,7 @@ function outcomeOf(stream: ClientHttp2Stream): Promise<{ status: string; message
 }
 
 test('a long stream of a client that a slow node answers reaches no node in part', async () => {
-  const log = told()
+  const log = received()
   await using own = await served([counting('a', log, 300), counting('b', log)])
   for (let call = 0; call < 30; call++) {
     const session = rawSession(own.router.port)
@@ -85,7 +85,7 @@ test('a long stream of a client that a slow node answers reaches no node in part
 test.each([100_000, 1_048_571, 1_048_572, 1_200_000])(
   'a write of %i bytes, as much as a transaction may have, goes whole to every node',
   async (size) => {
-    const log = told()
+    const log = received()
     const nodes = [counting('a', log, 0, '14'), counting('b', log), counting('c', log)] as const
     await using own = await served(nodes)
     log.whole.length = 0
@@ -104,7 +104,7 @@ test.each([100_000, 1_048_571, 1_048_572, 1_200_000])(
 )
 
 test('a write that is longer goes whole to one node', async () => {
-  const log = told()
+  const log = received()
   await using own = await served([counting('a', log), counting('b', log)])
   log.whole.length = 0
   const session = rawSession(own.router.port)
@@ -123,7 +123,7 @@ test.each<[string, (stream: ClientHttp2Stream, leave: AbortController) => void]>
   ['resets its stream with no error', (stream) => stream.destroy()],
 ])('what a client sent that %s ends at no node', async (_, leave) => {
   for (const method of ['Up', 'Unary', 'Broadcast']) {
-    const log = told()
+    const log = received()
     await using own = await served([counting('a', log), counting('b', log)])
     log.whole.length = 0
     const session = rawSession(own.router.port)

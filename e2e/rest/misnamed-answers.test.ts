@@ -8,7 +8,7 @@ import { MirrorNode } from './mirror-node.ts'
  * What an answer is called, or whether it is called anything, does not keep it from being checked.
  */
 
-interface Told {
+interface Answer {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body: string
@@ -19,23 +19,23 @@ const block = (height: number) =>
 const truth = block(5)
 const other = block(4)
 const json = { 'content-type': 'application/json' }
-let told: Told = { body: truth }
+let answer: Answer = { body: truth }
 let router: ServedRouter
 const stack = new AsyncDisposableStack()
 
 beforeAll(async () => {
-  const answer = (body: () => Told): MirrorNode['answer'] => {
+  const answering = (body: () => Answer): MirrorNode['answer'] => {
     return (_, response) => {
       const { status = 200, headers = {}, body: text } = body()
       response.writeHead(status, headers)
       response.end(status === 204 ? undefined : text)
     }
   }
-  const honest = answer(() => ({ headers: json, body: truth }))
+  const honest = answering(() => ({ headers: json, body: truth }))
   const nodes = [
     new MirrorNode(
-      'liar',
-      answer(() => told),
+      'wrong',
+      answering(() => answer),
     ),
     new MirrorNode('honest', honest),
   ]
@@ -46,7 +46,7 @@ beforeAll(async () => {
       chainId: 'MOVECHAIN',
       apiInterface: 'rest',
       primaries: nodes,
-      urlSettings: { liar: settings, honest: settings },
+      urlSettings: { wrong: settings, honest: settings },
       settings: { 'upstream-failure-threshold': 1_000 },
     }),
   )
@@ -56,7 +56,7 @@ afterAll(() => stack.disposeAsync())
 
 async function get(path: string, headers: Record<string, string> = {}) {
   const response = await fetch(`${router.url}${path}`, {
-    headers: { 'rpc-select-provider': 'liar', ...headers },
+    headers: { 'rpc-select-provider': 'wrong', ...headers },
     redirect: 'manual',
   })
   const reported = response.headers.get('rpc-reported-providers')
@@ -65,24 +65,24 @@ async function get(path: string, headers: Record<string, string> = {}) {
 
 const octets = { 'content-type': 'application/octet-stream' }
 
-test.each<[string, Told, string | null]>([
-  ['another block without a name', { body: other }, 'liar'],
-  ['another block as text', { headers: { 'content-type': 'text/plain' }, body: other }, 'liar'],
-  ['another block as octets', { headers: octets, body: other }, 'liar'],
-  ['half a document', { headers: { 'content-type': 'text/plain' }, body: truth.slice(9) }, 'liar'],
-  ['a page', { headers: { 'content-type': 'text/html' }, body: '<h1>Welcome!</h1>' }, 'liar'],
-  ['nothing', { headers: json, body: '' }, 'liar'],
-  ['HTTP 204', { status: 204, body: '' }, 'liar'],
+test.each<[string, Answer, string | null]>([
+  ['another block without a name', { body: other }, 'wrong'],
+  ['another block as text', { headers: { 'content-type': 'text/plain' }, body: other }, 'wrong'],
+  ['another block as octets', { headers: octets, body: other }, 'wrong'],
+  ['half a document', { headers: { 'content-type': 'text/plain' }, body: truth.slice(9) }, 'wrong'],
+  ['a page', { headers: { 'content-type': 'text/html' }, body: '<h1>Welcome!</h1>' }, 'wrong'],
+  ['nothing', { headers: json, body: '' }, 'wrong'],
+  ['HTTP 204', { status: 204, body: '' }, 'wrong'],
   [
     'a part',
     { status: 206, headers: { ...json, 'content-range': 'bytes 0-1/9' }, body: '{}' },
-    'liar',
+    'wrong',
   ],
-  ['half of it as HTTP 206', { status: 206, headers: octets, body: truth.slice(0, 9) }, 'liar'],
-  ['a long page', { headers: octets, body: '<'.repeat(2 * 2 ** 20) }, 'liar'],
+  ['half of it as HTTP 206', { status: 206, headers: octets, body: truth.slice(0, 9) }, 'wrong'],
+  ['a long page', { headers: octets, body: '<'.repeat(2 * 2 ** 20) }, 'wrong'],
   ['elsewhere', { status: 302, headers: { location: 'https://a.example/' }, body: '' }, null],
-])('%s: another node is asked', async (_, lie, reported) => {
-  told = lie
+])('%s: another node is asked', async (_, wrong, reported) => {
+  answer = wrong
   expect(await get('/blocks/by_height/5')).toEqual({ status: 200, reported, text: truth })
   // Clients that name plain text take JSON all the same.
   const accept = { accept: 'application/json, text/plain, */*' }
@@ -91,40 +91,40 @@ test.each<[string, Told, string | null]>([
 
 test('what is JSON is taken whatever it is called', async () => {
   for (const status of [200, 202, 206]) {
-    told = { status, headers: { 'content-type': 'text/plain' }, body: ` ${truth}\n` }
+    answer = { status, headers: { 'content-type': 'text/plain' }, body: ` ${truth}\n` }
     const seen = await get('/blocks/by_height/5')
     expect(seen).toEqual({ status, reported: null, text: ` ${truth}\n` })
   }
 })
 
 test('a binary form is taken by those who ask for it', async () => {
-  told = { headers: { 'content-type': 'application/x-bcs' }, body: 'bytes' }
+  answer = { headers: { 'content-type': 'application/x-bcs' }, body: 'bytes' }
   expect(await get('/blocks/by_height/5', { accept: 'application/x-bcs' })).toMatchObject({
     status: 200,
     text: 'bytes',
   })
-  expect(await get('/blocks/by_height/5')).toMatchObject({ reported: 'liar', text: truth })
-  told = { headers: { 'content-type': 'text/plain' }, body: 'bytes' }
+  expect(await get('/blocks/by_height/5')).toMatchObject({ reported: 'wrong', text: truth })
+  answer = { headers: { 'content-type': 'text/plain' }, body: 'bytes' }
   const seen = await get('/blocks/by_height/5', { accept: 'application/x-bcs' })
-  expect(seen).toMatchObject({ reported: 'liar', text: truth })
+  expect(seen).toMatchObject({ reported: 'wrong', text: truth })
 })
 
 test.each(['/spec', '/spec.yaml', '/no-spec-names-it'])(
   '%s is a page or anything',
   async (path) => {
-    told = { headers: { 'content-type': 'text/html' }, body: '<h1>spec</h1>' }
+    answer = { headers: { 'content-type': 'text/html' }, body: '<h1>spec</h1>' }
     expect(await get(path)).toEqual({ status: 200, reported: null, text: '<h1>spec</h1>' })
   },
 )
 
 test('nothing at all is an answer where no spec says what comes, whatever it is called', async () => {
-  told = { headers: { ...json, 'content-length': '0' }, body: '' }
+  answer = { headers: { ...json, 'content-length': '0' }, body: '' }
   expect(await get('/no-spec-names-it')).toEqual({ status: 200, reported: null, text: '' })
-  told = { headers: json, body: '{"half":' }
-  expect(await get('/no-spec-names-it')).toMatchObject({ reported: 'liar' })
+  answer = { headers: json, body: '{"half":' }
+  expect(await get('/no-spec-names-it')).toMatchObject({ reported: 'wrong' })
 })
 
-test('when all send the client elsewhere, it is told so, and nobody is blamed', async () => {
+test('when all nodes redirect, the client gets the redirect, and no upstream is blamed', async () => {
   await using node = await new MirrorNode('tidy', (_, response) => {
     response.writeHead(301, { location: '/blocks/by_height/5' })
     response.end()

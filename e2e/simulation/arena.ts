@@ -7,21 +7,21 @@ import type { Reply } from '../../proxy/relay/reply.ts'
 import type { NodeUrl, Upstream } from '../../proxy/upstream/upstream.ts'
 import type { Pool } from '../../proxy/upstream/pool.ts'
 import type { ChainModel } from '../upstream-sim/chain-model.ts'
-import type { LieKind } from './lies.ts'
+import type { WrongKind } from './wrong-answers.ts'
 import type { Illness, RequestPlan, Schedule, UrlPlan } from './schedule.ts'
 
-/** What a URL did with a request, as the simulation decided and not as the engine saw it. */
+/** What a URL did with a request: the decision of the simulation, not the engine's view. */
 export type Fate =
   | { readonly kind: 'honest' }
-  | { readonly kind: 'lie'; readonly lie: LieKind }
-  /** Ill in another way. */
-  | { readonly kind: 'ill'; readonly illness: Exclude<Illness['kind'], 'lie'> }
+  | { readonly kind: 'wrong'; readonly wrong: WrongKind }
+  /** Another fault. */
+  | { readonly kind: 'ill'; readonly illness: Exclude<Illness['kind'], 'wrong'> }
 
 /** One URL of one upstream. */
 export interface Place {
   readonly upstream: string
   readonly url: number
-  /** What the engine prints of the URL. */
+  /** The URL as the engine prints it. */
   readonly printable: string
 }
 
@@ -33,24 +33,24 @@ export interface Exchange {
   readonly method: string
   readonly sentMs: number
   fate: Fate
-  /** When its answer would be there; null: never. */
+  /** When its answer is due; null: never. */
   readonly dueMs: number | null
   /** The node's newest block when it was asked. */
   readonly head: number
-  /** It asks to be left alone for so long; null: it does not. */
+  /** The cooldown that it asks for; null: none. */
   readonly limitMs: number | null
-  /** What it sends is an error, honest or not. */
+  /** It sends an error, honest or not. */
   readonly saysError: boolean
   /** Null while it is under way. */
   endedMs: number | null
-  /** The router took it back. */
-  isTakenBack: boolean
+  /** The router aborted it. */
+  isAborted: boolean
 }
 
-/** What came back, and the exchange that it came by. */
+/** Answers, and the exchanges that they came by. */
 export type Answered = WeakMap<object, Exchange>
 
-/** A request as it is asked, and the lowest head of a node that can answer it. */
+/** The params of a request, and the lowest head of a node that can answer it. */
 export interface Question {
   readonly params: readonly unknown[]
   /** Height of the newest block that the answer needs; null when any node can answer. */
@@ -62,12 +62,12 @@ export type Outcome =
   | { readonly kind: 'reply'; readonly reply: Reply }
   | { readonly kind: 'error'; readonly error: RelayError }
   | { readonly kind: 'abandoned' }
-  /** A part of an answer came, and then the connection broke: nothing was taken for whole. */
+  /** The connection broke after a part of the answer: the client saw that it is not whole. */
   | { readonly kind: 'broken-off'; readonly reply: Reply }
-  /** Something was thrown that no caller of the relay expects. */
+  /** The relay threw an unexpected error. */
   | { readonly kind: 'defect'; readonly thrown: unknown }
 
-/** One call of one client, and what the simulation knows of it. */
+/** One call of one client, and its record in the simulation. */
 export interface ClientCall {
   readonly id: string
   readonly plan: RequestPlan
@@ -75,7 +75,7 @@ export interface ClientCall {
   readonly call: Call
   readonly startedMs: number
   readonly deadlineMs: number
-  /** URLs, as they are printed, that were verified when it began. */
+  /** Printed URLs that were verified when it began. */
   readonly verified: ReadonlySet<string>
   /** In the order of their sending. */
   readonly exchanges: Exchange[]
@@ -84,28 +84,28 @@ export interface ClientCall {
   outcome: Outcome | null
 }
 
-/** A URL with everything that is known of it: by the plan, by the engine and by the referee. */
+/** A URL with its plan, its state in the engine and the referee's record. */
 export interface Seat {
   readonly upstream: Upstream
   readonly plan: UrlPlan
   readonly url: NodeUrl
-  /** By what the pool reported, not by its own memory. */
+  /** As the pool reported it, not as it remembers it. */
   cooldownUntilMs: number
-  /** By what the URL itself asked for. */
+  /** As the URL itself asked for. */
   limitedUntilMs: number
 }
 
-/** How often the pool and the relay reported it. */
+/** Counts of what the pool and the relay reported. */
 export interface Reported {
   holdOffs: number
   stateChanges: number
   failedVerifications: number
   breakerTrips: number
-  /** Those that another upstream showed alike as well, which are excused later. */
+  /** Also those that are excused later, because another upstream answered alike. */
   violations: number
 }
 
-/** One simulation under way: what its checks look at. */
+/** A running simulation, as its checks see it. */
 export interface Arena {
   readonly schedule: Schedule
   readonly clock: VirtualClock
@@ -117,7 +117,7 @@ export interface Arena {
   readonly seats: ReadonlyMap<string, Seat>
   readonly calls: ReadonlyMap<string, ClientCall>
   readonly reported: Readonly<Reported>
-  /** A rule is broken: `docs/testing.md` says what the rules are. */
+  /** Reports a broken rule; `docs/testing.md` lists the rules. */
   report(rule: string, what: string): void
 }
 

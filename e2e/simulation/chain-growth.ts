@@ -5,10 +5,10 @@ import { createChainModel, type ChainModel } from '../upstream-sim/chain-model.t
 import { Dice } from './dice.ts'
 import type { Schedule } from './schedule.ts'
 
-/** All schedules live on one chain, so that a block is built once for thousands of them. */
+/** All schedules share one chain, so that a block is built once for thousands of them. */
 export const chainSeed = 'simulation'
 
-/** A chain that grows, halts and reorganises as the schedule says. `stop` ends its timers. */
+/** A chain that grows, halts and reorganises by the schedule. `stop` ends its timers. */
 export function growChain(
   { seed, chain: plan }: Pick<Schedule, 'seed' | 'chain'>,
   clock: Clock,

@@ -2,25 +2,25 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Metrics } from '../../proxy/telemetry/metrics.ts'
 import type { Arena, ClientCall } from './arena.ts'
-import { checkTakenBack } from './check-ending.ts'
+import { checkAborted } from './check-ending.ts'
 import type { UrlPlan } from './schedule.ts'
 
-/** An upstream that is well for so long is in service again: the longest wait of the watch, and a probe. */
+/** After this time without faults an upstream is in service: the watch's longest wait, and a probe. */
 export const recoveryMs = 45_000
 /** The time of a probe. */
 const probeMs = 5_000
 
-/** What must hold of each call once the schedule is over, and everything had time to end. */
+/** Rules for each call once the schedule is over and everything had time to end. */
 export function checkCalls(arena: Arena): void {
   for (const client of arena.calls.values()) {
     if (client.endedMs === null)
       arena.report('ends-once', `${client.id} ${client.call.asked.method} never ended`)
-    checkTakenBack(arena, client)
+    checkAborted(arena, client)
     checkJournal(arena, client)
   }
 }
 
-/** What must hold when the engine has been told to stop. `open` requests are under way. */
+/** Rules after the engine was stopped. `open` requests are under way. */
 export function checkRemains(arena: Arena, open: number): void {
   const { clock, pool } = arena
   if (clock.pending > 0) arena.report('leaves-nothing', `${clock.pending} timers are left`)
@@ -29,7 +29,7 @@ export function checkRemains(arena: Arena, open: number): void {
     if (sessions !== 0) arena.report('leaves-nothing', `${name} has ${sessions} sessions left`)
 }
 
-/** The journal tells what went over the wire, no more and no less, and honest answers are believed. */
+/** The journal equals what went over the wire, and honest answers count as answers. */
 function checkJournal(arena: Arena, client: ClientCall): void {
   const { id, call, exchanges } = client
   const { attempts } = call.journal
@@ -40,26 +40,26 @@ function checkJournal(arena: Arena, client: ClientCall): void {
     )
   for (const [index, exchange] of exchanges.entries()) {
     const { upstream, startedMs, endedMs, result } = attempts[index]!
-    const { place, fate, saysError, isTakenBack } = exchange
+    const { place, fate, saysError, isAborted } = exchange
     if (upstream !== place.upstream || startedMs !== exchange.sentMs || endedMs === null)
-      arena.report('journal-is-true', `attempt ${index + 1} of ${id} is told wrongly`)
-    else if (fate.kind === 'honest' && !isTakenBack && !saysError && result !== 'answer') {
+      arena.report('journal-is-true', `attempt ${index + 1} of ${id} is recorded wrongly`)
+    else if (fate.kind === 'honest' && !isAborted && !saysError && result !== 'answer') {
       const what = typeof result === 'object' && result ? result.name : String(result)
-      // The operator's wish: the honest null of a node that is behind is asked elsewhere.
+      // An option: after the honest null of a lagging node another node is asked.
       if (what === 'block-missing') continue
       arena.report('honest-is-believed', `${id} took the honest answer of ${upstream} for ${what}`)
     }
   }
 }
 
-/** It practically always answers a probe within the time that a probe has. */
+/** It practically always answers a probe within a probe's time. */
 function isPrompt({ latency, timeoutMs }: UrlPlan): boolean {
   const { medianMs, spread, tailShare, tailFactor } = latency
   const slowestMs = medianMs * Math.exp(4 * spread) * (tailShare > 0 ? tailFactor : 1)
   return slowestMs < (timeoutMs ?? probeMs)
 }
 
-/** What must hold after `recoveryMs` in which nothing ailed anybody. */
+/** Rules after `recoveryMs` without any fault. */
 export function checkRecovery(arena: Arena): void {
   const nowMs = arena.clock.nowMs()
   for (const { name, availability } of arena.pool.upstreams) {
@@ -83,11 +83,11 @@ const attemptKinds = ['first', 'retry', 'failover', 'hedge', 'broadcast'] as con
 /** Series that are never below 0 or above 1. */
 const shares = /^router_(upstream_score|upstream_state|breaker_open){/
 
-/** The series of the real metrics tell what happened, no more and no less. */
+/** The series of the real metrics equal what happened. */
 export async function checkMetrics(arena: Arena, metrics: Metrics): Promise<void> {
   const lines = (await metrics.scrape()).split('\n')
   const valueOf = (line: string) => Number(line.slice(line.lastIndexOf(' ')))
-  /** Of all lines of a series, or of those that hold a label. */
+  /** Compares the sum of a series, or of its lines with a label. */
   const check = (count: number, series: string, label = '') => {
     const found = lines.filter((line) => line.startsWith(`${series}{`) && line.includes(label))
     const sum = found.reduce((sum, line) => sum + valueOf(line), 0)

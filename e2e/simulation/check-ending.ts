@@ -2,12 +2,12 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { errorKinds } from '../../proxy/relay/errors.ts'
 import type { Arena, Seat, ClientCall, Exchange } from './arena.ts'
-import { coveredAt } from './lies.ts'
+import { coveredAt } from './wrong-answers.ts'
 
 /** Sums of fractions of milliseconds are not exact. */
 const toleranceMs = 1e-6
 
-/** What must hold when a call has ended for its client. */
+/** Rules at the end of a call for its client. */
 export function checkEnding(arena: Arena, client: ClientCall): void {
   const { clock } = arena
   const { call, id, outcome, deadlineMs, leftMs, exchanges } = client
@@ -19,17 +19,17 @@ export function checkEnding(arena: Arena, client: ClientCall): void {
     arena.report('no-defect', `${where} ended with ${String(outcome.thrown)}`)
   if (call.asked.kind === 'read') {
     if (leftMs !== null && nowMs > leftMs)
-      arena.report('nothing-for-nobody', `${where} ended long after its client had left`)
+      arena.report('ends-with-its-client', `${where} ended long after its client had left`)
     if (exchanges.some(({ endedMs }) => endedMs === null))
       arena.report('leaves-nothing', `${where} ended and left a request under way`)
   }
   checkAnswer(arena, client, where)
-  checkPatience(arena, client, where)
+  checkLateAnswer(arena, client, where)
   if (call.asked.kind === 'read' && isFailure(arena, client)) checkFailure(arena, client, where)
   checkBreaker(arena, client, where)
 }
 
-/** What must hold when a request to an upstream has ended. */
+/** Rules at the end of a request to an upstream. */
 export function checkExchange(arena: Arena, exchange: Exchange): void {
   noteLimit(arena, exchange)
   const client = exchange.callId === null ? undefined : arena.calls.get(exchange.callId)
@@ -43,52 +43,52 @@ export function checkExchange(arena: Arena, exchange: Exchange): void {
     )
 }
 
-/** From the first answer on that asks for it, a URL is left alone; later ones say nothing new. */
+/** The first answer that asks for a cooldown starts it; later answers do not change it. */
 function noteLimit({ clock, seats, calls }: Arena, exchange: Exchange): void {
-  const { place, callId, limitMs, isTakenBack, fate } = exchange
+  const { place, callId, limitMs, isAborted, fate } = exchange
   const seat = seats.get(place.printable) as Seat
   const nowMs = clock.nowMs()
-  if (limitMs === null || isTakenBack || fate.kind !== 'ill') return
-  // To what anybody may make up, and to a probe, it says nothing of when it will be available.
+  if (limitMs === null || isAborted || fate.kind !== 'ill') return
+  // After an unknown method or a probe, a 503 does not say when the URL is available again.
   const isCall = callId !== null && calls.get(callId)?.call.asked.known === true
-  const isTold = fate.illness === 'rate-limit' || (fate.illness === 'status' && isCall)
-  if (!isTold || Math.max(seat.limitedUntilMs, seat.cooldownUntilMs) > nowMs) return
+  const asksForIt = fate.illness === 'rate-limit' || (fate.illness === 'status' && isCall)
+  if (!asksForIt || Math.max(seat.limitedUntilMs, seat.cooldownUntilMs) > nowMs) return
   seat.limitedUntilMs = nowMs + limitMs
 }
 
-/** Attempts that were taken back before their time, although nothing else ended the call. */
-export function checkTakenBack(arena: Arena, client: ClientCall): void {
+/** Attempts that were aborted before their time, although nothing else ended the call. */
+export function checkAborted(arena: Arena, client: ClientCall): void {
   for (const exchange of client.exchanges) {
-    if (!exchange.isTakenBack || exchange.endedMs === null) continue
+    if (!exchange.isAborted || exchange.endedMs === null) continue
     const isSpent =
       exchange.endedMs - exchange.sentMs >= attemptMs(arena, client, exchange) - toleranceMs
     if (isSpent || exchange.endedMs === client.endedMs || exchange.endedMs === client.leftMs)
       continue
     arena.report(
       'attempt-in-its-time',
-      `${client.id} took its request to ${exchange.place.upstream} back before its time`,
+      `${client.id} aborted its request to ${exchange.place.upstream} before its time`,
     )
   }
 }
 
-/** The time of an attempt, worked out from the documentation and not by the engine: what somebody said, or all. */
+/** The time of an attempt by the documentation, not by the engine: a given time, or all that is left. */
 function attemptMs(arena: Arena, client: ClientCall, exchange: Exchange): number {
   const wantedMs = firmMs(arena, client, exchange) ?? Infinity
   return Math.min(wantedMs, client.deadlineMs - exchange.sentMs)
 }
 
-/** What the client or the config says; null: nobody says anything. */
+/** The time that the client or the config gives; null: none. */
 function firmMs({ seats }: Arena, { plan }: ClientCall, { place }: Exchange): number | null {
   return plan.relayTimeoutMs ?? (seats.get(place.printable) as Seat).plan.timeoutMs
 }
 
-/** No call fails that a node was about to answer within its time. */
-function checkPatience(arena: Arena, client: ClientCall, where: string): void {
+/** No call fails while a node is about to answer within the call's time. */
+function checkLateAnswer(arena: Arena, client: ClientCall, where: string): void {
   const { outcome, exchanges, deadlineMs } = client
   if (outcome?.kind !== 'error') return
   const missed = exchanges.find(
     (each) =>
-      each.isTakenBack &&
+      each.isAborted &&
       each.fate.kind === 'honest' &&
       !each.saysError &&
       each.dueMs !== null &&
@@ -118,17 +118,17 @@ function checkAnswer(arena: Arena, client: ClientCall, where: string): void {
     arena.report('own-answer', `${where} names an upstream that did not answer it`)
   const { fate } = exchange
   const covered = coveredAt[arena.schedule.settings.relay.integrity]
-  if (fate.kind !== 'lie' || !covered.has(fate.lie)) return
-  // What two upstreams show alike is passed on.
-  const { lie } = fate
+  if (fate.kind !== 'wrong' || !covered.has(fate.wrong)) return
+  // If two upstreams answer alike, their answer is passed on.
+  const { wrong } = fate
   const isAlike = client.exchanges.some(
     ({ place, fate: other }) =>
-      place.upstream !== exchange.place.upstream && other.kind === 'lie' && other.lie === lie,
+      place.upstream !== exchange.place.upstream && other.kind === 'wrong' && other.wrong === wrong,
   )
-  if (!isAlike) arena.report('no-lie', `${where} got the lie ${lie} of ${exchange.place.upstream}`)
+  if (!isAlike) arena.report('right-answer', `${where} got ${wrong} of ${exchange.place.upstream}`)
 }
 
-/** An error of the router, a broken answer, or the word of a node that could not know. */
+/** An error of the router, a broken answer, or the error of a node without the block. */
 function isFailure(arena: Arena, client: ClientCall): boolean {
   if (client.outcome?.kind === 'error') return true
   const exchange = exchangeOf(arena, client)
@@ -147,20 +147,20 @@ function isTakenAsItIs({ schedule }: Arena, { outcome }: ClientCall): boolean {
 }
 
 function checkFailure(arena: Arena, client: ClientCall, where: string): void {
-  // What no other upstream could do better is told as it is.
+  // A failure that no other upstream could avoid is passed on.
   if (client.exchanges.some(({ fate }) => fate.kind === 'ill' && fate.illness === 'too-large'))
     return
   if (!budgetLeft(arena, client)) return
   const able = ableFor(arena, client)
   if (able === null) return
   const { outcome } = client
-  // Whoever is well again shows it to the call that is let through on trial.
+  // After an outage one call is let through on trial; the others are refused.
   if (isRefusedAtOnce(client)) return
   const how = outcome?.kind === 'error' ? outcome.error.kind.reason : 'the error of an upstream'
   arena.report('reads-succeed', `${where} failed with ${how} while ${able} was able to answer`)
 }
 
-/** By the breaker, which may say how long cooldowns last. */
+/** Refused by the breaker or by cooldowns, without a request. */
 function isRefusedAtOnce({ outcome, exchanges }: ClientCall): boolean {
   if (outcome?.kind !== 'error' || exchanges.length > 0) return false
   const { breakerOpen, rateLimited } = errorKinds
@@ -179,12 +179,12 @@ function checkBreaker(arena: Arena, { outcome }: ClientCall, where: string): voi
       'breaker-is-right',
       `${where} was refused while ${inService.upstream.name} is in service`,
     )
-  // A disabled one may be asked on trial, by one call at a time.
+  // One call at a time may try a disabled upstream.
   const isTried = [...arena.calls.values()].some(
     ({ endedMs, exchanges }) => endedMs === null && exchanges.length > 0,
   )
   if (askable.length > 0 && !isTried)
-    arena.report('breaker-is-right', `${where} was refused, and nobody is trying`)
+    arena.report('breaker-is-right', `${where} was refused, and no call is on trial`)
 }
 
 function isInService({ upstream }: Seat): boolean {
@@ -193,11 +193,11 @@ function isInService({ upstream }: Seat): boolean {
 
 /**
  * An upstream is able to answer a call when, from the call's beginning to its end, one of its URLs
- * - was verified, declares what the call needs, and was not held off,
- * - had nothing that ailed it, however slight, and is on the right chain,
+ * - was verified, declares what the call needs, and had no cooldown,
+ * - had no fault, however slight, and is on the right chain,
  * - had the block that the call is about,
  * and the upstream was neither full nor excluded by the client, and either was not asked by the call
- * or gave it an honest result from that URL. One that was asked and took too long was not able.
+ * or gave it an honest result from that URL. An upstream that took too long was not able.
  */
 function ableFor(arena: Arena, client: ClientCall): string | null {
   for (const seat of arena.seats.values()) {
@@ -206,12 +206,12 @@ function ableFor(arena: Arena, client: ClientCall): string | null {
     if (arena.schedule.settings.maxSessions < 1_000) continue
     if (!wasFit(arena, seat, client)) continue
     const asked = client.exchanges.filter(({ place }) => place.upstream === name)
-    // Its other URL may have said that it has not got the block.
+    // Its other URL may have lacked the block.
     const answered = asked.some(
-      ({ place, fate, isTakenBack, saysError }) =>
+      ({ place, fate, isAborted, saysError }) =>
         place.printable === seat.url.printable &&
         fate.kind === 'honest' &&
-        !isTakenBack &&
+        !isAborted &&
         !saysError,
     )
     if (asked.length === 0 || answered) return name
@@ -234,7 +234,7 @@ function wasFit({ clock, chain }: Arena, seat: Seat, client: ClientCall): boolea
   )
 }
 
-/** Whether the operator's limits left the call another attempt at the moment when it ended. */
+/** Whether the configured limits left the call another attempt when it ended. */
 function budgetLeft({ schedule, clock }: Arena, client: ClientCall): boolean {
   const { retryLimit, maxAttempts } = schedule.settings.relay
   if (retryLimit === 0 || client.exchanges.length >= maxAttempts) return false
@@ -243,9 +243,9 @@ function budgetLeft({ schedule, clock }: Arena, client: ClientCall): boolean {
 }
 
 /**
- * Tries that are over or under way, apart from the one that was just begun: a first attempt or a
- * retry with all that ran beside it. `some`: those in which some request reached its upstream;
- * `every`: those in which every one did.
+ * Tries that are over or under way, without the latest: a try is a first attempt or a retry, with all
+ * attempts beside it. `some`: tries in which some request reached its upstream; `every`: tries in
+ * which every request did.
  */
 export function triesOf(client: ClientCall, reached: 'some' | 'every'): number {
   const tries: boolean[][] = []

@@ -5,12 +5,12 @@ import type { Upstream } from '../../proxy/upstream/upstream.ts'
 import { upstreamNamed, type Arena, type Seat, type ClientCall, type Exchange } from './arena.ts'
 import { triesOf } from './check-ending.ts'
 
-/** What must hold whenever the engine sends something. `exchange` is already among the call's. */
+/** Rules at each request of the engine. `exchange` is already among the call's. */
 export function checkSending(arena: Arena, exchange: Exchange): void {
   const { clock, calls, seats } = arena
   const seat = seats.get(exchange.place.printable) as Seat
   if (Math.max(seat.cooldownUntilMs, seat.limitedUntilMs) > clock.nowMs())
-    arena.report('held-off-left-alone', `${nameOf(exchange)} is held off`)
+    arena.report('cooldown-kept', `${nameOf(exchange)} is in cooldown`)
   const client = exchange.callId === null ? undefined : calls.get(exchange.callId)
   if (client) checkCall(arena, exchange, client, seat)
 }
@@ -23,7 +23,7 @@ function checkCall(arena: Arena, exchange: Exchange, client: ClientCall, seat: S
   const isRead = call.asked.kind === 'read'
   if (clock.nowMs() >= client.deadlineMs) arena.report('ends-in-time', `${where} after its budget`)
   if (isRead && (client.endedMs !== null || client.leftMs !== null))
-    arena.report('nothing-for-nobody', `${where}, for which nobody waits`)
+    arena.report('ends-with-its-client', `${where}, whose client no longer waits`)
   if (isRead && exchanges.length > schedule.settings.relay.maxAttempts)
     arena.report('attempts-bounded', `${where} is attempt ${exchanges.length}`)
   if (seat.plan.isForeign || seat.url.verified !== true)
@@ -43,29 +43,29 @@ function checkCall(arena: Arena, exchange: Exchange, client: ClientCall, seat: S
   if (kind === 'hedge' && !isRead) arena.report('only-reads-again', `${where} as a hedge`)
 }
 
-/** Another attempt is made only where it may help, and only as often as the operator allows. */
+/** Another attempt is made only if it may help, and only as often as the config allows. */
 function checkReason(arena: Arena, client: ClientCall, where: string): void {
   const { call, exchanges } = client
   const { attempts } = call.journal
   const kind = attempts.at(-1)?.kind
   const last = exchanges.at(-2)
-  // Side by side it cannot be told which of them this one follows.
+  // With attempts side by side it is not known which of them this one follows.
   const isNewTry = (each: AttemptKind) => each === 'first' || each === 'retry'
   const before = attempts.slice(0, -1).map((each) => each.kind)
   if (!last || before.includes('broadcast')) return
   if (before.slice(before.findLastIndex(isNewTry)).includes('hedge')) return
-  if (kind === 'failover' && last.isTakenBack)
+  if (kind === 'failover' && last.isAborted)
     arena.report('attempt-in-its-time', `${where}, after another URL had used the time up`)
   if (kind !== 'retry' && kind !== 'failover') return
-  // One that is late has not said yet what it will say.
-  const hasSaid = last.endedMs !== null && !last.isTakenBack
-  // Of a transaction an answer that is too long says nothing: another node may take it.
+  // A late attempt has no answer yet.
+  const hasAnswered = last.endedMs !== null && !last.isAborted
+  // A transaction whose answer is too long may go to another node.
   if (call.asked.kind === 'write') return
-  if (hasSaid && last.fate.kind === 'ill' && last.fate.illness === 'too-large')
+  if (hasAnswered && last.fate.kind === 'ill' && last.fate.illness === 'too-large')
     arena.report('only-where-it-helps', `${where} after what no other upstream could do better`)
 }
 
-/** What may have been done is not done twice; of reads, each upstream is asked in turn. */
+/** A write goes to each URL once; a local call that may have been executed is not repeated. */
 function checkRepetition(
   arena: Arena,
   exchange: Exchange,
@@ -80,13 +80,13 @@ function checkRepetition(
     )
     if (again) arena.report('writes-once', `${where} again`)
   }
-  if (kind === 'local' && before.some((each) => wasSent(each) && !isHeldOff(each)))
+  if (kind === 'local' && before.some((each) => wasSent(each) && !isOverLimit(each)))
     arena.report('only-reads-again', `${where} after it was sent already`)
 }
 
 /**
- * The choice among upstreams: untried before tried, primary before backup, fresh before lagging, having the
- * block before lacking it.
+ * The choice among upstreams: untried before tried, primary before backup, fresh before lagging, with
+ * the block before without it.
  */
 function checkChoice(arena: Arena, exchange: Exchange, client: ClientCall, where: string): void {
   const { call, exchanges, plan } = client
@@ -112,7 +112,7 @@ function checkChoice(arena: Arena, exchange: Exchange, client: ClientCall, where
     arena.report('primary-first', `${where}, a backup, before ${primary.name}`)
   if (call.asked.kind === 'write') return
   const isHedge = call.journal.attempts.at(-1)?.kind === 'hedge'
-  // Company for one that is fresh and still asked would be the first to answer, with less.
+  // A hedge at a lagging upstream could answer before a fresh one that is still asked.
   const isAsked = ({ name }: Upstream) =>
     before.some(({ place, endedMs }) => place.upstream === name && endedMs === null)
   const peers = isHedge
@@ -123,7 +123,7 @@ function checkChoice(arena: Arena, exchange: Exchange, client: ClientCall, where
     arena.report('fresh-first', `${where}, which lags, before ${fresher.name}`)
 }
 
-/** Whether an upstream has what the call is about, by its own head: a block by its number, or what may be new. */
+/** Whether an upstream has the call's block by its own head, or does not lag if the block may be new. */
 function hasWanted({ latest, lags }: Upstream, { call: { asked } }: ClientCall): boolean {
   const { block, byHash } = asked
   const point = block.kind === 'range' ? block.to : block
@@ -135,13 +135,13 @@ function hasWanted({ latest, lags }: Upstream, { call: { asked } }: ClientCall):
   return !isAboutTip || !lags
 }
 
-/** False only when it is certain that the node never saw it. */
+/** False only if the request certainly did not reach the node. */
 function wasSent({ fate }: Exchange): boolean {
   return fate.kind !== 'ill' || (fate.illness !== 'refuse' && fate.illness !== 'crash')
 }
 
-/** Refused for the limits of a plan: nothing was done. */
-function isHeldOff({ fate }: Exchange): boolean {
+/** Refused by a rate limit or a quota: not executed. */
+function isOverLimit({ fate }: Exchange): boolean {
   return fate.kind === 'ill' && (fate.illness === 'rate-limit' || fate.illness === 'quota')
 }
 
@@ -149,11 +149,11 @@ function nameOf({ place }: Exchange): string {
   return `${place.upstream}/${place.url}`
 }
 
-/** Extra calls that a fresh listener may make, and how many a second it earns beside a tenth of its reads. */
+/** Extra calls of a new listener, and those that it earns by time, beside a tenth of its reads. */
 const credit = 10
 const earnedPerMs = 1 / 10_000
 
-/** Extra calls stay within a tenth of the reads that came in so far, the credit, and what time has earned. */
+/** Extra calls stay within a tenth of the reads so far, the credit, and the earnings by time. */
 export function checkHedges(arena: Arena): void {
   let reads = 0
   let hedges = 0

@@ -11,7 +11,7 @@ import type { Arena, ClientCall, Outcome, Question } from './arena.ts'
 import type { Spec } from './engine.ts'
 import type { RequestPlan } from './schedule.ts'
 
-/** A client asks, as the listener would on its behalf, and leaves when its plan says so. */
+/** Starts a client's call as a listener would; the client leaves when its plan says so. */
 export function beginCall(
   id: string,
   plan: RequestPlan,
@@ -88,7 +88,7 @@ export function beginCall(
   return client
 }
 
-/** A client takes all of a stream. @returns false when it breaks off: then it is none of its answers */
+/** A client reads a whole stream. @returns false when the connection breaks */
 async function readToEnd(body: BodyStream): Promise<boolean> {
   try {
     for await (const piece of body) void piece
@@ -109,7 +109,7 @@ function outcomeOf(thrown: unknown, { leftMs }: ClientCall): Outcome {
 
 const hex = (number: number) => `0x${number.toString(16)}`
 
-/** What a plan asks at this moment of the chain. */
+/** The params of a plan at the current head of the chain. */
 function questionOf(plan: RequestPlan, chain: ChainModel): Question {
   const { method, depth, pick } = plan
   const { head, population } = chain

@@ -44,14 +44,14 @@ export class Dice implements Random {
   }
 }
 
-/** What can be drawn, by its kind, and what is drawn along with it. */
+/** The kinds that can be drawn, and further draws for each. */
 type Table = Readonly<Record<string, (dice: Dice) => object>>
 
 export type Drawn<T extends Table> = {
   [Kind in keyof T]: Readonly<{ kind: Kind } & ReturnType<T[Kind]>>
 }[keyof T]
 
-/** One of `kinds`: what stands there twice is twice as likely. */
+/** One of `kinds`; a kind that is listed twice is twice as likely. */
 export function drawKind<T extends Table>(
   dice: Dice,
   table: T,
@@ -65,5 +65,5 @@ export function kindsOf<T extends object>(table: T): readonly (keyof T)[] {
   return Object.keys(table) as (keyof T)[]
 }
 
-/** For a kind along with which nothing is drawn. */
+/** A kind without further draws. */
 export const alone = () => ({})

@@ -16,13 +16,12 @@ import { Dice } from './dice.ts'
 import type { NodePlan, Settings } from './schedule.ts'
 import { SimulatedUrl, type Wire } from './simulated-url.ts'
 
-/** The chain that is simulated, from the bundled specs. */
 export interface Spec {
   readonly chain: Chain
   readonly iface: ChainInterface
 }
 
-/** Ethereum as the bundled specs have it. */
+/** Ethereum of the bundled specs. */
 export async function loadSpec(): Promise<Spec> {
   const chain = (await loadCatalog([])).find('ETH1')
   const iface = chain?.interfaces.get('jsonrpc')
@@ -30,7 +29,7 @@ export async function loadSpec(): Promise<Spec> {
   return { chain, iface }
 }
 
-/** What the engine prints of a URL: it tells URLs apart, here and in what it reports. */
+/** A URL as the engine prints it: its key here and in reports. */
 export function printableOf({ name }: Pick<NodePlan, 'name'>, url: number | 'socket'): string {
   return `${url === 'socket' ? 'ws' : 'http'}://${name}-${url}.test`
 }
@@ -61,7 +60,7 @@ export function createEngine(options: EngineOptions): {
   for (const node of nodes)
     for (const [url, plan] of node.urls.entries()) {
       const place = { upstream: node.name, url, printable: printableOf(node, url) }
-      // By its name: it draws the same when others are left out.
+      // The stream depends on the name: it draws the same without the other nodes.
       const dice = new Dice(seed, 100 + Number(node.name.slice('node-'.length)) * 10 + url)
       transports.set(place.printable, new SimulatedUrl(place, plan, wire, dice))
     }
@@ -103,7 +102,7 @@ export function createEngine(options: EngineOptions): {
   return { pool, relay, watch }
 }
 
-/** The config of an upstream as the parser would give it. */
+/** The config of an upstream as the parser would return it. */
 function configOf(node: EngineOptions['nodes'][number], chain: Chain): UpstreamConfig {
   const { name, tier } = node
   const nodeUrls: NodeUrlConfig[] = node.urls.map(({ timeoutMs, addons }, at) =>

@@ -2,11 +2,11 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { strategies, type RelayConfig, type Tier } from '../../proxy/config/types.ts'
 import { alone, Dice, drawKind, kindsOf, type Drawn } from './dice.ts'
-import { contentLies, lieKinds } from './lies.ts'
+import { wrongContents, wrongKinds } from './wrong-answers.ts'
 
 /*
- * What a seed stands for: everything that happens from outside of the engine, as plain data. A part
- * of it can be left out and the rest stays as it was, so that a failing schedule can be made shorter.
+ * The schedule of a seed: everything that happens outside of the engine, as plain data. If a part is
+ * left out, the rest stays the same, so that a failing schedule can be made shorter.
  */
 
 /** The schedule of a seed: the same on every machine. */
@@ -19,13 +19,12 @@ export function drawSchedule(seed: number) {
   const nodes = drawNodes(dice, durationMs)
   const names = nodes.map(({ name }) => name)
   const requests = drawRequests(new Dice(seed, 1), durationMs, names)
-  /** Real metrics listen, and are compared with what happened. */
+  /** Real metrics record the run, and are compared with it. */
   const withMetrics = dice.chance(0.05)
   return { seed, durationMs, settings, chain, nodes, requests, withMetrics }
 }
 export type Schedule = ReturnType<typeof drawSchedule>
 
-/** The operator's settings. */
 export interface Settings {
   readonly relay: RelayConfig
   readonly failureThreshold: number
@@ -68,7 +67,7 @@ export function drawSpan(dice: Dice, durationMs: number, leastMs: number, mostMs
 function drawChain(dice: Dice, durationMs: number) {
   return {
     blockTimeMs: dice.pick([12_000, 12_000, 2_000, 1_000]),
-    /** No block is mined in it. */
+    /** No block is mined in this span. */
     halt: dice.chance(0.1) ? drawSpan(dice, durationMs, 5_000, 90_000) : null,
     /** The newest `depth` blocks are replaced at `atMs`. */
     reorgs: dice.times(dice.chance(0.2) ? dice.whole(1, 2) : 0, () => ({
@@ -78,7 +77,7 @@ function drawChain(dice: Dice, durationMs: number) {
   }
 }
 
-/** How much goes wrong in a schedule, and how much ails a URL then at most. */
+/** Moods of a schedule, with the most faults of a URL. */
 const moods = { calm: 0, some: 1, storm: 4, outage: 1 }
 export type Mood = keyof typeof moods
 
@@ -112,7 +111,7 @@ function drawUrl(dice: Dice, durationMs: number, mood: Mood, outage: Span) {
   return {
     timeoutMs: dice.chance(0.1) ? Math.round(dice.scaled(100, 5_000)) : null,
     addons: dice.chance(0.3) ? ['debug'] : [],
-    /** It says that it is on another chain. */
+    /** It reports another chain. */
     isForeign: dice.chance(0.03),
     lagBlocks: dice.pick([0, 0, 0, 0, 0, 0, 1, 2, 6, 40]),
     /** Log-normal around the median, with a share of answers that take many times as long. */
@@ -128,7 +127,7 @@ function drawUrl(dice: Dice, durationMs: number, mood: Mood, outage: Span) {
 /** One URL and the machine behind it. */
 export type UrlPlan = ReturnType<typeof drawUrl>
 
-/** What ails a URL for a while. It strikes a `share` of the requests. */
+/** A fault of a URL for a while. It affects a `share` of the requests. */
 export type Ailment = Span & { readonly share: number } & Illness
 
 export function drawAilments(
@@ -165,9 +164,9 @@ export function flapping<Kind extends string = 'crash'>(
 const statuses = [500, 502, 503, 504, 400, 403, 404, 413, 415, 401, 200, 205, 302, 307]
 
 const illnesses = {
-  /** Nobody listens. */
+  /** The connection is refused. */
   refuse: alone,
-  /** What is under way is reset, then nobody listens. */
+  /** Requests under way are reset, then connections are refused. */
   crash: alone,
   reset: alone,
   truncated: alone,
@@ -183,9 +182,9 @@ const illnesses = {
     asDate: dice.chance(0.2),
     body: dice.pick(['json', 'html'] as const),
   }),
-  /** The plan is used up, with HTTP 200. */
+  /** The quota is spent, with HTTP 200. */
   quota: alone,
-  /** `retryAfterSeconds`: it is unavailable for so long. */
+  /** `retryAfterSeconds`: how long it is unavailable. */
   status: (dice: Dice) => ({
     ...dice.pick<{ status: number; retryAfterSeconds: number | null }>([
       ...statuses.map((status) => ({ status, retryAfterSeconds: null })),
@@ -195,8 +194,8 @@ const illnesses = {
     body: dice.pick(['html', 'empty'] as const),
   }),
   /**
-   * An internal error with HTTP 200, in words of a node, of nobody, of one that could not read the
-   * request, or of a gateway.
+   * An internal error with HTTP 200: in words of a node, in unknown words, in words of a node that
+   * could not read the request, or of a gateway.
    */
   error: (dice: Dice) => ({
     words: dice.pick(['internal', 'unknown', 'unread', 'gateway'] as const),
@@ -204,19 +203,19 @@ const illnesses = {
   lag: (dice: Dice) => ({ blocks: dice.whole(1, 30) }),
   /** Its head does not move. */
   freeze: alone,
-  /** Of the lies, the first one that has something to say about a call. */
-  lie: (dice: Dice) => {
-    const from = dice.whole(0, contentLies.length - 1)
-    const all = [...contentLies.slice(from), ...contentLies.slice(0, from)]
-    return { lies: dice.chance(0.5) ? [dice.pick(lieKinds)] : all }
+  /** The first of the kinds that has a wrong answer for a call. */
+  wrong: (dice: Dice) => {
+    const from = dice.whole(0, wrongContents.length - 1)
+    const all = [...wrongContents.slice(from), ...wrongContents.slice(0, from)]
+    return { wrongs: dice.chance(0.5) ? [dice.pick(wrongKinds)] : all }
   },
 }
 export type Illness = Drawn<typeof illnesses>
 
-const often = ['crash', 'hang', 'rate-limit', 'lie', 'lie', 'lie'] as const
+const often = ['crash', 'hang', 'rate-limit', 'wrong', 'wrong', 'wrong'] as const
 export const illnessKinds: readonly Illness['kind'][] = [...kindsOf(illnesses), ...often]
 
-/** What clients ask, and how often. */
+/** Methods of the clients, with their weights. */
 const methods = {
   eth_blockNumber: 2,
   eth_getBalance: 3,
@@ -236,7 +235,7 @@ const methods = {
 }
 const methodLots = kindsOf(methods).flatMap((method) => Array<string>(methods[method]).fill(method))
 
-/** What the clients do: single calls spread over the time, and bursts. */
+/** The calls of the clients: single ones over the whole time, and bursts. */
 function drawRequests(dice: Dice, durationMs: number, names: readonly string[]): RequestPlan[] {
   const count = Math.round(dice.scaled(6, 70))
   const requests: RequestPlan[] = []
@@ -253,16 +252,16 @@ function drawRequest(dice: Dice, atMs: number, method: string, names: readonly s
   return {
     atMs,
     method,
-    /** Blocks below the head at that moment that it is about; null: it says `latest`. */
+    /** Depth of its block below the head of that moment; null: `latest`. */
     depth: dice.chance(0.5) ? null : dice.pick([0, 0, 1, 2, 5, 20, 300]),
     /** Chooses among addresses, transactions and the like. */
     pick: dice.whole(0, 7),
-    /** The client gives up after so long; null: it waits. */
+    /** The client gives up after this time; null: it waits. */
     leavesAfterMs: dice.chance(0.07) ? dice.scaled(1, 3_000) : null,
     selectProvider: dice.chance(0.04) ? dice.pick(names) : null,
     blockProviders: dice.chance(0.04) ? [dice.pick(names)] : [],
     relayTimeoutMs: dice.chance(0.04) ? Math.round(dice.scaled(20, 4_000)) : null,
-    /** So much longer it takes on every node. */
+    /** Extra time of the call on every node. */
     heavyMs: dice.chance(0.06) ? dice.scaled(500, 40_000) : 0,
   }
 }

@@ -17,7 +17,7 @@ make sim SEED=17 TRACE=1         and print every step of it
 make sim-subscriptions ...       the same for subscriptions
 `
 
-/** Failing seeds that are made shorter and printed in full; the others are only named. */
+/** Failing seeds that are made shorter and printed in full; further ones are only named. */
 const shownInFull = 3
 
 interface Named extends Simulation<unknown> {
@@ -43,7 +43,7 @@ interface Share {
 
 if (isMainThread) process.exitCode = (await main(process.argv[2] ?? 'engine')) ? 0 : 1
 else {
-  // Thousands of errors are made and none of their stacks is read; writing them takes a tenth of the time.
+  // No stack of the thousands of errors is read, and writing them takes a tenth of the time.
   Error.stackTraceLimit = 0
   const share = workerData as Share
   const report = await runSeeds(simulations[share.name]!, share, await loadSpec())
@@ -51,7 +51,7 @@ else {
   port?.postMessage(report)
 }
 
-/** @returns whether nothing is wrong */
+/** @returns true if no rule is broken */
 async function main(name: string): Promise<boolean> {
   const { draw, run, usualSeeds } = simulations[name]!
   const seed = wholeNumber('SEED', 0)
@@ -104,7 +104,7 @@ function lineOf({ rule, what }: Violation): string {
   return `${rule}: ${what}`
 }
 
-/** A whole number from 1 on that the environment gives; ends the process when it is another text. */
+/** A whole number from 1 on, from the environment; ends the process if it is another text. */
 function wholeNumber(name: string, fallback: number): number {
   const text = process.env[name]
   if (text === undefined || text === '') return fallback

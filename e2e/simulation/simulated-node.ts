@@ -9,15 +9,15 @@ import { RpcError } from '../upstream-sim/json-rpc.ts'
 import { blockOrHash, data, method } from '../upstream-sim/params.ts'
 import type { Method } from '../upstream-sim/rpc-node.ts'
 import { EthereumNode } from '../upstream-sim/sim-node.ts'
-import type { LiedAbout } from './lies.ts'
+import type { NodeCall } from './wrong-answers.ts'
 import type { Ailment, UrlPlan } from './schedule.ts'
 
 type Methods = Readonly<Record<string, Method<ChainView>>>
 
-/** Nothing strikes by itself: what ails a node is in the schedule. */
+/** The faults of a node come from the schedule, not from here. */
 const noFaults = new FaultSwitch(seededRandom(0))
 
-/** One machine: what it knows of the chain, and what it says. */
+/** One machine: its view of the chain, and its answers. */
 export class SimulatedNode {
   readonly #node: EthereumNode
   readonly #lagBlocks: number
@@ -32,7 +32,7 @@ export class SimulatedNode {
     return this.#node.view.head
   }
 
-  /** Takes on what of the ailments is about its view of the chain. `branch`: null for the canonical one. */
+  /** Applies the ailments of its view of the chain. `branch`: null for the canonical one. */
   be(ailments: readonly Ailment[], branch: number | null): void {
     const { settings } = this.#node.view
     settings.branch = branch
@@ -43,14 +43,14 @@ export class SimulatedNode {
   }
 
   /** The honest answer, as this node sees the chain. */
-  answer(call: LiedAbout): string {
+  answer(call: NodeCall): string {
     return this.#node.reply({ isBatch: false, items: [call] }) as string
   }
 }
 
 /**
- * What a node of the simulation does otherwise than one on a wire: transactions are not decoded,
- * which would cost more than all the rest, and are known again by their bytes.
+ * Methods that differ from those of a node on a wire: transactions are not decoded, which would cost
+ * more than all the rest, and are recognized by their bytes.
  */
 function ownMethods(isForeign: boolean): Methods {
   const received = new Set<string>()

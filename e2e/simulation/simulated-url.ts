@@ -8,41 +8,41 @@ import type { BodyStream, Incoming, Outgoing, Transport } from '../../proxy/upst
 import type { ChainModel } from '../upstream-sim/chain-model.ts'
 import type { Dice } from './dice.ts'
 import type { Answered, Exchange, Fate, Place } from './arena.ts'
-import { lieAbout, type LiedAbout } from './lies.ts'
+import { wrongAnswerTo, type NodeCall } from './wrong-answers.ts'
 import { SimulatedNode } from './simulated-node.ts'
 import type { Ailment, UrlPlan } from './schedule.ts'
 
 /** How long a refusal takes. */
 const refusalMs = 1
-/** How long who says no time is left alone at least. */
+/** The least cooldown after a 429 without a time. */
 const usualLimitMs = 27_000
-/** The same where it says that it may be asked at once. */
+/** The least cooldown after a 429 with `Retry-After: 0`. */
 const soonLimitMs = 900
-/** How long who is unavailable is left alone at most. */
+/** The longest cooldown of an unavailable URL. */
 const longestPauseMs = 30_000
 
-/** From here on an answer streams: far less than on a wire, where it costs more time. */
+/** From this length on an answer is a stream: less than on a wire, to save time. */
 const longBytes = 32 * 1024
 
-/** What the URLs of one simulation share. */
+/** Shared by the URLs of one simulation. */
 export interface Wire {
   readonly clock: Clock
   readonly chain: ChainModel
   readonly answered: Answered
   sent?(exchange: Exchange): void
   ended?(exchange: Exchange): void
-  /** The branch that an upstream is on, where not all are on the canonical one. */
+  /** The branch of an upstream, if not all are on the canonical one. */
   readonly branchOf?: (upstream: string) => number | null
-  /** How much longer what a client asks takes on every node. */
+  /** The extra time of a client's call on every node. */
   readonly heavyMs?: (callId: string) => number
 }
 
-/** What is to happen to one request. */
+/** The planned outcome of one request. */
 interface Outcome {
   readonly fate: Fate
-  /** Null: nothing, ever. */
+  /** Null: never. */
   readonly afterMs: number | null
-  /** It asks to be left alone for so long. */
+  /** The cooldown that it asks for. */
   readonly limitMs?: number
   readonly end: TransportFault | { readonly status: number; headers: string[]; body: string }
 }
@@ -74,7 +74,7 @@ export class SimulatedUrl implements Transport {
 
   send(request: Outgoing, signal: CancelSignal): Promise<Incoming> {
     const { clock, answered } = this.#wire
-    const call = JSON.parse(Buffer.from(request.body as Uint8Array).toString()) as LiedAbout
+    const call = JSON.parse(Buffer.from(request.body as Uint8Array).toString()) as NodeCall
     const { fate, afterMs, end, limitMs = null } = this.#decide(call)
     const exchange: Exchange = {
       place: this.place,
@@ -87,12 +87,12 @@ export class SimulatedUrl implements Transport {
       limitMs,
       saysError: typeof end !== 'string' && end.body.includes('"error":'),
       endedMs: null,
-      isTakenBack: false,
+      isAborted: false,
     }
     this.#wire.sent?.(exchange)
     return new Promise((resolve, reject) => {
       const close = () => {
-        signal.removeEventListener('abort', takeBack)
+        signal.removeEventListener('abort', abort)
         this.#open.delete(reset)
         cancel()
         exchange.endedMs = clock.nowMs()
@@ -103,8 +103,8 @@ export class SimulatedUrl implements Transport {
         const isSent = fault !== 'refused'
         reject(new TransportError(fault, 'simulated', isSent))
       }
-      const takeBack = () => {
-        exchange.isTakenBack = true
+      const abort = () => {
+        exchange.isAborted = true
         fail('aborted')
       }
       const reset = () => {
@@ -123,8 +123,8 @@ export class SimulatedUrl implements Transport {
       }
       const cancel = afterMs === null ? () => {} : clock.after(afterMs, act)
       this.#open.add(reset)
-      signal.addEventListener('abort', takeBack, { once: true })
-      if (signal.aborted) takeBack()
+      signal.addEventListener('abort', abort, { once: true })
+      if (signal.aborted) abort()
     })
   }
 
@@ -133,7 +133,7 @@ export class SimulatedUrl implements Transport {
     return Promise.resolve()
   }
 
-  /** What ails the URL at this moment and strikes this request. */
+  /** The current ailments of the URL that affect this request. */
   #illnesses(): readonly Ailment[] {
     const nowMs = this.#wire.clock.nowMs()
     return this.plan.ailments.filter(
@@ -142,20 +142,21 @@ export class SimulatedUrl implements Transport {
     )
   }
 
-  #decide(call: LiedAbout): Outcome {
+  #decide(call: NodeCall): Outcome {
     const ills = this.#illnesses()
     let afterMs = this.#latencyMs()
     for (const ill of ills) if (ill.kind === 'slow') afterMs += ill.addMs
     if (typeof call.id === 'string') afterMs += this.#wire.heavyMs?.(call.id) ?? 0
     this.#node.be(ills, this.#wire.branchOf?.(this.place.upstream) ?? null)
-    // Only once: a transaction that it has is known to it.
+    // Only once: a second time the node would know the transaction.
     let answer: string | null = null
     const honest = () => (answer ??= this.#node.answer(call))
     for (const ill of ills) {
       if (ill.kind === 'slow' || ill.kind === 'lag' || ill.kind === 'freeze') continue
-      if (ill.kind === 'lie') {
-        const lie = lieAbout(ill.lies, call, honest(), (other) => this.#node.answer(other))
-        if (lie) return { fate: { kind: 'lie', lie: lie.kind }, afterMs, end: ok(lie.body) }
+      if (ill.kind === 'wrong') {
+        const wrong = wrongAnswerTo(ill.wrongs, call, honest(), (other) => this.#node.answer(other))
+        if (wrong)
+          return { fate: { kind: 'wrong', wrong: wrong.kind }, afterMs, end: ok(wrong.body) }
         continue
       }
       const fate: Fate = { kind: 'ill', illness: ill.kind }
@@ -179,7 +180,7 @@ export class SimulatedUrl implements Transport {
           }
         case 'status': {
           const { status, retryAfterSeconds: seconds } = ill
-          // What looks like an answer is none under such a status.
+          // Under such a status the body is no answer.
           if (status > 203 && status < 400) {
             const body = JSON.stringify({ jsonrpc: '2.0', id: call.id, result: '0x1' })
             return { fate, afterMs, end: { ...ok(body), status } }
@@ -208,7 +209,7 @@ export class SimulatedUrl implements Transport {
 
 type RateLimit = Extract<Ailment, { kind: 'rate-limit' }>
 
-/** What a node says that does not answer; `unknown`: in words that no table has. */
+/** Errors of a node; `unknown`: a message that no table has. */
 const errors = {
   quota: { code: -32005, message: 'daily request count exceeded' },
   internal: { code: -32603, message: 'internal error' },
@@ -221,11 +222,11 @@ const json = ['content-type', 'application/json']
 const html = ['content-type', 'text/html']
 const ok = (body: string) => ({ status: 200, headers: json, body })
 
-/** The least time that the engine has to leave the URL alone once the answer is there. */
+/** The least cooldown of the URL after the answer. */
 function limitMsOf({ retryAfterSeconds, asDate }: RateLimit, afterMs: number): number {
   if (retryAfterSeconds === null) return usualLimitMs
   if (retryAfterSeconds === 0) return soonLimitMs
-  // A date tells whole seconds, and is fixed when the answer is written.
+  // A date has whole seconds, and is fixed when the answer is written.
   return retryAfterSeconds * 1_000 - (asDate ? afterMs + 1_000 : 0)
 }
 
@@ -251,7 +252,7 @@ function incomingOf({ status, headers, body }: Exclude<Outcome['end'], string>):
   }
 }
 
-/** All of it is here; half of it can be seen at once. */
+/** A body in two halves; the first is available at once. */
 function streamOf(bytes: Buffer): BodyStream {
   const half = bytes.length >> 1
   const pieces = [bytes.subarray(0, half), bytes.subarray(half)]

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, it, vi } from 'vitest'
 import { loadSpec, type Spec } from './engine.ts'
-import { lieKinds } from './lies.ts'
+import { wrongKinds } from './wrong-answers.ts'
 import { runSeeds } from './runner/run-seeds.ts'
 import { drawSchedule, illnessKinds } from './schedule.ts'
 import { shrink } from './runner/shrink.ts'
@@ -29,20 +29,20 @@ describe('the engine in virtual time', () => {
     expect(second.trace()).toEqual(first.trace())
   })
 
-  it('draws every kind of fault and every lie', () => {
+  it('draws every kind of fault and every wrong answer', () => {
     const drawn = new Set<string>()
     for (let seed = 1; seed <= 500; seed++)
       for (const { urls } of drawSchedule(seed).nodes)
         for (const { ailments } of urls)
           for (const each of ailments)
-            for (const name of each.kind === 'lie' ? each.lies : [each.kind]) drawn.add(name)
-    const illnesses = illnessKinds.filter((kind) => kind !== 'lie')
-    expect(drawn).toEqual(new Set([...illnesses, ...lieKinds]))
+            for (const name of each.kind === 'wrong' ? each.wrongs : [each.kind]) drawn.add(name)
+    const illnesses = illnessKinds.filter((kind) => kind !== 'wrong')
+    expect(drawn).toEqual(new Set([...illnesses, ...wrongKinds]))
   })
 })
 
 describe('a failing schedule', () => {
-  /** As if no failure of a wire were worth asking elsewhere. */
+  /** Failures of the transport are not retried. */
   const stubborn: Spec = {
     ...spec,
     chain: {

@@ -29,9 +29,9 @@ import { Run } from './runner/run.ts'
 import type { Schedule } from './schedule.ts'
 import { TipWatch } from './tip-watch.ts'
 
-/** Calls are waited for in steps of this. */
+/** Step of the wait for calls. */
 const stepMs = 1_000
-/** No schedule needs as many; one that does has lost its way. */
+/** More requests than any schedule needs. */
 const mostSent = 20_000
 
 /** Runs the real engine through a schedule, in virtual time, and judges every step. */
@@ -154,7 +154,7 @@ class Simulation implements Arena {
   #requestSent(exchange: Exchange): void {
     this.#open += 1
     this.#sent += 1
-    // An engine that runs in a circle must not take the whole simulation along.
+    // An engine in an endless loop must not stop the whole simulation.
     if (this.#sent === mostSent) this.report('ends-once', `${mostSent} requests and no end`)
     if (this.#sent >= mostSent) throw new Error('too many requests')
     const client = exchange.callId === null ? undefined : this.calls.get(exchange.callId)
@@ -169,10 +169,10 @@ class Simulation implements Arena {
 
   #requestEnded(exchange: Exchange): void {
     this.#open -= 1
-    const { place, callId, method, isTakenBack, fate } = exchange
+    const { place, callId, method, isAborted, fate } = exchange
     this.#run.count('requests to upstreams')
     if (fate.kind !== 'honest') this.#run.count(`fault: ${wrongOf(fate)}`)
-    const how = isTakenBack ? 'taken back' : 'ended'
+    const how = isAborted ? 'aborted' : 'ended'
     this.#run.say(`${callId ?? method} < ${place.upstream}/${place.url} ${how}`)
     checkExchange(this, exchange)
     this.#tip.ended(exchange)
@@ -184,7 +184,7 @@ class Simulation implements Arena {
     return this.calls.size < this.schedule.requests.length
   }
 
-  /** One schedule in sixteen is followed by a quiet time, after which all that is well must serve. */
+  /** A quiet time follows one schedule in sixteen; after it all healthy upstreams must serve. */
   async #quieten(): Promise<void> {
     if (this.schedule.seed % 16 !== 0) return
     const lastMs = this.schedule.nodes
@@ -202,7 +202,7 @@ class Simulation implements Arena {
     if (outcome && outcome.kind !== 'defect')
       this.#listening.callEnded(
         call,
-        // When the head of an answer goes out, nobody knows yet that it will break off.
+        // When the head of an answer goes out, it is not known yet that the body will break off.
         outcome.kind === 'broken-off' ? { ...outcome, kind: 'reply' } : outcome,
         this.clock.nowMs() - startedMs,
       )
@@ -210,7 +210,7 @@ class Simulation implements Arena {
     this.#tip.look()
   }
 
-  /** Writes down what the engine reports, and passes it on to the metrics. */
+  /** Records the engine's reports, and passes them on to the metrics. */
   #observers(): Observers {
     const own: PartialObservers = {
       relayObserver: () => ({
@@ -231,7 +231,7 @@ class Simulation implements Arena {
           this.reported.holdOffs += 1
           const seat = this.seats.get(url)
           if (seat) seat.cooldownUntilMs = this.clock.nowMs() + holdOffMs
-          this.#run.say(`${url} held off for ${holdOffMs} ms`)
+          this.#run.say(`${url} in cooldown for ${holdOffMs} ms`)
         },
         verificationFailed: (_, url, verification, why) => {
           this.reported.failedVerifications += 1
@@ -245,10 +245,10 @@ class Simulation implements Arena {
   }
 }
 
-/** What was wrong with it, in a word. */
+/** The fault of a request, in a word. */
 function wrongOf(fate: Fate): string {
   if (fate.kind === 'honest') return ''
-  return fate.kind === 'lie' ? fate.lie : fate.illness
+  return fate.kind === 'wrong' ? fate.wrong : fate.illness
 }
 
 /** How a call ended, in a word or two. */

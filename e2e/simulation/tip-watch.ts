@@ -2,17 +2,17 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Arena, Exchange } from './arena.ts'
 
-/** Heads that were reported longer ago tell nothing of the tip. */
+/** Heads that were reported longer ago do not count for the tip. */
 const memoryMs = 60_000
 
-/** What one upstream reported of its head, over the wire. */
+/** A head that one upstream reported over the wire. */
 interface Reported {
   readonly head: number
   readonly sentMs: number
   readonly endedMs: number
 }
 
-/** Keeps a book of the heads that went over the wire, and compares the engine's heads and tip with it. */
+/** Records the heads that went over the wire, and compares the engine's heads and tip with them. */
 export class TipWatch {
   readonly #arena: Arena
   readonly #reported = new Map<string, Reported>()
@@ -21,9 +21,9 @@ export class TipWatch {
     this.#arena = arena
   }
 
-  ended({ place, callId, method, fate, saysError, isTakenBack, head, sentMs, endedMs }: Exchange) {
+  ended({ place, callId, method, fate, saysError, isAborted, head, sentMs, endedMs }: Exchange) {
     if (callId !== null || method !== 'eth_blockNumber' || endedMs === null) return
-    if (fate.kind !== 'honest' || saysError || isTakenBack) return
+    if (fate.kind !== 'honest' || saysError || isAborted) return
     this.#reported.set(place.upstream, { head, sentMs, endedMs })
   }
 

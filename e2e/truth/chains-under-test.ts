@@ -13,22 +13,22 @@ import { slotNode } from '../upstream-sim/chains/slot-node.ts'
 import { FaultSwitch } from '../upstream-sim/faults.ts'
 import type { ViewSettings } from '../upstream-sim/node-view.ts'
 import type { ChainNode, NodeReply } from '../upstream-sim/served-node.ts'
-import type { Lie } from './lying-node.ts'
+import type { WrongValue } from './wrong-node.ts'
 
-/** One question: of JSON-RPC a method, else a path. */
+/** One request: of JSON-RPC a method, else a path. */
 export interface Read {
   readonly method?: string
   readonly params?: unknown
   readonly path?: string
 }
 
-/** A chain with nodes that may see it otherwise, and what can be asked and lied about. */
+/** A chain with its nodes, whose views may differ, and reads of it. */
 export interface ChainUnderTest {
   readonly chain: { readonly head: number; mine(count?: number): unknown }
   makeNode(settings?: Partial<ViewSettings>): ChainNode
-  /** Whose answers stay as they are, about this height and those near to it. */
+  /** Reads with fixed answers, about this height and those near to it. */
   readonly reads: (height: number) => readonly Read[]
-  /** About the newest state. */
+  /** Reads about the newest state. */
   readonly readsNow: readonly Read[]
 }
 
@@ -36,12 +36,12 @@ export interface ChainCase {
   readonly name: string
   readonly chainId: string
   readonly apiInterface: ApiInterface
-  /** Where the nodes serve. */
+  /** The path below which the nodes serve. */
   readonly base?: string
-  /** A node that is so far behind lags. */
+  /** A node that is this far behind lags. */
   readonly lagBlocks: number
-  /** What a node can say that the checks of the chain's spec know for untrue. */
-  readonly lies: readonly Lie[]
+  /** Wrong values that the checks of the chain's spec detect. */
+  readonly wrongValues: readonly WrongValue[]
   readonly create: (seed: string) => ChainUnderTest
 }
 
@@ -62,7 +62,7 @@ export const chainCases: readonly ChainCase[] = [
     chainId: 'BTC',
     apiInterface: 'jsonrpc',
     lagBlocks: 5,
-    lies: [
+    wrongValues: [
       ['getblock', ['hash'], another],
       ['getblockheader', ['hash'], another],
       ['getrawtransaction', ['txid'], another],
@@ -99,7 +99,7 @@ export const chainCases: readonly ChainCase[] = [
     chainId: 'SLOTCHAIN',
     apiInterface: 'jsonrpc',
     lagBlocks: 200,
-    lies: [
+    wrongValues: [
       ['getBlock', ['parentSlot'], (slot: number) => slot + 1_000_000],
       ['getBlock', ['parentSlot'], (slot: number) => slot - 1_000_000],
       ['getTransaction', ['transaction', 'signatures', 0], another],
@@ -139,7 +139,9 @@ export const chainCases: readonly ChainCase[] = [
     chainId: 'HUBCHAIN',
     apiInterface: 'rest',
     lagBlocks: 20,
-    lies: [['GET /base/tendermint/v1beta1/blocks/{height}', ['block', 'header', 'height'], next]],
+    wrongValues: [
+      ['GET /base/tendermint/v1beta1/blocks/{height}', ['block', 'header', 'height'], next],
+    ],
     create(seed) {
       const chain = new HubChain({ seed })
       const root = '/cosmos/base/tendermint/v1beta1'
@@ -159,7 +161,7 @@ export const chainCases: readonly ChainCase[] = [
     chainId: 'HUBCHAIN',
     apiInterface: 'tendermintrpc',
     lagBlocks: 20,
-    lies: [
+    wrongValues: [
       ['block', ['block', 'header', 'height'], next],
       ['block_by_hash', ['block_id', 'hash'], another],
       ['header', ['header', 'height'], next],
@@ -195,7 +197,7 @@ export const chainCases: readonly ChainCase[] = [
     apiInterface: 'rest',
     base: '/v1',
     lagBlocks: 500,
-    lies: [
+    wrongValues: [
       ['GET /blocks/by_height/{height}', ['block_height'], next],
       ['GET /transactions/by_version/{version}', ['version'], next],
       ['GET /transactions/by_hash/{hash}', ['hash'], another],
@@ -224,7 +226,7 @@ export const chainCases: readonly ChainCase[] = [
   },
 ]
 
-/** What an honest node that has all of the chain says, byte for byte. */
+/** The answer of an honest node with the whole chain, byte for byte. */
 export function honestly(
   node: ChainNode,
   { base = '' }: ChainCase,

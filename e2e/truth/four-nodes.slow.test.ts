@@ -4,11 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { seededRandom } from '../../proxy/clock/testing/seeded-random.ts'
 import { serveRouter } from '../served/served-router.ts'
-import { coveredAt } from '../simulation/lies.ts'
-import type { LiedAbout } from '../simulation/lies.ts'
+import { coveredAt } from '../simulation/wrong-answers.ts'
+import type { NodeCall } from '../simulation/wrong-answers.ts'
 import { createChainModel } from '../upstream-sim/chain-model.ts'
 import { type SimNode, startSimNode } from '../upstream-sim/sim-node.ts'
-import { makeLiar, truthOf } from './liar.ts'
+import { answerWrongly, truthOf } from './truth.ts'
 import { readsAbout } from './reads.ts'
 
 const rounds = 150
@@ -16,8 +16,8 @@ const lanes = 12
 const lagBlocks = 10
 
 /**
- * Of four nodes one lies whenever it can, one is behind, one dies in every way there is, and one is
- * honest: no answer is wrong, and none is missing.
+ * One of four nodes answers wrongly whenever it can, one lags, one dies in every possible way, and
+ * one is honest. No answer may be wrong or missing.
  */
 test.each(['balanced', 'round-robin', 'latency'])(
   'four nodes, one of them honest, by %s: nothing is wrong and nothing fails',
@@ -27,12 +27,12 @@ test.each(['balanced', 'round-robin', 'latency'])(
     const random = seededRandom(5)
     await using stack = new AsyncDisposableStack()
     const start = async (name: string) => stack.use(await startSimNode({ chain, name }))
-    const names = ['liar', 'lagging', 'dying', 'honest']
+    const names = ['wrong', 'lagging', 'dying', 'honest']
     const nodes = await Promise.all(names.map(start))
-    const [liar, lagging, dying] = nodes as [SimNode, SimNode, SimNode, SimNode]
+    const [wrongNode, lagging, dying] = nodes as [SimNode, SimNode, SimNode, SimNode]
     lagging.view.lagBlocks = lagBlocks
     const router = stack.use(await serveRouter({ primaries: nodes, settings: { strategy } }))
-    const told = makeLiar(liar, truth, methodsOf(chain), () => {
+    const sent = answerWrongly(wrongNode, truth, methodsOf(chain), () => {
       const kinds = [...coveredAt.core]
       const from = Math.floor(random.next() * kinds.length)
       return [...kinds.slice(from), ...kinds.slice(0, from)]
@@ -41,7 +41,7 @@ test.each(['balanced', 'round-robin', 'latency'])(
     const wrong: string[] = []
     const failed: string[] = []
     let asked = 0
-    const ask = async (read: Omit<LiedAbout, 'id'>) => {
+    const ask = async (read: Omit<NodeCall, 'id'>) => {
       const call = { id: ++asked, ...read }
       const before = truth.answer(call)
       const response = await fetch(router.url, {
@@ -68,8 +68,8 @@ test.each(['balanced', 'round-robin', 'latency'])(
 
     expect({ wrong, failed }).toEqual({ wrong: [], failed: [] })
     expect(asked).toBeGreaterThan(6_000)
-    // It was not too easy: each of them was asked, and did its worst.
-    expect([...told.values()].reduce((sum, times) => sum + times, 0)).toBeGreaterThan(10)
+    // Each bad node was asked, and had its faults.
+    expect([...sent.values()].reduce((sum, times) => sum + times, 0)).toBeGreaterThan(10)
     expect(lagging.calls.total).toBeGreaterThan(100)
     expect(dying.calls.unanswered).toBeGreaterThan(5)
   },
@@ -80,8 +80,8 @@ function methodsOf(chain: ReturnType<typeof createChainModel>): readonly string[
   return [...new Set(readsAbout(chain, chain.head).map(({ method }) => method))]
 }
 
-/** Reads about the newest state, which a node that is behind would answer otherwise. */
-function readsNow(head: number): readonly Omit<LiedAbout, 'id'>[] {
+/** Reads about the newest state, which a lagging node would answer otherwise. */
+function readsNow(head: number): readonly Omit<NodeCall, 'id'>[] {
   const account = `0x${'11'.repeat(20)}`
   return [
     { method: 'eth_blockNumber', params: [] },
@@ -92,7 +92,7 @@ function readsNow(head: number): readonly Omit<LiedAbout, 'id'>[] {
   ]
 }
 
-/** Every way in which a node may die, one after another, with a little life in between. */
+/** The ways in which a node may die, one after another, with pauses. */
 async function ail(node: SimNode, round: number): Promise<void> {
   const step = round % 30
   if (step === 0) await node.start()

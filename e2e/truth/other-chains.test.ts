@@ -6,10 +6,10 @@ import { serveRouter, type ServedRouter } from '../served/served-router.ts'
 import { serveNode } from '../upstream-sim/served-node.ts'
 import type { FaultSwitch } from '../upstream-sim/faults.ts'
 import { bodyOf, chainCases, honestly, type Read } from './chains-under-test.ts'
-import { LyingNode } from './lying-node.ts'
+import { WrongNode } from './wrong-node.ts'
 
 const rounds = 24
-/** Blocks below the head: old enough to be final, new enough for every node to find it by a hash. */
+/** Blocks below the head: old enough to be final, new enough that every node finds it by its hash. */
 const depth = 40
 const patienceMs = 120_000
 const lanes = 8
@@ -36,14 +36,14 @@ async function ask(
 }
 
 describe.each(chainCases)('$name', (under) => {
-  const { chainId, apiInterface, base = '', lagBlocks, lies } = under
+  const { chainId, apiInterface, base = '', lagBlocks, wrongValues } = under
   const isRpc = apiInterface !== 'rest'
 
   async function start(stack: AsyncDisposableStack, seed: string, names: readonly string[]) {
     const { chain, makeNode, reads, readsNow } = under.create(seed)
     const nodes = await Promise.all(
       names.map(async (name) => {
-        const node = new LyingNode(makeNode(name === 'lagging' ? { lagBlocks } : {}), isRpc)
+        const node = new WrongNode(makeNode(name === 'lagging' ? { lagBlocks } : {}), isRpc)
         return stack.use(await serveNode(() => node, { name }))
       }),
     )
@@ -55,27 +55,27 @@ describe.each(chainCases)('$name', (under) => {
   }
 
   test(
-    'every lie that its checks know is asked elsewhere, and its teller is named',
+    'for every wrong value that its checks know another node is asked, and the upstream is reported',
     async () => {
       await using stack = new AsyncDisposableStack()
-      const names = ['liar', 'honest']
+      const names = ['wrong', 'honest']
       const { chain, nodes, reads, readsNow, router, truth } = await start(stack, 'each', names)
-      const [liar] = nodes
+      const [wrongNode] = nodes
       const unseen: string[] = []
       let asked = 0
-      for (const lie of lies) {
-        const name = lie.slice(0, 2).join(' ')
-        liar!.node.lies = [lie]
-        const toldBefore = liar!.node.told
+      for (const wrongValue of wrongValues) {
+        const name = wrongValue.slice(0, 2).join(' ')
+        wrongNode!.node.wrongValues = [wrongValue]
+        const firstCount = wrongNode!.node.wrongAnswers
         for (const read of [...reads(chain.head - depth), ...readsNow]) {
           const id = `c${++asked}`
-          const before = liar!.node.told
-          const seen = await ask(router, read, id, { 'rpc-select-provider': 'liar' })
-          if (liar!.node.told === before) continue
+          const before = wrongNode!.node.wrongAnswers
+          const seen = await ask(router, read, id, { 'rpc-select-provider': 'wrong' })
+          if (wrongNode!.node.wrongAnswers === before) continue
           if (seen.text !== truth(read, id)) unseen.push(`${name}: ${seen.text.slice(0, 200)}`)
-          else if (seen.reported !== 'liar') unseen.push(`${name}: ${seen.reported} is named`)
+          else if (seen.reported !== 'wrong') unseen.push(`${name}: ${seen.reported} is named`)
         }
-        if (liar!.node.told === toldBefore) unseen.push(`${name}: was never told`)
+        if (wrongNode!.node.wrongAnswers === firstCount) unseen.push(`${name}: was never sent`)
       }
       expect(unseen).toEqual([])
     },
@@ -86,9 +86,9 @@ describe.each(chainCases)('$name', (under) => {
     'four nodes, one of them honest: nothing is wrong and nothing fails',
     async () => {
       await using stack = new AsyncDisposableStack()
-      const names = ['liar', 'lagging', 'dying', 'honest']
+      const names = ['wrong', 'lagging', 'dying', 'honest']
       const { chain, nodes, reads, router, truth } = await start(stack, 'four', names)
-      const [liar, lagging, dying] = nodes
+      const [wrongNode, lagging, dying] = nodes
       const random = seededRandom(7)
       const wrong: string[] = []
       const failed: string[] = []
@@ -96,8 +96,8 @@ describe.each(chainCases)('$name', (under) => {
       for (let round = 0; round < rounds; round++) {
         if (round % 8 === 4) chain.mine(3)
         ail(dying!.faults, round)
-        const from = Math.floor(random.next() * lies.length)
-        liar!.node.lies = [...lies.slice(from), ...lies.slice(0, from)]
+        const from = Math.floor(random.next() * wrongValues.length)
+        wrongNode!.node.wrongValues = [...wrongValues.slice(from), ...wrongValues.slice(0, from)]
         const all = [chain.head - depth, chain.head - depth - 1].flatMap((height) => reads(height))
         const lane = async () => {
           for (let read = all.pop(); read; read = all.pop()) {
@@ -112,8 +112,8 @@ describe.each(chainCases)('$name', (under) => {
         await Promise.all(Array.from({ length: lanes }, lane))
       }
       expect({ wrong, failed }).toEqual({ wrong: [], failed: [] })
-      // It was not too easy: each of them was asked, and did its worst.
-      expect(liar!.node.told).toBeGreaterThan(2)
+      // Each bad node was asked, and had its faults.
+      expect(wrongNode!.node.wrongAnswers).toBeGreaterThan(2)
       expect(lagging!.calls.total).toBeGreaterThan(0)
       expect(dying!.calls.unanswered).toBeGreaterThan(2)
     },
@@ -121,12 +121,12 @@ describe.each(chainCases)('$name', (under) => {
   )
 })
 
-/** Without what grows with the chain. */
+/** The text without values that grow with the chain. */
 function lasting(text: string): string {
   return text.replaceAll(/"confirmations":\d+/g, '')
 }
 
-/** Ways in which a node may die, one after another, with a little life in between. */
+/** The ways in which a node may die, one after another, with pauses. */
 function ail(faults: FaultSwitch, round: number): void {
   faults.clear()
   const step = round % 6

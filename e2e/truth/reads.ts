@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { LiedAbout } from '../simulation/lies.ts'
+import type { NodeCall } from '../simulation/wrong-answers.ts'
 import type { ChainModel } from '../upstream-sim/chain-model.ts'
 import type { MinedBlock } from '../upstream-sim/block-builder.ts'
 
 const hex = (number: number) => `0x${number.toString(16)}`
 
-/** The highest block up to `height` of which this is true. */
+/** The highest block up to `height` for which `is` holds. */
 function blockWhere(chain: ChainModel, height: number, is: (mined: MinedBlock) => boolean) {
   for (let at = height; ; at -= 1) {
     const mined = chain.block(at)
@@ -14,8 +14,8 @@ function blockWhere(chain: ChainModel, height: number, is: (mined: MinedBlock) =
   }
 }
 
-/** Reads about blocks up to `height`, of every method that a check of the spec knows, and of some others. */
-export function readsAbout(chain: ChainModel, height: number): readonly Omit<LiedAbout, 'id'>[] {
+/** Reads about blocks up to `height`, of every method with a check in the spec, and of some others. */
+export function readsAbout(chain: ChainModel, height: number): readonly Omit<NodeCall, 'id'>[] {
   const full = blockWhere(
     chain,
     height,

@@ -34,7 +34,7 @@ function simulation(...traces: readonly string[][]): Simulation<Numbers> {
   }
 }
 
-test('all seeds are run, and those that break something are reported', async () => {
+test('all seeds are run, and those that break a rule are reported', async () => {
   const { counts, failures } = await runSeeds(simulation(), { from: 6, until: 17 }, spec)
   expect(Object.keys(counts)).toHaveLength(12)
   const violations = [{ rule: 'sound', what: 'they are there' }]

@@ -3,19 +3,19 @@
 import type { Spec } from '../engine.ts'
 import type { Counts, Simulation, Violation } from './run.ts'
 
-/** One seed in so many is run twice, and must leave the same trace. */
+/** One seed in this many is run twice, and must leave the same trace. */
 const twiceEach = 50
 
 export interface Report {
   readonly counts: Counts
-  /** The seeds that broke something. */
+  /** The seeds that broke a rule. */
   readonly failures: readonly {
     readonly seed: number
     readonly violations: readonly Violation[]
   }[]
 }
 
-/** Runs the schedules of the seeds up to `until`, or of each so many-th of them. */
+/** Runs the schedules of the seeds up to `until`, or of every n-th of them. */
 export async function runSeeds<Schedule>(
   { draw, run }: Simulation<Schedule>,
   {
@@ -44,7 +44,7 @@ export function addCounts(sum: Counts, more: Counts): void {
   for (const [name, times] of Object.entries(more)) sum[name] = (sum[name] ?? 0) + times
 }
 
-/** The line, counted from 1, in which two traces differ, or which one of them has not; null: they are the same. */
+/** The first line, from 1, in which two traces differ, or that one of them lacks; null: they are equal. */
 function firstDifference(first: readonly string[], second: readonly string[]): number | null {
   const lines = Math.max(first.length, second.length)
   for (let at = 0; at < lines; at++) if (first[at] !== second[at]) return at + 1

@@ -3,7 +3,7 @@
 import type { Clock } from '../../../proxy/clock/clock.ts'
 import type { Spec } from '../engine.ts'
 
-/** Schedules that are drawn from seeds, and what runs them and judges what comes of them. */
+/** Draws schedules from seeds, runs them and judges the result. */
 export interface Simulation<Schedule> {
   draw(seed: number): Schedule
   run(schedule: Schedule, spec: Spec): Promise<Run>
@@ -17,7 +17,7 @@ export interface Violation {
   readonly what: string
 }
 
-/** What came of a schedule, written down while it runs. */
+/** The record of a running schedule. */
 export class Run {
   readonly violations: Violation[] = []
   readonly counts: Counts = {}

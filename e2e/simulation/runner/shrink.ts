@@ -3,15 +3,15 @@
 import type { Spec } from '../engine.ts'
 import type { Run, Simulation } from './run.ts'
 
-/** How many shorter schedules are tried at most. */
+/** Limit of shorter schedules to try. */
 const mostTries = 400
 
 type Path = readonly string[]
 type Json = any
 
 /**
- * Takes out of the lists of a schedule that breaks `rule` whatever can be left out while it still
- * breaks it. `ran`: what came of what is left.
+ * Removes items from the lists of a schedule that breaks `rule`, as long as it still breaks it.
+ * `ran`: the record of the rest.
  */
 export async function shrink<Schedule>(
   { run }: Pick<Simulation<Schedule>, 'run'>,
@@ -23,13 +23,13 @@ export async function shrink<Schedule>(
   let tries = 0
   const isAccepted = async (candidate: Schedule): Promise<boolean> => {
     tries += 1
-    // What cannot be run is no schedule.
+    // A schedule that cannot run is skipped.
     const ran = await run(candidate, spec).catch(() => null)
     if (!ran?.violations.some((each) => each.rule === rule)) return false
     shortest = { schedule: candidate, ran }
     return true
   }
-  /** Takes chunks out of one list, halves first, then smaller ones. */
+  /** Removes chunks from one list, halves first, then smaller ones. */
   const shorten = async (path: Path): Promise<void> => {
     const list = (): readonly unknown[] => valueAt(shortest.schedule, path) ?? []
     for (

@@ -5,14 +5,14 @@ import type { ChainModel } from '../../upstream-sim/chain-model.ts'
 import type { Dice } from '../dice.ts'
 import type { SubscriptionNodePlan } from './schedule.ts'
 
-/** How many of the blocks of the others a branch has that they have left. */
+/** A left branch grows by this share of the blocks of the others. */
 const growth = 0.7
 
-/** Which nodes are on a branch that the others have left, as when a network falls apart for a while. */
+/** Nodes on a branch that the others have left, as when a network splits for a while. */
 export class Forks {
   readonly #branches = new Map<string, number>()
 
-  /** @param changed hears that a node is on another branch now */
+  /** @param changed called when a node changes its branch */
   constructor(
     nodes: readonly SubscriptionNodePlan[],
     chain: ChainModel,

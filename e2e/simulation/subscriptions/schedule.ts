@@ -8,13 +8,13 @@ import { chainSeed } from '../chain-growth.ts'
 import { alone, Dice, drawKind, kindsOf, type Drawn } from '../dice.ts'
 import { drawAilments, drawSpan, flapping, type Span, type UrlPlan } from '../schedule.ts'
 
-/* What happens to the subscriptions of one seed from outside of the engine, as plain data. */
+/* The events of one seed outside of the engine, as plain data, for subscriptions. */
 
-/** How much goes wrong in a schedule, and how much ails a socket then at most. */
+/** Moods of a schedule, with the most faults of a socket. */
 const moods = { calm: 0, some: 2, storm: 6, outage: 2 }
 type Mood = keyof typeof moods
 
-/** One seed in so many is a row of forced failovers. */
+/** One seed in this many is a series of forced failovers. */
 const failoversEach = 500
 
 /** The schedule of a seed: the same on every machine. */
@@ -55,13 +55,13 @@ const within = (durationMs: number, { fromMs, untilMs }: Span): Span => ({
   untilMs: Math.min(untilMs, durationMs),
 })
 
-/** Every upstream that tells is cut, so many times in a row, while the chain grows and reorganises. */
+/** Cuts every subscribed upstream, many times in a row, while the chain grows and reorganises. */
 export function forcedFailovers(seed: number, count: number) {
   const dice = new Dice(seed, 51)
   const eachMs = 3_000
   const durationMs = 5_000 + count * eachMs
   const times = dice.times(count, (at) => 8_000 + at * eachMs)
-  const unheard = times.filter((_, at) => at % 5 === 1)
+  const unreported = times.filter((_, at) => at % 5 === 1)
   const clients = [null, null, {}, { topics: [transferTopic] }]
   return {
     seed,
@@ -74,13 +74,13 @@ export function forcedFailovers(seed: number, count: number) {
       reorgs: times
         .filter((_, at) => at % 3 === 0)
         .map((atMs) => ({ atMs: atMs + dice.next() * eachMs, depth: dice.whole(1, 6) }))
-        // And some while nobody tells.
-        .concat(unheard.map((atMs) => ({ atMs: atMs + 500, depth: dice.whole(1, 6) }))),
+        // And some while no upstream reports.
+        .concat(unreported.map((atMs) => ({ atMs: atMs + 500, depth: dice.whole(1, 6) }))),
     },
     nodes: dice.times(3, (index): SubscriptionNodePlan => {
-      // All at once, for a moment, so that whichever tells is struck.
+      // All at once, for a moment: the subscribed upstream is among them.
       const ailments = times.map((fromMs) => {
-        const untilMs = fromMs + (unheard.includes(fromMs) ? 1_000 : 1)
+        const untilMs = fromMs + (unreported.includes(fromMs) ? 1_000 : 1)
         return { kind: 'down' as const, fromMs, untilMs }
       })
       const socket = { lagBlocks: 0, delayMs: dice.scaled(1, 100), ailments }
@@ -130,7 +130,7 @@ function drawNode(
       ]),
     })),
   ]
-  // Without any there is nothing to subscribe to.
+  // At least one upstream needs a socket.
   const socket =
     index === 0 || dice.chance(0.85)
       ? { lagBlocks, delayMs: dice.scaled(1, 300), ailments: socketAilments as SocketAilment[] }
@@ -138,7 +138,7 @@ function drawNode(
   return {
     ...nodeNamed(index),
     urls: [url],
-    /** While one lasts, the node stays on the branch that it was on, which grows on. */
+    /** During a fork the node stays on its branch, which grows on. */
     forks: forks.filter(() => dice.chance(0.4)),
     /** Null: it has no WebSocket URL. `delayMs`: from the node to the router. */
     socket,
@@ -161,7 +161,7 @@ const share = (dice: Dice) => ({ share: dice.next() })
 const socketIllnesses = {
   /** Connections are cut when it begins, and refused while it lasts. */
   down: alone,
-  /** What was subscribed to is silent. */
+  /** Subscriptions are silent. */
   stall: alone,
   /** A request to subscribe is never answered. */
   mute: alone,
@@ -175,14 +175,14 @@ const socketIllnesses = {
   lag: (dice: Dice) => ({ blocks: dice.whole(1, 30) }),
   /** A share of the events is sent twice. */
   duplicate: share,
-  /** A share of the events is late, and so comes behind others. */
+  /** A share of the events is late, after newer ones. */
   disorder: (dice: Dice) => ({ share: dice.next(), lateMs: dice.scaled(100, 5_000) }),
   /** A share of the events never comes. */
   drop: share,
-  /** Beside the events, a head is sent that is up to so many blocks older. */
+  /** Beside the events, a head is sent that is up to this many blocks older. */
   repeat: (dice: Dice) => ({ blocks: dice.pick([1, 3, 20, 200]) }),
-  /** Beside the events, heads are sent that there are not. */
-  lie: (dice: Dice) => ({ lie: dice.pick(['orphan', 'far-ahead', 'garbage'] as const) }),
+  /** Beside the events, heads are sent that do not exist. */
+  'untrue-head': (dice: Dice) => ({ head: dice.pick(['orphan', 'far-ahead', 'garbage'] as const) }),
 }
 
 export interface ClientPlan {

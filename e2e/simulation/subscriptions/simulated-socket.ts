@@ -8,7 +8,7 @@ import { headOf, isOfTopic, NodeEvents, resultOf } from '../../upstream-sim/node
 import type { Dice } from '../dice.ts'
 import type { SocketAilment, SocketPlan } from './schedule.ts'
 
-/** What the sockets of one simulation share. */
+/** Shared by the sockets of one simulation. */
 export interface SocketWire {
   readonly clock: Clock
   readonly chain: ChainModel
@@ -47,7 +47,7 @@ export class SimulatedSocket extends TestSocket {
     ])
   }
 
-  /** The chain, the node's view of it, or what ails the socket may have changed. */
+  /** Called when the chain, the node's view or the socket's ailments may have changed. */
   happened(): void {
     if (this.asked.length > 10_000) throw new Error('it subscribes without end')
     const ills = this.#ills()
@@ -65,7 +65,7 @@ export class SimulatedSocket extends TestSocket {
         if (isOfTopic(event, held.params as readonly unknown[])) this.#send(held, result, ills)
     }
     for (const ill of ills) {
-      if (ill.kind === 'lie') this.#sendHead(this.#untrueHead(ill.lie), ills)
+      if (ill.kind === 'untrue-head') this.#sendHead(this.#untrueHead(ill.head), ills)
       if (ill.kind === 'repeat') {
         const old = Math.max(0, this.#view.head - this.#dice.whole(1, ill.blocks))
         this.#sendHead(JSON.stringify(headOf(this.#view.at(old).block)), ills)
@@ -97,9 +97,9 @@ export class SimulatedSocket extends TestSocket {
       if (String(held.params) === 'newHeads') this.#send(held, text, ills)
   }
 
-  #untrueHead(lie: 'orphan' | 'far-ahead' | 'garbage'): string {
-    if (lie === 'garbage') return '{"number":"0xzz"}'
-    const ahead = lie === 'orphan' ? this.#dice.whole(1, 3) : 1_000_000
+  #untrueHead(kind: 'orphan' | 'far-ahead' | 'garbage'): string {
+    if (kind === 'garbage') return '{"number":"0xzz"}'
+    const ahead = kind === 'orphan' ? this.#dice.whole(1, 3) : 1_000_000
     const hash = () => `0x${String(Math.floor(this.#dice.next() * 1e15)).padStart(64, '0')}`
     const number = `0x${(this.#view.head + ahead).toString(16)}`
     return JSON.stringify({ number, hash: hash(), parentHash: hash() })

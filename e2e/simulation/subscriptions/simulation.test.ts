@@ -21,7 +21,7 @@ test('subscriptions keep every invariant over some seeds', async () => {
     expect(counts[name], name).toBeGreaterThan(10)
 })
 
-test('200 failovers in a row, with reorganisations, leave no gap and double nothing', async () => {
+test('200 failovers in a row, with reorganisations, leave no gap and no duplicate', async () => {
   const { violations, counts } = await simulateSubscriptions(forcedFailovers(1, 200), spec)
   expect(violations).toEqual([])
   expect(counts['failovers']).toBeGreaterThanOrEqual(200)
@@ -36,7 +36,7 @@ test.each([2, 12, 29])('seed %i leaves the same trace each time', async (seed) =
 })
 
 test('a failing schedule is made as short as it can be', async () => {
-  // Blocks that no upstream gives by their hash: what was missed does not come.
+  // No upstream returns a block by its hash: missed blocks cannot be backfilled.
   const { iface } = spec
   const blind = {
     ...spec,

@@ -19,11 +19,11 @@ import { createEngine, printableOf, type Spec } from '../engine.ts'
 import { Run } from '../runner/run.ts'
 import type { Settings } from '../schedule.ts'
 import { Forks } from './forks.ts'
-import { HeardHeads, HeardLogs, type Heard } from './heard.ts'
+import { ReceivedHeads, ReceivedLogs, type Received } from './received.ts'
 import type { ClientPlan, SubscriptionSchedule } from './schedule.ts'
 import { SimulatedSocket } from './simulated-socket.ts'
 
-/** After the schedule all is well, and this long everything may take to be whole again. */
+/** The time to recover after the schedule, without faults. */
 const quietMs = 130_000
 const settleMs = 60_000
 const askAgainMs = 1_000
@@ -48,7 +48,7 @@ const settings: Settings = {
 interface Client {
   readonly name: string
   readonly plan: ClientPlan
-  readonly heard: Heard
+  readonly received: Received
   /** The chain's head when it had its reply; null while it has none. */
   beganAt: number | null
   subscription: Subscription | null
@@ -185,18 +185,18 @@ class Simulation {
       this.#run.report(rule, `${name}: ${what}`)
     }
     const { filter } = plan
-    const heard =
+    const received =
       filter === null
-        ? new HeardHeads(this.#chain, report)
-        : new HeardLogs(this.#chain, filter, report)
+        ? new ReceivedHeads(this.#chain, report)
+        : new ReceivedLogs(this.#chain, filter, report)
     const state = { beganAt: null, subscription: null, hasLeft: false, endedReason: null }
-    const client: Client = { name, plan, heard, ...state }
+    const client: Client = { name, plan, received, ...state }
     this.#clients.push(client)
     return client
   }
 
   async #subscribe(client: Client): Promise<void> {
-    const { name, plan, heard } = client
+    const { name, plan, received } = client
     if (client.hasLeft) return
     const params = plan.filter === null ? ['newHeads'] : ['logs', plan.filter]
     const question = { method: 'eth_subscribe', params, id: '1' }
@@ -210,8 +210,8 @@ class Simulation {
         event: (result) => {
           if (client.hasLeft) this.#run.report('leaves-nothing', `${name} hears after it left`)
           const text = Buffer.from(result).toString()
-          this.#run.say(`${name} hears ${describe(text)}`)
-          heard.event(text)
+          this.#run.say(`${name} receives ${describe(text)}`)
+          received.event(text)
         },
         ended: (reason) => {
           this.#ended(client, reason)
@@ -248,13 +248,13 @@ class Simulation {
       this.#run.report('ends-with-reason', `${client.name} was ended: ${reason}`)
   }
 
-  #checkAtEnd({ name, beganAt, heard, hasLeft, endedReason }: Client): void {
-    this.#run.count('events', heard.count)
+  #checkAtEnd({ name, beganAt, received, hasLeft, endedReason }: Client): void {
+    this.#run.count('events', received.count)
     if (hasLeft || endedReason !== null) return
     if (beganAt === null) return this.#run.report('no-hole', `${name} never got a reply`)
     const { nodes } = this.#schedule
     const lagBlocks = Math.max(...nodes.map(({ urls }) => urls[0]!.lagBlocks))
-    heard.checkWhole(beganAt + 1, this.#chain.head - lagBlocks)
+    received.checkWhole(beganAt + 1, this.#chain.head - lagBlocks)
   }
 
   #observer(): SubscriptionObserver {

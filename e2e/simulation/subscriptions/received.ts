@@ -5,16 +5,16 @@ import { fitsFilter, type LogFilter } from '../../upstream-sim/log-filter.ts'
 import { headOf } from '../../upstream-sim/node-events.ts'
 import type { Log } from '../../upstream-sim/block-builder.ts'
 
-/** Hears of a broken rule: `once`, `in-order`, `no-hole` or `true`. */
+/** Receives a broken rule: `once`, `in-order`, `no-hole` or `true`. */
 type Report = (rule: string, what: string) => void
 
-/** What one client heard, checked against the chain as it comes and at the end. */
-export interface Heard {
+/** The events of one client, checked against the chain as they come and at the end. */
+export interface Received {
   readonly count: number
-  /** The newest block that it heard of; null for none. */
+  /** The newest block that it received; null for none. */
   readonly newest: number | null
   event(text: string): void
-  /** All is well again and time has passed: all from `from` to `to` must have been heard. */
+  /** After the faults and a wait: all blocks from `from` to `to` must have been received. */
   checkWhole(from: number, to: number): void
 }
 
@@ -25,7 +25,7 @@ interface HeadEvent {
 }
 
 /** A client of `newHeads`. */
-export class HeardHeads implements Heard {
+export class ReceivedHeads implements Received {
   count = 0
   readonly #chain: ChainModel
   readonly #report: Report
@@ -63,9 +63,9 @@ export class HeardHeads implements Heard {
   }
 
   checkWhole(from: number, to: number): void {
-    const heard = new Map(this.#branch.map(({ number, hash }) => [number, hash]))
+    const received = new Map(this.#branch.map(({ number, hash }) => [number, hash]))
     for (let number = from; number <= to; number++)
-      if (heard.get(number) !== this.#chain.block(number).hash)
+      if (received.get(number) !== this.#chain.block(number).hash)
         this.#report('no-hole', `block ${number} of ${from} to ${to} never came`)
   }
 }
@@ -73,12 +73,12 @@ export class HeardHeads implements Heard {
 type LogEvent = Omit<Log, 'removed'> & { readonly removed: boolean }
 
 /** A client of `logs`. */
-export class HeardLogs implements Heard {
+export class ReceivedLogs implements Received {
   count = 0
   readonly #chain: ChainModel
   readonly #report: Report
   readonly #filter: LogFilter | undefined
-  readonly #told: { readonly key: string; readonly number: number; readonly index: number }[] = []
+  readonly #logs: { readonly key: string; readonly number: number; readonly index: number }[] = []
   readonly #keys = new Set<string>()
   #first = Infinity
 
@@ -89,7 +89,7 @@ export class HeardLogs implements Heard {
   }
 
   get newest(): number | null {
-    return this.#told.at(-1)?.number ?? null
+    return this.#logs.at(-1)?.number ?? null
   }
 
   event(text: string): void {
@@ -98,12 +98,12 @@ export class HeardLogs implements Heard {
     const key = keyOf(log)
     const number = Number(log.blockNumber)
     const index = Number(log.logIndex)
-    const newest = this.#told.at(-1)
+    const newest = this.#logs.at(-1)
     if (log.removed) {
-      // As a node does, also what was told before this client came is taken back.
+      // Like a node, the router also removes logs from before this client's subscription.
       if (newest === undefined && number <= this.#first) return
-      if (newest?.key !== key) this.#report('in-order', `log ${key} was taken back, not the newest`)
-      else this.#told.pop()
+      if (newest?.key !== key) this.#report('in-order', `log ${key} was removed, not the newest`)
+      else this.#logs.pop()
       this.#keys.delete(key)
       return
     }
@@ -113,7 +113,7 @@ export class HeardLogs implements Heard {
       this.#report('in-order', `log ${key} came behind ${newest.key}`)
     this.#first = Math.min(this.#first, number)
     this.#keys.add(key)
-    this.#told.push({ key, number, index })
+    this.#logs.push({ key, number, index })
   }
 
   checkWhole(from: number, to: number): void {
@@ -121,13 +121,13 @@ export class HeardLogs implements Heard {
     for (let number = from; number <= to; number++)
       for (const log of logsOf(this.#chain, number))
         if (fitsFilter(log, this.#filter)) wanted.push(keyOf(log))
-    const told = this.#told
+    const logs = this.#logs
       .filter(({ number }) => number >= from && number <= to)
       .map(({ key }) => key)
-    const at = wanted.findIndex((key, index) => key !== told[index])
-    if (at >= 0) this.#report('no-hole', `log ${wanted[at]} is missing; there is ${told[at]}`)
-    else if (told.length > wanted.length)
-      this.#report('once', `log ${told[wanted.length]} was never taken back`)
+    const at = wanted.findIndex((key, index) => key !== logs[index])
+    if (at >= 0) this.#report('no-hole', `log ${wanted[at]} is missing; there is ${logs[at]}`)
+    else if (logs.length > wanted.length)
+      this.#report('once', `log ${logs[wanted.length]} was never removed`)
   }
 
   #checkTrue(log: LogEvent, text: string): void {

@@ -3,35 +3,35 @@
 import type { IntegrityLevel } from '../../proxy/config/types.ts'
 
 /** A call as a node reads it. */
-export interface LiedAbout {
+export interface NodeCall {
   readonly id: unknown
   readonly method: string
   readonly params: readonly unknown[]
 }
 
-/** What a liar has at hand. */
-interface Lying {
-  readonly call: LiedAbout
+/** The input of a wrong answer. */
+interface Known {
+  readonly call: NodeCall
   /** The honest result, parsed anew. Null when the honest answer is an error. */
   readonly result: unknown
   /** The honest answer as text. */
   readonly honest: string
-  /** The honest result of the same method about something else; null when there is none. */
-  other(call: LiedAbout): unknown
+  /** The honest result of another call of the method; null when there is none. */
+  other(call: NodeCall): unknown
 }
 
-/** The body that is sent; null where there is nothing to lie about, and the honest answer goes out. */
-type Lie = (lying: Lying) => string | null
+/** The wrong body; null if it has none for this call: then the honest answer is sent. */
+type MakeWrong = (known: Known) => string | null
 
-const reply = (call: LiedAbout, result: unknown) =>
+const reply = (call: NodeCall, result: unknown) =>
   JSON.stringify({ jsonrpc: '2.0', id: call.id, result })
 
 type Json = any
 export type Path = readonly (string | number)[]
-/** Makes another value of one; undefined: it has none. */
+/** Changes a value; undefined: it cannot. */
 export type Change = (own: Json) => unknown
 
-/** A copy with another value at a path, of which -1 is the last of a list; undefined where there is none. */
+/** A copy with a changed value at a path; -1 is the last of a list. Undefined if there is no value. */
 export function changedAt(value: Json, [key, ...path]: Path, change: Change): unknown {
   if (key === undefined) return value === null ? undefined : change(value)
   if (typeof value !== 'object' || value === null) return undefined
@@ -45,8 +45,8 @@ const nextNumber = (hex: string) => `0x${(Number(hex) + 1).toString(16)}`
 const farNumber = (hex: string) => `0x${(Number(hex) + 10_000).toString(16)}`
 const otherHash = (hex: string) => `${hex.slice(0, -1)}${hex.endsWith('0') ? '1' : '0'}`
 
-/** Asks about the block before instead. */
-function aboutTheBlockBefore({ call, other }: Lying): string | null {
+/** The answer about the block before. */
+function aboutTheBlockBefore({ call, other }: Known): string | null {
   const [block, ...more] = call.params
   if (!isNumber(String(block))) return null
   const params = [`0x${(Number(block) - 1).toString(16)}`, ...more]
@@ -55,13 +55,13 @@ function aboutTheBlockBefore({ call, other }: Lying): string | null {
   return isEmpty ? null : reply(call, result)
 }
 
-/** Another value in the results of these methods, where `isAbout` their first param. */
+/** Changes a value in the results of these methods, if `isAbout` accepts the first param. */
 function changed(
   methods: RegExp,
   path: Path,
   change: Change,
   isAbout: (param: Json) => unknown = () => true,
-): Lie {
+): MakeWrong {
   return ({ call, result }) => {
     if (!methods.test(call.method) || !isAbout(call.params[0])) return null
     const other = changedAt(result, path, change)
@@ -76,7 +76,7 @@ const transactions = /^eth_getTransactionBy/
 const logs = /^eth_getLogs$/
 const isNumber = (param: string) => /^0x[0-9a-f]{1,12}$/.test(param)
 
-/** Not an answer in form. */
+/** Not in the form of an answer. */
 const malformed = {
   /** HTTP 200 and half a document. */
   'cut-json': ({ honest }) => honest.slice(0, Math.max(1, honest.length >> 1)),
@@ -84,30 +84,30 @@ const malformed = {
   'html-page': () => '<html><body>Welcome</body></html>',
   'two-documents': ({ honest }) => honest + honest,
   'no-result': ({ call }) => JSON.stringify({ jsonrpc: '2.0', id: call.id }),
-  /** With a result of null it would be an error in the old form, and no lie. */
+  /** With a result of null it would be an error in the old form. */
   'result-and-error': ({ call, result }) =>
     result === null
       ? null
       : JSON.stringify({ jsonrpc: '2.0', id: call.id, result, error: { code: -1, message: 'no' } }),
-  'wrong-id': ({ call, result }) => reply({ ...call, id: 'somebody-else' }, result),
+  'wrong-id': ({ call, result }) => reply({ ...call, id: 'another-id' }, result),
   'no-id': ({ result }) => JSON.stringify({ jsonrpc: '2.0', result }),
-} as const satisfies Record<string, Lie>
+} as const satisfies Record<string, MakeWrong>
 
-/** About something else than what was asked for. */
+/** Answers to another request. */
 const ofOtherThings = {
-  'wrong-block': (lying) =>
-    blockByNumber.test(lying.call.method) ? aboutTheBlockBefore(lying) : null,
+  'wrong-block': (known) =>
+    blockByNumber.test(known.call.method) ? aboutTheBlockBefore(known) : null,
   'wrong-number': changed(blockByNumber, ['number'], nextNumber, isNumber),
   'wrong-hash': changed(/^eth_getBlockByHash$/, ['hash'], otherHash),
   'wrong-transaction': changed(/^eth_getTransactionByHash$/, ['hash'], otherHash),
   'wrong-receipt': changed(/^eth_getTransactionReceipt$/, ['transactionHash'], otherHash),
-  'receipts-of-parent': (lying) =>
-    receipts.test(lying.call.method) ? aboutTheBlockBefore(lying) : null,
+  'receipts-of-parent': (known) =>
+    receipts.test(known.call.method) ? aboutTheBlockBefore(known) : null,
   'receipts-mixed': changed(receipts, [-1, 'blockNumber'], nextNumber, isNumber),
   'receipts-mixed-by-hash': changed(receipts, [-1, 'blockHash'], otherHash, (block) =>
     /^0x.{64}$/.test(block),
   ),
-  /** What `latest` stands for is the node's to say. */
+  /** Not with `latest`: its block depends on the node. */
   'log-out-of-range': changed(logs, [-1, 'blockNumber'], farNumber, ({ toBlock }) =>
     isNumber(toBlock),
   ),
@@ -115,51 +115,50 @@ const ofOtherThings = {
   'log-of-other-address': changed(logs, [-1, 'address'], otherHash, (filter) => filter.address),
   /** The right address, and another event than the filter names. */
   'log-of-other-event': changed(logs, [0, 'topics', 0], otherHash, (filter) => filter.topics?.[0]),
-} as const satisfies Record<string, Lie>
+} as const satisfies Record<string, MakeWrong>
 
-/** Of what a hash is made from. */
+/** Changed values from which a hash is computed. */
 const unproven = {
   'other-time': changed(blocks, ['timestamp'], nextNumber),
   'other-state-root': changed(blocks, ['stateRoot'], otherHash),
   'other-value': changed(transactions, ['value'], nextNumber),
   'other-receiver': changed(transactions, ['to'], otherHash),
   'transaction-with-other-value': changed(blocks, ['transactions', -1, 'value'], nextNumber),
-} as const satisfies Record<string, Lie>
+} as const satisfies Record<string, MakeWrong>
 
-/** Every way in which a node may say what is not true. */
-const lies = { ...malformed, ...ofOtherThings, ...unproven }
+const makers = { ...malformed, ...ofOtherThings, ...unproven }
 
-export type LieKind = keyof typeof lies
+export type WrongKind = keyof typeof makers
 
-const kindsOf = (of: Partial<typeof lies>) => Object.keys(of) as LieKind[]
+const kindsOf = (of: Partial<typeof makers>) => Object.keys(of) as WrongKind[]
 
-export const lieKinds: readonly LieKind[] = kindsOf(lies)
+export const wrongKinds: readonly WrongKind[] = kindsOf(makers)
 
-/** Lies in the form of an honest answer, each about some methods only. */
-export const contentLies: readonly LieKind[] = [...kindsOf(ofOtherThings), ...kindsOf(unproven)]
+/** Wrong answers in the right form, each for some methods only. */
+export const wrongContents: readonly WrongKind[] = [...kindsOf(ofOtherThings), ...kindsOf(unproven)]
 
-/** Lies that only `full` sees, and that are passed on when no other upstream can be asked. */
-export const unprovenLies: readonly LieKind[] = kindsOf(unproven)
+/** Wrong answers that only `full` detects, and that are passed on if no other upstream can be asked. */
+export const unprovenContents: readonly WrongKind[] = kindsOf(unproven)
 
 /**
- * Of the kinds, the first that has something to say about a call.
+ * A wrong answer of the first of the kinds that has one for the call.
  * @param honest the honest answer's text
- * @param answer gives the honest answer to another call
- * @returns null when the node has to be honest about such a call
+ * @param answer returns the honest answer to another call
+ * @returns null when no kind has one
  */
-export function lieAbout(
-  kinds: readonly LieKind[],
-  call: LiedAbout,
+export function wrongAnswerTo(
+  kinds: readonly WrongKind[],
+  call: NodeCall,
   honest: string,
-  answer: (call: LiedAbout) => string,
-): { readonly kind: LieKind; readonly body: string } | null {
+  answer: (call: NodeCall) => string,
+): { readonly kind: WrongKind; readonly body: string } | null {
   const resultOf = (text: string) => (JSON.parse(text) as { result?: unknown }).result
   const result = resultOf(honest)
   if (result === undefined) return null
-  const other = (about: LiedAbout) => resultOf(answer(about)) ?? null
+  const other = (about: NodeCall) => resultOf(answer(about)) ?? null
   for (const kind of kinds) {
-    const lie: Lie = lies[kind]
-    const body = lie({ call, result, honest, other })
+    const make: MakeWrong = makers[kind]
+    const body = make({ call, result, honest, other })
     if (body !== null && body !== honest) return { kind, body }
   }
   return null
@@ -168,8 +167,8 @@ export function lieAbout(
 const enveloped = new Set(kindsOf(malformed))
 const checked = new Set([...enveloped, ...kindsOf(ofOtherThings)])
 
-/** Lies that are no answer while another upstream has a better one, at each level of checks. */
-export const coveredAt: Readonly<Record<IntegrityLevel, ReadonlySet<LieKind>>> = {
+/** Wrong answers that a client must not get while another upstream has a better one, by level of checks. */
+export const coveredAt: Readonly<Record<IntegrityLevel, ReadonlySet<WrongKind>>> = {
   off: new Set(),
   envelope: enveloped,
   core: checked,

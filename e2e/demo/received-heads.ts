@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+
+/** The heads that one client received, compared with the chain. */
+export interface HeadCounts {
+  readonly heads: number
+  /** Blocks between the first one and the chain's head that did not come. */
+  readonly missed: number
+  /** Received again, or after a higher one. */
+  readonly doubled: number
+  /** Received with a hash that the block does not have. */
+  readonly wrong: number
+}
+
+export const noHeads: HeadCounts = { heads: 0, missed: 0, doubled: 0, wrong: 0 }
+
+interface ReceivedHead {
+  readonly height: number
+  /** Null when the client does not pass it on. */
+  readonly hash: string | null
+}
+
+/** The blocks that one subscription received, in order. The chain has no reorganisations. */
+export class ReceivedHeads {
+  readonly #received: ReceivedHead[] = []
+  #highest = 0
+
+  get highest(): number {
+    return this.#highest
+  }
+
+  add(height: number, hash: string | null): void {
+    this.#received.push({ height, hash })
+    this.#highest = Math.max(this.#highest, height)
+  }
+
+  /** @param head height of the chain */
+  sum(head: number, hashOf: (height: number) => string): HeadCounts {
+    const sum: { -readonly [Figure in keyof HeadCounts]: number } = { ...noHeads }
+    const known = new Set<number>()
+    let highest = 0
+    for (const { height, hash } of this.#received) {
+      // The first node with a block may report it before the chain's head is updated.
+      if (height > head) continue
+      sum.heads++
+      if (height <= highest) sum.doubled++
+      if (hash !== null && hash !== hashOf(height)) sum.wrong++
+      highest = Math.max(highest, height)
+      known.add(height)
+    }
+    const first = this.#received[0]?.height ?? 1
+    return { ...sum, missed: head - first + 1 - known.size }
+  }
+}
+
+/** The difference of two counts. */
+export function since(before: HeadCounts, now: HeadCounts): HeadCounts {
+  return combined(now, before, (later, earlier) => later - earlier)
+}
+
+/** The sums of several clients as one. */
+export function together(sums: readonly HeadCounts[]): HeadCounts {
+  const add = (one: number, other: number) => one + other
+  return sums.reduce((whole, each) => combined(whole, each, add), noHeads)
+}
+
+function combined(
+  one: HeadCounts,
+  other: HeadCounts,
+  combine: (one: number, other: number) => number,
+): HeadCounts {
+  const figure = (name: keyof HeadCounts) => combine(one[name], other[name])
+  return {
+    ...{ heads: figure('heads'), missed: figure('missed') },
+    ...{ doubled: figure('doubled'), wrong: figure('wrong') },
+  }
+}
