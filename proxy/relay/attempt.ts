@@ -62,7 +62,8 @@ export class Attempt implements Due {
   #lateAtMs = Infinity
   /** It has less time than usual, or may be a stream: being late is then no failure of the upstream. */
   #isCutShort = false
-  #isFirm = false
+  /** It fails when its budget is over; else it is late then, and goes on. */
+  #endsWhenLate = false
   #isOver = false
   #answer: Incoming | null = null
   /** Undoes the failure that was counted when it was late. */
@@ -131,7 +132,7 @@ export class Attempt implements Due {
   }
 
   due(nowMs: number): void {
-    if (nowMs >= this.#lateAtMs && !this.#isFirm) this.#beLate(nowMs)
+    if (nowMs >= this.#lateAtMs && !this.#endsWhenLate) this.#becomeLate(nowMs)
     const isOver = nowMs >= this.#call.journal.deadlineMs || nowMs >= this.#lateAtMs
     if (isOver) return this.#timeOut(nowMs)
     if (nowMs >= this.#slowAtMs) {
@@ -141,7 +142,7 @@ export class Attempt implements Due {
     this.#rearm(nowMs)
   }
 
-  #beLate(nowMs: number): void {
+  #becomeLate(nowMs: number): void {
     const { startedMs } = this.#record
     this.#lateAtMs = Infinity
     this.isLate = true
@@ -192,7 +193,7 @@ export class Attempt implements Due {
     const ownMs = directives.relayTimeoutMs ?? (journal.mayStream ? Infinity : usualMs)
     const budgetMs = Math.min(ownMs, leftMs)
     this.#isCutShort = journal.mayStream || budgetMs < usualMs
-    this.#isFirm = urlMs !== null || directives.relayTimeoutMs !== null || this.#isCutShort
+    this.#endsWhenLate = urlMs !== null || directives.relayTimeoutMs !== null || this.#isCutShort
     this.#record.budgetMs = budgetMs
     this.#lateAtMs = nowMs + budgetMs
   }

@@ -117,7 +117,7 @@ export class Journal {
   /** The candidates of the last draw, where selection stats are enabled. */
   candidates: readonly Candidate[] | null = null
   /**
-   * It may be a stream, which may stay open and silent for as long as its client lets it: it has no
+   * It may be a stream, which may stay open and silent for as long as its client lets it. It has no
    * relay budget, and no upstream is late.
    */
   mayStream = false

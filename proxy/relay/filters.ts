@@ -13,11 +13,11 @@ import type { Reply } from './reply.ts'
 const nodeId = /^0x[0-9a-f]{1,64}$/i
 const routedId = /^0x([0-9a-f]{8})([0-9a-f]{1,64})$/i
 /** How many filters are remembered (the least recently used goes first), and how long their criteria may be. */
-const mostRemembered = 1_000
-const longestCriteria = 16_384
+const maxRemembered = 1_000
+const maxCriteriaLength = 16_384
 /** How many blocks one poll catches up with when the filter's node is gone. */
-const mostLogBlocks = 1_000
-const mostBlocks = 100
+const maxLogBlocks = 1_000
+const maxBlocks = 100
 /** After this long the router goes on without a node that hangs. */
 const pollTimeoutMs = 5_000
 
@@ -87,7 +87,7 @@ export class Filters {
     this.#known.delete(id)
     this.#known.set(id, filter)
     const [oldest] = this.#known.keys()
-    if (this.#known.size > mostRemembered) this.#known.delete(oldest as string)
+    if (this.#known.size > maxRemembered) this.#known.delete(oldest as string)
   }
 
   /** Null for an id that the router did not give. */
@@ -141,7 +141,7 @@ export class Filters {
     const headBlock = Number(resultOf(head, call))
     if (!(headBlock > block)) return answered(head, call, [])
     if (criteria === null) return this.#blocks(filter, call, head, headBlock)
-    const end = Math.min(headBlock, block + mostLogBlocks)
+    const end = Math.min(headBlock, block + maxLogBlocks)
     const range = { fromBlock: hex(block + 1), toBlock: hex(end) }
     const logs = await this.#elsewhere(call, 'eth_getLogs', [{ ...criteria, ...range }])
     filter.block = end
@@ -150,7 +150,7 @@ export class Filters {
 
   async #blocks(filter: Filter, call: Call, head: Reply, headBlock: number): Promise<Reply> {
     const { block, lastHash } = filter
-    const length = Math.min(headBlock - block, mostBlocks)
+    const length = Math.min(headBlock - block, maxBlocks)
     const hashes = await Promise.all(
       Array.from({ length }, async (_, at) => {
         const params = [hex(block + 1 + at), false]
@@ -204,7 +204,7 @@ function criteriaOf(call: Call): object | null | undefined {
   const { toBlock, blockHash } = criteria as { toBlock?: unknown; blockHash?: unknown }
   const isOpenEnded =
     blockHash === undefined && [null, undefined, 'latest', 'pending'].includes(toBlock as null)
-  return isOpenEnded && JSON.stringify(criteria).length <= longestCriteria ? criteria : undefined
+  return isOpenEnded && JSON.stringify(criteria).length <= maxCriteriaLength ? criteria : undefined
 }
 
 /** @param block the node's head before it was asked */

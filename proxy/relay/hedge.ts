@@ -5,7 +5,7 @@ import type { Classification } from '../chain/types.ts'
 /** The cost of a cheap read. */
 const unitCost = 10
 /** Below this a slow answer is jitter, not trouble. */
-const leastDelayMs = 25
+const minDelayMs = 25
 
 /** Time per compute unit. */
 const msPerCost = 100
@@ -38,7 +38,7 @@ export class Hedging {
   delayMs({ method, cost }: Classification, budgetMs: number): number {
     const usualMs = this.#unitMs * Math.max(1, cost / unitCost)
     const p95Ms = this.#latencies.get(method)?.ms ?? Infinity
-    return Math.max(Math.min(usualMs, p95Ms, budgetMs / 2), leastDelayMs)
+    return Math.max(Math.min(usualMs, p95Ms, budgetMs / 2), minDelayMs)
   }
 
   answered({ method, known }: Classification, latencyMs: number): void {
@@ -52,24 +52,24 @@ export class Hedging {
 /** Extra calls per read. */
 const share = 0.1
 /** The most extra calls that may be saved up. A new listener begins with as many. */
-const mostSaved = 10
+const maxSaved = 10
 /** A quiet listener earns one every ten seconds. */
 const earnedPerMs = 1 / 10_000
 
 /** Keeps the extra calls of hedging within a tenth of the reads and one every ten seconds. */
 class HedgeBudget {
-  #saved = mostSaved
+  #saved = maxSaved
   #lookedMs = 0
 
   /** A read came in. */
   earn(): void {
-    this.#saved = Math.min(this.#saved + share, mostSaved)
+    this.#saved = Math.min(this.#saved + share, maxSaved)
   }
 
   /** Whether one more extra call may be made. */
   has(nowMs: number): boolean {
     const earned = (nowMs - this.#lookedMs) * earnedPerMs
-    this.#saved = Math.min(this.#saved + earned, mostSaved)
+    this.#saved = Math.min(this.#saved + earned, maxSaved)
     this.#lookedMs = nowMs
     // Ten times a tenth is a little less than one in binary.
     return this.#saved >= 1 - 1e-9
@@ -82,7 +82,7 @@ class HedgeBudget {
 }
 
 /** With fewer answers there is no estimate. */
-const leastAnswers = 50
+const minAnswers = 50
 /** How fast the estimate follows the answers. */
 const step = 0.1
 
@@ -92,7 +92,7 @@ const step = 0.1
  */
 class Percentile95 {
   #answers = 0
-  #estimateMs = leastDelayMs
+  #estimateMs = minDelayMs
 
   add(latencyMs: number): void {
     this.#answers += 1
@@ -101,6 +101,6 @@ class Percentile95 {
 
   /** Null until enough answers are known. */
   get ms(): number | null {
-    return this.#answers < leastAnswers ? null : this.#estimateMs
+    return this.#answers < minAnswers ? null : this.#estimateMs
   }
 }

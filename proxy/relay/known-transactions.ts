@@ -5,9 +5,9 @@ import type { Call } from './call.ts'
 import type { Reply } from './reply.ts'
 
 /** Successes that are remembered; most are a hash of some 100 bytes. */
-const mostRemembered = 4_096
+const maxRemembered = 4_096
 /** A longer answer is not remembered. */
-const mostBytes = 4_096
+const maxBytes = 4_096
 
 interface Success {
   readonly status: number
@@ -25,14 +25,14 @@ export class KnownTransactions {
   accepted(call: Call, { incoming }: Reply): void {
     const { status, body } = incoming
     const key = keyOf(call)
-    if (key === null || !(body instanceof Uint8Array) || body.length > mostBytes) return
+    if (key === null || !(body instanceof Uint8Array) || body.length > maxBytes) return
     const finding = call.reader.read(incoming, true)
     const result = finding.kind === 'result' ? (finding.parsed ?? null) : null
     if (result === null) return
     this.#successes.delete(key)
     this.#successes.set(key, { status, result })
     const [oldest] = this.#successes.keys()
-    if (this.#successes.size > mostRemembered) this.#successes.delete(oldest as string)
+    if (this.#successes.size > maxRemembered) this.#successes.delete(oldest as string)
   }
 
   /** A success in place of a refusal, where the transaction is known to be accepted; else null. */

@@ -9,7 +9,7 @@ import type { AttemptRecord, Call } from './call.ts'
 import { RelayError, errorKinds } from './errors.ts'
 
 /** How often one call asks an upstream that refuses connections. */
-const mostRefusals = 2
+const maxRefusals = 2
 
 /** Add-ons and extensions that an upstream must declare to serve the call. */
 export function addonsOf({ asked, directives }: Call): readonly string[] {
@@ -61,7 +61,7 @@ function isSpent(
   const own = attempts.filter((each) => each.upstream === upstream)
   if (own.some(({ endedMs }) => endedMs === null)) return !isHedge
   const refusals = own.filter(({ isUnsent, kind }) => isUnsent && kind !== 'failover')
-  if (refusals.length >= mostRefusals) return true
+  if (refusals.length >= maxRefusals) return true
   // It answered, but not well enough; or it failed and was not to blame.
   if (typeof result === 'object') return result?.weight === 0
   return result === 'answer' || result === 'node-error'

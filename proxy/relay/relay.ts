@@ -65,11 +65,11 @@ function begin(parts: RelayParts, call: Call, resolve: Resolve, reject: Reject):
 }
 
 const firstBackoffMs = 50
-const longestBackoffMs = 400
+const maxBackoffMs = 400
 /** How long a call waits for a verification when no upstream may serve it before. */
-const longestVerificationMs = 1_000
+const maxVerificationMs = 1_000
 /** A slow attempt that found no upstream for a hedge looks again after twice the time, up to this. */
-const longestHedgeDelayMs = 1_000
+const maxHedgeDelayMs = 1_000
 
 /**
  * Asks one upstream after the other: pick, attempt, verdict, and again while that may help. A slow
@@ -121,7 +121,7 @@ class InTurn implements AttemptOwner {
     if (!this.#call.journal.isSpent(nowMs) && budget.has(nowMs) && this.#begin('hedge', nowMs))
       return budget.spend()
     attempt.slowAfter(this.#hedgeDelayMs, nowMs)
-    this.#hedgeDelayMs = Math.min(this.#hedgeDelayMs * 2, longestHedgeDelayMs)
+    this.#hedgeDelayMs = Math.min(this.#hedgeDelayMs * 2, maxHedgeDelayMs)
   }
 
   ended(attempt: Attempt, nowMs: number): void {
@@ -181,7 +181,7 @@ class InTurn implements AttemptOwner {
     const times = attempts.filter(
       ({ upstream, kind }) => upstream === last?.upstream && kind !== 'failover',
     ).length
-    const apartMs = Math.min(firstBackoffMs * 2 ** (times - 1), longestBackoffMs)
+    const apartMs = Math.min(firstBackoffMs * 2 ** (times - 1), maxBackoffMs)
     return Math.min((last?.startedMs ?? nowMs) + apartMs, deadlineMs) - nowMs
   }
 
@@ -220,7 +220,7 @@ class InTurn implements AttemptOwner {
     if (!reply) {
       const { pool, breaker } = this.#parts
       const { attempts, startedMs, deadlineMs } = this.#call.journal
-      const untilMs = Math.min(startedMs + longestVerificationMs, deadlineMs)
+      const untilMs = Math.min(startedMs + maxVerificationMs, deadlineMs)
       const error = noReply(this.#best?.fault ?? null, this.#call, pool, this.#needs)
       const isUnserved = attempts.length === 0 && error.kind === errorKinds.noUpstream
       if (isUnserved && nowMs < untilMs && pool.isVerifying(this.#needs)) {

@@ -80,9 +80,9 @@ export function morePreferred<T extends { readonly fallback: Reply | null }>(
 }
 
 /**
- * How useful a reply is to the client, from 0 to 9: none, a page, a limit of the provider, an internal
- * error of the upstream, an error that another node might not return, a final error of the node, a
- * refused transaction, a used nonce, a known transaction, a result.
+ * How useful a reply is to the client, from 0 to 9.
+ * Errors: none, a page, a provider's limit, an internal error, one that another node might not return.
+ * Answers: a final error, a refused transaction, a used nonce, a known transaction, a result.
  */
 export function rankOf(reply: Reply | null): number {
   if (reply === null) return 0

@@ -34,7 +34,7 @@ export class StreamedAnswer implements BodyStream, AsyncIterator<Uint8Array, und
 
   /**
    * @param signal aborted when the answer is not wanted any more
-   * @param ended is called once, with null when it is complete, else with why it is not: a `TransportError`
+   * @param ended is called once: with null when the answer is complete, else with a `TransportError`
    * (`aborted` when the rest is not wanted), a `MalformedAnswer`, or a defect of the router
    */
   constructor(
