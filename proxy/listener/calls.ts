@@ -88,7 +88,7 @@ export abstract class HttpCalls<C extends Call = Call> implements HttpHandler {
   protected readonly options: ListenerOptions
   protected readonly calls: Calls
   /** The lowest HTTP status of a refusal. */
-  protected readonly leastStatus: number = 200
+  protected readonly minStatus: number = 200
 
   constructor(options: ListenerOptions) {
     this.options = options
@@ -128,7 +128,7 @@ export abstract class HttpCalls<C extends Call = Call> implements HttpHandler {
   protected refusal(error: RelayError, guid: string): HttpAnswer {
     this.options.observer.requestRefused(error, guid)
     return {
-      status: Math.max(error.kind.httpStatus, this.leastStatus),
+      status: Math.max(error.kind.httpStatus, this.minStatus),
       headers: this.metadataOf(guid).toHeaders('application/json'),
       body: this.errorBytes(error, guid),
     }

@@ -17,7 +17,7 @@ import { header, type HeaderList } from '../upstream/wire.ts'
 const maxBlocked = 2
 
 /** The longest delay of a timer; a longer one would fire at once. */
-const longestTimerMs = 2 ** 31 - 1
+const maxTimerMs = 2 ** 31 - 1
 
 /** Directives of capabilities that this version lacks: a request with one is refused, not served without it. */
 const notBuilt: Readonly<Record<string, string>> = {
@@ -102,7 +102,7 @@ export function readDirectives(headers: HeaderList): Directives | RelayError {
       'the header rpc-relay-timeout is not a duration above zero; write it like 500ms, 5s or 1m30s'
     return new RelayError(errorKinds.invalidRequest, message)
   }
-  if (timeoutMs !== null) directives.relayTimeoutMs = Math.min(timeoutMs, longestTimerMs)
+  if (timeoutMs !== null) directives.relayTimeoutMs = Math.min(timeoutMs, maxTimerMs)
   return directives
 }
 

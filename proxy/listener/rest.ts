@@ -68,7 +68,7 @@ export abstract class PathCalls extends HttpCalls {
 
 class RestHandler extends PathCalls {
   // JSON-RPC has the error in its body, REST in its status.
-  protected override readonly leastStatus = 400
+  protected override readonly minStatus = 400
   readonly #requestHeaders: ReadonlySet<string>
 
   constructor(options: ListenerOptions) {

@@ -86,8 +86,8 @@ export class HttpExchange implements RequestTarget {
   /**
    * Answers, once. Bytes are sent when this returns; a stream when the promise settles. `headers` have
    * no length and no coding, which the exchange adds, except the length in the answer to a HEAD.
-   * @throws the stream's error, after the client's connection was cut; if nothing of the stream was
-   *   sent, the connection is kept, and another answer may be given
+   * @throws the stream's error. The client's connection is cut then. If nothing of the stream was sent,
+   *   it is kept, and another answer may be given.
    */
   respond(status: number, headers: HeaderList, body: Body | null): Promise<void> | undefined {
     // A second answer is the error after the first one broke off.

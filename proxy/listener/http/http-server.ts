@@ -238,7 +238,7 @@ function rawAnswer({ status, headers, body }: HttpAnswer): Buffer {
 
 /**
  * Reads a request to its end. Calls `done` with all bytes, or null when there are more than `maxBytes`;
- * never when it breaks off. The remainder of a body that is too long is read and dropped: closing while
+ * never when it breaks off. The remainder of a body that is too long is read and dropped. Closing while
  * the client still sends would reset the connection, and the client might never read the answer.
  */
 function collectBody(

@@ -76,14 +76,14 @@ export class JoinedRequests {
     const groups = this.#groups.get(url) ?? []
     this.#groups.set(url, groups)
     const fits = (group: readonly Item[]) =>
-      group.length < mostItems(url, item) && group[0]?.request.path === item.request.path
+      group.length < maxItems(url, item) && group[0]?.request.path === item.request.path
     const group = groups.find((each) => fits(each) && each.every(({ id }) => id !== item.id))
     if (group) group.push(item)
     else groups.push([item])
   }
 }
 
-function mostItems({ maxBatch, smallerBatch }: NodeUrl, { atMs }: Item): number {
+function maxItems({ maxBatch, smallerBatch }: NodeUrl, { atMs }: Item): number {
   return smallerBatch && atMs < smallerBatch.untilMs ? smallerBatch.items : maxBatch
 }
 

@@ -22,8 +22,8 @@ const noError = 'an error without a code or a message'
 
 /**
  * Reads the answers to one JSON-RPC request. The whole body is checked to be JSON, so that a cut answer
- * is found; only an error is parsed. (Compared with `JSON.parse`: five times faster on a balance, three
- * times on a megabyte of logs, half as fast on one string of a megabyte, which is rare.)
+ * is found; only an error is parsed. This is five times faster than `JSON.parse` on a balance, and three
+ * times on a megabyte of logs. It is half as fast on one string of a megabyte, which is rare.
  */
 export class JsonRpcReplyReader implements ReplyReader {
   readonly #sentId: Buffer | null

@@ -105,8 +105,8 @@ export class ClientSocket {
 
   /**
    * Resolves when the client has read enough for the next answer, or is gone.
-   * @throws the stream's error; if a part of it was sent, the connection is closed as well, since
-   *   nothing else shows the client that its answer is not complete
+   * @throws the stream's error. If a part of it was sent, the connection is closed as well: nothing else
+   *   shows the client that its answer is not complete.
    */
   async answer(body: Body): Promise<void> {
     const length = body instanceof Uint8Array ? body.length : streamBytes
