@@ -61,7 +61,7 @@ export class Http2Server implements Listener {
     })
     this.#server
       .on('session', (session) => {
-        this.#hold(session)
+        this.#track(session)
       })
       .on('stream', (stream, _headers, _flags, rawHeaders) => {
         this.#receive(stream as ServerHttp2Stream, rawHeaders)
@@ -98,7 +98,7 @@ export class Http2Server implements Listener {
     for (const session of this.#sessions) if (!session.closed) session.close()
   }
 
-  #hold(session: ServerHttp2Session): void {
+  #track(session: ServerHttp2Session): void {
     this.#sessions.add(session)
     this.#options.observer.connectionsChanged(this.#sessions.size)
     session.setLocalWindowSize(connectionWindowBytes)

@@ -138,13 +138,13 @@ export class JsonRpcSession {
   /** Never rejects. */
   async #answer(message: Uint8Array, body: RequestBody, guid: string): Promise<void> {
     this.#gone ??= new AbortController()
-    const begun: (() => void)[] = []
+    const afterAnswer: (() => void)[] = []
     const context: ItemContext = {
       ...this.#origin,
       signal: this.#gone.signal,
       relayed: () => undefined,
       subscribe: (request, call) => {
-        const answer = this.#subscriptions?.answer(request, call, begun) ?? null
+        const answer = this.#subscriptions?.answer(request, call, afterAnswer) ?? null
         if (answer !== null || call.asked.kind !== 'subscribe') return answer
         throw noSuchSubscription(request, call.asked)
       },
@@ -159,6 +159,6 @@ export class JsonRpcSession {
       await this.#socket.answer(errorBytes(brokenOff(cause), guid, ownId))
     }
     // Also after a batch that broke off: a subscription that never begins would only fill its buffer.
-    for (const begin of begun) begin()
+    for (const run of afterAnswer) run()
   }
 }

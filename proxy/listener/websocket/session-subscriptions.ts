@@ -31,12 +31,12 @@ export class SessionSubscriptions {
 
   /**
    * Answers a request that is about subscriptions; null for any other.
-   * @param begun collects what must run when the answer was sent
+   * @param afterAnswer collects what must run when the answer was sent
    */
   answer(
     request: JsonRpcRequest,
     call: JsonRpcCall,
-    begun: (() => void)[],
+    afterAnswer: (() => void)[],
   ): Promise<ItemAnswer> | null {
     const { form } = this.#offer
     const question = {
@@ -53,7 +53,7 @@ export class SessionSubscriptions {
       return Promise.resolve(this.#failed(request, call, cause))
     }
     if (wish?.kind === 'keep-alive') return request.isNotification ? Promise.resolve(null) : null
-    return wish && this.#grant(wish, request, call, begun)
+    return wish && this.#grant(wish, request, call, afterAnswer)
   }
 
   /** The connection is over. */
@@ -65,13 +65,13 @@ export class SessionSubscriptions {
     wish: Exclude<Wish, { kind: 'keep-alive' }>,
     request: JsonRpcRequest,
     call: JsonRpcCall,
-    begun: (() => void)[],
+    afterAnswer: (() => void)[],
   ): Promise<ItemAnswer> {
     const { form } = this.#offer
     const { calls } = this.#serving
     let result = form.unsubscribed
     try {
-      if (wish.kind === 'subscribe') result = await this.#subscribe(wish, call, begun)
+      if (wish.kind === 'subscribe') result = await this.#subscribe(wish, call, afterAnswer)
       else await this.#unsubscribe(wish.handle)
     } catch (cause) {
       return this.#failed(request, call, cause)
@@ -80,7 +80,11 @@ export class SessionSubscriptions {
     return answerBytes(request, 'result', Buffer.from(result))
   }
 
-  async #subscribe(wish: SubscribeWish, call: JsonRpcCall, begun: (() => void)[]): Promise<string> {
+  async #subscribe(
+    wish: SubscribeWish,
+    call: JsonRpcCall,
+    afterAnswer: (() => void)[],
+  ): Promise<string> {
     const { form, hub, random } = this.#offer
     const { maxSubscriptions } = this.#serving.socketLimits
     const socket = this.#socket
@@ -111,7 +115,7 @@ export class SessionSubscriptions {
         subscription.unsubscribe()
         throw new CallAborted()
       }
-      begun.push(() => {
+      afterAnswer.push(() => {
         subscription.begin()
       })
       return form.subscribed(id)
