@@ -16,28 +16,28 @@ const always = (fault: Fault, rule?: FaultRule): Badness => ({
 
 test.each<[string, PoolName, Badness, number, string]>([
   [
-    'a node that asks to be left alone is left alone',
+    'a node that asks for a cooldown gets it',
     'one of two',
     always({ kind: 'rate-limit', retryAfter: 60 }),
     6,
     '1/6',
   ],
   [
-    'so is a node with a spent quota',
+    'a spent quota starts a cooldown',
     'one of two',
     always({ kind: 'error', code: -32005, message: 'daily request count exceeded' }),
     6,
     '1/6',
   ],
   [
-    'so is an unavailable node with a Retry-After',
+    'a 503 with a Retry-After starts a cooldown',
     'one of two',
     always({ kind: 'status', status: 503, body: 'html', retryAfter: '12.5' }),
     6,
     '1/6',
   ],
   [
-    'one that takes no request of the router is not asked any more after five',
+    'a node that refuses every request is not asked any more after five',
     'with backup',
     always({ kind: 'status', status: 400, body: 'html' }),
     9,

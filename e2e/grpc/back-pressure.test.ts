@@ -31,7 +31,7 @@ test('a client that does not read stops the node, and all is freed when it leave
     return isStill
   }
   await expect.poll(stands, { interval: 300, timeout: 10_000 }).toBe(true)
-  // The windows of both hops, and what lies in between.
+  // The windows of both hops, and the buffers in between.
   expect(writtenBytes).toBeLessThan(8 * mebibyte)
   session.destroy()
   await expect.poll(() => own.nodes[0]?.open).toBe(0)

@@ -8,14 +8,14 @@ import { answerWith, framed, type Manner } from './raw-node.ts'
 import { served } from './served-nodes.ts'
 
 /*
- * What a client sends never counts against a node: more such calls than failures disable two
- * upstreams, and both are as eligible as before.
+ * A client's bad call never counts against a node: more such calls than the failures that disable two
+ * upstreams leave both eligible.
  */
 
 const unary = '/test.Echo/Unary'
 const times = 12
 
-/** Does with a request what the common servers do. */
+/** Treats a request like the common servers. */
 const strict: Manner = (stream, headers) => {
   const frames = new GrpcFrames()
   stream.on('data', (piece: Buffer) => {
@@ -53,7 +53,7 @@ const resetting: Manner = (stream) => {
 
 const manyEntries = Array.from({ length: 200 }, (_, at) => [`x-${at}`, '1']).flat()
 
-const tooLarge: [whose: string, code: number, words: string][] = [
+const tooLarge: [server: string, code: number, words: string][] = [
   ['grpc-go', 8, 'grpc: received message larger than max (5242885 vs. 4194304)'],
   ['grpc-js', 8, 'Received message larger than max (5000000 vs 4194304)'],
   ['gRPC C-core', 8, 'SERVER: Received message larger than max (5000000 vs. 4194304)'],
@@ -79,8 +79,8 @@ const rows: Row[] = [
     13,
   ],
   ['metadata for which a node resets its stream', manyEntries, message, resetting, 14],
-  ...tooLarge.map(([whose, code, words]): Row => {
-    return [`a message that ${whose} finds too large`, [], message, answering(code, words), code]
+  ...tooLarge.map(([server, code, words]): Row => {
+    return [`a message that ${server} finds too large`, [], message, answering(code, words), code]
   }),
   ['what the node does not serve', [], message, answering(12, 'unknown method'), 12],
   ['what a gateway does not serve', [], message, page(404), null],
@@ -100,7 +100,7 @@ test.each(rows)('%s', async (_name, headers, body, manner, status) => {
   expect(pool.upstreams.map(({ sessions }) => sessions)).toEqual([0, 0])
 })
 
-test('a stream that ends in the middle of a message is taken back at the node', async () => {
+test('a stream that ends in the middle of a message is cancelled at the node', async () => {
   await using own = await served([(stream) => void stream.resume()])
   const session = rawSession(own.router.port)
   const stream = session.request(headOf('/test.Echo/Both'))
@@ -115,7 +115,7 @@ test('a stream that ends in the middle of a message is taken back at the node', 
 })
 
 test.each(['/', '/Unary', '//', '/test.Echo/', '//Unary', '/Unary?name=1'])(
-  'the path %s names no method, which is said, and no node is asked',
+  'the path %s names no method: the error says so, and no node is asked',
   async (path) => {
     const asked: unknown[] = []
     const manner: Manner = (stream, headers) => {
@@ -137,7 +137,7 @@ test.each([
   ['/%2e%2e/admin/Unary', /^unsendable: the dot segments/],
   ['/a/../..%2fUnary', /^unsendable: the dot segments/],
   ['/test.Echo/Unary#a', /^unsendable: .*begins a fragment/],
-])('the path %s, which may leave what a node serves, is for none', async (path, reason) => {
+])('the path %s, which may leave the paths of a node, reaches none', async (path, reason) => {
   const asked: unknown[] = []
   await using own = await served([
     (stream, headers) => {
@@ -184,7 +184,7 @@ test.each([
   session.destroy()
 })
 
-test('GET /health tells a load balancer whether the listener can serve', async () => {
+test('GET /health shows a load balancer whether the listener can serve', async () => {
   await using own = await served([strict])
   const session = rawSession(own.router.port)
   const stream = session.request({ ':method': 'GET', ':path': '/health' })

@@ -8,7 +8,7 @@ import { served } from './served-nodes.ts'
 const unary = '/test.Echo/Unary'
 const details = Buffer.from('details of theirs').toString('base64')
 
-/** Says that it is busy, with all kinds of metadata of the call. */
+/** Answers that it is busy, with metadata of every kind. */
 function busy(words: string): Manner {
   return (stream) => {
     stream.resume()
@@ -23,7 +23,7 @@ function busy(words: string): Manner {
   }
 }
 
-/** The same in one block. */
+/** The same in one block of headers. */
 const busyAtOnce: Manner = (stream) => {
   stream.resume()
   const status = ['grpc-status', '8', 'grpc-message', 'too%20busy', 'x-initial', 'theirs']
@@ -35,7 +35,7 @@ test.each([
   ['behind its head', busy('too%20busy')],
   ['at once', busyAtOnce],
 ])(
-  'of a limit that another client got %s a client learns that it has to wait, and nothing else',
+  'after a limit in answer to another client (%s) a client gets no metadata of that answer',
   async (_, manner) => {
     await using own = await served([manner])
     const first = await rawCall(own.router.port, unary, ['x-a', 'theirs'])
@@ -52,7 +52,7 @@ test.each([
   },
 )
 
-test('a long message that a node does not take is no word to anybody else', async () => {
+test('a message that is too long for a node starts no cooldown', async () => {
   const strict: Manner = (stream) => {
     let bytes = 0
     stream.on('data', (piece: Buffer) => (bytes += piece.length))

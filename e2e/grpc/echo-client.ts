@@ -14,7 +14,7 @@ import { echoService } from './echo-server.ts'
 
 const same = (value: Buffer) => value
 
-/** Everything that a client can see of a call. */
+/** Everything that a client can observe of a call. */
 export interface Seen {
   readonly messages: readonly string[]
   readonly initial: Readonly<Record<string, readonly string[]>>
@@ -38,7 +38,7 @@ export class EchoClient implements Disposable {
     })
   }
 
-  /** Any method as a stream both ways, which is what all of them are on the wire. */
+  /** Any method as a stream both ways: on the wire all methods are. */
   open(
     name: Name,
     metadata: Metadata,
@@ -80,7 +80,7 @@ export function seenOf(stream: ClientReadableStream<Buffer>): Promise<Seen> {
   })
 }
 
-/** Without what the router adds, and what differs from call to call. */
+/** Without the router's own entries, and without those that differ from call to call. */
 function plain(metadata: Metadata): Record<string, string[]> {
   const kept = Object.keys(metadata.getMap()).filter(
     (name) => !/^(rpc-|router-|provider-latest-block|date$)/.test(name),

@@ -13,7 +13,7 @@ import {
 } from '@grpc/grpc-js'
 
 /*
- * A service of bytes that does whatever gRPC can: nothing of it is known to any chain's spec.
+ * A service of bytes with every feature of gRPC. No chain's spec knows it.
  */
 
 const same = (value: Buffer) => value
@@ -41,7 +41,7 @@ export const echoService = {
   Reflect: method('Reflect', true, true),
 } satisfies ServiceDefinition
 
-/** What any kind of call has, and `request` where it has one message. */
+/** The common part of all kinds of calls, and `request` of a call with one message. */
 type Call = ServerDuplexStream<Buffer, Buffer> & { readonly request: Buffer }
 type Handler = (call: Call, done: sendUnaryData<Buffer>) => void
 

@@ -76,7 +76,7 @@ describe('the other node answers a read when one', () => {
   })
 })
 
-test('a slow read is hedged, and the slower node is told to stop', async () => {
+test('a slow read is hedged, and the slower attempt is cancelled', async () => {
   await using own = await served([() => {}, good])
   const seen = await own.client.run('Unary', ['hi'], none)
   expect(seen).toMatchObject({ code: status.OK, messages: ['well'] })
@@ -140,7 +140,7 @@ describe('a stream is no success that ends', () => {
         stream.end()
       },
     ],
-    ['with a reset that tells of no error', (stream) => stream.close(constants.NGHTTP2_NO_ERROR)],
+    ['with a reset with NO_ERROR', (stream) => stream.close(constants.NGHTTP2_NO_ERROR)],
     ['with a reset', (stream) => stream.close(constants.NGHTTP2_CANCEL)],
     ['with its connection', (stream) => stream.session?.destroy()],
   ]
@@ -197,10 +197,10 @@ test('a node that goes away ends its streams in their own time; new calls take a
   await expect.poll(() => own.nodes[0]!.sessions.has(first!)).toBe(false)
 })
 
-describe('metadata that HTTP wants once, and that comes twice', () => {
+describe('metadata that HTTP allows once, and that comes twice', () => {
   const twice = ['user-agent', 'a', 'user-agent', 'b', 'etag', '1', 'etag', '2']
 
-  test('from the client reaches the node and harms nobody', async () => {
+  test('from the client reaches the node, and blames no upstream', async () => {
     await using own = await served([
       (stream, headers) => {
         answerWith(stream, [String(headers['x-plain'])])

@@ -6,7 +6,7 @@ import { rawCall, valuesOf } from './raw-call.ts'
 import { begin, framed, type Manner } from './raw-node.ts'
 import { served } from './served-nodes.ts'
 
-/** A node of the chain at height 100. Its status comes so many milliseconds after its message. */
+/** A node of the chain at height 100, with a delay between its message and its status. */
 function tallNode(statusAfterMs = 0): Manner {
   return (stream, headers) => {
     const answers: Readonly<Record<string, Buffer>> = {
@@ -26,14 +26,14 @@ test('a node whose status comes late is verified, and its height known', async (
   expect(own.router.pool.tip).toBe(100)
 })
 
-describe('the height in the message says who is asked', () => {
+describe('the height in the message decides which node is asked', () => {
   const urlSettings = { 'node-1': { addons: ['archive'] } }
   /** Field 1 as a varint. */
   const about = (height: number) => framed(Buffer.from([8, height]))
   const cases: [string, Buffer, readonly string[]][] = [
     ['an old height is for the archive', about(10), ['node-1', 'node-1']],
     ['a new one is for anybody', about(90), ['node-0', 'node-1']],
-    // What is compressed is not read; the node that is asked will know.
+    // A compressed message is not read: any node may be asked.
     [
       'one that is compressed is not seen',
       framed(Buffer.from([8, 10]), true),

@@ -33,7 +33,7 @@ afterAll(async () => {
   await node[Symbol.asyncDispose]()
 })
 
-describe('a call through the router is what it is straight at the node', () => {
+describe('a call through the router equals a direct call', () => {
   const some = new Metadata()
   some.set('x-echo-initial', 'hello')
   some.add('x-echo-initial', 'again')
@@ -66,7 +66,7 @@ describe('a call through the router is what it is straight at the node', () => {
   })
 })
 
-// Some of them have the node left alone afterwards, so each has a router of its own.
+// Some of them start a cooldown of the node, so each has a router of its own.
 test.each(Array.from({ length: 16 }, (_, at) => at + 1))(
   'status %i comes through with its words and its metadata',
   async (code) => {
@@ -106,7 +106,7 @@ test('a client may send for longer than an attempt lasts', async () => {
   expect(await seenOf(stream)).toMatchObject({ code: status.OK, messages: ['5'] })
 })
 
-test('a client that takes its call back takes it back at the node', async () => {
+test('a call that the client cancels is cancelled at the node', async () => {
   using client = new EchoClient(router.port)
   const before = node.cancelled
   const stream = client.open('Both', new Metadata())
@@ -127,7 +127,7 @@ test('the deadline of the client bounds the call and reaches the node', async ()
 })
 
 test('a thousand calls run side by side on one connection', async () => {
-  // A busy machine may need more than the usual second for the last of them.
+  // On a busy machine the last of them may need more than the usual second.
   await using patient = await serve([node], { 'min-relay-timeout': '20s' })
   using client = new EchoClient(patient.port)
   const streams = Array.from({ length: 1_000 }, () => client.open('Both', new Metadata()))
@@ -141,7 +141,7 @@ test('a thousand calls run side by side on one connection', async () => {
   expect(ends.every(({ code }) => code === status.OK)).toBe(true)
 })
 
-test('a node that is gone is left for another one', async () => {
+test('after a node is gone another one is asked', async () => {
   const dead = await new EchoServer().start()
   await using alive = await new EchoServer().start()
   await using pair = await serve([dead, alive])
@@ -152,7 +152,7 @@ test('a node that is gone is left for another one', async () => {
   expect(alive.calls).toBe(6)
 })
 
-test('with no node left the call is UNAVAILABLE, and says why', async () => {
+test('without a node the call is UNAVAILABLE, with a reason', async () => {
   const dead = await new EchoServer().start()
   await using lone = await serve([dead])
   await dead[Symbol.asyncDispose]()
@@ -162,7 +162,7 @@ test('with no node left the call is UNAVAILABLE, and says why', async () => {
   expect(seen.details).toContain('upstream-failed')
 })
 
-test('a stop tells every connection, and calls in flight end in their own time', async () => {
+test('at a stop every connection gets a GOAWAY, and calls in flight end normally', async () => {
   await using own = await serve([node])
   using client = new EchoClient(own.port)
   const stream = client.open('Both', new Metadata())
@@ -173,7 +173,7 @@ test('a stop tells every connection, and calls in flight end in their own time',
   expect(
     await new Promise((resolve) => stream.once('data', (piece) => resolve(String(piece)))),
   ).toBe('b')
-  // A client that connects all the same is served.
+  // A client that still connects is served.
   using late = new EchoClient(own.port)
   expect(await late.run('Unary', ['hi'], new Metadata())).toMatchObject({ code: 0 })
   stream.end()

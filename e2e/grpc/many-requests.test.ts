@@ -8,7 +8,7 @@ import { served } from './served-nodes.ts'
 
 const none = new Metadata()
 
-/** Reads nothing of its requests, save for the first, until there are so many; then it answers them all. */
+/** Reads only its first request until there are `count`; then it answers them all. */
 function unreadUntil(count: number): Manner {
   const waiting: ServerHttp2Stream[] = []
   let isFirst = true
@@ -28,7 +28,7 @@ test.each([
   '%i requests of %i bytes that wait for their node are all answered, and it is not blamed',
   async (count, bytes) => {
     await using own = await served([unreadUntil(count)])
-    // So that there is a connection, and what its node allows is known.
+    // Now there is a connection, and the limit of its node is known.
     await own.client.run('Both', ['hi'], none)
     const message = Buffer.alloc(bytes, 7)
     const codes = await Promise.all(

@@ -21,14 +21,14 @@ function states({ router: { pool } }: { router: ServedRouter }): readonly string
   return pool.upstreams.map((each) => pool.stateOf(each))
 }
 
-describe('two nodes that know the operator by a header', () => {
+describe('two nodes that authenticate the operator by a header', () => {
   const auth = (names: Record<string, string>) => ({
     chainId: 'ECHO',
     urlSettings: Object.fromEntries(
       ['node-0', 'node-1'].map((name) => [name, { 'auth-config': { 'auth-headers': names } }]),
     ),
   })
-  /** What servers do that take the first of several, and what some do of those that join them. */
+  /** Some servers read the first of several values, others join them. */
   const guarded =
     (wanted: Record<string, string>): Manner =>
     (stream, headers) => {
@@ -98,9 +98,9 @@ describe('metadata is bounded by its bytes, not by its entries', () => {
       }
       await using own = await served([manner])
       const { head, trailers } = await rawCall(own.router.port, unary)
-      for (const told of [head, trailers])
+      for (const block of [head, trailers])
         for (const [name, value] of entries(count))
-          expect(valuesOf(told, name as string)).toEqual([value])
+          expect(valuesOf(block, name as string)).toEqual([value])
       expect(states(own)).toEqual(['eligible'])
     },
   )
@@ -117,7 +117,7 @@ describe('metadata is bounded by its bytes, not by its entries', () => {
     expect(seen.at(-1)).toMatchObject(Object.fromEntries(entries(count)))
   })
 
-  test('nodes that take fewer are left out of it, and are not blamed', async () => {
+  test('a node that allows fewer is not asked, and not blamed', async () => {
     const stack = new AsyncDisposableStack()
     const nodes: RawNode[] = []
     for (let at = 0; at < 2; at++) nodes.push(stack.use(await new RawNode(well, 128).start()))

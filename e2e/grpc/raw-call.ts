@@ -3,15 +3,15 @@
 import { connect, type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2'
 import { framed } from './raw-node.ts'
 
-/** What came of a call, frame by frame. */
+/** The answer to a call, frame by frame. */
 export interface RawAnswer {
   readonly head: readonly string[]
   readonly body: Buffer
-  /** Those of the head where there is nothing else. */
+  /** Those of the head in an answer without more. */
   readonly trailers: readonly string[]
 }
 
-/** One call with its headers as they are given, which no library would let through. */
+/** One call with arbitrary headers, which no library would allow. */
 export async function rawCall(
   port: number,
   path: string,

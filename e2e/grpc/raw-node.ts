@@ -10,10 +10,10 @@ import {
 } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 
-/** What a node does with one call. */
+/** The behaviour of a node for one call. */
 export type Manner = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void
 
-/** A message as it stands on the wire. */
+/** A message in its frame. */
 export function framed(message: string | Buffer, isCompressed = false): Buffer {
   const bytes = Buffer.from(message)
   const prefix = Buffer.alloc(5)
@@ -24,7 +24,7 @@ export function framed(message: string | Buffer, isCompressed = false): Buffer {
 
 const head = [':status', '200', 'content-type', 'application/grpc']
 
-/** Answers with messages, and with the status when they have gone out. */
+/** Answers with messages, then with the status. */
 export function answerWith(
   stream: ServerHttp2Stream,
   messages: readonly string[],
@@ -35,7 +35,7 @@ export function answerWith(
   stream.end()
 }
 
-/** Only the head; the trailers go out when the stream is ended. */
+/** Sends the head; the trailers follow when the stream ends. */
 export function begin(
   stream: ServerHttp2Stream,
   trailers: OutgoingHttpHeaders = { 'grpc-status': '0' },
@@ -47,7 +47,7 @@ export function begin(
   stream.respond([...head, ...metadata], { waitForTrailers: true })
 }
 
-/** A gRPC node frame by frame: it can break what no library would. */
+/** A gRPC node frame by frame: it can violate the protocol. */
 export class RawNode implements AsyncDisposable {
   readonly #server: Http2Server
   readonly sessions = new Set<ServerHttp2Session>()

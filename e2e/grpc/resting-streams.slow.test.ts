@@ -9,8 +9,8 @@ import { answerWith, type Manner } from './raw-node.ts'
 import { behindRouter, served } from './served-nodes.ts'
 
 /*
- * A stream may rest longer than any attempt and than the whole relay budget: also before its first
- * answer, which many servers send their head with.
+ * A stream may be idle for longer than any attempt and than the whole relay budget, also before its
+ * first message. Many servers send their head only with that message.
  */
 
 const settings = { 'min-relay-timeout': '200ms', 'default-processing-timeout': '600ms' }
@@ -47,7 +47,7 @@ const rows: [string, (client: EchoClient, deadline: number) => Promise<Seen>, st
     ['9'],
   ],
   [
-    'a stream both ways whose first word comes late',
+    'a stream both ways whose first message comes late',
     async (client, deadline) => {
       const stream = client.open('Both', none, { deadline })
       await sleep(restMs)
@@ -77,7 +77,7 @@ const rows: [string, (client: EchoClient, deadline: number) => Promise<Seen>, st
 test.each(
   rows.flatMap((row) => [Infinity, 30_000].map((deadlineMs) => [...row, deadlineMs] as const)),
 )(
-  '%s is one stream at one node, and nobody is blamed (%#)',
+  '%s is one stream at one node, and no upstream is blamed (%#)',
   async (_, run, messages, deadlineMs) => {
     await using own = await pair()
     const deadline = Date.now() + deadlineMs
@@ -89,7 +89,7 @@ test.each(
   },
 )
 
-test('a deadline ends streams that rest, and nobody is blamed', async () => {
+test('a deadline ends idle streams, and no upstream is blamed', async () => {
   await using own = await pair()
   const deadline = Date.now() + 1_000
   const seen = await Promise.all(

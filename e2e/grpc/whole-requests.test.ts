@@ -7,10 +7,10 @@ import { headOf, rawSession } from './raw-call.ts'
 import { answerWith, framed, type Manner } from './raw-node.ts'
 import { served } from './served-nodes.ts'
 
-/** What the nodes took for whole requests: who it was, and how many bytes. */
+/** Requests that nodes received whole: the node and the bytes. */
 interface Received {
   readonly whole: [name: string, bytes: number][]
-  /** Requests that were told to be broken. */
+  /** Requests that were cancelled. */
   broken: number
   bytes: number
 }
@@ -37,7 +37,7 @@ function counting(name: string, log: Received, answerMs = 0, status = '0'): Mann
   }
 }
 
-/** Sends in pieces, with a moment in between. */
+/** Sends in pieces, with pauses. */
 async function sendSlowly(stream: ClientHttp2Stream, bytes: Buffer, gapMs: number) {
   for (let at = 0; at < bytes.length; at += 65_536) {
     stream.write(bytes.subarray(at, at + 65_536))
@@ -121,7 +121,7 @@ test.each<[string, (stream: ClientHttp2Stream, leave: AbortController) => void]>
   ['resets its stream', (_, leave) => leave.abort()],
   ['loses its connection', (stream) => stream.session?.destroy()],
   ['resets its stream with no error', (stream) => stream.destroy()],
-])('what a client sent that %s ends at no node', async (_, leave) => {
+])('the request of a client that %s is whole at no node', async (_, leave) => {
   for (const method of ['Up', 'Unary', 'Broadcast']) {
     const log = received()
     await using own = await served([counting('a', log), counting('b', log)])
@@ -133,7 +133,7 @@ test.each<[string, (stream: ClientHttp2Stream, leave: AbortController) => void]>
     stream.on('error', () => {})
     const before = log.bytes
     stream.write(framed('first'))
-    // Of a write no node hears before it is whole.
+    // A write reaches no node before it is whole.
     if (method === 'Broadcast') await sleep(50)
     else await expect.poll(() => log.bytes).toBeGreaterThan(before)
     leave(stream, abort)
@@ -145,7 +145,7 @@ test.each<[string, (stream: ClientHttp2Stream, leave: AbortController) => void]>
   }
 })
 
-test('a node that answers before the request has ended is told that nobody wants the rest', async () => {
+test('after an answer before the end of the request the stream is closed on both sides', async () => {
   await using own = await served([
     (stream) => {
       answerWith(stream, ['enough'])

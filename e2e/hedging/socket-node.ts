@@ -3,11 +3,11 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 
 const head = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n'
-/** Short enough for the router to collect it: it is kept until the attempt is over. */
+/** Short enough that the router buffers it until the attempt is over. */
 const half = Buffer.from(`{"jsonrpc":"2.0","id":1,"result":"0x${'0'.repeat(100_000)}`)
 const answer = '{"jsonrpc":"2.0","id":1,"result":"0x2a"}'
 
-/** A server that speaks just enough HTTP, and counts its connections. */
+/** A server with minimal HTTP that counts its connections. */
 export interface SocketNode extends AsyncDisposable {
   readonly url: string
   /** Connections that are open now. */
@@ -16,7 +16,7 @@ export interface SocketNode extends AsyncDisposable {
   readonly requests: number
 }
 
-/** Never answers to the end: says nothing, or breaks off in the middle of a body. */
+/** Never finishes an answer: sends nothing, or stops in the middle of a body. */
 export function startSilentNode(): Promise<SocketNode> {
   let turn = 0
   return startSocketNode((socket) => {
@@ -39,7 +39,7 @@ async function startSocketNode(serve: (socket: Socket) => void): Promise<SocketN
   const server = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket)
     socket.on('close', () => sockets.delete(socket))
-    // The router resets what it takes back.
+    // The router resets the connection of an aborted attempt.
     socket.on('error', () => socket.destroy())
     // Requests are small: each comes in one piece.
     socket.on('data', () => {

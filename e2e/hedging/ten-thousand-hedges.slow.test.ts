@@ -20,18 +20,18 @@ import { createNoSocket } from '../../proxy/upstream/testing/no-sockets.ts'
 import { type SocketNode, startPromptNode, startSilentNode } from './socket-node.ts'
 
 const wantedHedges = 10_000
-/** What is held after so many is what any further one may not add to. */
+/** After this warm-up further hedges must not hold more. */
 const warmUpHedges = 500
 const lanes = 50
 /**
- * Reads without a wire, begun so many a millisecond: they earn extra calls. Their latency is nearly
- * all that the p95 is made of, after which a read gets company: late enough for most losers to be
- * connected, and in the middle of their body.
+ * Reads without a wire that start each millisecond: they earn extra calls. Their latency determines
+ * the p95 after which a read is hedged. By then most losers are connected, and in the middle of their
+ * body.
  */
 const earningReads = 20
 const patienceMs = 25
 const mebibyte = 1024 * 1024
-/** Half of the losers hold 100 kB when they lose: 475 MB, were they kept. */
+/** Half of the losers hold 100 kB when they lose: 475 MB if they were kept. */
 const mostGrownBytes = 32 * mebibyte
 
 const collectGarbage = (() => {
@@ -64,7 +64,7 @@ test('ten thousand hedges leave no socket, no body, no timer and no listener beh
   expect(after.bytes - before.bytes).toBeLessThan(mostGrownBytes)
 }, 180_000)
 
-/** What is held once the last loser's connection is closed and garbage is collected. */
+/** Resources in use once the last loser's connection is closed and garbage is collected. */
 async function atRest(silent: SocketNode) {
   for (let each = 0; each < 500 && silent.open > 0; each++) await sleep(10)
   collectGarbage()
@@ -76,7 +76,7 @@ async function atRest(silent: SocketNode) {
   return { bytes: heapUsed + external, sockets: count('TCPSocketWrap'), timers: count('Timeout') }
 }
 
-/** Reads that are sent to the silent node first, and are saved by the prompt one. */
+/** Reads that go to the silent node first, and that the prompt one answers. */
 async function startRacing(silent: SocketNode, prompt: SocketNode, signal: AbortSignal) {
   const chain = (await loadCatalog([])).find('ETH1')
   const iface = chain?.interfaces.get('jsonrpc')
@@ -94,7 +94,7 @@ async function startRacing(silent: SocketNode, prompt: SocketNode, signal: Abort
         {
           url: new Secret(url, url),
           scheme: 'http',
-          // The machine may be busy: nobody loses by time.
+          // The machine may be busy: no attempt may time out.
           timeoutMs: 60_000,
           maxBatch: 100,
           addons: [],
@@ -164,7 +164,7 @@ async function startRacing(silent: SocketNode, prompt: SocketNode, signal: Abort
     get sessions() {
       return pool.upstreams.reduce((sum, { sessions }) => sum + sessions, 0)
     },
-    /** Keeps every lane busy until so many hedges were made. */
+    /** Keeps every lane busy until `wanted` hedges were made. */
     async until(wanted: number) {
       let busy = lanes
       const lane = async () => {
@@ -192,7 +192,7 @@ async function startRacing(silent: SocketNode, prompt: SocketNode, signal: Abort
   }
 }
 
-/** Answers after a while, and holds nothing. */
+/** Answers after a while, without resources. */
 const wirelessTransport: Transport = {
   async send() {
     await sleep(patienceMs)

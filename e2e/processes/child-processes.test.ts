@@ -27,7 +27,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-test('what was started ends with its owner, and its output can be read', async () => {
+test('a child ends with its owner, and its output can be read', async () => {
   const pids: number[] = []
   {
     await using children = new ChildProcesses(directory)
@@ -60,7 +60,7 @@ test('a program that is not there is named', async () => {
   await expect(starting).rejects.toThrow('ghost could not be started: /nowhere/ghost')
 })
 
-test('waiting ends with what was wrong', async () => {
+test('a wait ends with the last error as its cause', async () => {
   const { signal } = new AbortController()
   const failing = waitUntil('the sun rises', 50, signal, () => Promise.reject(new Error('night')))
   await expect(failing).rejects.toMatchObject({

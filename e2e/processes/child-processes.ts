@@ -13,10 +13,10 @@ export interface Child {
   readonly pid: number
   /** True until it has ended. */
   readonly alive: boolean
-  /** Resolves when it has ended, however that came about. */
+  /** Resolves when it has ended for any reason. */
   readonly ended: Promise<void>
   kill(signal: NodeJS.Signals): void
-  /** Ends it: asks first, and after 5 s no longer asks. */
+  /** Ends it: by SIGTERM, and after 5 s by SIGKILL. */
   stop(): Promise<void>
   /** The end of its output, for an error message. */
   tail(): string
@@ -91,14 +91,14 @@ export class ChildProcesses implements AsyncDisposable {
     }
   }
 
-  /** Ends all that still run. */
+  /** Ends all children. */
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#stops.map((stop) => stop()))
     process.removeListener('exit', this.#onExit)
   }
 }
 
-/** Also what it started itself, as npx does. */
+/** Signals also the processes that it started, as npx does. */
 function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   if (pid === undefined) return
   try {

@@ -8,7 +8,7 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** So many different TCP ports of loopback that are free at this moment. */
+/** Different TCP ports of loopback that are free at this moment. */
 export async function freePorts(count: number): Promise<number[]> {
   const servers = await Promise.all(
     Array.from({ length: count }, async () => {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 
-/** What a program exits with that was interrupted. */
+/** The exit code of an interrupted program. */
 export const interruptedExitCode = 130
 
-/** Aborts when the user, or whoever started this program, wants it to end. */
+/** Aborts when the user or the parent process wants this program to end. */
 export function interruptSignal(): AbortSignal {
   const interrupt = new AbortController()
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)

@@ -28,7 +28,6 @@ export interface RouterProcess {
 export interface RouterUpstream {
   readonly name: string
   readonly url: string
-  /** For subscriptions. */
   readonly webSocketUrl?: string
 }
 

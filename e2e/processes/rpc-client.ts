@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 const timeoutMs = 10_000
 
-/** Asks a node one question. Rejects on a transport failure and on the node's error. */
+/** Sends one call to a node. Rejects on a transport failure and on the node's error. */
 export async function askRpc<T>(
   url: string,
   method: string,

@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const intervalMs = 20
 
 /**
- * Asks `probe` again and again until it says true. An error of the probe counts as false; the last
- * one is the cause when time is up. Rejects at once when the signal is aborted.
+ * Calls `probe` repeatedly until it returns true. An error of the probe counts as false; the last one
+ * is the cause when time is up. Rejects at once when the signal is aborted.
  */
 export async function waitUntil(
   what: string,

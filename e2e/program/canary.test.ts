@@ -15,7 +15,7 @@ import { type SimNode, type SimNodeOptions, startSimNode } from '../upstream-sim
 import { startProgram } from './program.ts'
 import { createWorkspace, listenerOf, type Workspace } from './workspace.ts'
 
-/** A value for each place where a key can stand. All hold the same word, to be looked for. */
+/** A value for each place where a key can be. All contain the same word. */
 const word = 'cnry9f3'
 const env = {
   KEY_PATH: `${word}path`,
@@ -26,7 +26,7 @@ const env = {
   KEY_HOST: `${word}host`,
 }
 
-/** The word as it stands, in any case, and in the ways that a header or a URL would carry it. */
+/** The word in any case, and as a header or a URL would encode it. */
 const traces = [
   word,
   ...[0, 1, 2].map((shift) =>
@@ -70,7 +70,7 @@ beforeAll(async () => {
   workspace = await createWorkspace()
   const start = (name: string, more: Partial<SimNodeOptions> = {}) =>
     startSimNode({ chain, name, ...more })
-  const says = (text: string) => () => text
+  const answering = (text: string) => () => text
   nodes = {
     good: await start('good'),
     limited: await start('limited'),
@@ -78,8 +78,8 @@ beforeAll(async () => {
     broken: await start('broken'),
     hanging: await start('hanging'),
     dying: await start('dying'),
-    // A node that is told a key may repeat it where the router looks.
-    gossip: await start('gossip', { methods: { eth_chainId: says(env.KEY_PATH) } }),
+    // A node may repeat its key in an answer that the router reads.
+    gossip: await start('gossip', { methods: { eth_chainId: answering(env.KEY_PATH) } }),
   }
   const only = { methods: [asked] }
   nodes['limited']?.faults.add({ kind: 'rate-limit', retryAfter: 1 }, only)
@@ -97,7 +97,7 @@ beforeAll(async () => {
       upstream('socket', origin('good').replace('http:', 'ws:')),
       upstream('no-socket', `ws://127.0.0.1:${await freePort()}`),
     ],
-    // So that each upstream's failure is told.
+    // So that each upstream's failure is reported.
     'set-relay-retry-limit': 0,
   }
 })
@@ -106,14 +106,14 @@ afterAll(async () => {
   await workspace[Symbol.asyncDispose]()
 })
 
-/** Headers and body of an answer, and the status for the test to look at. */
+/** Headers and body of an answer as text, and its status. */
 async function printed(url: string, init?: RequestInit) {
   const response = await fetch(url, init)
   const text = `${JSON.stringify([...response.headers])}\n${await response.text()}`
   return { status: response.status, text }
 }
 
-describe.each(['json', 'text'])('keys reach the nodes and nobody else, log as %s', (format) => {
+describe.each(['json', 'text'])('keys reach only the nodes, log as %s', (format) => {
   test('in a run that meets every kind of failure', async () => {
     for (const node of Object.values(nodes)) node.calls.clear()
     const flags = ['--log-level', 'debug', '--log-format', format]
@@ -150,7 +150,7 @@ describe.each(['json', 'text'])('keys reach the nodes and nobody else, log as %s
     const { code, stdout, stderr } = await program.ended
     expect(code).toBe(0)
 
-    // The keys were used: without this the rest would prove nothing.
+    // The keys were used: without them the test would prove nothing.
     const [seen] = nodes['good']?.calls.requests ?? []
     const { authorization = '', 'x-key': header } = seen?.headers ?? {}
     const sent = `${seen?.path} ${String(header)} ${atob(authorization.slice('Basic '.length))}`
@@ -179,7 +179,7 @@ async function command(args: readonly string[]) {
   return { code, output }
 }
 
-test('the commands print no key, whatever is wrong with it', async () => {
+test('the commands print no key, even if it is invalid', async () => {
   const wrong = JSON.parse(JSON.stringify(config)) as typeof config
   const [first, second] = wrong['direct-rpc'] as { 'node-urls': Record<string, unknown>[] }[]
   first?.['node-urls'].push({ url: '${KEY_HOST}://${KEY_PATH}' })

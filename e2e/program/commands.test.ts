@@ -32,7 +32,7 @@ beforeAll(async () => {
 })
 afterAll(() => workspace[Symbol.asyncDispose]())
 
-/** Runs a command in this process, which takes a tenth of the time. Files are named by their names. */
+/** Runs a command in this process, in a tenth of the time. Files are given by their names. */
 async function run(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
   const inFolder = (text: string) =>
     /^[\w-]+\.(yml|json)$|^\.$/.test(text) ? `${workspace.directory}/${text}` : text
@@ -49,7 +49,7 @@ async function run(args: readonly string[], environment: Readonly<Record<string,
   return { code, ...written }
 }
 
-test('an env file is ours from the command line to the URL, and its absence is told with code 2', async () => {
+test('an env file is ours from the command line to the URL, and its absence is reported with code 2', async () => {
   const keys = await workspace.write('keys.env', "FIRST=a # note\nSECOND='b'\n")
   const file = `${workspace.directory}/missing.yml`
   for (const flags of [['--env-file', keys], [`--env-file=${keys}`]])
@@ -97,7 +97,7 @@ describe('commands that serve nothing', () => {
     expect(await run(['validate', file])).toEqual({ code: 0, stdout, stderr: '' })
   })
 
-  test('validate tells every problem', async () => {
+  test('validate reports every problem', async () => {
     const { code, stdout, stderr } = await run(['validate', 'two-mistakes.yml'])
     expect([code, stdout, stderr.trim().split('\n').length]).toEqual([2, '', 2])
   })

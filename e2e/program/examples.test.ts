@@ -17,11 +17,11 @@ const workspace = stack.use(await createWorkspace())
 afterAll(() => stack.disposeAsync())
 const folder = new URL('../../examples/', import.meta.url)
 const textOf = (name: string) => readFileSync(new URL(name, folder), 'utf8')
-/** Its nodes are where nobody listens: it starts dark. */
+/** Nothing listens at its nodes' addresses: it starts without a usable upstream. */
 const configOf = (name: string) =>
   parse(textOf(name).replaceAll(/[\w.-]+\.example\.com(?::\d+)?/g, '127.0.0.1:1')) as Config
 
-/** Ports and interfaces of each example, as its users find them documented. */
+/** Documented ports and interfaces of each example. */
 const listeners = {
   'minimal.yml': ['3360 ETH1 jsonrpc'],
   'ethereum.yml': ['3360 ETH1 jsonrpc'],

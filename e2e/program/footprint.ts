@@ -2,14 +2,14 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** What a process holds of the machine. */
+/** Resources of a process. */
 export interface Footprint {
   readonly residentBytes: number
   /** Files and sockets. */
   readonly openFiles: number
 }
 
-/** Looks at a process. Linux alone has these files. */
+/** Reads the resources of a process. Linux only. */
 export function footprintOf(pid: number): Footprint {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   const residentKiB = Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1])

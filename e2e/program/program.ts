@@ -9,7 +9,7 @@ import type { Workspace } from './workspace.ts'
 const entry = fileURLToPath(new URL('../../proxy/main.ts', import.meta.url))
 const startTimeoutMs = 60_000
 
-/** What a run of the program came to. */
+/** The result of a run of the program. */
 export interface Ended {
   /** Its exit code, or the signal that ended it. */
   readonly code: number | NodeJS.Signals
@@ -17,7 +17,7 @@ export interface Ended {
   readonly stderr: string
 }
 
-/** The program while it runs. `await using` ends it, whatever state it is in. */
+/** The running program. `await using` ends it. */
 export interface Program extends AsyncDisposable {
   readonly pid: number
   /** Metrics and health. */
@@ -28,11 +28,11 @@ export interface Program extends AsyncDisposable {
   readonly stderr: string
   readonly ended: Promise<Ended>
   kill(signal: NodeJS.Signals): void
-  /** Waits until the log has such a text. */
+  /** Waits until the log contains a text. */
   logged(text: string): Promise<void>
 }
 
-/** Where the program runs. `SR_*` variables of this process are not handed on. */
+/** The environment of the program. `SR_*` variables of this process are not passed on. */
 export interface Surroundings {
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
@@ -101,7 +101,7 @@ function start(args: readonly string[], { env = {}, cwd }: Surroundings): ChildP
   })
 }
 
-/** Gathers what a child writes. */
+/** Collects the output of a child. */
 class Output {
   stdout = ''
   stderr = ''

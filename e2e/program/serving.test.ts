@@ -50,7 +50,7 @@ async function post(url: string, body: unknown) {
 
 const balanceOf = (at: number) => [`0x${at.toString(16).padStart(40, '0')}`, '0x100']
 
-test('a chain whose nodes are all down starts dark, says why, and is ready when one comes up', async () => {
+test('a chain whose nodes are all down starts unready, with a reason, and is ready when one comes up', async () => {
   await Promise.all(nodes.map((node) => node.stop()))
   await using program = await startProgram(workspace, ethereumConfig(nodes))
   const [url = ''] = program.urls
@@ -74,7 +74,7 @@ test('a chain whose nodes are all down starts dark, says why, and is ready when 
   expect((await fetch(`${program.adminUrl}/metrics/overall-health`)).status).toBe(200)
 })
 
-test('a chain that is dark does not keep another from serving', async () => {
+test('a chain without a usable upstream does not affect another one', async () => {
   const [alive, dead] = nodes as [SimNode, SimNode]
   await dead.stop()
   await using program = await startProgram(workspace, {
@@ -173,7 +173,7 @@ test('kill -9 of one of three nodes under load: no request fails, and no answer 
       const truth = `0x${chain.state.balance(address ?? '', 256).toString(16)}`
       const text = await response.text()
       if (text !== `{"jsonrpc":"2.0","id":${id},"result":"${truth}"}`) wrong.push(text)
-      const by = response.headers.get('rpc-provider-address') ?? 'nobody'
+      const by = response.headers.get('rpc-provider-address') ?? 'none'
       answeredBy.set(by, (answeredBy.get(by) ?? 0) + 1)
     }
   }
@@ -199,13 +199,13 @@ test.runIf(process.platform === 'linux')(
           ),
         )
     }
-    // More at once than later, hedges included: connections are kept, and are no leak.
+    // More concurrent requests than later, with hedges: kept connections are no leak.
     await burst(400, 50)
     const before = footprintOf(program.pid)
     await burst(1_200, 20)
     const after = footprintOf(program.pid)
     expect(after.openFiles).toBeLessThanOrEqual(before.openFiles + 20)
-    // 1,200 requests that each kept 40 kB would be 48 MB.
+    // If each of 1,200 requests kept 40 kB, that would be 48 MB.
     expect(after.residentBytes - before.residentBytes).toBeLessThan(40 * 1024 * 1024)
   },
 )

@@ -11,7 +11,7 @@ import { createWorkspace, ethereumConfig, type Workspace } from './workspace.ts'
 const slowly = 'eth_getBalance'
 const balance = [`0x${'11'.repeat(20)}`, '0x100'] as const
 
-/** Time of the node alone: its slow answers come when the test says so. */
+/** The clock of the node alone: its slow answers come when the test advances it. */
 const nodeClock = new VirtualClock()
 const slowMs = 1_000
 
@@ -33,7 +33,7 @@ interface Answer {
   readonly body: string
 }
 
-/** Asks on a connection of the agent, which is kept alive. */
+/** Sends a call on a kept-alive connection of the agent. */
 function ask(agent: http.Agent, url: string, method: string, params: readonly unknown[] = []) {
   return new Promise<Answer>((resolve, reject) => {
     const headers = { 'content-type': 'application/json', 'rpc-relay-timeout': '20s' }
@@ -50,7 +50,7 @@ function ask(agent: http.Agent, url: string, method: string, params: readonly un
   })
 }
 
-/** Calls that the node does not answer for now; it has them when this resolves. */
+/** Calls that the node does not answer yet; it has received them when this resolves. */
 async function slowCalls(agent: http.Agent, url: string, count: number) {
   node.calls.clear()
   const calls = Array.from({ length: count }, () => ask(agent, url, slowly, balance))
@@ -69,7 +69,7 @@ async function startReady(flags: readonly string[] = []) {
   return { program, url, readyz }
 }
 
-test('SIGTERM: readiness fails first, kept-alive connections are told to close, every call in flight is answered, code 0', async () => {
+test('SIGTERM: readiness fails first, kept-alive connections get `Connection: close`, every call in flight is answered, code 0', async () => {
   const { program, url, readyz } = await startReady()
   await using running = program
   using idle = new KeptAlive()
@@ -84,7 +84,7 @@ test('SIGTERM: readiness fails first, kept-alive connections are told to close, 
     503,
     'not ready: draining',
   ])
-  // The listener is still there, for clients that have not heard of it yet.
+  // The listener stays open for clients that do not know of the stop yet.
   const late = await ask(idle.agent, url, 'eth_chainId')
   expect(late).toMatchObject({ status: 200, connection: 'close' })
 
@@ -129,7 +129,7 @@ test('SIGINT with nothing in flight: code 0', async () => {
   expect((await running.ended).code).toBe(0)
 })
 
-/** A client that keeps its connections, until the end of the block. */
+/** A client that keeps its connections until it is disposed. */
 class KeptAlive implements Disposable {
   readonly agent = new http.Agent({ keepAlive: true });
 

@@ -8,7 +8,7 @@ import { stringify } from 'yaml'
 /** A folder for the files of a test. `await using` removes it. */
 export interface Workspace extends AsyncDisposable {
   readonly directory: string
-  /** Writes a file, from its text or from a config, and gives its path. */
+  /** Writes a file, from its text or from a config, and returns its path. */
   write(name: string, content: unknown): Promise<string>
 }
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { serveRouter } from '../served/served-router.ts'
 import { MirrorNode } from './mirror-node.ts'
 
-test('an answer that is no JSON is not checked for what it says', async () => {
+test('the content of an answer that is no JSON is not checked', async () => {
   const bytes = Buffer.from([0, 255, 123, 10])
   await using node = await new MirrorNode('node', ({ headers }, response) => {
     const isBinary = headers['accept'] === 'application/x-bcs'
@@ -21,7 +21,7 @@ test('an answer that is no JSON is not checked for what it says', async () => {
   const binary = await fetch(target, { headers: { accept: 'application/x-bcs' } })
   expect(binary.status).toBe(200)
   expect(Buffer.from(await binary.arrayBuffer()).equals(bytes)).toBe(true)
-  // The same in JSON is about another block.
+  // The JSON answer is about another block.
   const wrong = await fetch(target, { headers: { accept: 'application/json' } })
   expect(wrong.status).toBe(502)
 })

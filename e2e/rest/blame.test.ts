@@ -6,8 +6,8 @@ import { serveRouter, type ServedRouter } from '../served/served-router.ts'
 import { MirrorNode } from './mirror-node.ts'
 
 /*
- * What a client sends never counts against a node: more such requests than failures disable an
- * upstream, and both are as eligible as before.
+ * A client's bad request never counts against a node: more such requests than the failures that
+ * disable an upstream leave both eligible.
  */
 
 const specSources = [new URL('mirror.yml', import.meta.url).pathname]
@@ -53,7 +53,7 @@ const json: MirrorNode['answer'] = (_, response) => {
   response.end('{}')
 }
 
-describe('no node hears of', () => {
+describe('no node receives', () => {
   const refused: [string, number, string][] = [
     ['OPTIONS *', 400, 'unsendable'],
     ['GET *', 400, 'unsendable'],
@@ -78,7 +78,7 @@ describe('no node hears of', () => {
   })
 })
 
-describe('whatever a node says about the request', () => {
+describe('an error of a node about the request', () => {
   const statuses = [400, 404, 405, 406, 410, 411, 413, 414, 415, 416, 417, 421, 422, 426, 431, 501]
   const bodies: [string, string, string][] = [
     ['no body', 'text/plain', ''],
@@ -99,13 +99,13 @@ describe('whatever a node says about the request', () => {
       const response = await fetch(`${pair.router.url}/odd/path`, { method })
       await response.arrayBuffer()
       expect(response.status).toBe(status)
-      // 410 says of a node that it has less history than another, which is asked for it.
+      // 410 means that the node lacks history: another one is asked.
       if (status !== 410) expect(response.headers.get('rpc-errored-providers')).toBeNull()
     }
     expect(statesOf(pair.router)).toEqual(['eligible', 'eligible'])
   })
 
-  test('nor are they held off for words that the client wrote', async () => {
+  test('nor do words of the client start a cooldown', async () => {
     await using pair = await pairOf((asked, response) => {
       response.writeHead(404, { 'content-type': 'application/json' })
       response.end(JSON.stringify({ message: `Cannot GET ${asked.target}` }))
@@ -116,7 +116,7 @@ describe('whatever a node says about the request', () => {
   })
 })
 
-// A gateway that has lost its node refuses what the node would take, and limits differ.
+// A gateway without its node may refuse what the node would accept, and limits differ.
 describe('a read that one node refuses is answered by another', () => {
   const statuses = [400, 401, 403, 404, 405, 406, 411, 413, 414, 415, 417, 422, 426, 431, 501]
   test.each(statuses)('with %i', async (status) => {
@@ -132,7 +132,7 @@ describe('a read that one node refuses is answered by another', () => {
   })
 })
 
-test('a HEAD that a node in trouble answers still counts', async () => {
+test('a failed HEAD still counts against the node', async () => {
   await using pair = await pairOf((_, response) => response.writeHead(503).end())
   for (let at = 0; at < times; at++) await fetch(`${pair.router.url}/odd`, { method: 'HEAD' })
   expect(statesOf(pair.router)).toEqual(['disabled', 'disabled'])

@@ -7,7 +7,7 @@ import { MirrorNode } from './mirror-node.ts'
 
 const specSources = [new URL('mirror.yml', import.meta.url).pathname]
 
-/** What a client gets for a path, and what the node was asked for it. */
+/** A client's answer for a path, and the request of the node. */
 async function get(path: string) {
   await using node = await new MirrorNode('node', (_, response) => response.end('{}')).start()
   await using router = await serveRouter({

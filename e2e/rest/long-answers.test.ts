@@ -11,7 +11,7 @@ const specSources = [new URL('mirror.yml', import.meta.url).pathname]
 const text = JSON.stringify([{ text: 'x'.repeat(3 * 1024 * 1024), more: 1 }])
 const short = JSON.stringify(['well'])
 
-/** Asks two nodes, the first of them so. */
+/** Sends a request to two nodes, of which the first answers by `first`. */
 async function ask(first: (response: ServerResponse) => void) {
   await using stack = new AsyncDisposableStack()
   const odd = stack.use(await new MirrorNode('odd', (_, response) => first(response)).start())
@@ -32,7 +32,7 @@ async function ask(first: (response: ServerResponse) => void) {
   const read = await body.text().catch(() => 'broken off')
   const upstream = router.pool.upstreams.find(({ name }) => name === 'odd')!
   return {
-    told: read === text ? 'the long one' : read === short ? 'the short one' : read,
+    got: read === text ? 'the long one' : read === short ? 'the short one' : read,
     blamed: upstream.score.availability(0) < 1,
     length: headers['content-length'] ?? null,
   }
@@ -44,7 +44,7 @@ function inPieces(response: ServerResponse, body: string): void {
 }
 
 const packs = new Map<unknown, Buffer>()
-/** Noise: its end is far from the end of what is packed. Made before it is asked for, since it takes long. */
+/** The compressed text. Computed before the requests, since it takes long. */
 function packed(pack: (text: Buffer) => Buffer): Buffer {
   const known = packs.get(pack) ?? pack(Buffer.from(text))
   packs.set(pack, known)
@@ -59,42 +59,42 @@ test.each<[string, (response: ServerResponse) => void, Awaited<ReturnType<typeof
   [
     'well, in chunks',
     (response) => inPieces(json(response), text),
-    { told: 'the long one', blamed: false, length: null },
+    { got: 'the long one', blamed: false, length: null },
   ],
   [
     'well, with its length',
     (response) => json(response).setHeader('content-length', text.length).end(text),
-    { told: 'the long one', blamed: false, length: String(text.length) },
+    { got: 'the long one', blamed: false, length: String(text.length) },
   ],
   [
     'JSON that is cut',
     (response) => inPieces(json(response), text.slice(0, -100)),
-    { told: 'broken off', blamed: true, length: null },
+    { got: 'broken off', blamed: true, length: null },
   ],
   [
     'no JSON from its beginning',
     (response) => inPieces(json(response), `<html>${text}`),
-    { told: 'the short one', blamed: true, length: String(short.length) },
+    { got: 'the short one', blamed: true, length: String(short.length) },
   ],
   [
     'longer than one value',
     (response) => inPieces(json(response), `${text}[]`),
-    { told: 'broken off', blamed: true, length: null },
+    { got: 'broken off', blamed: true, length: null },
   ],
   [
-    'shorter than its length says',
+    'shorter than its content-length',
     (response) => {
       json(response).setHeader('content-length', text.length)
       response.write(text.slice(0, -100), () => response.socket?.end())
     },
-    { told: 'broken off', blamed: true, length: String(text.length) },
+    { got: 'broken off', blamed: true, length: String(text.length) },
   ],
   [
     'without its last chunk',
     (response) => {
       json(response).write(text, () => response.socket?.end())
     },
-    { told: 'broken off', blamed: true, length: null },
+    { got: 'broken off', blamed: true, length: null },
   ],
   ...(
     [
@@ -113,7 +113,7 @@ test.each<[string, (response: ServerResponse) => void, Awaited<ReturnType<typeof
         response.setHeader('content-type', 'text/plain').setHeader('content-encoding', coding)
         response.end(packed(pack).subarray(0, -3))
       },
-      { told: 'broken off', blamed: true, length: null },
+      { got: 'broken off', blamed: true, length: null },
     ],
   ),
 ])('a long answer that is %s', async (_, first, wanted) => {

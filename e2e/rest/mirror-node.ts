@@ -3,7 +3,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** What a node was asked. */
+/** A request that a node received. */
 export interface Asked {
   readonly verb: string
   /** Path and query, as they came. */
@@ -14,7 +14,7 @@ export interface Asked {
 
 type Answer = (asked: Asked, response: ServerResponse) => void
 
-/** A node for REST that answers as a test says, and keeps what it was asked. */
+/** A node for REST with the answers of a test, which records its requests. */
 export class MirrorNode implements AsyncDisposable {
   readonly name: string
   readonly asked: Asked[] = []

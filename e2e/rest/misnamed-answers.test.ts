@@ -5,7 +5,7 @@ import { serveRouter, type ServedRouter } from '../served/served-router.ts'
 import { MirrorNode } from './mirror-node.ts'
 
 /*
- * What an answer is called, or whether it is called anything, does not keep it from being checked.
+ * An answer is checked whatever its content type is, and also without one.
  */
 
 interface Answer {
@@ -89,7 +89,7 @@ test.each<[string, Answer, string | null]>([
   expect(await get('/blocks/by_height/5', accept)).toMatchObject({ text: truth })
 })
 
-test('what is JSON is taken whatever it is called', async () => {
+test('JSON is accepted with any content type', async () => {
   for (const status of [200, 202, 206]) {
     answer = { status, headers: { 'content-type': 'text/plain' }, body: ` ${truth}\n` }
     const seen = await get('/blocks/by_height/5')
@@ -97,7 +97,7 @@ test('what is JSON is taken whatever it is called', async () => {
   }
 })
 
-test('a binary form is taken by those who ask for it', async () => {
+test('a binary form is for clients that ask for it', async () => {
   answer = { headers: { 'content-type': 'application/x-bcs' }, body: 'bytes' }
   expect(await get('/blocks/by_height/5', { accept: 'application/x-bcs' })).toMatchObject({
     status: 200,
@@ -117,7 +117,7 @@ test.each(['/spec', '/spec.yaml', '/no-spec-names-it'])(
   },
 )
 
-test('nothing at all is an answer where no spec says what comes, whatever it is called', async () => {
+test('an empty body is an answer if no spec describes the path', async () => {
   answer = { headers: { ...json, 'content-length': '0' }, body: '' }
   expect(await get('/no-spec-names-it')).toEqual({ status: 200, reported: null, text: '' })
   answer = { headers: json, body: '{"half":' }

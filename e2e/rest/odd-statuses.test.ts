@@ -5,7 +5,7 @@ import { serveRouter } from '../served/served-router.ts'
 import { MirrorNode } from './mirror-node.ts'
 
 /*
- * Over JSON-RPC a result under a status that is no answer's is none: it is asked for elsewhere.
+ * Over JSON-RPC a result with a status such as 302 is no answer: another node is asked.
  */
 
 const stack = new AsyncDisposableStack()
@@ -15,13 +15,13 @@ const settings = { 'skip-verifications': ['*'] }
 const urlSettings = { odd: settings, honest: settings }
 const raw = `0x${'f8'.repeat(110)}`
 
-/** Of two nodes the first answers with this status from now on. */
+/** The first of two nodes answers with this status from now on. */
 async function serve(status: number, result: string) {
   const answering =
-    (code: number, tell: string): MirrorNode['answer'] =>
+    (code: number, value: string): MirrorNode['answer'] =>
     ({ body }, response) => {
       const { id } = JSON.parse(body.toString()) as { id: number }
-      const text = JSON.stringify({ jsonrpc: '2.0', id, result: tell })
+      const text = JSON.stringify({ jsonrpc: '2.0', id, result: value })
       const length = Buffer.byteLength(text)
       const location = code >= 300 ? { location: '/elsewhere' } : {}
       const headers = { 'content-type': 'application/json', 'content-length': length, ...location }
@@ -60,7 +60,7 @@ test.each([
   ['a long answer', code, long, 205],
   ['a write', write, short, 302],
   ['a write', write, short, 205],
-])('$0 is asked for elsewhere: HTTP $3', async (_, [method, params], result, status) => {
+])('$0 goes to another node: HTTP $3', async (_, [method, params], result, status) => {
   const ask = await serve(status, result)
   expect(await ask(method, [...params])).toEqual([200, { jsonrpc: '2.0', id: 7, result: '0x2' }])
 })

@@ -9,7 +9,7 @@ interface Request {
   readonly id?: unknown
 }
 
-/** As btcd does: a line feed and nothing else to whoever tells no version. */
+/** Like btcd: only a line feed in answer to a request without a version. */
 function answerOf({ jsonrpc, id }: Request): string {
   if (jsonrpc === undefined) return ''
   return JSON.stringify({ jsonrpc, result: 7, error: null, id })
@@ -20,7 +20,7 @@ test.each<[string, unknown]>([
   ['{"jsonrpc":"2.0","id":5,"method":"getblockcount"}', { jsonrpc: '2.0', result: 7, id: 5 }],
   ['[{"id":1,"method":"getblockcount"}]', [{ result: 7, id: 1 }]],
   ['{"method":"unknown"}', { result: 7, id: null }],
-])('%s is answered, and nobody is blamed', async (body, expected) => {
+])('%s is answered, and no upstream is blamed', async (body, expected) => {
   await using node = await new MirrorNode('node', (asked: Asked, response) => {
     const answer = answerOf(JSON.parse(asked.body.toString()) as Request)
     response.setHeader('content-type', 'application/json')

@@ -5,7 +5,7 @@ import { serveRouter } from '../served/served-router.ts'
 import { MirrorNode, type Asked } from './mirror-node.ts'
 
 /*
- * A part is no answer, and nobody is let ask for one.
+ * A part is no answer, and a client cannot request one.
  */
 
 const mirror = [new URL('mirror.yml', import.meta.url).pathname]
@@ -18,7 +18,7 @@ interface Part {
   readonly body: string
 }
 
-/** Of two nodes the first answers with a part from now on, and the other with the whole. */
+/** The first of two nodes answers with a part from now on, the other with the whole. */
 async function serve(
   chainId: string,
   apiInterface: 'rest' | 'jsonrpc',
@@ -53,7 +53,7 @@ test.each<[string, string, string, Part]>([
   ['of any other path', 'MOVECHAIN', '/unnamed', { headers: range, body: '1234' }],
   ['of a path that may say anything', 'MIRROR', '/things/a', { headers: range, body: '1234' }],
   ['that is several', 'MIRROR', '/things/a', { headers: ranges, body: '--x--' }],
-])('a part %s is asked for elsewhere', async (_, chainId, path, part) => {
+])('after a part %s another node is asked', async (_, chainId, path, part) => {
   const { router } = await serve(chainId, 'rest', part, () => account)
   const response = await fetch(`${router.url}${path}`, { headers: select })
   expect(response.headers.get('rpc-reported-providers')).toBe('partial')
@@ -80,21 +80,21 @@ test.each([
 )
 
 test('a batch of which a part failed is answered with 206, and is whole', async () => {
-  const told = '{"transaction_failures":[{"transaction_index":1}]}'
+  const body = '{"transaction_failures":[{"transaction_index":1}]}'
   const json = { 'content-type': 'application/json' }
-  const { router } = await serve('MOVECHAIN', 'rest', { headers: json, body: told }, () => account)
+  const { router } = await serve('MOVECHAIN', 'rest', { headers: json, body }, () => account)
   const response = await fetch(`${router.url}/transactions/batch`, {
     method: 'POST',
     headers: { ...select, 'content-type': 'application/x.aptos.signed_transaction+bcs' },
     body: 'two transactions',
   })
-  expect([response.status, await response.text()]).toEqual([206, told])
+  expect([response.status, await response.text()]).toEqual([206, body])
 })
 
 test.each([
   ['with a range', range],
   ['without one', { 'content-type': 'application/json' }],
-])('over JSON-RPC a part %s is asked for elsewhere', async (_, headers) => {
+])('over JSON-RPC, after a part %s another node is asked', async (_, headers) => {
   const answer = (result: string) => JSON.stringify({ jsonrpc: '2.0', id: 7, result })
   const whole = ({ body }: Asked) => {
     const { id } = JSON.parse(body.toString()) as { id: number }

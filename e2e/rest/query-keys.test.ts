@@ -6,14 +6,14 @@ import { serveRouter } from '../served/served-router.ts'
 import { MirrorNode, type Asked } from './mirror-node.ts'
 
 /*
- * A provider that takes its key from the query, as `apikey`. No client can put another one in its
- * place, or keep it from being read: the provider would refuse, and the upstreams would be left alone.
+ * A provider that reads its key from the query, as `apikey`. No client can replace the key or hide
+ * it: the provider would refuse, and the upstreams would go out of service.
  */
 
 const specSources = [new URL('mirror.yml', import.meta.url).pathname]
 /** More than the failures in a row that disable two upstreams. */
 const times = 12
-/** What common servers read of a query. */
+/** The number of parameters that common servers read of a query. */
 const readParameters = 1_000
 
 /** Of several keys the first counts, and the name has no case. @returns the status */

@@ -11,7 +11,7 @@ function serve(nodes: readonly { name: string; url: string }[]): Promise<ServedR
   return serveRouter({ chainId: 'MIRROR', apiInterface: 'rest', specSources, primaries: nodes })
 }
 
-const told = (asked: Asked) => JSON.stringify({ verb: asked.verb, target: asked.target })
+const echo = (asked: Asked) => JSON.stringify({ verb: asked.verb, target: asked.target })
 
 let node: MirrorNode
 let router: ServedRouter
@@ -23,7 +23,7 @@ beforeAll(async () => {
 beforeEach(() => {
   node.answer = (asked, response) => {
     response.setHeader('content-type', 'application/json')
-    response.end(told(asked))
+    response.end(echo(asked))
   }
   node.asked.length = 0
 })
@@ -43,7 +43,7 @@ async function ask(base: string, target: string, options: Options = {}) {
   return { status: statusCode, headers, body: Buffer.from(await body.arrayBuffer()) }
 }
 
-describe('what the node is asked is what the client sent', () => {
+describe('the node gets what the client sent', () => {
   const targets = [
     '/',
     '/things/5',
@@ -97,7 +97,7 @@ describe('what the node is asked is what the client sent', () => {
   })
 })
 
-describe('what the client gets is what the node answered', () => {
+describe('the client gets what the node answered', () => {
   const json = { 'content-type': 'application/json; charset=utf-8' }
   const answers: [string, number, Record<string, string>, string | Buffer][] = [
     ['JSON', 200, json, '{"a": 1.0, "b":12345678901234567890}\n'],
@@ -145,7 +145,7 @@ describe('what the client gets is what the node answered', () => {
     expect(headers['server']).toBeUndefined()
   })
 
-  test.each([301, 307, 201])('status %i, without the place at the node', async (status) => {
+  test.each([301, 307, 201])('status %i, without the location at the node', async (status) => {
     node.answer = (_, response) => response.writeHead(status, { location: '/things/9' }).end()
     const { status: got, headers } = await ask(router.url, '/things/5')
     expect([got, headers['location']]).toEqual([status, undefined])
@@ -181,7 +181,7 @@ describe('when a node fails', () => {
     const good = stack.use(
       await new MirrorNode('good', (asked, response) => {
         response.setHeader('content-type', 'application/json')
-        response.end(told(asked))
+        response.end(echo(asked))
       }).start(),
     )
     const both = stack.use(await serve([bad, good]))
@@ -224,7 +224,7 @@ describe('when a node fails', () => {
     expect([pair.bad.asked.length, pair.good.asked.length]).toEqual([1, 1])
   })
 
-  test('what no spec names is not done twice', async () => {
+  test('a request that no spec names is sent once', async () => {
     await using pair = await pairOf((_, response) => response.writeHead(503).end())
     const answers = [1, 2].map(() => ask(pair.both.url, '/odd', { method: 'POST', body: '{}' }))
     const statuses = (await Promise.all(answers)).map(({ status }) => status)

@@ -12,11 +12,11 @@ const uploadBytes = 8 * mebibyte
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void
 
-/** A router in front of one node that answers as it likes while an upload comes in. */
+/** A router in front of one node, which may answer while an upload comes in. */
 async function served(answer: Answer) {
   const stack = new AsyncDisposableStack()
   const server = createServer((incoming, response) => {
-    // What the router asks itself.
+    // The router's own requests.
     if (incoming.method === 'GET') response.end('{}')
     else answer(incoming, response)
   })
@@ -44,7 +44,7 @@ function upload(url: string, headers: Record<string, string> = {}) {
   return request(`${url}/odd`, { method: 'POST', headers: { ...length, ...headers } })
 }
 
-test('of a client that leaves half way no node hears', async () => {
+test('an upload that the client breaks off reaches no node', async () => {
   let asked = 0
   await using own = await served(() => (asked += 1))
   const client = upload(own.router.url).on('error', () => {})
@@ -60,7 +60,7 @@ test('a client that sends slowly has its own time, and the node is not late for 
   })
   const client = upload(own.router.url)
   client.write(Buffer.alloc(uploadBytes - 1))
-  // Longer than the attempt may take once all is sent.
+  // Longer than an attempt may take after the upload.
   setTimeout(() => client.end(Buffer.alloc(1)), 1_800)
   const response = await new Promise<IncomingMessage>((resolve) => client.on('response', resolve))
   response.resume()
@@ -68,7 +68,7 @@ test('a client that sends slowly has its own time, and the node is not late for 
   expect(response.headers['rpc-errored-providers']).toBeUndefined()
 })
 
-test('a client that asks first is told to go on', async () => {
+test('a client with `Expect: 100-continue` gets a 100', async () => {
   let arrivedBytes = 0
   await using own = await served((incoming, response) => {
     expect(incoming.headers['expect']).toBeUndefined()

@@ -10,8 +10,8 @@ import { MirrorNode, type Asked } from '../rest/mirror-node.ts'
 import { serveRouter } from '../served/served-router.ts'
 
 /*
- * Gateways repeat what they were asked: the whole URL with its keys, in pages, errors, headers. No
- * client of the router may read a key there.
+ * Gateways repeat requests in pages, errors and headers: the whole URL with its keys. No client of the
+ * router may read a key there.
  */
 
 const environment = { K1: 'SEKRET0NE', K2: 'p/q+r=TWO', K3: 'hdr-THREE' }
@@ -27,7 +27,7 @@ function page(asked: Asked, response: ServerResponse, status: number, more = '')
   response.end(`<pre>Cannot ${asked.verb} ${seen(asked)}</pre>${more}`)
 }
 
-/** What a gateway answers at each path, below its key. */
+/** The answers of a gateway at each path below its key. */
 function gateway(asked: Asked, response: ServerResponse): void {
   const json = { 'content-type': 'application/json' }
   if (asked.target.includes('/json'))
@@ -35,7 +35,7 @@ function gateway(asked: Asked, response: ServerResponse): void {
   else if (asked.target.includes('/moved'))
     response.writeHead(302, { location: `/login?next=${asked.target}` }).end(seen(asked))
   else if (asked.target.includes('/page')) page(asked, response, 200)
-  // What the router itself asks for.
+  // The router's own requests.
   else if (/^\/SEKRET0NE\/v1\/?\?/.test(asked.target))
     response.writeHead(200, json).end('{"chain_id":1,"ledger_version":"9","block_height":"5"}')
   else if (asked.target.includes('/accounts'))
@@ -45,7 +45,7 @@ function gateway(asked: Asked, response: ServerResponse): void {
   else page(asked, response, 404)
 }
 
-/** What the router's own questions over JSON-RPC get, before a gateway stands in. */
+/** Answers to the router's own requests over JSON-RPC, without a gateway. */
 function wellBehaved({ body }: Asked, response: ServerResponse): void {
   const { id } = JSON.parse(body.toString()) as { id: unknown }
   response.writeHead(200, { 'content-type': 'application/json' })
@@ -81,7 +81,7 @@ test('over REST', async () => {
     statuses.push(response.status)
   }
   expect(statuses).toEqual([404, 500, 302, 200, 500, 200])
-  // The keys were used: without this the rest would prove nothing.
+  // The keys were used: without them the test would prove nothing.
   expect(seen(node.asked.at(-1) as Asked)).toBe(
     '/SEKRET0NE/v1/accounts/0x1?apikey=p/q+r=TWO Bearer hdr-THREE',
   )
@@ -118,8 +118,8 @@ test('over JSON-RPC, in errors and in pages', async () => {
   }
 })
 
-test('what is no key stays in errors: words of a URL, headers that say what to send', async () => {
-  const told = {
+test('errors keep what is no key: words of a URL, headers that say what to send', async () => {
+  const error = {
     jsonrpc: '2.0',
     id: 1,
     error: { code: -32_000, message: 'jsonrpc: POST /mainnet/jsonrpc/***?network=cosmos: no' },
@@ -141,7 +141,7 @@ test('what is no key stays in errors: words of a URL, headers that say what to s
   })
   answer = (_asked, response) => {
     response.writeHead(200, { 'content-type': 'application/json' })
-    response.end(JSON.stringify(told).replace('***', 'SEKRET0NE'))
+    response.end(JSON.stringify(error).replace('***', 'SEKRET0NE'))
   }
   const response = await fetch(router.url, {
     method: 'POST',
@@ -149,19 +149,19 @@ test('what is no key stays in errors: words of a URL, headers that say what to s
     headers: { 'content-type': 'application/json' },
   })
   expect(response.headers.get('content-type')).toMatch(/^application\/json/)
-  expect(await response.text()).toBe(JSON.stringify(told).replace('***', '*********'))
+  expect(await response.text()).toBe(JSON.stringify(error).replace('***', '*********'))
 })
 
 test('over gRPC, in messages and details', async () => {
   await using node = await new RawNode((stream, { ':path': path, 'x-key': key }) => {
-    const told = `unknown service ${path} ${String(key)}`
+    const text = `unknown service ${path} ${String(key)}`
     stream.respond(
       {
         'content-type': 'application/grpc',
-        'x-asked': told,
+        'x-asked': text,
         'grpc-status': '12',
-        'grpc-message': told,
-        'grpc-status-details-bin': Buffer.from(told).toString('base64'),
+        'grpc-message': text,
+        'grpc-status-details-bin': Buffer.from(text).toString('base64'),
       },
       { endStream: true },
     )
@@ -175,11 +175,11 @@ test('over gRPC, in messages and details', async () => {
     environment,
   })
   const { head, trailers } = await rawCall(router.port, '/cosmos.bank.v1beta1.Query/Balance')
-  const told = [...head, ...trailers]
-  expect(told.join(' ')).not.toMatch(anyKey)
+  const all = [...head, ...trailers]
+  expect(all.join(' ')).not.toMatch(anyKey)
   const masked = 'unknown service /*********/cosmos.bank.v1beta1.Query/Balance ****************'
-  expect(told).toContain(masked)
-  const details = told[told.indexOf('grpc-status-details-bin') + 1] ?? ''
+  expect(all).toContain(masked)
+  const details = all[all.indexOf('grpc-status-details-bin') + 1] ?? ''
   expect(Buffer.from(details, 'base64').toString()).toBe(masked)
 })
 
@@ -210,20 +210,20 @@ test('over WebSocket, in answers and refused subscriptions', async () => {
   client.terminate()
 })
 
-test('over WebSocket, in the words that end a subscription: it goes on elsewhere', async () => {
+test('over WebSocket, in the error that ends a subscription: it goes on at another node', async () => {
   await using ending = await startSocketNode({
     answer: ({ id, method }, socket) => {
       if (method !== 'eth_subscribe') return socket.send(`{"id":${id},"result":"0x1"}`)
       const subscription = '0xSEKRET0NE'
       const error = { code: 1, message: `ended ${ending.upgrades[0]?.url}` }
-      const told = { jsonrpc: '2.0', method: 'eth_subscription', params: { subscription, error } }
+      const event = { jsonrpc: '2.0', method: 'eth_subscription', params: { subscription, error } }
       socket.send(JSON.stringify({ id, result: subscription }))
-      socket.send(JSON.stringify(told))
+      socket.send(JSON.stringify(event))
     },
   })
   await using telling = await startSocketNode({
     answer: ({ id, params: asked }, socket) => {
-      // The router subscribes to heads of its own accord.
+      // The router itself subscribes to heads.
       const isOwn = JSON.stringify(asked).includes('providers_ownTopic')
       socket.send(`{"id":${id},"result":"${isOwn ? '0x1' : '0x2'}"}`)
       const params = { subscription: '0x1', result: `0xabc from ${telling.upgrades[0]?.url}` }
@@ -240,18 +240,18 @@ test('over WebSocket, in the words that end a subscription: it goes on elsewhere
     environment,
   })
   const client = new WebSocket(router.socketUrl)
-  const heard: string[] = []
-  client.on('message', (data: Buffer) => heard.push(data.toString()))
+  const received: string[] = []
+  client.on('message', (data: Buffer) => received.push(data.toString()))
   await new Promise((resolve) => client.once('open', resolve))
   const params = ['providers_ownTopic']
   client.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_subscribe', params }))
-  await expect.poll(() => heard.length, { timeout: 10_000 }).toBe(2)
-  const subscription = (JSON.parse(heard[0] as string) as { result: string }).result
-  expect(JSON.parse(heard[1] as string)).toEqual({
+  await expect.poll(() => received.length, { timeout: 10_000 }).toBe(2)
+  const subscription = (JSON.parse(received[0] as string) as { result: string }).result
+  expect(JSON.parse(received[1] as string)).toEqual({
     jsonrpc: '2.0',
     method: 'eth_subscription',
     params: { subscription, result: '0xabc from /*********/v1?apikey=*********' },
   })
-  expect(heard.join(' ')).not.toMatch(anyKey)
+  expect(received.join(' ')).not.toMatch(anyKey)
   client.terminate()
 })

@@ -18,9 +18,9 @@ export interface ServedNode {
 }
 
 export interface ServedRouterOptions {
-  /** ETH1 when not said. */
+  /** Default: ETH1. */
   readonly chainId?: string
-  /** `jsonrpc` when not said. */
+  /** Default: `jsonrpc`. */
   readonly apiInterface?: ApiInterface
   /** Spec sources instead of the bundled ones. */
   readonly specSources?: readonly string[]
@@ -28,13 +28,13 @@ export interface ServedRouterOptions {
   readonly catalog?: ChainCatalog
   readonly primaries: readonly ServedNode[]
   readonly backups?: readonly ServedNode[]
-  /** The nodes' WebSocket URLs stand beside the others. */
+  /** Adds the nodes' WebSocket URLs. */
   readonly sockets?: boolean
-  /** Settings of the config file, by their names there. */
+  /** Settings by their names in the config file. */
   readonly settings?: Readonly<Record<string, unknown>>
-  /** Of each node's URL, by its name: `addons`, `timeout` and so on. */
+  /** Settings of a node's URL, by the node's name: `addons`, `timeout` and so on. */
   readonly urlSettings?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
-  /** What placeholders stand for. */
+  /** Values of placeholders. */
   readonly environment?: Readonly<Record<string, string>>
 }
 
@@ -50,8 +50,8 @@ export interface ServedRouter extends AsyncDisposable {
 let bundled: Promise<ChainCatalog> | null = null
 
 /**
- * Serves a chain as `router` does, and waits until every upstream was verified once, whatever came of
- * it. Upstreams take turns in the order of the file, so that it is certain who is asked first.
+ * Serves a chain like `router`, and waits until every upstream was verified once, with any result.
+ * Upstreams take turns in the order of the file, so that the first one asked is known.
  */
 export async function serveRouter(options: ServedRouterOptions): Promise<ServedRouter> {
   const { primaries, backups = [], settings = {}, urlSettings = {}, specSources = [] } = options

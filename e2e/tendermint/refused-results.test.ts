@@ -6,18 +6,18 @@ import { MirrorNode } from '../rest/mirror-node.ts'
 import { serveRouter } from '../served/served-router.ts'
 
 /*
- * Nodes of Cosmos tell in a result that they do not take a transaction. Another one may take it.
+ * Nodes of Cosmos refuse a transaction in a result. Another node may accept it.
  */
 
 type Result = Readonly<Record<string, unknown>>
 
-/** Of the transaction that all calls here send. */
+/** The hash of the transaction in all calls here. */
 const hash = createHash('sha256').update(Buffer.from('AQ==', 'base64')).digest('hex').toUpperCase()
 const taken = { code: 0, data: '', log: '', codespace: '', hash }
 const fee = { ...taken, code: 13, log: 'insufficient fees; got: 1uatom: insufficient fee' }
 const known = { ...taken, code: 19, log: 'tx already in mempool' }
 const full = { ...taken, code: 20, log: 'mempool is full' }
-/** The client's own words stand in it. */
+/** A result with the client's own words. */
 const tricky = {
   ...taken,
   code: 5,
@@ -29,7 +29,7 @@ const committed = (check_tx: Result) => ({ check_tx, deliver_tx: { code: 5 }, he
 
 type Wire = 'rest' | 'tendermintrpc'
 
-/** Nodes that answer so, each after as many milliseconds as in the list, and later as the last says. */
+/** Nodes with a result each, after a delay, and optionally another result for later calls. */
 async function served(wire: Wire, results: readonly (readonly [Result, number, Result?])[]) {
   const stack = new AsyncDisposableStack()
   const nodes: MirrorNode[] = []
@@ -76,50 +76,59 @@ const wires: readonly [Wire, (result: typeof taken) => Result][] = [
   ['rest', rest],
 ]
 
-test.each(wires)('over %s the node that takes it has the word', async (wire, told) => {
+test.each(wires)('over %s the answer of the accepting node counts', async (wire, inForm) => {
   for (const refusal of [fee, known, full, tricky]) {
     await using own = await served(wire, [
-      [told(refusal), 0],
-      [told(taken), 60],
+      [inForm(refusal), 0],
+      [inForm(taken), 60],
     ])
-    expect(await own.send()).toEqual({ by: 'node-1', status: 200, result: told(taken) })
+    expect(await own.send()).toEqual({ by: 'node-1', status: 200, result: inForm(taken) })
   }
 })
 
-test.each(wires)('over %s the most telling refusal is passed on as it is', async (wire, told) => {
-  await using own = await served(wire, [
-    [told(full), 0],
-    [told(fee), 30],
-  ])
-  expect(await own.send()).toEqual({ by: 'node-1', status: 200, result: told(fee) })
-  await using again = await served(wire, [
-    [told(fee), 0],
-    [told(known), 30],
-  ])
-  expect(await again.send()).toMatchObject({ by: 'node-1', result: told(known) })
-})
+test.each(wires)(
+  'over %s the most specific refusal is passed on as it is',
+  async (wire, inForm) => {
+    await using own = await served(wire, [
+      [inForm(full), 0],
+      [inForm(fee), 30],
+    ])
+    expect(await own.send()).toEqual({ by: 'node-1', status: 200, result: inForm(fee) })
+    await using again = await served(wire, [
+      [inForm(fee), 0],
+      [inForm(known), 30],
+    ])
+    expect(await again.send()).toMatchObject({ by: 'node-1', result: inForm(known) })
+  },
+)
 
-test.each(wires)('over %s the answer of who took it is given again', async (wire, told) => {
-  await using own = await served(wire, [[told(taken), 0, told(known)]])
-  for (const id of [1, 2, 3])
-    expect(await own.send('broadcast_tx_sync', id)).toMatchObject({
-      status: 200,
-      result: told(taken),
-    })
-  expect(own.nodes[0]!.asked).toHaveLength(3)
-  const other = await own.send('broadcast_tx_sync', 4, 'Ag==')
-  expect(other).toMatchObject({ result: told(known) })
-})
+test.each(wires)(
+  'over %s the answer of the accepting node is given again',
+  async (wire, inForm) => {
+    await using own = await served(wire, [[inForm(taken), 0, inForm(known)]])
+    for (const id of [1, 2, 3])
+      expect(await own.send('broadcast_tx_sync', id)).toMatchObject({
+        status: 200,
+        result: inForm(taken),
+      })
+    expect(own.nodes[0]!.asked).toHaveLength(3)
+    const other = await own.send('broadcast_tx_sync', 4, 'Ag==')
+    expect(other).toMatchObject({ result: inForm(known) })
+  },
+)
 
-test.each(wires)('over %s no words in it blame a node, or hold it off', async (wire, told) => {
-  await using own = await served(wire, [[told(tricky), 0]])
-  for (let times = 1; times <= 12; times++) {
-    expect(await own.send()).toMatchObject({ by: 'node-0', result: told(tricky) })
-    expect(own.nodes[0]!.asked).toHaveLength(times)
-  }
-})
+test.each(wires)(
+  'over %s no words in it blame a node, or start a cooldown',
+  async (wire, inForm) => {
+    await using own = await served(wire, [[inForm(tricky), 0]])
+    for (let times = 1; times <= 12; times++) {
+      expect(await own.send()).toMatchObject({ by: 'node-0', result: inForm(tricky) })
+      expect(own.nodes[0]!.asked).toHaveLength(times)
+    }
+  },
+)
 
-test('what came of it in its block is the answer, what a node thinks of it is not', async () => {
+test('the outcome in its block is the answer, the check of a node is not', async () => {
   await using own = await served('tendermintrpc', [
     [committed(known), 0],
     [committed(taken), 60],

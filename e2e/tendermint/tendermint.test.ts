@@ -13,9 +13,9 @@ function answer({ verb, target, body }: Asked, response: ServerResponse): void {
   const asked = isUri
     ? { id: -1, method: new URL(target, 'http://x').pathname.slice(1) }
     : (JSON.parse(body.toString()) as Question | Question[])
-  const said = Array.isArray(asked) ? asked.map(replyTo) : replyTo(asked)
-  response.writeHead('error' in said && isUri ? 500 : 200, { 'content-type': 'application/json' })
-  response.end(`${JSON.stringify(said)}\n`)
+  const reply = Array.isArray(asked) ? asked.map(replyTo) : replyTo(asked)
+  response.writeHead('error' in reply && isUri ? 500 : 200, { 'content-type': 'application/json' })
+  response.end(`${JSON.stringify(reply)}\n`)
 }
 
 interface Question {
@@ -64,7 +64,7 @@ async function ask(url: string, options: { method?: string; body?: string } = {}
 
 const targets = ['/status', '/status?', '/block?height=5', '/block?height=%225%22', '/none?x']
 
-test.each(targets)('URI style: GET %s is what it is at the node', async (target) => {
+test.each(targets)('URI style: the answer to GET %s equals that of the node', async (target) => {
   await using own = await served(1)
   const [node] = own.nodes
   const routed = await ask(own.router.url + target)
@@ -72,14 +72,17 @@ test.each(targets)('URI style: GET %s is what it is at the node', async (target)
   expect(routed).toEqual(await ask(node!.url + target))
 })
 
-test.each(['GET', 'HEAD'])('%s / is not for the node, whose page would name it', async (method) => {
-  await using own = await served(1)
-  const { status, body } = await ask(own.router.url, { method })
-  expect(status).toBe(404)
-  if (method === 'GET')
-    expect(JSON.parse(body)).toMatchObject({ error: { data: { reason: 'no-such-path' } } })
-  expect(own.nodes[0]!.asked).toEqual([])
-})
+test.each(['GET', 'HEAD'])(
+  '%s / does not reach the node, whose page would show its address',
+  async (method) => {
+    await using own = await served(1)
+    const { status, body } = await ask(own.router.url, { method })
+    expect(status).toBe(404)
+    if (method === 'GET')
+      expect(JSON.parse(body)).toMatchObject({ error: { data: { reason: 'no-such-path' } } })
+    expect(own.nodes[0]!.asked).toEqual([])
+  },
+)
 
 test('JSON-RPC over POST, single and in a batch', async () => {
   await using own = await served(1)
@@ -140,7 +143,7 @@ test.each([
   expect(pool.upstreams.map((each) => pool.stateOf(each))).toEqual(['eligible', 'eligible'])
 })
 
-test('a page instead of a known method says nothing against a node', async () => {
+test('a page in answer to a known method does not count against a node', async () => {
   await using own = await served(2)
   for (const node of own.nodes) node.answer = (_, response) => response.writeHead(404).end('404')
   for (let at = 0; at < 12; at++) expect((await ask(`${own.router.url}/status`)).status).toBe(404)

@@ -44,7 +44,7 @@ test('a failing schedule is made as short as it can be', async () => {
       ...iface,
       classify(question: Parameters<typeof iface.classify>[0]) {
         const asked = iface.classify(question)
-        return asked.method === 'eth_getBlockByHash' ? { ...asked, addon: 'nobody' } : asked
+        return asked.method === 'eth_getBlockByHash' ? { ...asked, addon: 'none' } : asked
       },
     },
   }
