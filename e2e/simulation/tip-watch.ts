@@ -38,7 +38,7 @@ export class TipWatch {
       if (!reported || reported.endedMs >= nowMs) continue
       const isKnown = latest !== null && latest.atMs >= reported.endedMs
       const isOvertaken =
-        latest !== null && reported.head < latest.block && reported.sentMs < latest.atMs
+        latest !== null && reported.head <= latest.block && reported.sentMs < latest.atMs
       if (!isKnown && !isOvertaken)
         this.#arena.report('head-is-known', `${name} reported ${reported.head}`)
     }
