@@ -24,8 +24,8 @@ export interface AnvilOptions {
   /** Nodes with the same genesis and the same blocks have the same hashes. Default: now. */
   readonly genesisSeconds?: number
   /**
-   * When it mines: at each transaction, and every so many seconds too. Default: only when it is
-   * told to.
+   * When it mines: at each transaction, or also at an interval of seconds. Default: only on
+   * request.
    */
   readonly mining?: 'each-transaction' | { readonly everySeconds: number }
   readonly children: NodeSite['children']

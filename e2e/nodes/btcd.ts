@@ -10,13 +10,13 @@ import { makeHome, type NodeSite, untilItServes } from './node-site.ts'
 
 const user = 'router'
 const password = 'regtest-only'
-/** Pays to the secret key 1, which is known to everybody: these coins are worth nothing. */
+/** The address of the secret key 1, which is public: these coins have no value. */
 const miningAddress = 'mrCDrCybB6J1vRfbwM5hemdJz73FwDBC8r'
 /** The secret key that all mined coins belong to. */
 export const miningKey = `0x${'1'.padStart(64, '0')}`
 const agreementTimeoutMs = 30_000
 
-/** A btcd in regtest: blocks are made by `generate`, in an instant. */
+/** A btcd in regtest: `generate` makes blocks at once. */
 export interface BtcdNode {
   readonly name: string
   readonly url: string
@@ -70,7 +70,7 @@ async function startBtcd(site: NodeSite, { name, peer }: BtcdOptions): Promise<B
   return node
 }
 
-/** Starts two peers of one chain, with so many blocks that the oldest coins can be spent. */
+/** Starts two peers of one chain, with enough blocks that the oldest coins can be spent. */
 export async function startBtcdPair(
   site: NodeSite,
   names: readonly [string, string] = ['btcd-a', 'btcd-b'],
@@ -101,7 +101,7 @@ export async function generate(
   return hashes
 }
 
-/** Asks a btcd one question. Rejects on an error of the node. */
+/** Sends one call to a btcd. Rejects on an error of the node. */
 export async function askBtcd<T>(
   { url, authorization }: Pick<BtcdNode, 'url' | 'authorization'>,
   method: string,

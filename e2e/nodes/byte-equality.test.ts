@@ -45,7 +45,7 @@ test.each<[string, Partial<WireAnswer>]>([
   expect(found.differences).toEqual([expect.stringContaining('a call')])
 })
 
-test('a node that says something else each time is no difference, and told apart', async () => {
+test('a node whose answer changes each time is no difference, and listed apart', async () => {
   const found = await compareOne((_side, time) => ({ bodies: [Buffer.from(String(time))] }))
   expect(found).toEqual({ equal: 0, differences: [], restless: ['a call'] })
 })

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 
-/** An answer as it came over the wire, whatever the interface. */
+/** An answer as it came over the wire, on any interface. */
 export interface WireAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -16,26 +16,26 @@ export interface WireCall<Target> {
   send(target: Target): Promise<WireAnswer>
 }
 
-/** Where a call goes: straight, and through the router. */
+/** The two targets of a call: the node, and the router in front of it. */
 export interface BothWays<Target> {
   readonly node: Target
   readonly router: Target
 }
 
-/** What a comparison came to. */
+/** The result of a comparison. */
 export interface Equality {
   /** Calls that were answered the same both ways. */
   readonly equal: number
   /** What differed, in short. */
   readonly differences: readonly string[]
-  /** Calls to which the node itself says something else each time. */
+  /** Calls to which the node's own answer changes each time. */
   readonly restless: readonly string[]
 }
 
 /** How often a call is compared again when the node's own answer changed meanwhile. */
 const tries = 3
 
-/** Headers that say how the bytes travelled, or when. */
+/** Headers of the connection, or of the time. */
 const ofTheHop = [
   'connection',
   'content-length',
@@ -45,7 +45,7 @@ const ofTheHop = [
   'transfer-encoding',
   'vary',
 ]
-/** For browsers: whom to let in is decided at the edge, in front of the router. */
+/** For browsers: access is decided at the edge, in front of the router. */
 const ofTheEdge = ['access-control-allow-origin']
 /** What the router adds. */
 const ofTheRouter = /^(?:rpc-|router-(?:version|upstream)$|provider-latest-block$)/
@@ -56,9 +56,8 @@ export interface EqualityOptions {
 }
 
 /**
- * Sends each call to the node and to the router, who must say the same. Where they do not, the node
- * is asked again, several times: when its own answers differ, nothing is known, and all is tried
- * again.
+ * Sends each call to the node and to the router, whose answers must be equal. If they differ, the
+ * node is asked again several times. If its own answers differ, the call is compared again.
  */
 export async function compare<Target>(
   calls: readonly WireCall<Target>[],
@@ -98,7 +97,7 @@ async function compareOne<Target>(
   return { kind: 'restless', words: '' }
 }
 
-/** All of an answer that must not change, as one text. */
+/** The parts of an answer that must not change, as one text. */
 function written(
   { status, headers, bodies, trailers }: WireAnswer,
   unlike: ReadonlySet<string>,

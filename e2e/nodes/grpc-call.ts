@@ -4,7 +4,7 @@ import { type ClientHttp2Session, connect, constants, type IncomingHttpHeaders }
 import { buffer } from 'node:stream/consumers'
 import type { WireAnswer, WireCall } from './byte-equality.ts'
 
-/** Where gRPC calls go, with a connection that is kept. */
+/** A target of gRPC calls, with a kept connection. */
 export class GrpcTarget implements Disposable {
   readonly session: ClientHttp2Session
 
@@ -62,7 +62,7 @@ function frame(message: Uint8Array): Buffer {
   return Buffer.concat([head, message])
 }
 
-/** A server may say all it has to say in the headers: to a client that is the same. */
+/** A server may put the status into the headers: to a client that is the same. */
 function answer(
   headers: IncomingHttpHeaders,
   bytes: Buffer,

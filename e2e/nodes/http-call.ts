@@ -4,7 +4,7 @@ import { Agent, type IncomingMessage, request } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import type { WireAnswer, WireCall } from './byte-equality.ts'
 
-/** Where HTTP calls go: `http://HOST:PORT`, and what is sent there alone. */
+/** A target of HTTP calls: `http://HOST:PORT`, and its own headers. */
 export interface HttpTarget {
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>

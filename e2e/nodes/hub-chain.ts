@@ -14,13 +14,13 @@ import { heightOf, startWasmd, type WasmdNode } from './wasmd.ts'
 export const hubChainId = 'cosmoshub-4'
 export const hubDenomination = 'uatom'
 
-/** Words that are known to everybody: the coins of these accounts are worth nothing. */
+/** Public mnemonics: the coins of these accounts have no value. */
 export const hubAccounts = {
   validator: 'test test test test test test test test test test test junk',
   user: `${'abandon '.repeat(11)}about`,
 } as const
 
-/** Raise it when what follows makes another chain. */
+/** Raise it when a change below makes another chain. */
 const edition = 1
 const blockMs = 300
 const ofTheValidator = [
@@ -31,7 +31,7 @@ const ofTheValidator = [
 const includedWithinMs = 20_000
 const coins = (amount: number) => `${amount}${hubDenomination}`
 
-/** Where the prepared chain lies. */
+/** The folder of the prepared chain. */
 function hubHome(cache: NodeCache): string {
   return join(cache.directory, `hub-chain-${edition}`)
 }
@@ -69,7 +69,7 @@ export async function startHub(site: NodeSite, options: HubOptions): Promise<Was
     throw new Error('the hub chain is not prepared. Do it once: make nodes')
   const home = await makeHome(site, options.name)
   await cp(prepared, home, { recursive: true })
-  // Whoever follows has keys of its own, which it makes at its start.
+  // A follower makes its own keys at its start.
   if (options.peer) for (const file of ofTheValidator) await rm(join(home, file))
   return startWasmd(site, { ...options, home })
 }

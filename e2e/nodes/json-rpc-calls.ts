@@ -3,7 +3,7 @@
 import type { WireCall } from './byte-equality.ts'
 import { type HttpTarget, postJson } from './http-call.ts'
 
-/** What stands in `params`: by place, or by name. */
+/** The value of `params`: by position, or by name. */
 export type Params = readonly unknown[] | Readonly<Record<string, unknown>>
 
 /** Parameters that a method understands, one for each way to ask it. */
@@ -19,7 +19,7 @@ export interface CallTable {
   readonly version?: '1.0' | '2.0'
 }
 
-/** Ids that nodes repeat as they were written. */
+/** Ids that nodes repeat literally. */
 const ids = ['1', '0', '"a"', '"x-1_2"', '7', '9007199254740991']
 const nonsense: readonly unknown[] = [{ nonsense: true }, 'zz', -1, null, [[]], 1e30]
 

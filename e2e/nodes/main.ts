@@ -31,14 +31,14 @@ if (rest.length > 0 || (command !== undefined && command !== 'run')) {
     complain(signal.aborted ? 'stopped' : wordsOf(error))
   }
 
-/** Makes what is not there yet. False when the machine lacks a tool for it, which is said. */
+/** Builds what is missing. False, with a message, if the machine lacks a tool. */
 async function prepare(cache: NodeCache, signal: AbortSignal): Promise<boolean> {
   if (cache.missing.length > 0) {
     const lacking = lackingTools(process.env)
     lacking.forEach(complain)
     if (lacking.length > 0) return false
     say(`Go programs for tests go to ${cache.directory}; the first time takes some ten minutes.`)
-    // Whoever waits for this does other things meanwhile.
+    // The user may do other work meanwhile.
     setPriority(10)
     await buildPrograms(cache, cache.missing, say)
     setPriority(0)

@@ -8,7 +8,7 @@ import type { NodeCache } from './build/node-cache.ts'
 
 const startTimeoutMs = 60_000
 
-/** Where the nodes of one run live: their programs, their files, and what ends them. */
+/** The environment of the nodes of one run: their programs, their files, and their end. */
 export interface NodeSite {
   readonly cache: NodeCache
   readonly children: ChildProcesses
@@ -17,14 +17,14 @@ export interface NodeSite {
   readonly signal: AbortSignal
 }
 
-/** Makes the folder of a node and gives its path. */
+/** Makes the folder of a node and returns its path. */
 export async function makeHome(site: NodeSite, name: string): Promise<string> {
   const home = join(site.directory, name)
   await mkdir(home, { recursive: true })
   return home
 }
 
-/** Waits until the probe says that a node serves. Rejects with its last words when it ends instead. */
+/** Waits until the probe says that a node serves. Rejects with its last output if it ends instead. */
 export async function untilItServes(
   child: Child,
   signal: AbortSignal,

@@ -5,14 +5,14 @@ import { text } from 'node:stream/consumers'
 
 const timeoutMs = 60_000
 
-/** What a command line tool came to. */
+/** The result of a command line tool. */
 export interface ToolRun {
   readonly code: number | null
   readonly stdout: string
   readonly stderr: string
 }
 
-/** Runs a tool to its end, whatever its exit code. */
+/** Runs a tool to its end, with any exit code. */
 export async function runTool(
   command: string,
   args: readonly string[],
@@ -28,7 +28,7 @@ export async function runTool(
   return { code, stdout, stderr }
 }
 
-/** Runs a tool that must succeed, and gives what it printed. */
+/** Runs a tool that must succeed, and returns its output. */
 export async function toolOutput(
   command: string,
   args: readonly string[],

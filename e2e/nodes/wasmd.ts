@@ -23,7 +23,7 @@ export interface WasmdOptions {
   readonly name: string
   /** The folder of the node, with its genesis. */
   readonly home: string
-  /** What a validator waits from block to block. */
+  /** A validator's time between blocks. */
   readonly blockMs: number
   /** The node to get blocks from; a validator needs none. */
   readonly peer?: WasmdNode

@@ -8,7 +8,7 @@ const zeroHash: Hex = `0x${'0'.repeat(64)}`
 const emptyRoot: Hex = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
 const noUnclesHash: Hex = '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347'
 
-/** Where a block stands and what it is made of. */
+/** The position and content of a block. */
 export interface BlockPlan {
   readonly seed: string
   readonly height: number
@@ -27,7 +27,7 @@ export type Transaction = MinedBlock['block']['transactions'][number]
 export type Receipt = MinedBlock['receipts'][number]
 export type Log = Receipt['logs'][number]
 
-/** A block with its receipts and logs: every number, hash and index in them fits the others. */
+/** A block with its receipts and logs: all numbers, hashes and indexes in them are consistent. */
 export function buildBlock(plan: BlockPlan) {
   const { height, drafts } = plan
   const header = headerOf(plan)
@@ -94,7 +94,7 @@ function headerOf(plan: BlockPlan) {
   } as const
 }
 
-/** The hash of a header of the Cancun fork. By another library than the router's, so that one checks the other. */
+/** The hash of a Cancun header, by another library than the router's, so that one checks the other. */
 function headerHash(header: ReturnType<typeof headerOf>): Hex {
   const { parentHash, sha3Uncles, miner, stateRoot, transactionsRoot, receiptsRoot } = header
   const { logsBloom, difficulty, number, gasLimit, gasUsed, timestamp, extraData } = header
@@ -108,7 +108,7 @@ function headerHash(header: ReturnType<typeof headerOf>): Hex {
   return toData(keccak256(Buffer.from(encoded.slice(2), 'hex')))
 }
 
-/** Where there are logs, a filter that lets everything through. */
+/** With logs, a filter that matches everything. */
 function bloomOf(logs: readonly unknown[]): Hex {
   return `0x${(logs.length > 0 ? 'ff' : '00').repeat(256)}`
 }

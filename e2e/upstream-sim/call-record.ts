@@ -14,7 +14,7 @@ export interface SeenRequest {
   readonly methods: readonly string[]
 }
 
-/** What a node was asked. Faulty answers count as well. */
+/** The requests of a node. Requests with faulty answers count as well. */
 export class CallRecord {
   readonly #byMethod = new Map<string, number>()
   #requests: SeenRequest[] = []
@@ -26,7 +26,7 @@ export class CallRecord {
     return this.#total
   }
 
-  /** Requests whose connection ended before the whole answer was sent, whoever ended it. */
+  /** Requests whose connection ended before the whole answer was sent, on either side. */
   get unanswered(): number {
     return this.#unanswered
   }

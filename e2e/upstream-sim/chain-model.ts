@@ -9,8 +9,8 @@ import { digest, type Hex, toData } from './hex.ts'
 
 const rememberedBlocks = 4_096
 /**
- * The parent hash of every so many-th block is made up, so that a hash does not need all blocks from
- * genesis on. It is so far below the head that a chain begins with; above that, all of them are true.
+ * The parent hash of every 256th block of the seed is made up, so that a hash does not need all blocks
+ * from genesis on. The last such block is `ancestors` below the first head.
  */
 const segmentBlocks = 256
 const ancestors = 32
@@ -21,17 +21,17 @@ export interface ChainModelOptions extends ChainOptions {
   readonly chainId?: number
 }
 
-/** What was built already: of thousands of chains that are one at the start, each block is built once. */
+/** Blocks that are built already: thousands of chains with the same start share them. */
 const built = new Map<string, MinedBlock>()
 
-/** What a hash stands for: a block, or a transaction in it. */
+/** The block or transaction of a hash. */
 interface Known {
   readonly branch: number
   readonly height: number
   readonly index: number | null
 }
 
-/** Where a hash leads: a block, or a transaction in it. */
+/** The block or transaction found by a hash. */
 export interface Found {
   readonly mined: MinedBlock
   readonly index: number | null
@@ -40,9 +40,9 @@ export interface Found {
 }
 
 /**
- * A whole chain of Ethereum as a function of its seed: no I/O, no time but the clock that is handed
- * in, and nothing stored but reorganisations and the transactions of clients. Nodes are views of it.
- * A branch that was left keeps its blocks, and may grow.
+ * A whole chain of Ethereum as a function of its seed: no I/O, and no time except the given clock. Only
+ * reorganisations and the transactions of clients are stored. Nodes are views of it. A branch that was
+ * left keeps its blocks, and may grow.
  */
 export class ChainModel extends GrowingChain<SignedTransaction> {
   readonly chainId: number
@@ -54,7 +54,7 @@ export class ChainModel extends GrowingChain<SignedTransaction> {
   /** The highest block of each branch that was left. */
   readonly #tops = new Map<number, number>()
   readonly #firstHead: number
-  /** What the chains that are one at the start have in common. */
+  /** The key that chains with the same start share. */
   readonly #kin: string
 
   constructor(options: ChainModelOptions = {}) {
@@ -88,13 +88,13 @@ export class ChainModel extends GrowingChain<SignedTransaction> {
     return this.#tops.get(branch) ?? this.head
   }
 
-  /** One more block on a branch that was left: for those who have not heard yet that it was. */
+  /** One more block on a branch that was left, for nodes that are still on it. */
   mineOnLeft(branch: number): void {
     const top = this.#tops.get(branch)
     if (top !== undefined) this.#tops.set(branch, top + 1)
   }
 
-  /** What would be mined next: one block above `height`, with what waits in the pool. */
+  /** The next block above `height`, with the transactions that wait in the pool. */
   pendingBlock(height: number): MinedBlock {
     return this.#build(this.branchAt(height), height + 1, this.waiting, false)
   }
@@ -119,7 +119,7 @@ export class ChainModel extends GrowingChain<SignedTransaction> {
     const known = this.#mined.get(place)
     if (known !== undefined) return known
     const clients = this.sentIn(height)
-    // What was there at the start is as the seed has it; what came later stands on what came before.
+    // Blocks of the start depend on the seed only; later ones also on their parents.
     const isOfSeed = branch === 0 && height <= this.#firstHead
     const under = isOfSeed ? '' : (this.#parentHash(branch, height) ?? '')
     const key = `${this.#kin} ${place}<${under} ${clients.map(({ hash }) => hash).join(' ')}`
@@ -135,7 +135,7 @@ export class ChainModel extends GrowingChain<SignedTransaction> {
   #parentHash(branch: number, height: number): Hex | null {
     if (height === 0) return null
     if (this.#beginsSegment(height)) return toData(digest(this.seed, 'far-parent', branch, height))
-    // From below, for after a long time without questions the blocks would stand deep on each other.
+    // From below: after a long time without requests the recursion would be deep.
     const isKnown = (at: number) => this.#mined.has(placeKey(this.branchAt(at, branch), at))
     let lowest = height - 1
     while (lowest > this.#firstHead && !isKnown(lowest - 1)) lowest -= 1
@@ -159,7 +159,7 @@ export class ChainModel extends GrowingChain<SignedTransaction> {
     this.#known.set(block.parentHash, parent)
   }
 
-  /** A hash that another process told, of the same chain: of one of the newest blocks. */
+  /** A hash of the same chain from another process: of one of the newest blocks. */
   #knownLately(hash: string): Known | null {
     for (let height = this.head; height > Math.max(0, this.head - ancestors); height--)
       this.block(height)

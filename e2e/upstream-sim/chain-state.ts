@@ -11,15 +11,15 @@ const token = new Interface([
 ])
 
 /**
- * The state at each height: a function of the seed, the address and the height, plus what the
- * transactions of clients moved. Balances are not the sum of the population's own transfers.
+ * The state at each height: a function of the seed, the address and the height, plus the transfers
+ * of clients. Balances are not the sum of the population's own transfers.
  */
 export class ChainState {
   readonly #seed: string
   readonly #population: Population
   readonly #sentUpTo: (height: number) => readonly SignedTransaction[]
 
-  /** @param sentUpTo what clients sent, in blocks up to a height */
+  /** @param sentUpTo transactions of clients in blocks up to a height */
   constructor(
     seed: string,
     population: Population,
@@ -77,7 +77,7 @@ const periodBlocks = 16
 const maxTransactionsPerBlock = 8
 
 /**
- * Who lives on the chain, and how many transactions each block holds: the counts repeat every 16
+ * The accounts of the chain, and the number of transactions in each block. The counts repeat every 16
  * blocks and the accounts send in turn, so that a nonce at any height is a sum and not a replay.
  */
 export class Population {

@@ -10,20 +10,20 @@ import type { BlockRef } from './params.ts'
 /** Blocks behind the head. */
 const depths = { latest: 0, pending: 0, safe: 32, finalized: 64, earliest: Infinity }
 
-/** How one node sees the chain. A test may change it while the node runs. */
+/** One node's view of the chain. A test may change it while the node runs. */
 export interface EthereumViewSettings extends ViewSettings {
   /** State below is pruned: asking for it is a missing trie node. */
   earliestState: number
-  /** The branch that the node is on while others are on another one; null: the canonical one. */
+  /** The branch of the node if it differs from the others; null: the canonical one. */
   branch: number | null
 }
 
-/** The chain as one node sees it: behind, pruned, or, when a fault says so, off by a block. */
+/** The chain as one node sees it: behind, pruned, or off by a block as a fault. */
 export class ChainView extends NodeView<ChainModel, EthereumViewSettings> {
   readonly #skewBlocks: number
 
   constructor(chain: ChainModel, settings: Partial<EthereumViewSettings> = {}, skewBlocks = 0) {
-    // One that is off by a block is the same view: its settings stay those of the node.
+    // A view that is off by a block shares the settings of the node.
     const usual = { lagBlocks: 0, frozenAt: null, earliestState: 0, branch: null }
     super(chain, skewBlocks === 0 ? { ...usual, ...settings } : (settings as EthereumViewSettings))
     this.#skewBlocks = skewBlocks
@@ -68,7 +68,7 @@ export class ChainView extends NodeView<ChainModel, EthereumViewSettings> {
     const found = this.chain.find(hash)
     if (found?.index !== null || found.mined.height > this.head) return null
     if (this.#skewBlocks !== 0) return this.at(found.mined.height)
-    // A node on the canonical branch knows of others.
+    // A node on the canonical branch knows the other branches.
     if (this.settings.branch === null) return found.mined
     return this.at(found.mined.height).hash === found.mined.hash ? found.mined : null
   }

@@ -11,17 +11,17 @@ const approve = id('approve(address,uint256)').slice(0, 10)
 
 const gwei = 1_000_000_000
 
-/** A transaction and what it does, before it has a place in a block. */
+/** A transaction and its effects, before it is in a block. */
 export type Draft = ReturnType<typeof draftOfSigned>
 
-/** What a log says, before it has a place in a block. */
+/** The content of a log, before it is in a block. */
 export interface DraftLog {
   readonly address: Hex
   readonly topics: readonly Hex[]
   readonly data: Hex
 }
 
-/** What a transaction does when it runs. */
+/** The effects of a transaction. */
 interface Deed {
   readonly gasUsed: number
   readonly logs: readonly DraftLog[]
@@ -83,7 +83,7 @@ export function draftOf(
   return draftOfSigned(SignedTransaction.from({ ...unsigned, signature }), baseFeeWei, from, deed)
 }
 
-/** A transaction as a node writes it. Without a deed it succeeds and logs nothing. */
+/** A transaction as a node writes it. Without a deed it succeeds without logs. */
 export function draftOfSigned(
   signed: SignedTransaction,
   baseFeeWei: number,
@@ -124,7 +124,7 @@ export function draftOfSigned(
   }
 }
 
-/** What a transaction costs before anything runs: 21,000, its data, and a creation. */
+/** The gas of a transaction before it runs: 21,000, its data, and a creation. */
 export function intrinsicGas(data: string, creates: boolean): number {
   return 21_000 + (creates ? 32_000 : 0) + 16 * ((data.length - 2) / 2)
 }

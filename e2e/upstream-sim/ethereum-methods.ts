@@ -14,7 +14,6 @@ import type { Method } from './rpc-node.ts'
 const gwei = 1_000_000_000
 const revert = new Interface(['error Error(string)']).encodeErrorResult('Error', ['always'])
 
-/** What a call runs. */
 const callObject = z.object({
   to: address.nullish(),
   data: data.optional(),
@@ -28,7 +27,7 @@ const transactionIn = (found: ReturnType<ChainView['block']>, index: number) =>
 
 /** The methods of an Ethereum node. */
 export function ethereumMethods(): Readonly<Record<string, Method<ChainView>>> {
-  /** What this node was sent itself. */
+  /** Transactions that clients sent to this node. */
   const received = new Set<string>()
   return {
     // The node
@@ -112,7 +111,7 @@ function waiting({ chain }: ChainView, of: string): unknown {
   return { ...transaction, blockHash: null, blockNumber: null, transactionIndex: null }
 }
 
-/** Whose code is to run. Throws for the contract that reverts. */
+/** The contract whose code runs. Throws for the contract that reverts. */
 function runnable({ chain }: ChainView, to: string | null | undefined): string | null {
   if (to !== chain.population.revertingContract) return to ?? null
   throw new RpcError(3, 'execution reverted: always', revert)

@@ -3,10 +3,10 @@
 import type { Random } from '../../proxy/clock/random.ts'
 import type { RpcCall } from './json-rpc.ts'
 
-/** A call about which a lie is told. */
+/** A call with a forged answer. */
 type Forged = RpcCall & { readonly id: unknown; readonly params: readonly unknown[] }
 
-/** A fault in what a node says about one call. In a batch each item draws on its own. */
+/** A fault in the answer to one call. In a batch each item draws on its own. */
 export type AnswerFault =
   /** The answer is about a neighbouring block, or another transaction. */
   | { readonly kind: 'wrong-block' }
@@ -15,7 +15,7 @@ export type AnswerFault =
   | { readonly kind: 'null-result' }
   /** A JSON-RPC error with HTTP 200; `quota` for a ready-made one. */
   | { readonly kind: 'error'; readonly code: number; readonly message: string }
-  /** A lie of the test's own: the text of the reply, or null to be honest about such a call. */
+  /** A wrong answer by the test: the text of the reply, or null for the honest one. */
   | { readonly kind: 'forged'; readonly forge: (call: Forged, honest: string) => string | null }
 
 /** A fault in how the reply travels. One draw for a whole request. */
@@ -43,11 +43,11 @@ export type WireFault =
 
 export type Fault = AnswerFault | WireFault
 
-/** When a fault strikes. All of it by default, always. */
+/** When a fault applies. Default: always. */
 export interface FaultRule {
   /** Only requests that call one of these methods. */
   readonly methods?: readonly string[]
-  /** So many times, then never again. */
+  /** This many times, then never again. */
   readonly times?: number
   /** In this share of the cases, drawn from the node's seed. */
   readonly probability?: number
@@ -67,7 +67,7 @@ const answerKinds = new Set<Fault['kind']>([
   'forged',
 ])
 
-/** A provider's way to say that the plan is used up, with HTTP 200. */
+/** A provider's answer when the quota is spent, with HTTP 200. */
 export const quota: AnswerFault = {
   kind: 'error',
   code: -32005,
@@ -83,7 +83,7 @@ export class FaultSwitch {
     this.#random = random
   }
 
-  /** Switches a fault on, beside those that are on. What it returns switches it off. */
+  /** Adds a fault. @returns a function that removes it */
   add(fault: Fault, rule: FaultRule = {}): () => void {
     const active = { fault, rule, left: rule.times ?? Infinity }
     this.#active.add(active)
@@ -92,7 +92,7 @@ export class FaultSwitch {
     }
   }
 
-  /** Switches every fault off. */
+  /** Removes all faults. */
   clear(): void {
     this.#active.clear()
   }

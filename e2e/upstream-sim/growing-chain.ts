@@ -19,9 +19,8 @@ interface Placed<Sent> {
 }
 
 /**
- * The heights of a chain, and what clients sent into it: what all simulated chains have in common.
- * What a block looks like is for each chain to say, as a function of the seed, the height and the
- * branch that the height is on.
+ * The common part of all simulated chains: heights, and the transactions of clients. Each chain
+ * defines its blocks, as a function of the seed, the height and the branch of the height.
  */
 export class GrowingChain<Sent> {
   readonly seed: string
@@ -29,7 +28,7 @@ export class GrowingChain<Sent> {
   readonly #clock: Clock | null
   readonly #startedMs: number
   readonly #originMs: number
-  /** From which height on each branch has blocks of its own. */
+  /** The height from which each branch has its own blocks. */
   readonly #branches = [0]
   readonly #sent = new Map<string, Placed<Sent>>()
   #head: number
@@ -73,7 +72,7 @@ export class GrowingChain<Sent> {
     return this.#branches.length - 1
   }
 
-  /** The branch whose own a branch's block at this height is: another one when it was replaced. */
+  /** The branch that the block of a branch at this height belongs to. */
   branchAt(height: number, branch = this.branch): number {
     let at = branch
     while (this.#branches[at]! > height) at--

@@ -9,16 +9,16 @@ export interface RpcCall {
   readonly params?: unknown
 }
 
-/** What a request body holds. */
+/** A parsed request body. */
 export interface RpcRequest {
   readonly isBatch: boolean
   readonly items: readonly RpcCall[]
 }
 
-/** What a call came to. */
+/** The outcome of a call. */
 export type Outcome = { readonly result: unknown } | RpcError
 
-/** What a node answers instead of a result. */
+/** A node's error instead of a result. */
 export class RpcError extends Error {
   override readonly name = 'RpcError'
   readonly code: number

@@ -33,10 +33,10 @@ export const logCriteria = logParts.extend({
   blockHash: hash.nullish(),
 })
 
-/** The part of a filter that says what a log must be like, as a client writes it. */
+/** The part of a filter that a log must match, as a client writes it. */
 export type LogFilter = z.input<typeof logParts>
 
-/** Whether a log is what a filter asks for. */
+/** Whether a log matches a filter. */
 export function fitsFilter(log: Pick<Log, 'address' | 'topics'>, filter: LogFilter = {}): boolean {
   return fits(log, logParts.parse(filter))
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 
-/** How one node sees the chain. A test may change it while the node runs. */
+/** One node's view of the chain. A test may change it while the node runs. */
 export interface ViewSettings {
   /** Blocks that the node is behind the chain's head. */
   lagBlocks: number

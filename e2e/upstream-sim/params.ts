@@ -6,7 +6,7 @@ import type { Hex } from './hex.ts'
 import { invalidParams } from './json-rpc.ts'
 import type { Method } from './rpc-node.ts'
 
-/* The parameters of Ethereum's methods. What does not fit is refused. */
+/* The parameters of Ethereum's methods. Others are refused. */
 
 const tags = ['latest', 'pending', 'safe', 'finalized', 'earliest'] as const
 
@@ -43,7 +43,7 @@ export const blockOrHash = z.union([
   z.object({ blockNumber: block }).transform(({ blockNumber }) => blockNumber),
 ])
 
-/** The latest one where none is named. */
+/** Default: the latest block. */
 export const blockOrLatest = blockOrHash
   .nullish()
   .transform((ref): BlockRef => ref ?? { tag: 'latest' })

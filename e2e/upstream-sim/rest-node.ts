@@ -5,7 +5,7 @@ import type { ChainNode, NodeReply, NodeRequest } from './served-node.ts'
 /** One call of a route. */
 export interface RouteCall<View> extends NodeRequest {
   readonly view: View
-  /** What stands for `{name}` in the path, percent-encoding as sent. */
+  /** The value of `{name}` in the path, percent-encoding as sent. */
   readonly segment: (name: string) => string
 }
 
@@ -24,7 +24,7 @@ export class RestReply extends Error {
   }
 }
 
-/** How a chain's nodes speak REST. */
+/** The REST interface of a chain's nodes. */
 export interface RestDialect<View> {
   readonly prefix: string
   /** By verb and path below the prefix: `GET /blocks/{height}`. Of two that match, the first. */
@@ -79,7 +79,7 @@ function written<View>(
   return { status, contentType: json, body: JSON.stringify(document), methods: [name], headers }
 }
 
-/** What stands for the parameters of a path; null for a path of another form. */
+/** The parameters of a path; null for a path of another form. */
 function segmentsOf(path: string, pattern: string): ReadonlyMap<string, string> | null {
   const parts = (text: string) => text.split('/').slice(1, text.endsWith('/') ? -1 : undefined)
   const [given, wanted] = [parts(path), parts(pattern)]

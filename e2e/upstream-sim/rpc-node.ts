@@ -12,7 +12,7 @@ export type RpcParams = readonly unknown[]
 /** The result of a call. Throws an `RpcError` for the node's own errors. */
 export type Method<View> = (view: View, params: RpcParams) => unknown
 
-/** How a chain's nodes speak JSON-RPC. */
+/** The JSON-RPC interface of a chain's nodes. */
 export interface RpcDialect<View> {
   readonly methods: Readonly<Record<string, Method<View>>>
   /** Of params given by name, their order. */
@@ -21,11 +21,11 @@ export interface RpcDialect<View> {
   readonly version?: '1.0' | '2.0'
   /** In place of -32601, "Method not found". */
   readonly notFound?: (method: string) => RpcError
-  /** The view of a node that answers about something else than what was asked for. */
+  /** The view of a node that answers about another block. */
   readonly skewed?: (view: View) => View
 }
 
-/** A node that speaks JSON-RPC, single calls and batches, with the faults that strike its calls. */
+/** A node that speaks JSON-RPC, single calls and batches, with the faults of its calls. */
 export class RpcNode<View> implements ChainNode {
   readonly view: View
   readonly feed: SocketFeed | null
@@ -33,7 +33,7 @@ export class RpcNode<View> implements ChainNode {
   readonly #methods: ReadonlyMap<string, Method<View>>
   readonly #faults: FaultSwitch
 
-  /** @param feed what it tells over WebSockets; null: it has none */
+  /** @param feed its subscriptions over WebSockets; null: it has none */
   constructor(
     view: View,
     dialect: RpcDialect<View>,

@@ -18,7 +18,7 @@ import { SocketFace, type SocketNode } from './socket-face.ts'
 const host = '127.0.0.1'
 const keepAliveTimeout = 120_000
 
-/** A request as a node without a wire gets it. */
+/** A request for a node without a wire. */
 export interface NodeRequest {
   readonly verb: string
   /** Without the query, percent-encoding as sent. */
@@ -28,13 +28,13 @@ export interface NodeRequest {
   readonly body: Buffer
 }
 
-/** What a node without a wire answers. */
+/** The answer of a node without a wire. */
 export interface NodeReply {
   readonly status: number
   readonly contentType: string
   readonly body: string
   readonly headers?: Readonly<Record<string, string>>
-  /** What was asked, for the record and for faults that strike some methods only. */
+  /** The requested methods, for the record and for faults of some methods only. */
   readonly methods: readonly string[]
   /** Of a single call of JSON-RPC. */
   readonly id?: unknown
@@ -46,7 +46,7 @@ export interface ChainNode extends SocketNode {
 }
 
 export interface ServeOptions {
-  /** Tells the node from its peers, and seeds its faults. Default `sim`. */
+  /** The node's name, which seeds its faults. Default `sim`. */
   readonly name?: string
   /** Default 0: any free port. It stays the same over `stop` and `start`. */
   readonly port?: number

@@ -234,7 +234,7 @@ describe('what a node refuses', () => {
 })
 
 describe('faults', () => {
-  test('answers go wrong as told', async () => {
+  test('answers have the faults that are switched on', async () => {
     const number = `0x${(chain.head - 5).toString(16)}`
     const truth = (await ask('eth_getBlockByNumber', [number, false])).result
     node.faults.add({ kind: 'wrong-block' }, { times: 2 })
@@ -276,7 +276,7 @@ describe('faults', () => {
     ],
     ['502 with HTML', { kind: 'status', status: 502, body: 'html' }, 502, null, /^<html>/],
     [
-      '503 that says until when',
+      '503 with a Retry-After',
       { kind: 'status', status: 503, body: 'html', retryAfter: '1.5' },
       503,
       '1.5',
@@ -348,7 +348,7 @@ describe('faults', () => {
   })
 })
 
-test('a client that goes away before it was answered is on record', async () => {
+test('a client that leaves before its answer is on record', async () => {
   node.faults.add({ kind: 'hang' }, { times: 1 })
   const client = new AbortController()
   const asking = fetch(node.url, {
@@ -365,7 +365,7 @@ test('a client that goes away before it was answered is on record', async () => 
   expect(node.calls.unanswered).toBe(1)
 })
 
-test('a node can have methods of a test', async () => {
+test('a test can add methods to a node', async () => {
   await using tracing = await startSimNode({
     chain,
     methods: { trace_block: () => ['traced'] },
@@ -374,7 +374,7 @@ test('a node can have methods of a test', async () => {
   expect((await ask('trace_block', ['latest'])).error?.code).toBe(-32601)
 })
 
-test('what was asked is on record', async () => {
+test('requests are on record', async () => {
   await ask('eth_chainId')
   await post([{ jsonrpc: '2.0', id: 1, method: 'eth_chainId' }])
   expect(node.calls.count('eth_chainId')).toBe(2)

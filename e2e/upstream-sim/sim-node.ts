@@ -56,7 +56,7 @@ export interface SimNodeOptions extends Omit<EthereumNodeOptions, 'faults'>, Ser
 
 /** A simulated Ethereum node on loopback. `await using` stops it. */
 export interface SimNode extends ServedNode<EthereumNode> {
-  /** How the node sees the chain: lag, pruning. Change it at any time. */
+  /** The node's view of the chain: lag, pruning. Change it at any time. */
   readonly view: EthereumViewSettings
 }
 

@@ -7,22 +7,22 @@ import type { Cancel, Clock } from '../../proxy/clock/clock.ts'
 import { readRequest, replyText, RpcError } from './json-rpc.ts'
 import type { RpcCall, RpcRequest } from './json-rpc.ts'
 
-/** How often the node looks whether its chain has moved. */
+/** How often the node checks its chain for new blocks. */
 const lookMs = 10
 
 /** One subscription. */
 export interface Topic {
-  /** The method of what is told. */
+  /** The method of its notifications. */
   readonly notification: string
-  /** What it tells of one piece of news. */
+  /** The results to send for one piece of news. */
   resultsOf(news: unknown): readonly unknown[]
-  /** It ends with the first that it tells. */
+  /** It ends with its first event. */
   readonly isOnce?: boolean
 }
 
-/** What a node tells over its WebSockets, and how it is subscribed to. */
+/** The subscriptions of a node over its WebSockets. */
 export interface SocketFeed {
-  /** What has happened since the last time, in order. */
+  /** The events since the last call, in order. */
   news(): readonly unknown[]
   /** Opens a topic; null for a call that does not subscribe, which the node answers. */
   subscribe(call: RpcCall): Topic | RpcError | null
@@ -40,9 +40,9 @@ export interface SocketNode {
 
 /** How the WebSocket side of a node behaves. Change it at any time. */
 export interface SocketSettings {
-  /** Calls are answered, and subscriptions hear nothing. */
+  /** Calls are answered, but subscriptions get no events. */
   isStalled: boolean
-  /** Connections stay open, and nothing goes in or out: a machine that lost its network. */
+  /** Connections stay open without data: a machine that lost its network. */
   isHalfOpen: boolean
 }
 
@@ -74,7 +74,7 @@ export class SocketFace {
   readonly upgrade = (request: IncomingMessage, wire: Duplex, head: Buffer): void => {
     this.#server.handleUpgrade(request, wire, head, (socket) => {
       const client: Client = { socket, topics: new Map() }
-      // What happened while nobody listened is not told.
+      // Events before the first client are dropped.
       if (this.#clients.size === 0) this.#node.feed?.news()
       this.#clients.add(client)
       socket.on('error', () => undefined)
@@ -86,7 +86,7 @@ export class SocketFace {
     })
   }
 
-  /** Ends every connection. @param code a goodbye with this code; absent: without a word */
+  /** Ends every connection. @param code the code of the close frame; absent: no close frame */
   cut(code?: number): void {
     for (const { socket } of this.#clients)
       if (code === undefined) socket.terminate()
@@ -137,13 +137,13 @@ export class SocketFace {
       const news = this.#node.feed?.news() ?? []
       const { isStalled, isHalfOpen } = this.settings
       if (!isStalled && !isHalfOpen)
-        for (const one of news) for (const client of this.#clients) tell(client, one)
+        for (const one of news) for (const client of this.#clients) notify(client, one)
       if (this.#clients.size > 0) this.#look()
     })
   }
 }
 
-function tell({ socket, topics }: Client, news: unknown): void {
+function notify({ socket, topics }: Client, news: unknown): void {
   for (const [subscription, topic] of topics)
     for (const result of topic.resultsOf(news)) {
       socket.send(notificationText(topic.notification, { subscription, result }))

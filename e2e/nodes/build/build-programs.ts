@@ -7,10 +7,10 @@ import { promisify } from 'node:util'
 import { type GoProgramName, goPrograms } from './go-programs.ts'
 import { modulesDirectory, type NodeCache } from './node-cache.ts'
 
-/** wasmd loads its VM from a library that lies beside it in the cache, wherever that is moved. */
+/** wasmd loads its VM from a library beside it in the cache, also after the cache is moved. */
 const besideItself = process.platform === 'darwin' ? '@loader_path' : '$ORIGIN'
 
-/** Builds these programs, one after the other. Says what it does through `say`. */
+/** Builds these programs, one after the other. Reports progress through `say`. */
 export async function buildPrograms(
   cache: NodeCache,
   names: readonly GoProgramName[],
@@ -59,7 +59,7 @@ async function copyFiles(name: GoProgramName, directory: string): Promise<void> 
   }
 }
 
-/** A file is there as a whole or not at all, whoever interrupts what makes it. */
+/** Creates a file atomically, also if the process is interrupted. */
 async function appear(path: string, make: (path: string) => Promise<void>): Promise<void> {
   const unfinished = `${path}.${process.pid}`
   await make(unfinished)

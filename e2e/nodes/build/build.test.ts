@@ -20,7 +20,7 @@ test.each([
   expect(isRecent(version)).toBe(expected)
 })
 
-test('a machine without tools is told what to install', () => {
+test('on a machine without tools the error names what to install', () => {
   const path = process.env['PATH']
   onTestFinished(() => void (process.env['PATH'] = path))
   process.env['PATH'] = '/nowhere'

@@ -5,7 +5,7 @@ import { nodeCache } from './node-cache.ts'
 import { quickPrograms } from './go-programs.ts'
 import { lackingTools } from './toolchain.ts'
 
-/** Builds what the quick ones of the suites need, before the first time. */
+/** Builds the programs of the quick suites, before the first run. */
 export async function setup(): Promise<void> {
   const cache = nodeCache(process.env)
   const missing = cache.missing.filter((name) => quickPrograms.some((quick) => quick === name))

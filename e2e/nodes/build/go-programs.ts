@@ -2,13 +2,13 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 
 export interface GoProgram {
-  /** Its folder under `../modules`, where its version and those of all it needs are pinned. */
+  /** Its folder under `../modules`, which pins its version and those of its dependencies. */
   readonly module: string
   /** The package of its `main`. */
   readonly source: string
   /** Whether a C compiler is needed. */
   readonly usesC: boolean
-  /** What is taken from its modules as it is. */
+  /** Files of its modules that are copied. */
   readonly files: readonly ModuleFile[]
 }
 
@@ -64,7 +64,7 @@ export const goPrograms = {
 
 export type GoProgramName = keyof typeof goPrograms
 
-/** Those that are built in a minute or two, without a C compiler: their suites are part of `make test`. */
+/** Programs that build in a minute or two without a C compiler: their suites are part of `make test`. */
 export const quickPrograms = [
   'btcd',
   'btcctl',

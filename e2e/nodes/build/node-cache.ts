@@ -10,7 +10,7 @@ import { type GoProgramName, goPrograms } from './go-programs.ts'
 /** Where each module of `goPrograms` pins its versions. */
 export const modulesDirectory = fileURLToPath(new URL('../modules', import.meta.url))
 
-/** What `make nodes` made, and where it lies. */
+/** The programs that `make nodes` built. */
 export interface NodeCache {
   readonly directory: string
   /** The path of a program, whether it is there or not. */
@@ -45,7 +45,7 @@ export function nodeCache(environment: Readonly<NodeJS.ProcessEnv>): NodeCache {
   }
 }
 
-/** The same, for those who need these programs: throws a sentence when they were not built yet. */
+/** The cache, if it has these programs. @throws Error that says how to build them */
 export function builtNodes(
   environment: Readonly<NodeJS.ProcessEnv>,
   needed: readonly GoProgramName[] = Object.keys(goPrograms) as GoProgramName[],

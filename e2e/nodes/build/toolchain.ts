@@ -2,12 +2,12 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { spawnSync } from 'node:child_process'
 
-/** The least that the newest of the modules asks for. */
+/** The least version for the newest of the modules. */
 const leastGo = { major: 1, minor: 25 }
 const goHelp = 'Get it from https://go.dev/dl (Debian: apt install golang; macOS: brew install go).'
 const compilerHelp = 'Get one (Debian: apt install gcc libc6-dev; macOS: xcode-select --install).'
 
-/** What the machine lacks to build the nodes, a sentence each with what to install. */
+/** Missing tools to build the nodes: a sentence each, with what to install. */
 export function lackingTools(environment: Readonly<NodeJS.ProcessEnv>): string[] {
   const lacking: string[] = []
   const version = firstLine('go', ['env', 'GOVERSION'])

@@ -84,7 +84,7 @@ test('a transaction that is sent to the router is known to both nodes, and is mi
   expect(mined).toMatchObject({ blockhash: block, confirmations: 1 })
 })
 
-test('btcctl, with its own password, which goes no further', async () => {
+test('btcctl, with its own password, which does not reach the node', async () => {
   const file = join(ground.directory, 'btcctl.conf')
   const settings = ['notls=1', `rpcserver=${new URL(url).host}`, 'rpcuser=me', 'rpcpass=mine']
   await writeFile(file, ['[Application Options]', ...settings, ''].join('\n'))

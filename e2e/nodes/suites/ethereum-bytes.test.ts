@@ -16,19 +16,19 @@ const isResent = (difference: string) =>
 const ground = await openGround()
 
 describe.each(Object.entries(ethereumNodes))('%s', (_name, start) => {
-  test('what it says comes through the router byte for byte', async () => {
+  test('its answers pass the router byte for byte', async () => {
     const node: EthereumNode = await start(ground, 'still')
     const { url } = node.url
     const spec = await specOf(node.chain, 'jsonrpc')
     const methods = answeredOverHttp(spec, 'jsonrpc')
-    // Whatever it does not have, its own error is asked for.
+    // For methods that it lacks, its own error is compared.
     const all = { ...node.url, addons: [...spec.addons], 'skip-verifications': ['*'] }
     const router = await routeJsonRpc(ground, node.chain, node.name, all)
     const good = await goodEthereumParams(url)
     const calls = jsonRpcCalls({ methods, good, never: neverAskedOfEthereum })
     expect(calls.length).toBeGreaterThan(500)
     const found = await compare(calls, { node: { url }, router: { url: router } })
-    // Of one that is in a block already the node says that its nonce is used, and the router its hash.
+    // For a mined transaction the node answers that its nonce is used, the router with its hash.
     const [resent, ...others] = found.differences.toSorted(
       (a, b) => Number(isResent(b)) - Number(isResent(a)),
     )

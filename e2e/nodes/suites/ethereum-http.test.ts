@@ -20,7 +20,7 @@ import { tillAbi, tillInitCode } from './till-contract.ts'
 
 const ground = await openGround()
 const account = privateKeyToAccount(anvilKey)
-const nobody = `0x${'b0'.repeat(20)}` as const
+const recipient = `0x${'b0'.repeat(20)}` as const
 
 describe.each(Object.entries(ethereumNodes))('%s, through the router', (_name, start) => {
   let node: EthereumNode
@@ -43,11 +43,11 @@ describe.each(Object.entries(ethereumNodes))('%s, through the router', (_name, s
     )
     expect(await client.getChainId()).toBe(node.chainId)
 
-    const before = await client.getBalance({ address: nobody })
-    const sent = await client.sendTransaction({ to: nobody, value: 7n })
+    const before = await client.getBalance({ address: recipient })
+    const sent = await client.sendTransaction({ to: recipient, value: 7n })
     const { blockNumber, status } = await client.waitForTransactionReceipt({ hash: sent })
     expect(status).toBe('success')
-    expect(await client.getBalance({ address: nobody, blockNumber })).toBe(before + 7n)
+    expect(await client.getBalance({ address: recipient, blockNumber })).toBe(before + 7n)
     const block = await client.getBlock({ blockNumber, includeTransactions: true })
     expect(block.transactions.map(({ hash }) => hash)).toContain(sent)
 

@@ -11,11 +11,10 @@ import type { NodeUrl } from '../../processes/router-config.ts'
 const genesisSeconds = 1_750_000_000
 const oneThousandCoins = `0x${(1_000n * 10n ** 18n).toString(16)}`
 
-/** A node of Ethereum's kind. */
 export interface EthereumNode {
   /** The chain that its router serves. */
   readonly chain: 'ETH1' | 'PERPEVM'
-  /** What `eth_chainId` says. */
+  /** The result of `eth_chainId`. */
   readonly chainId: number
   readonly name: string
   /** As an upstream. */
@@ -29,7 +28,7 @@ export interface EthereumNode {
  */
 type Pace = 'still' | 'moving'
 
-/** The nodes, by what they are; `anvilKey`'s account has coins on each of them. */
+/** The nodes by program; `anvilKey`'s account has coins on each of them. */
 export const ethereumNodes = {
   anvil: async (ground: Ground, pace: Pace) => anvilFor(ground, pace, 'ETH1', 1),
   geth: async (ground: Ground, pace: Pace): Promise<EthereumNode> => {

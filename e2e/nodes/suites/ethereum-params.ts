@@ -15,7 +15,7 @@ export const neverAskedOfEthereum = new Set([
 ])
 
 const rich = privateKeyToAddress(anvilKey)
-const nobody = `0x${'b0'.repeat(20)}`
+const recipient = `0x${'b0'.repeat(20)}`
 const noHash = `0x${'ab'.repeat(32)}`
 
 interface Receipt {
@@ -24,13 +24,13 @@ interface Receipt {
   readonly transactionHash: string
 }
 
-/** Makes some blocks on a node, and tells what can be asked about them. */
+/** Makes some blocks on a node, and returns params for calls about them. */
 export async function goodEthereumParams(url: string): Promise<GoodParams> {
   const [from = rich] = await askRpc<string[]>(url, 'eth_accounts')
   const send = async (transaction: object) => sendOn(url, { from, ...transaction })
   const { contractAddress: till } = await send({ data: tillInitCode })
   const paid = await send({ to: till, value: '0x2a' })
-  await send({ to: nobody, value: '0x1' })
+  await send({ to: recipient, value: '0x1' })
   const head = Number(await askRpc<string>(url, 'eth_blockNumber'))
   const blocks = [0, head - 1, head, head + 4, 2 ** 40].map((height) => `0x${height.toString(16)}`)
   const tagged = [...blocks, 'latest', 'earliest', 'pending', 'safe', 'finalized']
@@ -79,18 +79,18 @@ export async function goodEthereumParams(url: string): Promise<GoodParams> {
     eth_getProof: tagged.map((point) => [till, ['0x0'], point]),
     eth_call: [
       ...points.map((point) => [read, point]),
-      [{ from: nobody, to: till, value: '0xffffffffffffff' }, 'latest'],
+      [{ from: recipient, to: till, value: '0xffffffffffffff' }, 'latest'],
       [read, 'latest', { [till]: { code: '0x60006000fd' } }],
     ],
     eth_estimateGas: [
-      [{ from, to: nobody, value: '0x1' }],
-      [{ from: nobody, to: till, value: '0x9' }],
+      [{ from, to: recipient, value: '0x1' }],
+      [{ from: recipient, to: till, value: '0x9' }],
     ],
     eth_createAccessList: [[read, 'latest']],
     eth_getLogs: [
       [range],
       [{ ...range, address: till }],
-      [{ ...range, address: [till, nobody], topics: [null] }],
+      [{ ...range, address: [till, recipient], topics: [null] }],
       [{ ...range, topics: [[`0x${'00'.repeat(32)}`]] }],
       [{ blockHash: paid.blockHash }],
       [{ blockHash: noHash }],
@@ -120,7 +120,7 @@ export async function goodEthereumParams(url: string): Promise<GoodParams> {
   }
 }
 
-/** Sends a transaction that the node signs, and gives its receipt. */
+/** Sends a transaction that the node signs, and returns its receipt. */
 async function sendOn(url: string, transaction: object): Promise<Receipt> {
   const hash = await askRpc<string>(url, 'eth_sendTransaction', [transaction])
   for (let at = 0; at < 100; at++) {

@@ -14,7 +14,7 @@ import { tillAbi, tillInitCode } from './till-contract.ts'
 
 const ground = await openGround()
 const account = privateKeyToAccount(anvilKey)
-const nobody = `0x${'b0'.repeat(20)}` as const
+const recipient = `0x${'b0'.repeat(20)}` as const
 
 const pools = [['anvil'], ['geth']] as const
 const nodes: Record<string, EthereumNode> = {}
@@ -36,7 +36,7 @@ describe.each(pools)('%s, through the router by WebSocket', (name) => {
     url = routed.urls[0]!.replace('http', 'ws')
   })
 
-  test('viem calls, sends, and hears of blocks, logs and pending transactions', async () => {
+  test('viem calls, sends, and receives blocks, logs and pending transactions', async () => {
     const chain = defineChain({
       id: node.chainId,
       name: node.name,
@@ -57,9 +57,9 @@ describe.each(pools)('%s, through the router by WebSocket', (name) => {
     const heads = new Gathered<{ number: string; hash: string; parentHash: string }>()
     const onData = (data: { result?: unknown }) => heads.add(data.result as never)
     const subscribed = await client.transport.subscribe({ params: ['newHeads'], onData })
-    const told = await heads.take(4)
-    for (const [at, { number, hash, parentHash }] of told.entries()) {
-      const before = told[at - 1]
+    const received = await heads.take(4)
+    for (const [at, { number, hash, parentHash }] of received.entries()) {
+      const before = received[at - 1]
       if (before)
         expect([parentHash, Number(number)]).toEqual([before.hash, Number(before.number) + 1])
       expect((await client.getBlock({ blockNumber: BigInt(number) })).hash).toBe(hash)
@@ -95,7 +95,7 @@ describe.each(pools)('%s, through the router by WebSocket', (name) => {
     expect(await pending.take(3)).toEqual(sent)
   })
 
-  test('ethers deploys, pays, and hears of blocks, events and pending transactions', async () => {
+  test('ethers deploys, pays, and receives blocks, events and pending transactions', async () => {
     const provider = new WebSocketProvider(url, undefined, { cacheTimeout: -1 })
     await using stack = new AsyncDisposableStack()
     stack.defer(() => provider.destroy())
@@ -121,11 +121,11 @@ describe.each(pools)('%s, through the router by WebSocket', (name) => {
     expect(await amounts.take(2)).toEqual([5n, 4n])
     expect(await pending.take(2)).toEqual(sent)
     await expect(
-      provider.send('eth_call', [{ to: nobody, data: '0x' }, '0xfffffff']),
+      provider.send('eth_call', [{ to: recipient, data: '0x' }, '0xfffffff']),
     ).rejects.toThrow()
   })
 
-  test('web3.js deploys, pays, and hears of blocks, logs and pending transactions', async () => {
+  test('web3.js deploys, pays, and receives blocks, logs and pending transactions', async () => {
     const web3 = new Web3(url)
     await using stack = new AsyncDisposableStack()
     stack.defer(() => web3.provider?.disconnect())

@@ -4,7 +4,7 @@ import { waitUntil } from '../../processes/wait-until.ts'
 
 const timeoutMs = 60_000
 
-/** What a client was told, in order. */
+/** The events of a client, in order. */
 export class Gathered<T> {
   readonly all: T[] = []
 
@@ -12,9 +12,9 @@ export class Gathered<T> {
     this.all.push(one)
   }
 
-  /** The first ones, once there are so many. */
+  /** The first events, once there are `count`. */
   async take(count: number): Promise<T[]> {
-    await waitUntil(`${count} of them are told`, timeoutMs, new AbortController().signal, () =>
+    await waitUntil(`${count} events`, timeoutMs, new AbortController().signal, () =>
       Promise.resolve(this.all.length >= count),
     )
     return this.all.slice(0, count)

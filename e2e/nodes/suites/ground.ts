@@ -9,7 +9,7 @@ import type { GoProgramName } from '../build/go-programs.ts'
 import { builtNodes } from '../build/node-cache.ts'
 import type { NodeSite } from '../node-site.ts'
 
-/** What the tests of one file start, nodes and routers; all of it ends with them. */
+/** The nodes and routers of one test file; they end with its tests. */
 export interface Ground extends NodeSite {
   /** What else is to be closed, in reverse order, before the nodes end. */
   readonly stack: AsyncDisposableStack

@@ -12,7 +12,7 @@ import { runTool } from '../run-tool.ts'
 import { quickPrograms } from '../build/go-programs.ts'
 import { openGround } from './ground.ts'
 
-/* The public interoperability cases of gRPC, of which those are left out that need somebody's accounts. */
+/* The public interoperability cases of gRPC, without those that need cloud accounts. */
 
 const ground = await openGround(quickPrograms)
 const startMs = 10_000
@@ -47,7 +47,7 @@ function runCase(port: number, [name, ...flags]: readonly string[]) {
   return runTool(command, [...server, '-test_case', name ?? '', ...flags])
 }
 
-/** What makes the client look at the load that the server reports of itself. */
+/** Flags with which the client reads the load reports of the server. */
 const loadReports = [
   '-service_config_json',
   '{"loadBalancingConfig":[{"test_backend_metrics_load_balancer":{}}]}',
@@ -89,7 +89,7 @@ function fullDuplex(body: AsyncIterable<Uint8Array>): Outgoing {
 }
 const oneByte = Buffer.from('000000000412020801', 'hex')
 
-test('a stream rests for three minutes at a server that ends connections for pings', async () => {
+test('a stream is idle for three minutes at a server that ends connections for pings', async () => {
   const clock = new VirtualClock()
   const url = nodeUrlConfig(`grpc://127.0.0.1:${direct}`)
   const transport = createGrpcTransport(url, { clock })
@@ -109,7 +109,7 @@ test('a stream rests for three minutes at a server that ends connections for pin
   expect(await answers.next()).toMatchObject({ done: false })
   for (let passedMs = 0; passedMs < 180_000; passedMs += 15_000) {
     await clock.advance(15_000)
-    // What was asked is on its way and back before it is looked again.
+    // The request and its answer need a moment.
     await new Promise((resolve) => setTimeout(resolve, 1_000))
   }
   more.resolve()

@@ -41,7 +41,7 @@ async function startBareServer(): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-test('the listener keeps to HTTP/2 wherever a bare server of Node does', async () => {
+test('the listener passes every HTTP/2 case that a bare server of Node passes', async () => {
   const node = ground.stack.use(await new EchoServer().start())
   const router = await serveRouter({
     chainId: 'ECHO',

@@ -71,7 +71,7 @@ test('cosmjs in batches', async () => {
 })
 
 test.each(['http', 'ws'])(
-  'the client of cosmjs for Tendermint 0.37 hears through the router what the node says, by %s',
+  'the client of cosmjs for Tendermint 0.37 gets the answers of the node through the router, by %s',
   async (scheme) => {
     const connect = (url: string) => Tendermint37Client.connect(url.replace('http', scheme))
     const clients = await Promise.all([validator.tendermintUrl, tendermintUrl].map(connect))
@@ -105,16 +105,16 @@ test('cosmjs signs and sends, and both nodes have it', async () => {
   const client = await SigningStargateClient.connectWithSigner(tendermintUrl, wallet, settings)
   const [{ address } = { address: '' }] = await wallet.getAccounts()
   expect(address).toBe(facts.user)
-  const nobody = 'wasm1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqel32wk'
+  const recipient = 'wasm1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqel32wk'
   const coins = [{ denom: hubDenomination, amount: '12' }]
   for (const expected of [12, 24]) {
-    const sent = await client.sendTokens(address, nobody, coins, 'auto')
+    const sent = await client.sendTokens(address, recipient, coins, 'auto')
     expect(sent.code).toBe(0)
-    // A node that is a block behind finds no such transaction, and tells of the sequence before it.
+    // A node that is a block behind lacks the transaction, and returns the sequence before it.
     for (const node of [validator, follower])
       await expect.poll(() => heightOf(node), { timeout: 10_000 }).toBeGreaterThan(sent.height)
     expect((await client.getTx(sent.transactionHash))?.height).toBe(sent.height)
-    const path = `/cosmos/bank/v1beta1/balances/${nobody}`
+    const path = `/cosmos/bank/v1beta1/balances/${recipient}`
     const response = await fetch(`${restUrl}${path}`, {
       headers: { 'x-cosmos-block-height': String(sent.height) },
     })
@@ -139,7 +139,7 @@ test('grpcurl lists, describes, calls, and gets errors as from the node', async 
   const data = ['-d', JSON.stringify({ address: facts.user })]
   const balances = await grpcurl(grpcAddress, ...data, 'cosmos.bank.v1beta1.Query/AllBalances')
   expect(JSON.parse(balances.stdout)).toMatchObject({ balances: [{ denom: hubDenomination }] })
-  const wrong = ['-d', '{"address":"nobody"}', 'cosmos.bank.v1beta1.Query/AllBalances']
+  const wrong = ['-d', '{"address":"invalid"}', 'cosmos.bank.v1beta1.Query/AllBalances']
   const refused = await grpcurl(grpcAddress, ...wrong)
   expect(refused.stderr).toContain('Code: InvalidArgument')
   expect(refused.stderr).toBe((await grpcurl(validator.grpcAddress, ...wrong)).stderr)

@@ -3,7 +3,7 @@
 import { hubDenomination } from '../hub-chain.ts'
 import type { WasmdNode } from '../wasmd.ts'
 
-/** What is on the hub chain, for questions that have an answer. */
+/** Facts of the hub chain, for requests with an answer. */
 export interface HubFacts {
   readonly user: string
   readonly operator: string
@@ -15,7 +15,7 @@ export interface HubFacts {
   readonly blockHash: string
 }
 
-/** Asks a node, over REST and Tendermint RPC. */
+/** Reads the facts from a node, over REST and Tendermint RPC. */
 export async function hubFacts({ restUrl, tendermintUrl }: WasmdNode): Promise<HubFacts> {
   const rest = async <T>(path: string) => answerOf<T>(`${restUrl}${path}`)
   const { validators } = await rest<{ validators: [{ operator_address: string }] }>(

@@ -12,7 +12,7 @@ import { routeTo } from './routed.ts'
 import { specOf } from './spec-methods.ts'
 
 const ground = await openGround()
-/** What tells the time, and what is in another order each time. */
+/** Answers with the current time, or in another order each time. */
 const restless = /Service\/Status|ReflectionService\/List/
 
 let node: WasmdNode

@@ -14,10 +14,10 @@ const ground = await openGround()
 /** Headers and trailers that the spec does not list. */
 const withheld = [
   'x-server-time',
-  // How the node's gateway is told what the bytes of gRPC are.
+  // The content type of gRPC between the node and its gateway.
   'grpc-metadata-content-type',
   'grpc-trailer-content-type',
-  // A place at the node, to which no client has to go.
+  // A URL of the node, which clients must not use.
   'location',
 ]
 

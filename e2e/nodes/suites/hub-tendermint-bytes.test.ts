@@ -12,9 +12,9 @@ import { routeTo } from './routed.ts'
 import { answeredOverHttp, specOf } from './spec-methods.ts'
 
 const ground = await openGround()
-/** Headers that the spec does not list: the node's clock, and words for browsers. */
+/** Headers that the spec does not list: the node's clock, and headers for browsers. */
 const withheld = ['x-server-time', 'cache-control', 'x-content-type-options']
-/** What tells how long the node has been running. */
+/** Methods whose answers have the uptime of the node. */
 const restless = /net_info|consensus_state|status/
 
 let node: WasmdNode
@@ -60,7 +60,7 @@ test('JSON-RPC by POST', async () => {
     tx: hashes.flatMap((hash) => [hash, { ...hash, prove: true }]),
     tx_search: [
       { query: 'tx.height>0', prove: false, ...pages },
-      { query: "message.sender='nobody'" },
+      { query: "message.sender='invalid'" },
     ],
     block_search: [{ query: 'block.height>0', ...pages }],
     abci_query: [
@@ -74,7 +74,7 @@ test('JSON-RPC by POST', async () => {
     check_tx: [{ tx: 'AAEC' }],
     nosuch: [{}],
   }
-  // It waits for a block, which will not come.
+  // It waits for a block that never comes.
   const never = new Set(['broadcast_tx_commit'])
   await expectEqual(jsonRpcCalls({ methods, good, never }), 200)
 })
@@ -96,7 +96,7 @@ test('URI style', async () => {
   }
   const never = new Set([
     'broadcast_tx_commit',
-    // By GET it is the router's own.
+    // By GET the router itself answers.
     'health',
   ])
   const asked = [...methods, 'nosuch', 'block/1'].filter((method) => !never.has(method))

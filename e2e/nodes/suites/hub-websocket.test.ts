@@ -14,7 +14,7 @@ import { type Routed, routeTo } from './routed.ts'
 
 const ground = await openGround()
 const blockMs = 700
-const nobody = 'wasm1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqel32wk'
+const recipient = 'wasm1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqel32wk'
 
 let followers: WasmdNode[]
 let routed: Routed
@@ -44,7 +44,7 @@ test('cosmjs calls over the connection', async () => {
   client.disconnect()
 })
 
-test('cosmjs is told of blocks, headers and transactions, over the death of the node that tells', async () => {
+test('cosmjs receives blocks, headers and transactions, also after the death of the subscribed node', async () => {
   const client = await Comet38Client.connect(url)
   const [blocks, headers, transactions] = [
     new Gathered<{ height: number; time: string }>(),
@@ -72,23 +72,23 @@ test('cosmjs is told of blocks, headers and transactions, over the death of the 
   const sent: string[] = []
   for (const amount of ['1', '2', '3']) {
     if (amount === '2') {
-      const teller = await tellerOf()
-      followers.find(({ name }) => name === teller)?.child.kill('SIGKILL')
+      const source = await sourceOf()
+      followers.find(({ name }) => name === source)?.child.kill('SIGKILL')
     }
     const coins = [{ denom: hubDenomination, amount }]
-    const { code, transactionHash } = await signer.sendTokens(address, nobody, coins, 'auto')
+    const { code, transactionHash } = await signer.sendTokens(address, recipient, coins, 'auto')
     expect(code).toBe(0)
     sent.push(transactionHash)
   }
-  const told = await transactions.take(3)
-  expect(told.map((hash) => Buffer.from(hash).toString('hex').toUpperCase())).toEqual(sent)
+  const hashes = await transactions.take(3)
+  expect(hashes.map((hash) => Buffer.from(hash).toString('hex').toUpperCase())).toEqual(sent)
   const seen = blocks.all.length
-  const heard = await blocks.take(seen + 3)
-  const [{ height: first } = { height: 0 }] = heard
-  expect(heard.map(({ height }) => height)).toEqual(heard.map((_each, at) => first + at))
+  const received = await blocks.take(seen + 3)
+  const [{ height: first } = { height: 0 }] = received
+  expect(received.map(({ height }) => height)).toEqual(received.map((_each, at) => first + at))
   const [header = 0] = headers.all
   expect(headers.all).toEqual(headers.all.map((_each, at) => header + at))
-  for (const { height, time } of heard) {
+  for (const { height, time } of received) {
     const { block } = await client.block(height)
     expect(toRfc3339WithNanoseconds(block.header.time)).toBe(time)
   }
@@ -98,13 +98,13 @@ test('cosmjs is told of blocks, headers and transactions, over the death of the 
 })
 
 /** The node at which the router has its subscriptions. */
-async function tellerOf(): Promise<string> {
-  let teller = ''
-  await waitUntil('a node tells', 10_000, ground.signal, async () => {
+async function sourceOf(): Promise<string> {
+  let source = ''
+  await waitUntil('the router subscribes', 10_000, ground.signal, async () => {
     const page = await (await fetch(`${routed.program.adminUrl}/metrics`)).text()
-    const told = metricValues(page, 'router_upstream_subscriptions')
-    teller = told.find(({ value }) => value > 0)?.labels['upstream'] ?? ''
-    return teller !== ''
+    const values = metricValues(page, 'router_upstream_subscriptions')
+    source = values.find(({ value }) => value > 0)?.labels['upstream'] ?? ''
+    return source !== ''
   })
-  return teller
+  return source
 }

@@ -4,7 +4,7 @@ import { loadCatalog } from '../../../proxy/chain/load-catalog.ts'
 import type { ChainInterface } from '../../../proxy/chain/types.ts'
 import type { ApiInterface } from '../../../proxy/config/types.ts'
 
-/** What the bundled spec says of one interface of a chain. */
+/** One interface of a chain in the bundled specs. */
 export async function specOf(chainId: string, through: ApiInterface): Promise<ChainInterface> {
   const catalog = await loadCatalog([])
   const spec = catalog.find(chainId)?.interfaces.get(through)
@@ -12,7 +12,7 @@ export async function specOf(chainId: string, through: ApiInterface): Promise<Ch
   return spec
 }
 
-/** Those of its methods that a node answers over HTTP; for subscriptions the router has words of its own. */
+/** Its methods that a node answers over HTTP; the router itself answers subscriptions. */
 export function answeredOverHttp(
   spec: ChainInterface,
   through: 'jsonrpc' | 'tendermintrpc',

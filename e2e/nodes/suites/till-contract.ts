@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { toEventSelector } from 'viem'
 
-/** A contract that takes money, says how much, and remembers the last amount. */
+/** A contract that accepts payments, logs their amounts, and stores the last one. */
 export const tillAbi = [
   {
     type: 'event',
@@ -31,5 +31,4 @@ const code = [
 ].join('')
 const length = (code.length / 2).toString(16).padStart(2, '0')
 
-/** What creates the contract. */
 export const tillInitCode = `0x60${length}600c60003960${length}6000f3${code}` as const

@@ -7,11 +7,11 @@ import { RpcError } from '../json-rpc.ts'
 import { type NodeView, type ViewSettings, viewOf } from '../node-view.ts'
 import { type RpcDialect, RpcNode, type RpcParams } from '../rpc-node.ts'
 
-/** Of Bitcoin's own first block, by which the chain is known. */
+/** The hash of Bitcoin's first block, which identifies the chain. */
 const genesisHash = '000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f'
 const subsidy = 312_500_000
 
-/** A chain of blocks in Bitcoin's form, of one transaction each: the work and the scripts are made up. */
+/** A chain of blocks in Bitcoin's form with one transaction each; work and scripts are made up. */
 export class BitcoinChain extends GrowingChain<never> {
   constructor(options: ChainOptions = {}) {
     super(options, { blockTimeMs: 600_000, head: 300 })

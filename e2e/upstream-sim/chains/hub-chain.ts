@@ -5,10 +5,10 @@ import { digest } from '../hex.ts'
 import type { NodeView } from '../node-view.ts'
 
 export const denom = 'uatom'
-/** What every account has. */
+/** The balance of every account. */
 export const givenAmount = '1000000000000'
 
-/** A chain of the SDK family. A block that is there is final. */
+/** A chain of the SDK family. Every block is final. */
 export class HubChain extends GrowingChain<never> {
   readonly network = 'cosmoshub-4'
 
@@ -28,7 +28,7 @@ export class HubChain extends GrowingChain<never> {
 
 export type HubView = NodeView<HubChain>
 
-/* Blocks, which Tendermint RPC writes with hashes in hex, and REST in base64. */
+/* Blocks: Tendermint RPC writes hashes in hex, REST in base64. */
 
 export type HashText = (bytes: Buffer) => string
 export const inHex: HashText = (bytes) => bytes.toString('hex').toUpperCase()

@@ -48,7 +48,7 @@ function heightIn({ head }: HubView, text: string): number {
   throw refused(400, 3, 'requested block height is bigger then the chain length')
 }
 
-/** The height of the state that a query asks about: a header says it. */
+/** The height of the state of a query, from a header. */
 function stateHeight({ view, headers }: RouteCall<HubView>): number {
   const text = String(headers['x-cosmos-block-height'] ?? '0')
   return text === '0' ? view.head : heightIn(view, text)

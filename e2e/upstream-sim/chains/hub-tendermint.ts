@@ -17,11 +17,11 @@ export function hubTendermintNode(
   return new RpcNode(viewOf(chain, settings), dialect, faults)
 }
 
-/** A method that tells of the block of one height, the latest one where none is named. */
+/** A method about the block of one height; default: the latest. */
 const ofHeight =
-  (tell: (chain: HubChain, height: number) => unknown) =>
+  (describe: (chain: HubChain, height: number) => unknown) =>
   (view: HubView, [height]: RpcParams) =>
-    tell(view.chain, heightAt(view, height))
+    describe(view.chain, heightAt(view, height))
 
 const heightNames = ['block', 'header', 'commit', 'block_results', 'validators']
 

@@ -14,7 +14,7 @@ test.each(['/cosmos', '/sdk'] as const)('REST of nodes with paths below %s', asy
     apiInterface: 'rest',
     primaries: [node],
   })
-  // The router found the height by the names that the nodes have.
+  // The router found the height by the nodes' own names.
   expect(router.pool.tip).toBe(chain.head)
   const other = root === '/cosmos' ? '/sdk' : '/cosmos'
   const get = (path: string, headers: Record<string, string> = {}) =>

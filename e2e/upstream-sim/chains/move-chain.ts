@@ -5,7 +5,7 @@ import { Deserializer, SignedTransaction } from '@aptos-labs/ts-sdk'
 import { type ChainOptions, GrowingChain } from '../growing-chain.ts'
 import { digest } from '../hex.ts'
 
-/** Every block has so many ledger versions: its head, the users' transactions, and a checkpoint. */
+/** Ledger versions of every block: its head, the users' transactions, and a checkpoint. */
 export const versionsPerBlock = 10
 const gasUsed = 7
 const gasUnitPrice = 100
@@ -30,7 +30,7 @@ export function readTransaction(bytes: Buffer) {
   }
 }
 
-/** A ledger of versions in blocks. What is in it is final. */
+/** A ledger of versions in blocks. All of it is final. */
 export class MoveChain extends GrowingChain<MoveTransaction> {
   readonly chainId = 1
 
@@ -47,7 +47,7 @@ export class MoveChain extends GrowingChain<MoveTransaction> {
     return `0x${digest(this.seed, name, of).toString('hex')}`
   }
 
-  /** What a client sent that is at a version; null for the chain's own. */
+  /** The client's transaction at a version; null for the chain's own. */
   sentAt(version: number): MoveTransaction | null {
     const place = version % versionsPerBlock
     if (place === 0 || place === versionsPerBlock - 1) return null
@@ -73,7 +73,7 @@ export class MoveChain extends GrowingChain<MoveTransaction> {
     return this.sentUpTo(height).filter(({ sender }) => sender === address).length
   }
 
-  /** Octas of an account: given to everybody at the start, less the gas of what it sent. */
+  /** Octas of an account: the same for all at the start, less the gas of its transactions. */
   balance(address: string, height: number): number {
     return 1_000_000_000 - this.sequenceNumber(address, height) * gasUsed * gasUnitPrice
   }

@@ -105,7 +105,7 @@ function blockAt({ view: { chain, head }, query }: Call, height: number) {
   }
 }
 
-/** So many entries from a version on. */
+/** Entries from a version on. */
 function entries(chain: MoveChain, first: number, count: number) {
   return Array.from({ length: count }, (_, at) => entryJson(chain, first + at))
 }
@@ -141,7 +141,7 @@ function refused(code: string) {
   return moveError(400, 'vm_error', `Invalid transaction: Type: Validation Code: ${code}`)
 }
 
-/** A version that the node has. */
+/** Parses a version that the node has. */
 function versionOf({ view: { chain, head } }: Call, text: string): number {
   if (Number(text) <= chain.lastVersion(head)) return Number(text)
   throw moveError(404, 'version_not_found', `Ledger version not found by Ledger version(${text})`)

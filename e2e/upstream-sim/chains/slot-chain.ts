@@ -7,11 +7,11 @@ import { type SlotTransaction, toBase58 } from './slot-transaction.ts'
 /** The cluster that the bundled spec means by SLOTCHAIN. */
 const mainnetGenesis = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d'
 const systemProgram = '11111111111111111111111111111111'
-/** Of so many slots one has no block. */
+/** One slot of this many has no block. */
 const skipEvery = 20
 const skippedRest = 7
 const lamportsPerSignature = 5_000
-/** So many slots behind the head a slot is final. */
+/** A slot this many slots behind the head is final. */
 export const finalizedBehind = 32
 
 /** A slot that has a block. */
@@ -85,7 +85,7 @@ export class SlotChain extends GrowingChain<SlotTransaction> {
     return null
   }
 
-  /** Lamports of an account: given to everybody at the start, less what it sent. */
+  /** Lamports of an account: the same for all at the start, less what it sent. */
   balance(address: string, slot: number): number {
     if (address === systemProgram) return 1
     const given =
@@ -98,7 +98,7 @@ export class SlotChain extends GrowingChain<SlotTransaction> {
     return this.isSkipped(slot) ? slot + 1 : slot
   }
 
-  /** What clients sent, which a skipped slot leaves to the next one. */
+  /** Transactions of clients; those of a skipped slot go into the next one. */
   #sentFor(slot: number): readonly SlotTransaction[] {
     const left = this.isSkipped(slot - 1) ? this.sentIn(slot - 1) : []
     return [...left, ...this.sentIn(slot)]

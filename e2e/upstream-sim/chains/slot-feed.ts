@@ -5,13 +5,13 @@ import type { SocketFeed } from '../socket-face.ts'
 import { accountJson, finalizedBehind, type SlotChain } from './slot-chain.ts'
 import type { SlotTransaction } from './slot-transaction.ts'
 
-/** What a node tells as slots are processed. As on real ones its WebSockets have no other methods. */
+/** The events of a node for processed slots. As on real nodes its WebSockets have no other methods. */
 export function slotFeed(chain: SlotChain): SocketFeed {
-  let told = chain.head
+  let reported = chain.head
   return {
     news() {
-      const slots = Array.from({ length: chain.head - told }, (_, at) => told + at + 1)
-      told += slots.length
+      const slots = Array.from({ length: chain.head - reported }, (_, at) => reported + at + 1)
+      reported += slots.length
       return slots
     },
     subscribe({ method, params = [] }) {
@@ -29,7 +29,7 @@ export function slotFeed(chain: SlotChain): SocketFeed {
   }
 }
 
-/** What each topic tells when a slot has been processed, by the word before `Subscribe`. */
+/** The events of each topic for a processed slot, by the word before `Subscribe`. */
 const topics: Readonly<
   Record<
     string,

@@ -95,7 +95,7 @@ const methods: Readonly<Record<string, Method<SlotView>>> = {
   sendTransaction,
 }
 
-/** The slot that a commitment means on this node. */
+/** The slot of a commitment on this node. */
 function slotAt({ chain, head }: SlotView, params: RpcParams, at: number): number {
   const { commitment = 'finalized', minContextSlot = 0 } = settingsAt(params, at)
   const behind = { processed: 0, confirmed: 1, finalized: finalizedBehind }
@@ -111,7 +111,7 @@ function settingsAt(params: RpcParams, at: number): Readonly<Record<string, unkn
   return (params[at] ?? {}) as Readonly<Record<string, unknown>>
 }
 
-/** A value with the slot at which it is so. */
+/** A value with its slot. */
 function inContext(slot: number, value: unknown) {
   return { context: { apiVersion: '3.0.0', slot }, value }
 }
@@ -158,7 +158,7 @@ function written(
   return { transaction: { message, signatures }, ...versioned }
 }
 
-/** What came of a transaction: each pays its fee and nothing else. */
+/** The outcome of a transaction: each pays only its fee. */
 function metaOf({ chain }: SlotView, { message }: SlotTransaction, slot: number) {
   const fee = 5_000
   const after = message.accountKeys.map((key) => chain.balance(key, slot))

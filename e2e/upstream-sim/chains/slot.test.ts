@@ -86,7 +86,7 @@ test('@solana/kit sends a transaction through the router, and finds it', async (
   const wire = getBase64EncodedWireTransaction(transaction)
   const signature = await rpc.sendTransaction(wire, { encoding: 'base64' }).send()
   expect(signature).toBe(getSignatureFromTransaction(transaction))
-  // Every node took it, and a second time it is the same one.
+  // Every node accepted it; a second time it is known.
   const sent = () => routing.nodes.map(({ calls }) => calls.count('sendTransaction'))
   await expect.poll(sent).toEqual([1, 1])
   expect(await rpc.sendTransaction(wire, { encoding: 'base64' }).send()).toBe(signature)
