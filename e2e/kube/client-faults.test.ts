@@ -153,16 +153,16 @@ test('requests one after the other share connections', async () => {
 })
 
 test('what requests ended with is told, for metrics', async () => {
-  const told: unknown[] = []
+  const observed: unknown[] = []
   const observer: KubeClientOptions['observer'] = {
-    requested: (resource, verb, outcome) => told.push([resource, verb, outcome]),
+    requested: (resource, verb, outcome) => observed.push([resource, verb, outcome]),
   }
   await using run = await disturbed([{ do: 'cut-before' }], { observer, clock: systemClock })
   const ref = { namespace, name: 'none' }
   for (let each = 0; each < 2; each++) await run.client.get(configMaps, ref, signal).catch(() => {})
   await run.client.list(configMaps, { namespace }, signal)
   await run.client.list(configMaps, {}, AbortSignal.abort()).catch(() => {})
-  expect(told).toEqual([
+  expect(observed).toEqual([
     ['configmaps', 'get', 'OP_KUBE_CONNECTION'],
     ['configmaps', 'get', 404],
     ['configmaps', 'list', 200],

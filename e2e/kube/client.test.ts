@@ -109,11 +109,11 @@ describe('refusals say what is wrong', () => {
   })
 
   test('forbidden, for a user without rights', async () => {
-    const nobody = clientOf(await accessFor(folder, access, { user: 'nobody' }))
-    const error = await refusal(nobody.list(pods, { namespace }, signal))
+    const stranger = clientOf(await accessFor(folder, access, { user: 'stranger' }))
+    const error = await refusal(stranger.list(pods, { namespace }, signal))
     expect(isForbidden(error)).toBe(true)
-    expect(error.message).toContain('User "nobody" cannot list resource "pods"')
-    await nobody.close()
+    expect(error.message).toContain('User "stranger" cannot list resource "pods"')
+    await stranger.close()
   })
 })
 

@@ -20,7 +20,7 @@ let stop = new AbortController()
 /** Who wrote, in the order in which the API server took it. */
 let writers: string[] = []
 /** Hears of each write as it comes. */
-let heard: () => void
+let onWrite: () => void
 let watching: Promise<void>
 
 beforeEach(async () => {
@@ -28,13 +28,13 @@ beforeEach(async () => {
   await client.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata }, signal)
   stop = new AbortController()
   writers = []
-  heard = () => {}
+  onWrite = () => {}
   const store = new Store<ConfigMap>()
   store.subscribe(({ object }) => {
     const writer = object.data?.['writer']
     if (!writer) return
     writers.push(writer)
-    heard()
+    onWrite()
   })
   watching = new Reflector({
     client,
@@ -96,8 +96,8 @@ test('one that is stopped dead and wakes up when another leads ends, and writes 
   const b = candidate('b')
   // Between two writes: what is on its way to the socket already, nobody can call back.
   await new Promise<void>((resolve) => {
-    heard = () => {
-      heard = () => {}
+    onWrite = () => {
+      onWrite = () => {}
       a.child.kill('SIGSTOP')
       resolve()
     }

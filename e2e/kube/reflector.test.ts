@@ -29,12 +29,12 @@ function configMap(name: string, value: string, suite: string): ConfigMap {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { value } }
 }
 
-/** A reflector and what its store told. */
+/** A reflector and the changes of its store. */
 function reflect(through: Access, options: Partial<ReflectorOptions<ConfigMap>> = {}) {
   const store = new Store<ConfigMap>()
-  const told: string[] = []
+  const changes: string[] = []
   const failures: string[] = []
-  store.subscribe(({ type, object }) => told.push(`${type} ${object.metadata.name}`))
+  store.subscribe(({ type, object }) => changes.push(`${type} ${object.metadata.name}`))
   const own = clientOf(through)
   const reflector = new Reflector({
     client: own,
@@ -54,7 +54,7 @@ function reflect(through: Access, options: Partial<ReflectorOptions<ConfigMap>> 
     await running
     await own.close()
   }
-  return { store, told, failures, reflector, end, [Symbol.asyncDispose]: end }
+  return { store, changes, failures, reflector, end, [Symbol.asyncDispose]: end }
 }
 
 /** Throws unless the store has just what the API server has. */
@@ -78,13 +78,13 @@ test('it has what is there, and hears of what comes, changes and goes', async ()
   await put('there', '1')
   await using run = reflect(access)
   await run.reflector.synced
-  expect(run.told).toEqual(['added there'])
+  expect(run.changes).toEqual(['added there'])
   expect(run.reflector.silentMs).toBeLessThan(1_000)
   await put('there', '2')
   await put('new', '1')
   await remove('there')
-  await eventually(() => run.told.length === 4)
-  expect(run.told).toEqual(['added there', 'updated there', 'added new', 'deleted there'])
+  await eventually(() => run.changes.length === 4)
+  expect(run.changes).toEqual(['added there', 'updated there', 'added new', 'deleted there'])
   await expectEqual(run.store)
   await remove('new')
 })
@@ -101,8 +101,8 @@ test('delete and recreate under the same name while disconnected is a deletion a
   await put('reborn', '1')
   await eventually(() => run.failures.length > 2)
   proxy.disturb(noFaults)
-  await eventually(() => run.told.length === 3)
-  expect(run.told).toEqual(['added reborn', 'deleted reborn', 'added reborn'])
+  await eventually(() => run.changes.length === 3)
+  expect(run.changes).toEqual(['added reborn', 'deleted reborn', 'added reborn'])
   await expectEqual(run.store)
   await remove('reborn')
 })
@@ -122,8 +122,8 @@ test('what was deleted while the watch could not go on is deleted by the list th
   await remove('gone')
   await eventually(() => run.failures.some((each) => each.startsWith('list')))
   proxy.disturb(noFaults)
-  await eventually(() => run.told.length === 3)
-  expect(run.told.slice(2)).toEqual(['deleted gone'])
+  await eventually(() => run.changes.length === 3)
+  expect(run.changes.slice(2)).toEqual(['deleted gone'])
   await remove('kept')
 })
 
@@ -175,8 +175,8 @@ test('a bookmark for a version that has passed does not make it live through his
   await put('present', '2')
   await eventually(() => run.failures.length === 1)
   await put('present', '3')
-  await eventually(() => run.told.at(-1) === 'updated present' && run.told.length >= 5)
-  expect(run.told).toEqual([
+  await eventually(() => run.changes.at(-1) === 'updated present' && run.changes.length >= 5)
+  expect(run.changes).toEqual([
     'added present',
     'added passing',
     'deleted passing',

@@ -24,6 +24,6 @@ test('there are manifests in the documentation', () => {
 })
 
 test.each(manifests)('a manifest of %s is taken by the API server', async (_, text) => {
-  const said = await printed(kubectl(['apply', '--dry-run=server', '-f', '-'], text))
-  expect(said).toContain('created (server dry run)')
+  const output = await printed(kubectl(['apply', '--dry-run=server', '-f', '-'], text))
+  expect(output).toContain('created (server dry run)')
 })

@@ -60,8 +60,8 @@ test('kubectl apply of what rpc-operator rbac prints works where nothing is yet'
 test('who may view or edit a namespace may do so with routers and providers', async () => {
   await printed(kubectl(['apply', '-f', '-'], ...userRoles))
   const may = async (role: string, verb: string, ...kind: readonly string[]): Promise<string> => {
-    const told = await run('auth', 'can-i', verb, ...kind, '--as', `${role}er`).catch(String)
-    return told.includes('yes') ? 'yes' : 'no'
+    const output = await run('auth', 'can-i', verb, ...kind, '--as', `${role}er`).catch(String)
+    return output.includes('yes') ? 'yes' : 'no'
   }
   for (const role of ['view', 'edit'])
     await run('create', 'rolebinding', role, `--clusterrole=${role}`, `--user=${role}er`)
@@ -84,8 +84,8 @@ describe('kubectl explain', () => {
     ['upp.spec.nodeUrls.url', 'Example: https://eth.alpha.example/v2/${API_KEY}'],
     ['upp.spec.nodeUrls.auth.tls', 'TLS settings, for https, wss and grpcs URLs.'],
   ])('%s', async (path, says) => {
-    const told = (await run('explain', path)).replaceAll(/\s+/g, ' ')
-    expect(told).toContain(says)
+    const output = (await run('explain', path)).replaceAll(/\s+/g, ' ')
+    expect(output).toContain(says)
   })
 })
 
@@ -109,8 +109,8 @@ describe('kubectl get', () => {
     ['spec.tier=primary', ['alpha', 'beta']],
     ['spec.groupLabel=external', ['alpha']],
   ])('selects providers by %s', async (selector, names) => {
-    const told = await run('get', 'upp', '--field-selector', selector, '-o', 'name')
-    const found = told.trim().split('\n')
+    const output = await run('get', 'upp', '--field-selector', selector, '-o', 'name')
+    const found = output.trim().split('\n')
     expect(found).toEqual(names.map((name) => `upstreamprovider.rpcrouter.dev/${name}`))
   })
 

@@ -19,10 +19,10 @@ describe.each([['rpc-router.refused.yaml'], ['upstream-provider.refused.yaml']])
   const outcome = Promise.withResolvers<Outcome>()
   beforeAll(async () => {
     const manifests = atOnce.map(({ manifest }) => manifest)
-    const said = await kubectl(['apply', '-f', '-'], ...manifests)
-    for (const [at, text] of splitRefusals(said.stderr).entries())
+    const result = await kubectl(['apply', '-f', '-'], ...manifests)
+    for (const [at, text] of splitRefusals(result.stderr).entries())
       complaints.set(atOnce[at]?.name ?? text, text)
-    outcome.resolve(said)
+    outcome.resolve(result)
   })
 
   test('none is accepted', async () => {

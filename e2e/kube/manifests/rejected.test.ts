@@ -74,7 +74,7 @@ afterAll(() => {
   return running
 })
 
-function told(message: string, name: string): string {
+function filledIn(message: string, name: string): string {
   return message.replaceAll('NAMESPACE', namespace).replaceAll('NAME', name)
 }
 
@@ -82,14 +82,14 @@ describe.each(rows)('$case', ({ name, says }) => {
   test.each(says)(
     '$of: $condition is $reason',
     async ({ of, condition: type, reason, message = '' }) => {
-      const said: unknown = expect.stringContaining(told(message, name))
+      const expected: unknown = expect.stringContaining(filledIn(message, name))
       const [kind, object] =
         of === 'router' ? [rpcRouters, name] : [upstreamProviders, `${name}-${of}`]
       await eventually(async () => {
         const found = await client.get<KubeObject>(kind, { namespace, name: object }, signal)
         const { status } = found as KubeObject & { status?: { conditions?: readonly Condition[] } }
         const condition = status?.conditions?.find((each) => each.type === type)
-        expect(condition).toMatchObject({ reason, message: said })
+        expect(condition).toMatchObject({ reason, message: expected })
       })
     },
   )

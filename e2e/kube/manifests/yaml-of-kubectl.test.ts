@@ -38,8 +38,8 @@ const definitions = [rpcRouterDefinition(), upstreamProviderDefinition()]
 test.each(
   definitions.map((each) => [`${each.spec.names.plural}.${each.spec.group}`, each] as const),
 )('the words and the defaults of %s are those of the code', async (name, ours) => {
-  const told = await printed(kubectl(['get', 'crd', name, '-o', 'json']))
-  const [theirs, own] = [JSON.parse(told), ours].map((each) => {
+  const output = await printed(kubectl(['get', 'crd', name, '-o', 'json']))
+  const [theirs, own] = [JSON.parse(output), ours].map((each) => {
     const { schema } = (each as CustomResourceDefinition).spec.versions[0]
     return constantsOf('', schema.openAPIV3Schema)
   })

@@ -22,7 +22,7 @@ async function count(router: string): Promise<number | undefined> {
   return (await fleet.get(deployments, `${router}-router`)).spec.replicas
 }
 
-async function isTold(router: string): Promise<boolean> {
+async function isReported(router: string): Promise<boolean> {
   const all = await fleet.list(events)
   return all.some(
     ({ regarding, reason }) => regarding?.name === router && reason === 'FieldsContested',
@@ -39,7 +39,7 @@ test('a Deployment that was scaled by hand gets its count again, without a word'
   }
   await quiet(operated.running)
   await fleet.routerIs('once', 'Programmed', 'Programmed')
-  expect(await isTold('once')).toBe(false)
+  expect(await isReported('once')).toBe(false)
 })
 
 test('an autoscaler that somebody made beside a fixed count stands in the status, until the spec fits', async () => {
@@ -52,7 +52,7 @@ test('an autoscaler that somebody made beside a fixed count stands in the status
     'spec.replicas of the Deployment twice-router: set again and again by a HorizontalPodAutoscaler (kube-controller-manager), and put back each time.',
   )
   await fleet.routerIs('twice', 'Ready', 'NotProgrammed')
-  await eventually(() => isTold('twice'))
+  await eventually(() => isReported('twice'))
   await fleet.patch(rpcRouters, 'twice', { spec: { replicas: 4 } })
   await fleet.routerIs('twice', 'Programmed', 'Programmed')
   await quiet(operated.running)

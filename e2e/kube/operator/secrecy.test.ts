@@ -58,11 +58,11 @@ test('values of Secrets are in the Secrets and nowhere else', async () => {
   await fleet.providerIs('header-line-break', 'Accepted', 'InvalidConfig')
   await fleet.providerIs('url-space', 'Accepted', 'InvalidConfig')
   await fleet.patch(secrets, 'keys', { stringData: { good: `${canary}-rotated` } })
-  const told = await eventually(async () => {
+  const found = await eventually(async () => {
     const all = await fleet.list(events)
     return all.some(({ reason }) => reason === 'SecretRotated') && all
   })
-  const objects: readonly KubeObject[] = [...(await fleet.everything()), ...told]
+  const objects: readonly KubeObject[] = [...(await fleet.everything()), ...found]
   const others = objects.filter(({ kind }) => kind !== 'Secret')
   expect(others.length).toBeGreaterThan(10)
   const texts = [

@@ -17,7 +17,7 @@ import { quiet, writes } from './running-operator.ts'
 const operated = useOperatedFleet()
 const { place, fleet, kubelet } = operated
 /** How often each event was told of a router, by reason. */
-async function toldOf(router: string): Promise<Readonly<Record<string, number>>> {
+async function eventCounts(router: string): Promise<Readonly<Record<string, number>>> {
   const all = (await fleet.list(events)).filter(({ regarding }) => regarding?.name === router)
   return Object.fromEntries(
     all.map(({ reason, series }) => [reason ?? '', series?.count ?? 1] as const),
@@ -55,7 +55,7 @@ test('a pod that fails and comes back is no rollout, nor is another count', asyn
   await fleet.router('flap')
   await fleet.routerIs('flap', 'Progressing', 'RolloutComplete', 30_000)
   await quiet(operated.running)
-  const before = await toldOf('flap')
+  const before = await eventCounts('flap')
   kubelet.decide(({ metadata }) => (metadata.name.startsWith('flap-') ? 'failing' : 'ready'))
   await fleet.routerIs('flap', 'Available', 'MinimumReplicasUnavailable')
   await fleet.routerIs('flap', 'Progressing', 'RolloutComplete')
@@ -67,7 +67,7 @@ test('a pod that fails and comes back is no rollout, nor is another count', asyn
     expect(status?.availableReplicas).toBe(4)
   }, 30_000)
   await quiet(operated.running)
-  expect(await toldOf('flap')).toEqual(before)
+  expect(await eventCounts('flap')).toEqual(before)
 })
 
 const webhooks: Resource = {
