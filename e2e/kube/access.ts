@@ -8,7 +8,7 @@ import {
 import { systemClock } from '../../operator/kube/clock.ts'
 import type { Cluster } from '../../operator/kube/cluster.ts'
 
-/** What a kubeconfig file for one user of one cluster says. PEM. */
+/** The content of a kubeconfig file for one user of one cluster. PEM. */
 export interface Access {
   readonly server: string
   readonly ca: string
@@ -19,7 +19,7 @@ export interface Access {
 /** A kubeconfig that is complete in itself. JSON is YAML too. */
 export function kubeconfigOf({ server, ca, cert, key }: Access, namespace = 'default'): string {
   const base64 = (text: string) => Buffer.from(text).toString('base64')
-  // The chaos proxy speaks plain HTTP on loopback, which clients allow only like this.
+  // The chaos proxy speaks plain HTTP on loopback, which clients allow only in this form.
   const trust = server.startsWith('https:')
     ? { 'certificate-authority-data': base64(ca) }
     : { 'insecure-skip-tls-verify': true }
@@ -38,7 +38,7 @@ export function kubeconfigOf({ server, ca, cert, key }: Access, namespace = 'def
   })
 }
 
-/** The cluster as the operator's client wants it, without a file in between. */
+/** The cluster in the form of the operator's client, without a file. */
 export function clusterOf({ server, ca, cert, key }: Access): Cluster {
   return {
     server,
@@ -58,7 +58,7 @@ export function clientOf(access: Access, options: Partial<KubeClientOptions> = {
   })
 }
 
-/** Has a client take a watch for dead when nothing came for so long, whatever it is asked. */
+/** Makes a client treat every watch as dead after this silence. */
 export function impatient(client: KubeClient, silenceMs: number): KubeClient {
   const watch = client.watch.bind(client)
   client.watch = (resource, options: WatchOptions, signal) =>

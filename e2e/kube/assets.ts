@@ -13,14 +13,14 @@ export type Assets = Readonly<Record<Program, string>>
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** A Go module of ours that pins what it takes to build some of the programs. */
+/** A Go module of this project that pins the versions of some of the programs. */
 export interface PinnedModule {
   readonly folder: string
   /** `1.34.4` */
   readonly version: string
 }
 
-/** The pinned versions: they stand in the `go.mod` files of `modules/` and nowhere else. */
+/** The pinned versions, from the `go.mod` files of `modules/`. */
 export function pinnedModule(name: 'kubernetes' | 'etcd'): PinnedModule {
   const folder = join(import.meta.dirname, 'modules', name)
   const path = name === 'etcd' ? 'go.etcd.io/etcd/server/v3' : 'k8s.io/kubernetes'
@@ -30,7 +30,7 @@ export function pinnedModule(name: 'kubernetes' | 'etcd'): PinnedModule {
   return { folder, version }
 }
 
-/** Where a program lies once it has been built. Shared by all checkouts of one user. */
+/** The path of a built program. Shared by all checkouts of one user. */
 function builtPathOf(program: Program, env: Environment): string {
   const root = env['RPC_ROUTER_CACHE'] ?? join(homedir(), '.cache', 'rpc-router')
   const cache = join(root, `kube-${pinnedModule('kubernetes').version}`)
@@ -39,8 +39,8 @@ function builtPathOf(program: Program, env: Environment): string {
 }
 
 /**
- * The programs that are there: those of the folder that KUBEBUILDER_ASSETS names, then those that were
- * built. Null for each one that is not.
+ * The available programs: those of the folder that KUBEBUILDER_ASSETS names, then those that were
+ * built. Null for each missing one.
  */
 export async function findAssets(env: Environment): Promise<Record<Program, string | null>> {
   const find = async (program: Program) => {
@@ -88,7 +88,7 @@ async function build(
   const { folder, version } = pinnedModule(name)
   const target = dirname(builtPathOf(wanted[0] as Program, env))
   await mkdir(target, { recursive: true })
-  // Built aside and then moved: whoever looks meanwhile sees all of a program or nothing.
+  // Built aside and then moved, so that no process sees a part of a program.
   const aside = await mkdtemp(join(target, '.building-'))
   try {
     const packages =

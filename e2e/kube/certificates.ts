@@ -9,7 +9,7 @@ export interface KeyPair {
   readonly key: string
 }
 
-/** Who a certificate speaks for: Kubernetes reads the user from CN and the groups from O. */
+/** The subject of a certificate: Kubernetes reads the user from CN and the groups from O. */
 export interface Subject {
   readonly user: string
   readonly groups?: readonly string[]

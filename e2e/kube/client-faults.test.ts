@@ -18,7 +18,7 @@ function configMap(name: string): ConfigMap {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name } }
 }
 
-/** A client whose first requests go wrong, one fault each. */
+/** A client whose first requests fail, with one fault each. */
 async function disturbed(faults: AnswerFault[], options: Partial<KubeClientOptions> = {}) {
   const proxy = await ChaosProxy.start(access, {
     answer: () => faults.shift() ?? null,
@@ -35,17 +35,17 @@ async function disturbed(faults: AnswerFault[], options: Partial<KubeClientOptio
   }
 }
 
-const patience = (status: number, retryAfterSeconds: number): AnswerFault => {
+const retryLater = (status: number, retryAfterSeconds: number): AnswerFault => {
   return { do: 'refuse', status, reason: 'TooManyRequests', retryAfterSeconds }
 }
 
-describe('a server that asks for patience', () => {
-  test('gets it, and the caller does not notice; a write is made once', async () => {
+describe('a server that sends Retry-After', () => {
+  test('is asked again, and the caller does not notice; a write is made once', async () => {
     const waits: unknown[] = []
     const observer: KubeClientOptions['observer'] = {
       throttled: (...args) => waits.push(args),
     }
-    await using run = await disturbed([patience(429, 1), patience(503, 0)], { observer })
+    await using run = await disturbed([retryLater(429, 1), retryLater(503, 0)], { observer })
     const startedMs = performance.now()
     const created = await run.client.create(configMaps, configMap('patient'), signal)
     expect(created.metadata.uid).toBeDefined()
@@ -56,8 +56,8 @@ describe('a server that asks for patience', () => {
     ])
   })
 
-  test('is given up on in the end, and the caller learns how long to wait', async () => {
-    await using run = await disturbed(Array.from({ length: 9 }, () => patience(429, 0)))
+  test('is given up in the end, and the error says how long to wait', async () => {
+    await using run = await disturbed(Array.from({ length: 9 }, () => retryLater(429, 0)))
     await expect(run.client.list(configMaps, { namespace }, signal)).rejects.toMatchObject({
       code: 'OP_KUBE_API',
       status: 429,
@@ -66,15 +66,15 @@ describe('a server that asks for patience', () => {
     expect(run.proxy.tally.get('list refuse')).toBe(5)
   })
 
-  test('for longer than half a minute is for the caller to decide', async () => {
-    await using run = await disturbed([patience(429, 600)])
+  test('of more than half a minute leaves the retry to the caller', async () => {
+    await using run = await disturbed([retryLater(429, 600)])
     await expect(run.client.list(configMaps, { namespace }, signal)).rejects.toMatchObject({
       retryAfterMs: 600_000,
     })
   })
 
   test('does not hold up a stop', async () => {
-    await using run = await disturbed([patience(429, 30)])
+    await using run = await disturbed([retryLater(429, 30)])
     const stop = new AbortController()
     const asked = run.client.list(configMaps, { namespace }, stop.signal)
     await eventually(() => run.proxy.tally.has('list refuse'))
@@ -148,11 +148,11 @@ test('requests one after the other share connections', async () => {
   let connections = 0
   run.proxy.onConnection(() => (connections += 1))
   for (let each = 0; each < 10; each++) await run.client.list(configMaps, { namespace }, signal)
-  // One may still be on its way back to the pool when the next request comes.
+  // A connection may not be back in the pool yet when the next request comes.
   expect(connections).toBeLessThanOrEqual(2)
 })
 
-test('what requests ended with is told, for metrics', async () => {
+test('the outcome of each request is reported, for metrics', async () => {
   const observed: unknown[] = []
   const observer: KubeClientOptions['observer'] = {
     requested: (resource, verb, outcome) => observed.push([resource, verb, outcome]),

@@ -69,7 +69,7 @@ describe('the verbs', () => {
   })
 })
 
-describe('refusals say what is wrong', () => {
+describe('refusals name the error', () => {
   test('not found', async () => {
     const error = await refusal(client.get(configMaps, { namespace, name: 'none' }, signal))
     expect(isNotFound(error)).toBe(true)
@@ -232,7 +232,7 @@ describe('the way to the cluster', () => {
     await other.close()
   })
 
-  test('nobody listens there', async () => {
+  test('nothing listens there', async () => {
     const other = clientOf({ ...access, server: 'https://127.0.0.1:1' })
     await expect(other.list(pods, {}, signal)).rejects.toMatchObject({
       code: 'OP_KUBE_CONNECTION',

@@ -21,12 +21,12 @@ type Json = Readonly<Record<string, unknown>>
 /** They are keyed with the uid of a Secret, which differs from one run to another. */
 const keyedByUid: ReadonlySet<string> = new Set([secretHashAnnotation])
 
-/** What is there, by kind and name. */
+/** Objects by kind and name. */
 export type Picture = Readonly<Record<string, unknown>>
 
 /**
- * What the operator made of the objects of one namespace, without what tells one run from another: versions,
- * instants, addresses, uids, the name of the namespace, and counts that an autoscaler owns. Two namespaces whose pictures are equal are in the same state.
+ * The objects that the operator made in one namespace, without values that differ between runs: versions, times,
+ * addresses, uids, the name of the namespace, and counts of an autoscaler. Equal pictures mean equal states.
  */
 export async function pictureOf(
   client: KubeClient,
@@ -66,7 +66,7 @@ export async function pictureOf(
   return picture
 }
 
-/** All that is not the server's own addition. */
+/** An object without the additions of the server. */
 function childOf(object: KubeObject, isScaled: boolean): unknown {
   const { status: _, metadata, ...rest } = object as KubeObject & { status?: unknown; spec?: Json }
   const { labels, ownerReferences = [], deletionTimestamp } = metadata

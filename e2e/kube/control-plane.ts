@@ -15,11 +15,11 @@ const readyMs = 60_000
 
 export interface ControlPlaneOptions {
   readonly assets: Assets
-  /** An empty folder that is the cluster's own. */
+  /** An empty folder for the cluster. */
   readonly folder: string
   /**
-   * Requests a second that each of the controllers may make. In clusters it is 20, and each waits its turn; 1,000 by
-   * default here, so that tests need not.
+   * Limit of requests a second for each of the controllers. In clusters it is 20. The default here is 1,000, so that
+   * tests need not wait.
    */
   readonly controllersPerSecond?: number
 }
@@ -38,7 +38,7 @@ export class ControlPlane {
     this.ended = this.#ended.promise
   }
 
-  /** Starts all of it, until the API server and the controllers work. */
+  /** Starts all processes, and waits until the API server and the controllers work. */
   async start(): Promise<Access> {
     const { folder, controllersPerSecond = 1_000 } = this.#options
     const [etcdPort, apiPort] = [await unusedPort(20_000), await unusedPort(25_000)]
@@ -73,7 +73,7 @@ export class ControlPlane {
     ])
     const { signal } = this.#stop
     const client = clientOf(cluster)
-    // Stands only when the first steps of the API server, its roles among them, are done.
+    // Exists only after the first steps of the API server, such as its roles.
     await this.#until('kube-apiserver', () => client.get(roles, { name: 'admin' }, signal))
     this.#run('kube-controller-manager', [
       '--kubeconfig=controllers.conf',
@@ -95,7 +95,7 @@ export class ControlPlane {
     return cluster
   }
 
-  /** Ends all of it at once: what they hold is worth nothing. */
+  /** Ends all processes at once: their data is not needed. */
   async stop(): Promise<void> {
     this.#stop.abort()
     const running = [...this.#children.values()]

@@ -12,7 +12,7 @@ const definitions: Resource = {
   namespaced: false,
 }
 
-/** Creates a kind of its own for one test; resolves when it is served. Goes with the cluster. */
+/** Creates a kind for one test; resolves when it is served. It ends with the cluster. */
 export async function createKind(
   client: KubeClient,
   unique: string,

@@ -7,8 +7,8 @@ import { configMaps } from '../../operator/resources/kinds.ts'
 import { clientOf, type Access } from './access.ts'
 
 /*
- * A process for the tests of leader election: as long as it leads it writes its name into a ConfigMap,
- * as fast as it can. SIGTERM lets it go in order; with a lost lease its exit code is 3.
+ * A process for the tests of leader election: while it leads, it writes its name into a ConfigMap as
+ * fast as it can. SIGTERM ends it in order; after a lost lease its exit code is 3.
  *
  * elector-process.ts CLUSTER.json NAMESPACE IDENTITY
  */

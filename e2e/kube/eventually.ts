@@ -3,8 +3,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
 /**
- * Calls `attempt` until it neither throws nor gives false, for `timeoutMs` at most; gives back what it
- * gave. What it threw last is thrown when time is up.
+ * Calls `attempt` until it neither throws nor returns false, for `timeoutMs` at most, and returns its
+ * result. When time is up, its last error is thrown.
  */
 export async function eventually<T>(
   attempt: () => T | false | Promise<T | false>,

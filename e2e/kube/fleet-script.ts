@@ -22,7 +22,7 @@ const routers = ['mainnet', 'testnet', 'archive']
 const providers = ['alpha', 'beta', 'gamma', 'refused']
 const secretNames = ['keys', 'more-keys']
 
-/** A router that asks for what is not built yet is refused as a whole, and then its last good config stays. */
+/** A router with an option that is not built yet is refused as a whole, and its last good config stays. */
 const canShareState = ['shared-state', 'resp-cache'].every((key) => !isUnbuilt(key))
 
 function pick<T>(all: readonly T[], random: Random): T {
@@ -35,14 +35,14 @@ interface Put {
 }
 
 /**
- * What people and others do in a namespace while the operator is at work, as lots draw it: routers and providers
- * come, change and go; keys are rotated, lost and found; somebody deletes or changes what is the operator's.
+ * Random changes in a namespace while the operator works: routers and providers are created, changed and deleted;
+ * keys are rotated, lost and restored; objects of the operator are deleted or changed.
  */
 export class FleetScript {
   readonly #client: KubeClient
   readonly #namespace: string
   readonly #signal: AbortSignal
-  /** What the users want now, by kind and name. */
+  /** The present objects of the users, by kind and name. */
   readonly #wanted = new Map<string, Put>()
 
   constructor(client: KubeClient, namespace: string, signal: AbortSignal) {
@@ -65,8 +65,8 @@ export class FleetScript {
   }
 
   /**
-   * Makes good what would leave the state to history, since the last good config stays when the present one cannot
-   * be served: every Secret is there, and every pool has a provider that works.
+   * Repairs what would make the state depend on history: if a config cannot be served, the last good one stays.
+   * Afterwards every Secret exists, and every pool has a provider that works.
    */
   async heal(random: Random): Promise<void> {
     for (const name of secretNames)
@@ -75,7 +75,7 @@ export class FleetScript {
       await this.#put(upstreamProviders, providerObject(this.#namespace, pool, `base-${pool}`))
   }
 
-  /** The same wishes at once, in another namespace. */
+  /** Creates the same objects at once, in another namespace. */
   async replayIn(namespace: string): Promise<void> {
     for (const { resource, object } of this.#wanted.values()) {
       const metadata = { ...object.metadata, namespace }
@@ -109,7 +109,7 @@ export class FleetScript {
       variables: [{ name: 'TOKEN', valueFrom: { secretKeyRef } }],
     }
     const spec = pick([{ nodeUrls: [{ url }] }, keyed], random)
-    // The chain has no such add-on. It never was good: one that was keeps its last good form.
+    // The chain has no such add-on. The provider was never valid, so that no last good form stays.
     const refused = { nodeUrls: [{ url, addons: ['no-such-addon'] }] }
     const pool = pick(pools, random)
     return providerObject(this.#namespace, pool, name, name === 'refused' ? refused : spec)
@@ -121,7 +121,7 @@ export class FleetScript {
     return { apiVersion: 'v1', kind: 'Secret', metadata, data } as KubeObject
   }
 
-  /** Deletes something of the operator's, or overwrites it. */
+  /** Deletes or overwrites an object of the operator. */
   async #vandalize(random: Random): Promise<void> {
     const kinds: readonly Resource[] = [deployments, services, podDisruptionBudgets, configMaps]
     const resource = pick(kinds, random)
@@ -136,7 +136,7 @@ export class FleetScript {
         await this.#client.delete(resource, { ...metadata, uid: undefined }, this.#signal)
       else await this.#client.mergePatch(resource, metadata, patch, this.#signal)
     } catch (error) {
-      // It went by itself meanwhile.
+      // It was deleted meanwhile.
       if (!isNotFound(error)) throw error
     }
   }

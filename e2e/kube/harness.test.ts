@@ -14,7 +14,7 @@ import { startCluster } from './test-cluster.ts'
 
 const { signal } = new AbortController()
 
-/** The processes that work in a folder. */
+/** The processes with files in a folder. */
 async function processesIn(folder: string): Promise<string[]> {
   const found: string[] = []
   for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name)))
@@ -85,7 +85,7 @@ describe('the programs', () => {
     expect(found['kube-apiserver']).toBe(built['kube-apiserver'])
   })
 
-  test('without them and without Go one is told what to do', async () => {
+  test('without them and without Go the error says what to do', async () => {
     const env = { RPC_ROUTER_CACHE: join(folder, 'empty'), PATH: dirname(process.execPath) }
     const found = await findAssets(env)
     expect(programs.filter((program: Program) => found[program] !== null)).toEqual([])

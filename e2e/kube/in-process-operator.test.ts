@@ -12,7 +12,7 @@ const { namespace, access, kubeconfig } = useNamespace()
 
 beforeAll(() => installCrds(kubectlFor(kubeconfig, namespace)))
 
-test('an operator whose time flies waits for the answers of a slow API server', async () => {
+test('an operator with a fast clock waits for the answers of a slow API server', async () => {
   // A list may take a minute: in this time, less than the server takes.
   const clock = hastyClock(100)
   const slow = { do: 'slow', delayMs: 1_000 } as const

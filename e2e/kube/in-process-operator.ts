@@ -12,13 +12,13 @@ interface OperatorSettings {
   readonly namespaces: readonly string[] | null
   readonly observer?: KubeObserver
   readonly workers?: number
-  /** Not that of its requests: an API server on a busy machine answers no sooner because the backoffs are short. */
+  /** Not for its requests: short backoffs do not make an API server faster. */
   readonly clock?: Clock
 }
 
 /**
- * The whole operator but its program, in this process: without lease, and with a password that is
- * always the same, so that two runs can be compared. It writes through the client that it reads by.
+ * The whole operator in this process, without its program: without a lease, and with a fixed password,
+ * so that two runs can be compared. It writes through the client with which it reads.
  */
 export function createOperator(
   client: KubeClient,
@@ -44,8 +44,8 @@ export async function run(operator: Operator, signal: AbortSignal): Promise<void
 }
 
 /**
- * The machine's time, so many times faster: what waits for a second waits for a part of it. For backoffs and whatever comes
- * again by itself; not for requests, which take as long as they take.
+ * The machine's clock, but `times` faster: every wait is shorter. For backoffs and periodic work; not for requests, whose
+ * duration does not change.
  */
 export function hastyClock(times: number): Clock {
   return {

@@ -7,9 +7,9 @@ import { ensureAssets } from './assets.ts'
 import { ControlPlane } from './control-plane.ts'
 
 /*
- * Keeps one cluster for the process that started this one, and ends it when that process ends in
- * whatever way: its end closes our stdin. Says where the cluster is in one line on stdout. The argument, where there
- * is one, is what the controllers may ask a second.
+ * Keeps one cluster for its parent process, and ends it when that process ends in any way, which
+ * closes stdin. Prints one line with the cluster's access. The optional argument is the limit of
+ * requests a second of each controller.
  *
  * A process of its own, since a test process that is killed cannot clean up.
  */
@@ -21,7 +21,7 @@ const left = new Promise<void>((resolve) => {
   process.stdin.once('close', resolve)
   process.stdin.once('end', resolve)
 })
-// Ctrl-C in the terminal is for our parent, whose end we then see.
+// Ctrl-C in the terminal is for the parent, whose end closes stdin.
 process.on('SIGINT', () => {})
 process.on('SIGTERM', () => process.stdin.destroy())
 

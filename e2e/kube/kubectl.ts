@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { findAssets } from './assets.ts'
 
-/** How a command ended, and what it said. */
+/** The exit code and output of a command. */
 export interface Outcome {
   readonly code: number | null
   readonly stdout: string
@@ -14,14 +14,14 @@ export interface Outcome {
 
 export type Kubectl = (args: readonly string[], ...objects: readonly unknown[]) => Promise<Outcome>
 
-/** The real kubectl, for one namespace. Objects reach its stdin, for `-f -`; a text is one as it is. */
+/** The real kubectl, for one namespace. Objects go to its stdin, for `-f -`; a text is passed as it is. */
 export function kubectlFor(kubeconfig: string, namespace: string): Kubectl {
   return async (args, ...objects) => {
     const { kubectl } = await findAssets(process.env)
     if (kubectl === null) throw new Error('there is no kubectl; make kube-assets builds it')
     const child = spawn(kubectl, ['--kubeconfig', kubeconfig, '--namespace', namespace, ...args], {
       stdio: ['pipe', 'pipe', 'pipe'],
-      // What it learns of one cluster is gone with it.
+      // Its cache of a cluster is deleted with the cluster.
       env: { ...process.env, KUBECACHEDIR: join(dirname(kubeconfig), 'kubectl-cache') },
     })
     child.stdin.end(objects.map(textOf).join('\n---\n'))
@@ -41,7 +41,7 @@ function textOf(object: unknown): string {
   return typeof object === 'string' ? object : JSON.stringify(object)
 }
 
-/** What it printed. @throws Error with its complaint when it failed */
+/** The output of a command. @throws Error with its stderr if it failed */
 export async function printed(outcome: Promise<Outcome>): Promise<string> {
   const { code, stdout, stderr } = await outcome
   if (code !== 0) throw new Error(`kubectl ended with ${code}: ${stderr}`)
@@ -54,6 +54,6 @@ const crds = join(import.meta.dirname, '../../crds')
 export async function installCrds(kubectl: Kubectl): Promise<void> {
   await printed(kubectl(['apply', '--server-side', '--force-conflicts', '-f', crds]))
   const wait = ['wait', '--for=condition=Established', '--timeout=30s', '-f', crds]
-  // Left to itself, wait looks into the folders below as well, and apply does not.
+  // By default wait reads the folders below as well, and apply does not.
   await printed(kubectl([...wait, '--recursive=false']))
 }

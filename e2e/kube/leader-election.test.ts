@@ -17,9 +17,9 @@ const program = join(import.meta.dirname, 'elector-process.ts')
 
 let children: ChildProcess[] = []
 let stop = new AbortController()
-/** Who wrote, in the order in which the API server took it. */
+/** The writers, in the order of the API server. */
 let writers: string[] = []
-/** Hears of each write as it comes. */
+/** Called at each write. */
 let onWrite: () => void
 let watching: Promise<void>
 
@@ -66,14 +66,14 @@ function candidate(identity: string) {
 
 const holder = async () => (await client.get(leases, lease, signal)).spec?.holderIdentity
 
-/** Waits until this one has written, and then some more. */
+/** Waits for several writes of a candidate. */
 const hasWritten = (identity: string) =>
   eventually(() => writers.filter((each) => each === identity).length > 20)
 
-/** The writers without repetition: with one leader at a time, each stands once. */
+/** The writers without repetitions: with one leader at a time, each appears once. */
 const terms = () => writers.filter((each, at) => each !== writers[at - 1])
 
-test('of two, one writes; when it is told to go, the other follows at once', async () => {
+test('of two candidates one writes; after SIGTERM to it, the other follows at once', async () => {
   const a = candidate('a')
   await hasWritten('a')
   const b = candidate('b')
@@ -82,7 +82,7 @@ test('of two, one writes; when it is told to go, the other follows at once', asy
   const goneMs = performance.now()
   expect(await a.ended).toBe(0)
   await hasWritten('b')
-  // It was given the lease; it did not wait until that of the first ran out.
+  // It got the released lease; it did not wait for its expiry.
   expect(performance.now() - goneMs).toBeLessThan(5_000)
   expect(terms()).toEqual(['a', 'b'])
   b.child.kill('SIGTERM')
@@ -90,11 +90,11 @@ test('of two, one writes; when it is told to go, the other follows at once', asy
   expect(await holder()).toBe('')
 })
 
-test('one that is stopped dead and wakes up when another leads ends, and writes no more', async () => {
+test('a leader that is suspended until another leads ends, and writes no more', async () => {
   const a = candidate('a')
   await hasWritten('a')
   const b = candidate('b')
-  // Between two writes: what is on its way to the socket already, nobody can call back.
+  // Between two writes: a request on its way cannot be cancelled.
   await new Promise<void>((resolve) => {
     onWrite = () => {
       onWrite = () => {}
@@ -112,7 +112,7 @@ test('one that is stopped dead and wakes up when another leads ends, and writes 
   await b.ended
 })
 
-test('one that is killed is followed when its lease has run out', async () => {
+test('after a leader is killed, another follows when the lease has expired', async () => {
   const a = candidate('a')
   await hasWritten('a')
   const b = candidate('b')
@@ -123,7 +123,7 @@ test('one that is killed is followed when its lease has run out', async () => {
   await b.ended
 })
 
-test('a lease that somebody stole ends the leader, and belongs to the thief', async () => {
+test('a stolen lease ends the leader, and stays with the new holder', async () => {
   const a = candidate('a')
   await hasWritten('a')
   const stolen = { spec: { holderIdentity: 'thief', leaseDurationSeconds: 3600 } }

@@ -40,11 +40,11 @@ const status = async () =>
 const countPods = async () =>
   (await client.list(pods, { namespace, labelSelector: 'app=web' }, signal)).items.length
 
-test('pods get ready, may be made to fail, and go with their owner', async () => {
+test('pods become ready, can be made to fail, and are deleted with their owner', async () => {
   await apply('localhost/web:1')
   await eventually(async () => (await status()).availableReplicas === 3)
 
-  // A rollout whose new pods fail stands still, and the old ones stay.
+  // A rollout whose new pods fail stalls, and the old ones stay.
   kubelet.decide(({ spec }) => (spec?.containers[0]?.image.endsWith(':2') ? 'failing' : 'ready'))
   await apply('localhost/web:2')
   await eventually(async () => (await status()).updatedReplicas === 1)

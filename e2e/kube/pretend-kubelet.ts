@@ -9,7 +9,7 @@ import { Reflector } from '../../operator/kube/reflector.ts'
 import { Store } from '../../operator/kube/store.ts'
 import { type Condition, type Pod, pods } from './resources.ts'
 
-/** What becomes of a pod: it works, it runs but fails its readiness probe, or it never starts. */
+/** The fate of a pod: it works, it runs but fails its readiness probe, or it never starts. */
 export type Fate = 'ready' | 'failing' | 'waiting'
 
 export interface PretendKubeletOptions {
@@ -21,8 +21,8 @@ export interface PretendKubeletOptions {
 }
 
 /**
- * Plays the part of the kubelet in a cluster without machines, for tests: no container runs, the
- * pods' status merely says what a kubelet would say.
+ * Replaces the kubelet in a cluster without machines, for tests: no container runs, and the pods have
+ * the status that a kubelet would write.
  */
 export class PretendKubelet {
   readonly #options: PretendKubeletOptions
@@ -46,7 +46,7 @@ export class PretendKubelet {
     })
   }
 
-  /** Changes the fate of the pods, of those that run as well. */
+  /** Changes the fate of all pods, also of running ones. */
   decide(fateOf: (pod: Pod) => Fate): void {
     this.#fateOf = fateOf
     for (const pod of this.#store.list()) this.#controller.enqueue(keyOf(pod.metadata))

@@ -19,7 +19,7 @@ import { useNamespace } from './test-namespace.ts'
 
 const { namespace, client, access, signal } = useNamespace()
 
-/** Ours alone, so that neither what the controllers make counts, nor what another test makes. */
+/** Selects the objects of one suite, without those of controllers and other tests. */
 const selectionOf = (suite: string) => ({ namespace, labelSelector: `suite=${suite}` })
 const selection = selectionOf('single')
 const impatient = { firstMs: 5, maxMs: 100 }
@@ -57,7 +57,7 @@ function reflect(through: Access, options: Partial<ReflectorOptions<ConfigMap>> 
   return { store, changes, failures, reflector, end, [Symbol.asyncDispose]: end }
 }
 
-/** Throws unless the store has just what the API server has. */
+/** Throws unless the store equals the API server's list. */
 async function expectEqual(store: Store<ConfigMap>, of = selection): Promise<void> {
   const { items } = await listAll(client, configMaps, of, signal)
   const byName = (all: readonly ConfigMap[]) =>
@@ -74,7 +74,7 @@ async function remove(name: string): Promise<void> {
   await client.delete(configMaps, { namespace, name }, signal)
 }
 
-test('it has what is there, and hears of what comes, changes and goes', async () => {
+test('it has the existing objects, and gets additions, changes and deletions', async () => {
   await put('there', '1')
   await using run = reflect(access)
   await run.reflector.synced
@@ -107,7 +107,7 @@ test('delete and recreate under the same name while disconnected is a deletion a
   await remove('reborn')
 })
 
-test('what was deleted while the watch could not go on is deleted by the list that follows', async () => {
+test('an object that was deleted while the watch was broken is deleted by the next list', async () => {
   await put('kept', '1')
   await put('gone', '1')
   await using proxy = await ChaosProxy.start(access, noFaults)
@@ -127,8 +127,8 @@ test('what was deleted while the watch could not go on is deleted by the list th
   await remove('kept')
 })
 
-test('a version that the server has forgotten leads to a new list, on the real thing', async () => {
-  // A kind that is younger than the version that is asked for: the server knows nothing from before.
+test('a version that the server has forgotten leads to a new list, on a real server', async () => {
+  // A kind that is newer than the requested version: the server has no earlier history of it.
   const resource = await createKind(client, namespace, signal)
   const store = new Store()
   const failures: string[] = []
@@ -161,7 +161,7 @@ test('a version that the server has forgotten leads to a new list, on the real t
   await running
 })
 
-test('a bookmark for a version that has passed does not make it live through history again', async () => {
+test('a bookmark for an older version does not repeat history', async () => {
   await put('present', '1')
   const faults: WatchFault[] = [{ do: 'stale-bookmark', afterEvents: 3, afterMs: 60_000 }]
   await using proxy = await ChaosProxy.start(access, {
@@ -186,7 +186,7 @@ test('a bookmark for a version that has passed does not make it live through his
   await remove('present')
 })
 
-test('a watch that is silent for too long is asked for anew', async () => {
+test('a watch that is silent for too long is opened again', async () => {
   await using proxy = await ChaosProxy.start(access, {
     answer: () => null,
     watch: () => ({ do: 'silence', afterEvents: 100, afterMs: 0 }),
@@ -194,10 +194,10 @@ test('a watch that is silent for too long is asked for anew', async () => {
   await using run = reflect(proxy.access, { silenceMs: 300 })
   await eventually(() => proxy.tally.has('watch silence'))
   await pause(50)
-  await put('unheard', '1')
+  await put('unseen', '1')
   await eventually(() => run.store.list().length === 1)
   expect(run.failures[0]).toMatch(/^watch .*nothing came for 0.3 s$/)
-  await remove('unheard')
+  await remove('unseen')
 })
 
 test('a stop ends a list in flight, and opens no watch', async () => {
@@ -217,7 +217,7 @@ test('a stop ends a list in flight, and opens no watch', async () => {
   expect([kinds, run.store.list().length, hasSynced]).toEqual([['list'], 0, false])
 })
 
-test('what a listener throws ends it, loudly', async () => {
+test('an error of a listener ends it with that error', async () => {
   const store = new Store<ConfigMap>()
   store.subscribe(() => {
     throw new RangeError('a mistake in the program')
@@ -235,7 +235,7 @@ test('what a listener throws ends it, loudly', async () => {
   await remove('loud')
 })
 
-describe.concurrent('after a schedule of faults the store has what the API server has', () => {
+describe.concurrent('after faults the store equals the list of the server', () => {
   const names = ['a', 'b', 'c', 'd', 'e', 'f']
 
   test.each(Array.from({ length: 6 }, (_, at) => at + 1))('seed %i', async (seed) => {
@@ -250,12 +250,12 @@ describe.concurrent('after a schedule of faults the store has what the API serve
         const lot = random.next()
         if (lot < 0.6) await put(name, String(random.next()), suite)
         else await remove(name)
-        // Gone and back under the same name before anybody looks.
+        // Deleted and recreated under the same name at once.
         if (lot > 0.85) await put(name, 'back', suite)
       },
       async start(through, stop) {
         run = reflect(through, { silenceMs: 500, selection: selectionOf(suite) })
-        // Whoever follows the changes sees no update that is really another object.
+        // The changes contain no update that is really another object.
         run.store.subscribe(({ type, object: { metadata } }) => {
           if (type === 'updated') expect(metadata.uid).toBe(uids.get(metadata.name))
           if (type === 'deleted') uids.delete(metadata.name)

@@ -3,7 +3,7 @@
 import type { KubeObject, Resource } from '../../operator/kube/object.ts'
 
 /*
- * Kinds of Kubernetes that the tests of this folder use and the operator does not, with as much of their types as they look at.
+ * Kinds of Kubernetes that only the tests of this folder use, with the parts of their types that they read.
  */
 
 export interface Namespace extends KubeObject {

@@ -9,15 +9,15 @@ import { Authority } from './certificates.ts'
 import type { ControlPlaneOptions } from './control-plane.ts'
 import { type Access, kubeconfigOf } from './access.ts'
 
-/** A Kubernetes API of one's own. */
+/** A Kubernetes API for tests. */
 export interface TestCluster extends AsyncDisposable {
-  /** Where it keeps its data, credentials and logs; gone when it is stopped. */
+  /** The folder of its data, credentials and logs; deleted when it is stopped. */
   readonly folder: string
   /** As administrator. */
   readonly access: Access
   /** A kubeconfig file of the administrator. */
   readonly kubeconfig: string
-  /** The process to end for its end; it also ends when this process does. */
+  /** The process that keeps the cluster; it also ends when this process does. */
   readonly keeperPid: number
 }
 
@@ -33,7 +33,7 @@ export async function startCluster(
   const args = controllersPerSecond === undefined ? [] : [String(controllersPerSecond)]
   const keeper = spawn(process.execPath, [program, ...args], {
     stdio: ['pipe', 'pipe', 'inherit'],
-    // Out of reach of Ctrl-C: it cleans up when its stdin closes.
+    // Ctrl-C does not reach it: it cleans up when its stdin closes.
     detached: true,
   })
   const ended = new Promise<number | null>((resolve) => keeper.once('exit', resolve))
@@ -62,7 +62,7 @@ export async function accessFor(folder: string, admin: Access, subject: Subject)
   return { ...admin, ...(await authority.issue(subject)) }
 }
 
-/** Writes a kubeconfig file into the cluster's folder and gives its path back. */
+/** Writes a kubeconfig file into the cluster's folder and returns its path. */
 export async function writeKubeconfig(
   folder: string,
   name: string,

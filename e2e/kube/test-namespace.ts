@@ -6,9 +6,9 @@ import type { KubeClient } from '../../operator/kube/client.ts'
 import { clientOf, type Access } from './access.ts'
 import { namespaces } from './resources.ts'
 
-/** What a test file has of the cluster that all share. */
+/** A test file's part of the shared cluster. */
 export interface TestNamespace {
-  /** A namespace of its own, that goes with the file. */
+  /** Its own namespace, deleted after the file. */
   readonly namespace: string
   /** As administrator, without rate limit. */
   readonly client: KubeClient

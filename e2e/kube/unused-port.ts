@@ -6,8 +6,8 @@ import { createServer } from 'node:net'
 const spread = 5_000
 
 /**
- * A TCP port of loopback from `least` on that nobody listens on. Below those that outgoing connections
- * take, so that none of them gets it before the program that is about to listen.
+ * A free TCP port of loopback from `least` on. It is below the ports of outgoing connections, so that
+ * none of them takes it before the program listens.
  */
 export async function unusedPort(least: number): Promise<number> {
   for (let tries = 0; tries < 50; tries++) {

@@ -3,31 +3,31 @@
 import type { Random } from '../../../operator/kube/clock.ts'
 import { watchFaults, type WatchFault } from './watch.ts'
 
-/** What a request is to the chaos proxy. */
+/** The kinds of requests that the chaos proxy distinguishes. */
 export type RequestKind = 'list' | 'watch' | 'get' | 'write'
 
-/** What goes wrong with one request that has an end. */
+/** The fault of one request that is no watch. */
 export type AnswerFault =
-  /** The server is not asked; it refuses. */
+  /** The proxy refuses the request itself. */
   | {
       readonly do: 'refuse'
       readonly status: number
       readonly reason: string
       readonly retryAfterSeconds?: number
     }
-  /** The connection breaks before the server hears of it. */
+  /** The connection breaks before the server gets the request. */
   | { readonly do: 'cut-before' }
-  /** The server does it, and the connection breaks before its answer. */
+  /** The server executes the request, and the connection breaks before its answer. */
   | { readonly do: 'cut-after' }
   /** The connection breaks in the middle of the answer. */
   | { readonly do: 'cut-within' }
-  /** Half of the answer, as if it were all. */
+  /** Half of the answer, as if it were whole. */
   | { readonly do: 'truncate' }
   | { readonly do: 'slow'; readonly delayMs: number }
-  /** A watch begins where it began first: another API server, which lags, sends once more what is known already. */
+  /** A watch begins at its first version: a lagging API server repeats known events. */
   | { readonly do: 'rewind' }
 
-/** What the proxy does to a request; null lets it pass. */
+/** The fault for a request; null lets it pass. */
 export interface FaultSource {
   answer(kind: RequestKind): AnswerFault | null
   watch(): WatchFault | null
@@ -36,7 +36,7 @@ export interface FaultSource {
 /** No faults. */
 export const noFaults: FaultSource = { answer: () => null, watch: () => null }
 
-/** How likely a request is to be disturbed, of 1. */
+/** The probability of a fault. */
 const answerRate = 0.35
 const watchRate = 0.9
 
@@ -71,7 +71,7 @@ const answerFaults: Readonly<Record<RequestKind, readonly AnswerFault[]>> = {
   ],
 }
 
-/** Faults as a seed draws them: the next request gets the next of them. */
+/** Faults drawn from a seed: each request gets the next one. */
 export function drawnFaults(random: Random): FaultSource {
   const below = (most: number) => Math.floor(random.next() * most)
   const pick = <T>(all: readonly T[]): T => all[below(all.length)] as T

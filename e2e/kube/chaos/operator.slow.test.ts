@@ -16,8 +16,8 @@ import { namespaces } from '../resources.ts'
 import { useNamespace } from '../test-namespace.ts'
 
 /*
- * The whole operator through schedules of faults: afterwards the cluster is in the state that an undisturbed run
- * reaches, and stays there. `make chaos-kube SEEDS=200 FROM=1` runs more of them.
+ * The whole operator through schedules of faults: afterwards the cluster reaches the state of an undisturbed run,
+ * and stays in it. `make chaos-kube SEEDS=200 FROM=1` runs more of them.
  */
 
 const { namespace, client, access, kubeconfig, signal } = useNamespace()
@@ -29,7 +29,7 @@ const silenceMs = 15_000
 
 beforeAll(() => installCrds(kubectlFor(kubeconfig, namespace)))
 
-/** What an operator did: how much it wrote, and a line for each reconcile and each failure. */
+/** The record of an operator: the number of its writes, and a line for each reconcile and each failure. */
 class Journal {
   writes = 0
   readonly lines: string[] = []
@@ -41,7 +41,7 @@ class Journal {
       this.#note(`${controller} ${key} ${result} ${(error as Error | undefined)?.message ?? ''}`),
     listed: (resource, objects) => this.#note(`listed ${objects} ${resource}`),
     reflectFailed: (resource, verb, { name, message }) => {
-      // Watches are given up sooner than the server sends bookmarks.
+      // Watches time out sooner than the server sends bookmarks.
       if (name !== 'TimeoutError') this.#note(`${verb} ${resource}: ${message}`)
     },
   }
@@ -51,9 +51,9 @@ class Journal {
   }
 }
 
-/** The operator and the kubelet's part in one namespace, until the signal is aborted. */
+/** Runs the operator and the pretended kubelet in one namespace until the signal is aborted. */
 async function live(through: Access, where: string, stop: AbortSignal, { observer }: Journal) {
-  // Ten times faster: what it waits for after a failure must not make the test wait.
+  // Ten times faster, so that its backoffs do not delay the test.
   const clock = hastyClock(10)
   const own = impatient(clientOf(through, { observer }), silenceMs)
   const operator = createOperator(own, { namespaces: [where], observer, clock })
@@ -82,7 +82,7 @@ function differences(actual: Picture, expected: Picture): string[] {
     )
 }
 
-describe.concurrent('after a schedule of faults the cluster is as it would have been', () => {
+describe.concurrent('after a schedule of faults the cluster is as without faults', () => {
   test.each(Array.from({ length: seeds }, (_, at) => from + at))(
     'seed %i',
     async (seed) => {
@@ -111,7 +111,7 @@ describe.concurrent('after a schedule of faults the cluster is as it would have 
               if (step === steps - 1) await script.heal(seededRandom(seed))
             },
             async afterwards(stop) {
-              // The same wishes, at once, for an operator that nothing disturbs.
+              // The same objects, at once, for an operator without faults.
               await script.replayIn(reference)
               return live(access, reference, stop, new Journal())
             },

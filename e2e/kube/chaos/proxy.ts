@@ -9,13 +9,13 @@ import { relayWatch } from './watch.ts'
 import type { Access } from '../access.ts'
 
 /**
- * Stands between a client and an API server and disturbs what passes. Plain HTTP on loopback towards
- * the client; towards the server it has the credentials that it was given.
+ * A proxy between a client and an API server that injects faults. Plain HTTP on loopback for the
+ * client; for the server it has the given credentials.
  */
 export class ChaosProxy implements AsyncDisposable {
-  /** How often each fault was done. */
+  /** The count of each fault. */
   readonly tally = new Map<string, number>()
-  /** The way to the server through this proxy. */
+  /** The access to the server through this proxy. */
   readonly access: Access
   readonly #server: Server
   readonly #agent: Agent
@@ -45,23 +45,23 @@ export class ChaosProxy implements AsyncDisposable {
     return new ChaosProxy(target, faults, server)
   }
 
-  /** No more faults from now on; watches that were silenced are cut. */
+  /** Ends all faults; silenced watches are cut. */
   calm(): void {
     this.#faults = noFaults
     this.#stop.abort()
   }
 
-  /** Others from now on, for requests that come. */
+  /** Sets the faults of later requests. */
   disturb(faults: FaultSource): void {
     this.#faults = faults
   }
 
-  /** Breaks every connection that there is. */
+  /** Breaks every connection. */
   cutAll(): void {
     this.#server.closeAllConnections()
   }
 
-  /** Hears of every connection that a client makes from now on. */
+  /** Calls the listener for every later connection of a client. */
   onConnection(listener: () => void): void {
     this.#server.on('connection', listener)
   }
@@ -97,7 +97,7 @@ export class ChaosProxy implements AsyncDisposable {
     await relayWatch(response, answer, inside, version, this.#stop.signal)
   }
 
-  /** The first version that each kind was watched from. */
+  /** Remembers the first version of a watch of each kind. */
   #remember(url: string): void {
     const { pathname, searchParams } = new URL(url, 'http://any')
     const version = searchParams.get('resourceVersion')
@@ -137,7 +137,7 @@ function kindOf({ method, url = '' }: IncomingMessage): RequestKind {
   if (method !== 'GET') return 'write'
   const { pathname, searchParams } = new URL(url, 'http://any')
   if (searchParams.get('watch') === 'true') return 'watch'
-  // /api/v1/pods, /apis/apps/v1/namespaces/n/deployments and their like.
+  // /api/v1/pods, /apis/apps/v1/namespaces/n/deployments and similar paths.
   const scoped = pathname.replace(/^\/apis?\//, '').replace(/namespaces\/[^/]+\//, '')
   return scoped.split('/').length <= (pathname.startsWith('/apis/') ? 3 : 2) ? 'list' : 'get'
 }

@@ -8,45 +8,45 @@ import { ChaosProxy } from './proxy.ts'
 import { eventually } from '../eventually.ts'
 import type { Access } from '../access.ts'
 
-/** One run of something that lives with an API server, through faults that a seed draws. */
+/** One run of a client of an API server, through faults drawn from a seed. */
 export interface Schedule {
   readonly seed: number
-  /** The API server, undisturbed, and as whom it is asked. */
+  /** The API server without faults, and the credentials. */
   readonly access: Access
-  /** What is disturbed: it reaches the server through `through`, and runs until the signal is aborted. */
+  /** The client under test: it reaches the server by `through`, and runs until the signal is aborted. */
   readonly start: (through: Access, signal: AbortSignal) => Promise<void>
-  /** What the world does meanwhile, past the faults: one of `steps` changes, as the lot decides. */
+  /** Makes one of `steps` random changes at the server, without faults. */
   readonly act: (random: Random, step: number) => Promise<void>
   readonly steps?: number
-  /** What runs beside it from the end of the faults on, such as another to compare with. */
+  /** Runs beside it after the faults, such as a second client to compare with. */
   readonly afterwards?: (signal: AbortSignal) => Promise<void>
-  /** Throws or gives false as long as the state is not the one that an undisturbed run reaches. */
+  /** Throws or returns false until the state is that of an undisturbed run. */
   readonly settled: () => boolean | void | Promise<boolean | void>
-  /** How long it may take to get there once the faults are over. */
+  /** Limit of the time to reach that state after the faults. */
   readonly settleMs?: number
 }
 
-/** What a schedule did, for a report. */
+/** The result of a schedule, for a report. */
 export interface ScheduleResult {
   readonly faults: ReadonlyMap<string, number>
-  /** From the end of the faults until all was well. */
+  /** Time from the end of the faults to the final state. */
   readonly settledMs: number
 }
 
 /**
- * Lets the world change and the way to the API server break, then ends the faults and waits until all
- * is as it would have been. The seed draws changes, faults and pauses; threads and sockets have their
- * own mind, so a seed repeats the plan, and the run nearly.
- * @throws Error that names the seed and the faults, when it does not come right in time
+ * Makes changes and faults, then ends the faults and waits for the state of an undisturbed run. The
+ * seed draws changes, faults and pauses. Threads and sockets have their own timing, so a seed repeats
+ * the plan exactly, but the run only nearly.
+ * @throws Error that names the seed and the faults, if that state does not come in time
  */
 export async function runSchedule(schedule: Schedule): Promise<ScheduleResult> {
   const { seed, access, start, act, steps = 20, afterwards, settled, settleMs = 20_000 } = schedule
   const random = seededRandom(seed)
-  // Changes and faults draw apart: how often a request is made must not change what the world does.
+  // Changes and faults have separate draws: the number of requests must not affect the changes.
   await using proxy = await ChaosProxy.start(access, drawnFaults(seededRandom(seed ^ 0x5eed)))
   const stop = new AbortController()
   let running: Promise<unknown> = start(proxy.access, stop.signal)
-  // Told when it is awaited below; until then it must not count as unhandled.
+  // An error is thrown when it is awaited below; until then it must not count as unhandled.
   running.catch(() => {})
   try {
     for (let step = 0; step < steps; step++) {

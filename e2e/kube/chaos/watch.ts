@@ -21,7 +21,7 @@ function sendError({ response }: Watching, code: number, reason: string): void {
 
 const halfOf = (text: string) => text.slice(0, text.length / 2)
 
-/** What goes wrong inside of a watch. All but `twice` are the last that it sends. */
+/** The faults inside of a watch. All but `twice` end its events. */
 export const watchFaults = {
   /** The connection breaks. */
   cut: ({ response }: Watching) => void response.destroy(),
@@ -52,7 +52,7 @@ export const watchFaults = {
   twice: ({ response, last }: Watching) => void response.write(`${last}\n`),
 }
 
-/** After so many events or so long, whatever comes first. */
+/** When a fault comes: after a number of events or a time, whichever is first. */
 export interface WatchFault {
   readonly do: keyof typeof watchFaults
   readonly afterEvents: number

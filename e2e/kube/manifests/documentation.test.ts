@@ -23,7 +23,7 @@ test('there are manifests in the documentation', () => {
   expect(manifests.length).toBeGreaterThan(0)
 })
 
-test.each(manifests)('a manifest of %s is taken by the API server', async (_, text) => {
+test.each(manifests)('a manifest of %s is accepted by the API server', async (_, text) => {
   const output = await printed(kubectl(['apply', '--dry-run=server', '-f', '-'], text))
   expect(output).toContain('created (server dry run)')
 })

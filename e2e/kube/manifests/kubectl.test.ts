@@ -8,7 +8,7 @@ import { installCrds, kubectlFor, printed } from '../kubectl.ts'
 import { useNamespace } from '../test-namespace.ts'
 
 /*
- * What a person at a terminal sees of the two kinds.
+ * The two kinds in kubectl, as a user sees them.
  */
 
 const { kubeconfig, namespace } = useNamespace()
@@ -41,7 +41,7 @@ beforeAll(async () => {
   await printed(kubectl(['apply', '-f', '-'], ...objects))
 })
 
-test('kubectl apply of what rpc-operator rbac prints works where nothing is yet', async () => {
+test('kubectl apply of the output of rpc-operator rbac works on an empty cluster', async () => {
   const name = `${namespace}-system`
   const options = {
     namespaces: null,
@@ -57,7 +57,7 @@ test('kubectl apply of what rpc-operator rbac prints works where nothing is yet'
   await run('delete', 'clusterrole,clusterrolebinding', name)
 })
 
-test('who may view or edit a namespace may do so with routers and providers', async () => {
+test('the roles view and edit of a namespace include routers and providers', async () => {
   await printed(kubectl(['apply', '-f', '-'], ...userRoles))
   const may = async (role: string, verb: string, ...kind: readonly string[]): Promise<string> => {
     const output = await run('auth', 'can-i', verb, ...kind, '--as', `${role}er`).catch(String)
@@ -65,7 +65,7 @@ test('who may view or edit a namespace may do so with routers and providers', as
   }
   for (const role of ['view', 'edit'])
     await run('create', 'rolebinding', role, `--clusterrole=${role}`, `--user=${role}er`)
-  // The cluster adds them to its own roles in its own time.
+  // The cluster adds them to its own roles after a while.
   await expect.poll(() => may('edit', 'patch', 'rpcrouters'), { timeout: 20_000 }).toBe('yes')
   await expect.poll(() => may('view', 'list', 'upstreamproviders'), { timeout: 20_000 }).toBe('yes')
   expect(await may('edit', 'patch', 'rpcrouters', '--subresource=scale')).toBe('yes')
@@ -174,7 +174,7 @@ describe('kubectl scale', () => {
     expect(await replicasOf(name)).toBe('5')
   })
 
-  test('is refused beside autoscaling, in words', async () => {
+  test('is refused beside autoscaling, with a message', async () => {
     const { code, stderr } = await kubectl(['scale', 'rpcr/scaled', '--replicas=5'])
     expect(code).toBe(1)
     expect(stderr).toContain('replicas must not be set beside autoscaling, which owns the count')
@@ -189,8 +189,8 @@ test('an empty spec gets its defaults from the API server, as from our own schem
   expect(rpcRouterSchema.parse(stored).spec).toEqual(ours.spec)
 })
 
-test('an object of before a rule stays changeable in what the rule does not touch', async () => {
-  // A copy of the kind in another group, so that nobody else meets the rule.
+test('an object that is older than a rule can be changed in other fields', async () => {
+  // A copy of the kind in another group, so that no other test meets the rule.
   const group = 'ratcheting.rpcrouter.dev'
   const original = JSON.parse(await run('get', 'crd', crd, '-o', 'json')) as Definition
   const copy = copyOf(original, group)

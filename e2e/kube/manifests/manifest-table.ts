@@ -7,11 +7,11 @@ import { parse } from 'yaml'
 /** A manifest, as the tables hold it. */
 interface Row {
   readonly case: string
-  /** Merged over the base and applied before, for what must not change. */
+  /** Merged over the base and applied before, for immutable fields. */
   readonly after?: Patch
   /** Merged over the base. */
   readonly patch: Patch
-  /** The lines of the answer, without the value that the server repeats. Of what is refused. */
+  /** For a refused manifest: the lines of the answer, without the value that the server repeats. */
   readonly says?: readonly string[]
 }
 
@@ -23,10 +23,10 @@ interface Patch {
 /** A manifest of a table. */
 export interface Manifest {
   readonly name: string
-  /** What is applied before it. */
+  /** Applied before it. */
   readonly before: Json | null
   readonly manifest: Json
-  /** What is said of it when it is applied. */
+  /** The lines of the answer when it is applied. */
   readonly says: readonly string[]
 }
 
@@ -57,24 +57,24 @@ function isObject(value: Json | undefined): value is Patch {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** What kubectl says of each object that it could not apply, in their order. */
+/** The output of kubectl for each object that it could not apply, in order. */
 export function splitRefusals(stderr: string): readonly string[] {
   return stderr.split(/^(?=The \w+ "|Error from server)/m).filter((text) => text !== '')
 }
 
-/** How what kubectl says differs from what it should say. */
+/** The difference between kubectl's output and the expected one. */
 export interface Difference {
-  /** What it should say, and does not. */
+  /** Expected lines that are missing. */
   readonly unsaid: readonly string[]
-  /** What it says beyond. */
+  /** Output that is not expected. */
   readonly beyond: string
 }
 
 export const noDifference: Difference = { unsaid: [], beyond: '' }
 
-/** Compares what kubectl says of one object with the lines that it should say. */
+/** Compares kubectl's output for one object with the expected lines. */
 export function differenceOf(stderr: string, says: readonly string[]): Difference {
-  // One mistake a line for one object; in brackets, with commas, for one of several.
+  // A single error is a line; several are in brackets, with commas.
   const said = withoutValues(stderr.replace(/^.*?(?: is invalid: ?|decoding error: )/s, ''))
   const longestFirst = says.toSorted((a, b) => b.length - a.length)
   const beyond = longestFirst.reduce((rest, line) => rest.replace(line, ''), said)

@@ -15,7 +15,7 @@ describe.each([['rpc-router.refused.yaml'], ['upstream-provider.refused.yaml']])
   const atOnce = refusals.filter(({ before }) => before === null)
   const complaints = new Map<string, string>()
 
-  // One kubectl for all of them, since most of its time is its start.
+  // One kubectl for all manifests, since its start takes most of its time.
   const outcome = Promise.withResolvers<Outcome>()
   beforeAll(async () => {
     const manifests = atOnce.map(({ manifest }) => manifest)

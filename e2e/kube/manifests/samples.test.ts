@@ -43,8 +43,8 @@ describe.each(samples)('%s', (sample) => {
     expect(second).not.toBe('')
   })
 
-  test('is taken by the API server, and changes nothing the second time', async () => {
-    // A controller of Kubernetes writes the status of a policy in between.
+  test('is accepted by the API server, and changes nothing the second time', async () => {
+    // A controller of Kubernetes may write the status of a policy meanwhile.
     const counter = sample === 'house-rules.yaml' ? 'generation' : 'resourceVersion'
     const output = ['-o', `jsonpath={.items[*].metadata.${counter}}`]
     const apply = () => printed(kubectl(['apply', '-f', file, ...output]))
@@ -82,14 +82,14 @@ describe('the house rules', () => {
   const inHouse = kubectlFor(house.kubeconfig, house.namespace)
   const tryOut = (object: unknown) => inHouse(['apply', '--dry-run=server', '-f', '-'], object)
 
-  test('refuse an upstream without TLS, in their own words', async () => {
+  test('refuse an upstream without TLS, with their own message', async () => {
     await eventually(async () => {
       const { stderr } = await tryOut(provider('http://geth.nodes.svc:8545', { team: 'a' }))
       expect(stderr).toContain('every url of an UpstreamProvider must use TLS (house rule)')
     })
   })
 
-  test('refuse one that belongs to nobody', async () => {
+  test('refuse a provider without a team', async () => {
     await eventually(async () => {
       const { stderr } = await tryOut(provider('https://eth.alpha.example', {}))
       expect(stderr).toContain('an UpstreamProvider must have the label team (house rule)')

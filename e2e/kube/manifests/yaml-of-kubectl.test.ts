@@ -13,7 +13,7 @@ import { installCrds, kubectlFor, printed } from '../kubectl.ts'
 import { useNamespace } from '../test-namespace.ts'
 
 /*
- * kubectl reads YAML 1.1, in which words such as off are no texts.
+ * kubectl reads YAML 1.1, in which words such as off are no strings.
  */
 
 const { kubeconfig, namespace } = useNamespace()
@@ -104,7 +104,7 @@ test('kubectl reads values without quotes as we do', async () => {
   expect(readDocuments(text)).toEqual([{ place: 'document 1, line 1', value: theirs }])
 })
 
-test('kubectl reads whatever we write as what it is', async () => {
+test('kubectl reads the YAML that the project writes with the same values', async () => {
   const texts = [
     'off',
     'y',

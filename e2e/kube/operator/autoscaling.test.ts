@@ -48,7 +48,7 @@ afterAll(() => running.stop())
 
 const autoscaling = { minReplicas: 2, maxReplicas: 10 }
 
-/** What an autoscaler does: it writes the count through the scale subresource. */
+/** Writes the count through the scale subresource, like an autoscaler. */
 async function scale(router: string, replicas: number): Promise<void> {
   const ref = { namespace: place.namespace, name: `${router}-router` }
   await place.client.mergePatch(deployments, ref, { spec: { replicas } }, place.signal, 'scale')
@@ -75,7 +75,7 @@ test('switched on, the count stays what it was, and is the autoscaler’s from t
   expect(counts.get('on-router')?.every((each) => each >= 5)).toBe(true)
 })
 
-test('switched on where no pod was wanted, it begins with the least', async () => {
+test('switched on at 0 replicas, it begins with the minimum', async () => {
   await fleet.provider('asleep', 'asleep-a')
   await fleet.router('asleep', { replicas: 0 })
   await fleet.routerIs('asleep', 'Available', 'ScaledToZero')

@@ -29,7 +29,7 @@ async function isReported(router: string): Promise<boolean> {
   )
 }
 
-test('a Deployment that was scaled by hand gets its count again, without a word', async () => {
+test('a Deployment that was scaled by hand gets its count again, without an event', async () => {
   await fleet.provider('once', 'once-a')
   await fleet.router('once', { replicas: 2 })
   await fleet.routerIs('once', 'Ready', 'Ready', 30_000)
@@ -42,7 +42,7 @@ test('a Deployment that was scaled by hand gets its count again, without a word'
   expect(await isReported('once')).toBe(false)
 })
 
-test('an autoscaler that somebody made beside a fixed count stands in the status, until the spec fits', async () => {
+test('an autoscaler beside a fixed count is shown in the status, until the spec agrees with it', async () => {
   await fleet.provider('twice', 'twice-a')
   await fleet.router('twice', { replicas: 2 })
   await fleet.routerIs('twice', 'Ready', 'Ready', 30_000)
@@ -61,7 +61,7 @@ test('an autoscaler that somebody made beside a fixed count stands in the status
   await fleet.delete(horizontalPodAutoscalers, 'twice-router')
 })
 
-test('other fields that are put back time and again are told of as well', async () => {
+test('other fields that are restored repeatedly are reported as well', async () => {
   await fleet.provider('other', 'other-a')
   await fleet.router('other')
   await fleet.routerIs('other', 'Ready', 'Ready', 30_000)

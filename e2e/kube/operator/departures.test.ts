@@ -29,7 +29,7 @@ const [grantedRoles, bindings] = (['Role', 'RoleBinding'] as const).map((kind): 
   return { group, version: 'v1', kind, plural: `${kind.toLowerCase()}s`, namespaced: true }
 }) as [Resource, Resource]
 
-/** What lets an operator work in the namespace, to be granted again when it went with it. */
+/** The rights of an operator in the namespace, to grant them again after its deletion. */
 async function rightsIn({ client, namespace, signal }: TestNamespace) {
   const found = [grantedRoles, bindings].map(async (resource) => {
     const { items } = await listAll(client, resource, { namespace }, signal)
@@ -53,7 +53,7 @@ async function deleteNamespace(): Promise<void> {
   await place.client.delete(namespaces, { name: place.namespace }, place.signal)
 }
 
-/** A cluster with the namespace of the test, and with nothing else in it. */
+/** A cluster with only the namespace of the test. */
 async function ownCluster(): Promise<AsyncDisposable> {
   const { folder, access, kubeconfig, ...cluster } = await startCluster()
   const before = place
@@ -106,12 +106,12 @@ test.each([
       const refused = running.asked.filter(
         ({ verb, outcome }) => verb !== 'list' && outcome === 403,
       )
-      // As many as were under way, and not one for each object that goes.
+      // Only requests that were under way, and not one for each deleted object.
       const objects = refused.filter(({ resource }) => resource !== 'events')
       if (where === null)
         expect(objects.length, JSON.stringify(refused)).toBeLessThan(routers.length)
     } finally {
-      // What a namespace refuses that goes is no right that is wanting.
+      // A refusal by a namespace in deletion is no missing right.
       await Promise.allSettled([running.stop()])
       await cluster?.[Symbol.asyncDispose]()
     }

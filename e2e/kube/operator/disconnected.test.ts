@@ -20,13 +20,13 @@ beforeAll(async () => {
   await installCrds(kubectlFor(place.kubeconfig, place.namespace))
 })
 
-/** Runs the operator, stops it, lets the world change, and runs it again. */
+/** Runs the operator, stops it, makes a change, and runs it again. */
 async function whileAway(change: () => Promise<void>): Promise<AsyncDisposable> {
   await change()
   return runOperator({ ...place, namespaces: [place.namespace] })
 }
 
-test('a router that was deleted and made again under its name gets objects of its own', async () => {
+test('a router that was deleted and recreated under its name gets new objects', async () => {
   const as = await grantRules({ ...place, namespaces: [place.namespace] })
   const first = await runOperator({ ...place, namespaces: [place.namespace] }, { as })
   await fleet.provider('again', 'again-a')
@@ -48,7 +48,7 @@ test('a router that was deleted and made again under its name gets objects of it
   }, 50_000)
 })
 
-test('what changed meanwhile is caught up with', async () => {
+test('changes of the meantime are applied', async () => {
   const first = await runOperator({ ...place, namespaces: [place.namespace] })
   await fleet.secret('meanwhile-keys', { key: 'first' })
   await fleet.provider('meanwhile', 'meanwhile-a', keyHeader('meanwhile-keys'))

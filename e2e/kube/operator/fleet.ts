@@ -16,7 +16,7 @@ import {
 import { eventually } from '../eventually.ts'
 import type { TestNamespace } from '../test-namespace.ts'
 
-/** The least RpcRouter, with what is given laid over its spec. */
+/** A minimal RpcRouter, with `spec` merged over its own. */
 export function routerObject(namespace: string, name: string, spec: object = {}): KubeObject {
   return {
     apiVersion: 'rpcrouter.dev/v1alpha1',
@@ -25,14 +25,14 @@ export function routerObject(namespace: string, name: string, spec: object = {})
     spec: {
       endpoints: [{ name: 'eth1', port: 3360, chainId: 'ETH1', apiInterface: 'jsonrpc' }],
       providerSelector: { matchLabels: { pool: name } },
-      // Tests do not wait for pods to prove themselves.
+      // Tests do not wait for `minReadySeconds`.
       pod: { rollout: { minReadySeconds: 0 } },
       ...spec,
     },
   } as KubeObject
 }
 
-/** The least UpstreamProvider of a router's pool. */
+/** A minimal UpstreamProvider of a router's pool. */
 export function providerObject(
   namespace: string,
   pool: string,
@@ -71,7 +71,7 @@ export function keyHeader(secret: string, key = 'key'): object {
   return { nodeUrls: [{ url: 'https://node.example', auth: { headers: [header] } }] }
 }
 
-/** What a test does in its namespace, in few words. */
+/** Short methods for the objects of a test's namespace. */
 export class Fleet {
   readonly namespace: string
   readonly client: KubeClient
@@ -133,7 +133,7 @@ export class Fleet {
     return Object.fromEntries(entries)
   }
 
-  /** Waits until a condition of a router has a reason, and gives it back. */
+  /** Waits until a condition of a router has a reason, and returns it. */
   routerIs(name: string, type: string, reason: string, timeoutMs = 15_000): Promise<Condition> {
     return this.#is(rpcRouters, name, type, reason, timeoutMs)
   }

@@ -14,8 +14,8 @@ import { useOperatedFleet } from './operated-fleet.ts'
 import { quiet } from './running-operator.ts'
 
 /*
- * Somebody who may delete and create ConfigMaps, and neither read Secrets nor write Deployments, puts a config of his own
- * in the place of that of a router.
+ * An attacker who may delete and create ConfigMaps, but neither read Secrets nor write Deployments, replaces the config
+ * of a router.
  */
 
 const operated = useOperatedFleet()
@@ -47,8 +47,8 @@ async function forge(router: string): Promise<string> {
   return made.metadata.uid ?? ''
 }
 
-test('a forged config is put right, and no Secret gets out by it', async () => {
-  await fleet.secret('top', { key: 'of somebody else' })
+test('a forged config is repaired, and discloses no Secret', async () => {
+  await fleet.secret('top', { key: 'of another user' })
   await fleet.secret('r-keys', { key: 'ours' })
   await fleet.provider('r', 'a', keyHeader('r-keys'))
   await fleet.provider('r', 'b')
@@ -64,7 +64,7 @@ test('a forged config is put right, and no Secret gets out by it', async () => {
   await fleet.routerIs('r', 'Programmed', 'Programmed')
 })
 
-test('what somebody writes onto the ConfigMaps opens no port', async () => {
+test('changes of the ConfigMaps open no port', async () => {
   await fleet.provider('p', 'p-a')
   await fleet.router('p')
   await fleet.routerIs('p', 'Ready', 'Ready', 30_000)

@@ -32,7 +32,7 @@ describe('a router', () => {
     await fleet.provider('simple', 'simple-a')
     await fleet.router('simple')
     await fleet.routerIs('simple', 'Ready', 'Ready', 30_000)
-    // Ready comes with the first pod that is enough.
+    // Ready comes with the first ready pod.
     await fleet.routerIs('simple', 'Progressing', 'RolloutComplete')
     const { status } = await fleet.get(rpcRouters, 'simple')
     expect(status).toMatchObject({
@@ -83,7 +83,7 @@ describe('a router', () => {
     await fleet.providerIs('gone-a', 'Ready', 'NotSelected')
   })
 
-  test('is put right again when somebody changes what belongs to it', async () => {
+  test('is repaired after a change of its objects', async () => {
     await fleet.provider('drift', 'drift-a')
     await fleet.router('drift')
     await fleet.routerIs('drift', 'Ready', 'Ready', 30_000)
@@ -100,7 +100,7 @@ describe('a router', () => {
     await eventually(() => fleet.get(services, 'drift-router'))
   })
 
-  test('that is paused is left alone until it no longer is', async () => {
+  test('that is paused is not changed until the pause ends', async () => {
     await fleet.provider('paused', 'paused-a')
     await fleet.router('paused')
     await fleet.routerIs('paused', 'Ready', 'Ready', 30_000)
@@ -116,7 +116,7 @@ describe('a router', () => {
   })
 
   test.each([
-    ['taken', 'somebody else', undefined],
+    ['taken', 'another owner', undefined],
     [
       'clash',
       'an RpcRouter of another group, of the same name,',
@@ -131,7 +131,7 @@ describe('a router', () => {
       ],
     ],
   ])(
-    '%s whose name %s has taken touches nothing, and says so',
+    '%s whose name %s has taken touches nothing, and reports it',
     async (name, _, ownerReferences) => {
       const labels = { app: 'theirs' }
       const theirs = {
@@ -180,7 +180,7 @@ test('nothing is built for a router that is refused, nor a Redis', async () => {
 })
 
 describe('providers', () => {
-  test('one that is invalid beside five that are fine is left out, and alone in it', async () => {
+  test('an invalid one beside five valid ones is left out, and only that one', async () => {
     for (const name of ['five-a', 'five-b', 'five-c', 'five-d', 'five-e'])
       await fleet.provider('five', name)
     await fleet.provider('five', 'five-x', {
@@ -208,7 +208,7 @@ describe('providers', () => {
     expect(((await deployment('burst')).metadata.generation ?? 0) - first).toBeLessThan(6)
   })
 
-  test('the last one that goes leaves the last good config running', async () => {
+  test('after the deletion of the last one the last good config stays', async () => {
     await fleet.provider('last', 'last-a')
     await fleet.router('last')
     await fleet.routerIs('last', 'Ready', 'Ready', 30_000)
@@ -254,7 +254,7 @@ describe('Secrets', () => {
     expect(status).toBe('True')
   })
 
-  test('a rotated key rolls the pods; what nobody refers to does not', async () => {
+  test('a rotated key rolls the pods; a key without references does not', async () => {
     await fleet.secret('turn-keys', { key: 'first', other: 'x' })
     await fleet.provider('turn', 'turn-a', keyHeader('turn-keys'))
     await fleet.router('turn')

@@ -19,13 +19,13 @@ const operated = useOperatedFleet({}, (pod) =>
 )
 const { fleet } = operated
 
-/** A kubelet starts no container whose environment refers to a Secret that is not there. */
+/** A kubelet starts no container whose environment refers to a missing Secret. */
 function canStart({ spec }: Pod): boolean {
   const text = JSON.stringify(spec)
   return ![...gone].some((name) => text.includes(`"secretKeyRef":{"name":"${name}"`))
 }
 
-/** A router with the providers a and b, each with a Secret of its own, and the Secret of a gone. */
+/** A router with the providers a and b, each with its own Secret; the Secret of a is deleted. */
 async function routerWithLostSecret(name: string, spec: object = {}): Promise<void> {
   await fleet.secret(`${name}-s1`, { key: 'first' })
   await fleet.secret(`${name}-s2`, { key: 'first' })

@@ -32,7 +32,7 @@ afterAll(async () => {
   await deleteDefinition(place.client, podMonitors, place.signal)
 })
 
-test('a kind of monitors that is installed later is found by itself', async () => {
+test('a kind of monitors that is installed later is discovered', async () => {
   await fleet.provider('late', 'late-a')
   await fleet.router('late', { monitoring: { type: 'PodMonitor' } })
   await fleet.routerIs('late', 'Programmed', 'ProgrammedWithoutMonitor')
@@ -44,7 +44,7 @@ test('a kind of monitors that is installed later is found by itself', async () =
   })
 })
 
-test('one that is removed keeps nothing from being done, and is found when it is there again', async () => {
+test('a removed kind blocks nothing, and is discovered when it is back', async () => {
   await fleet.provider('gone', 'gone-a')
   await fleet.router('gone', { monitoring: { type: 'PodMonitor' } })
   await fleet.routerIs('gone', 'Programmed', 'Programmed')

@@ -13,7 +13,7 @@ export interface OperatedFleet {
   readonly place: TestNamespace
   readonly fleet: Fleet
   readonly kubelet: PretendKubelet
-  /** From before the first test on; the one that stands here is stopped at the end. */
+  /** Runs from before the first test; the present one is stopped at the end. */
   running: RunningOperator
   /** One more operator for the namespace. */
   run(): Promise<RunningOperator>

@@ -58,7 +58,7 @@ test('after a roll-back that was undone pods want no key that the spec does not 
   await fleet.routerIs('back', 'Ready', 'Ready')
 })
 
-test('what was set by hand is put back, and nothing is left that a new operator would write', async () => {
+test('manual changes are reverted, and a new operator has nothing to write', async () => {
   await fleet.provider('hand', 'hand-a')
   await fleet.router('hand')
   await fleet.routerIs('hand', 'Ready', 'Ready', 30_000)
@@ -103,7 +103,7 @@ test('what was set by hand is put back, and nothing is left that a new operator 
   expect(writes(second.asked)).toEqual([])
 })
 
-test('a change by hand of what no pause covers is put back at once; a restart is not', async () => {
+test('a manual change that no pause covers is reverted at once; a restart is not', async () => {
   await fleet.provider('now', 'now-a')
   await fleet.router('now')
   await fleet.routerIs('now', 'Ready', 'Ready', 30_000)
@@ -119,7 +119,7 @@ test('a change by hand of what no pause covers is put back at once; a restart is
   expect(metadata?.annotations).toHaveProperty(['kubectl.kubernetes.io/restartedAt'])
 })
 
-test('what --cascade=orphan left is adopted by the next router of the name', async () => {
+test('objects that --cascade=orphan left are adopted by the next router of the name', async () => {
   await fleet.provider('orphan', 'orphan-a')
   await fleet.router('orphan')
   await fleet.routerIs('orphan', 'Ready', 'Ready', 30_000)

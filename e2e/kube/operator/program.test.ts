@@ -38,7 +38,7 @@ interface Program {
   readonly child: ChildProcess
   readonly url: string
   readonly stderr: Promise<string>
-  /** What has stood on stderr so far. */
+  /** The output on stderr so far. */
   log(): string
   readonly ended: Promise<number | null>
 }
@@ -100,7 +100,7 @@ async function roleNames(): Promise<readonly string[]> {
 }
 
 describe('the program', () => {
-  test('reconciles, tells how it is, and gives its lease back when it is told to stop', async () => {
+  test('reconciles, reports its state, and releases its lease at SIGTERM', async () => {
     const { kubeconfig, flags } = await account()
     const running = await start(kubeconfig, ...flags)
     await eventually(async () => expect(await statusOf(running, '/readyz')).toBe(200), 20_000)
@@ -137,7 +137,7 @@ describe('the program', () => {
     )
   })
 
-  test('a second one waits, knows the world, and takes over at once', async () => {
+  test('a second one waits with full caches, and takes over at once', async () => {
     const { kubeconfig, flags } = await account()
     const first = await start(kubeconfig, ...flags)
     await eventually(() => leads(first), 20_000)
@@ -165,7 +165,7 @@ describe('the program', () => {
     await fleet.routerIs('away', 'Programmed', 'Programmed', 30_000)
     await proxy[Symbol.asyncDispose]()
     const failures = () => running.log().split('Watch failed').length - 1
-    // Each kind is asked for again, and in vain: only a process that lives comes so far.
+    // Each kind is requested again in vain: only a living process does so.
     await eventually(() => failures() > 30, 30_000)
     expect(running.child.exitCode).toBeNull()
     running.child.kill('SIGTERM')
@@ -173,7 +173,7 @@ describe('the program', () => {
   })
 })
 
-test('where its port is taken it ends, and says which and by what flag to choose another', async () => {
+test('if its port is taken it ends, and names the port and the flag to choose another', async () => {
   const { kubeconfig, flags } = await account()
   const first = await start(kubeconfig, ...flags)
   await eventually(async () => expect(await statusOf(first, '/readyz')).toBe(200), 20_000)
@@ -186,7 +186,7 @@ test('where its port is taken it ends, and says which and by what flag to choose
   expect(await statusOf(first, '/readyz')).toBe(200)
 })
 
-test('without its kinds in the cluster it says what to install', async () => {
+test('without its kinds in the cluster the error says what to install', async () => {
   await using bare = await startCluster()
   const running = await start(bare.kubeconfig)
   expect(await running.ended).toBe(1)

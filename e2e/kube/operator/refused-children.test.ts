@@ -28,7 +28,7 @@ const quotas: Resource<ResourceQuota> = {
   namespaced: true,
 }
 
-/** Sets what a quota allows, and waits until the API server goes by it. */
+/** Sets a quota, and waits until the API server applies it. */
 async function quota(name: string, hard: Readonly<Record<string, string>>): Promise<void> {
   const object = { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name }, spec: { hard } }
   const options = { fieldManager: 'test', force: true }
@@ -51,7 +51,7 @@ async function egress(router: string): Promise<readonly unknown[]> {
 
 const urlOf = (port: number) => `http://node.example:${port}`
 
-/** The name of the config in which a node has a port. */
+/** The name of the config with a port of a node. */
 function configWith(router: string, port: number): Promise<string> {
   return eventually(async () => {
     const found = (await fleet.list(configMaps)).find(
@@ -70,14 +70,14 @@ async function wish(router: string, port: number): Promise<void> {
   await configWith(router, port)
 }
 
-/** The operator would look by itself, but not at once. */
+/** Triggers a reconcile, which would otherwise come later. */
 async function lookAgain(router: string): Promise<void> {
   await fleet.patch(rpcRouters, router, {
     metadata: { annotations: { 'example.com/look': 'now' } },
   })
 }
 
-test('a router whose NetworkPolicy is refused leaves no configs behind, and is well when that ends', async () => {
+test('a router whose NetworkPolicy is refused leaves no configs behind, and recovers afterwards', async () => {
   const networkPolicy = 'count/networkpolicies.networking.k8s.io'
   // kube-root-ca.crt, and one to spare.
   await quota('few', { [networkPolicy]: '0', 'count/configmaps': '3' })
@@ -95,7 +95,7 @@ test('a router whose NetworkPolicy is refused leaves no configs behind, and is w
   await fleet.delete(quotas, 'few')
 })
 
-test('a router whose autoscaler is refused goes on being changed, with the count that it had', async () => {
+test('a router whose autoscaler is refused is still changed, with its previous count', async () => {
   await fleet.provider('run', 'run-a', { nodeUrls: [{ url: 'http://node.example:8545' }] })
   await fleet.router('run', { replicas: 3 })
   await fleet.routerIs('run', 'Progressing', 'RolloutComplete', 30_000)

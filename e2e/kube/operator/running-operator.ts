@@ -19,7 +19,7 @@ export interface Asked {
   readonly outcome: number | string
 }
 
-/** The operator in this process, as a service account with the operator's own rules and no others. */
+/** The operator in this process, as a service account with only the operator's own rules. */
 export interface RunningOperator extends AsyncDisposable {
   readonly operator: Operator
   readonly metrics: Metrics
@@ -39,11 +39,11 @@ export interface OperatorPlace {
   /** Null for all. */
   readonly namespaces: readonly string[] | null
   readonly signal: AbortSignal
-  /** Goes instead of `access` for the operator, e.g. through a proxy. */
+  /** Replaces `access` for the operator, e.g. by a proxy. */
   readonly through?: (access: Access) => Access
 }
 
-/** Grants a new service account what `rpc-operator rbac` prints, and gives its credentials. */
+/** Grants a new service account the output of `rpc-operator rbac`, and returns its credentials. */
 export async function grantRules(place: OperatorPlace): Promise<Access> {
   const { client, access, folder, namespaces, signal } = place
   const account = { namespace: 'default', name: `operator-${randomBytes(4).toString('hex')}` }
@@ -62,7 +62,7 @@ export async function grantRules(place: OperatorPlace): Promise<Access> {
 export interface RunOptions {
   readonly as?: Access
   readonly observer?: KubeObserver
-  /** Kinds, by their plural, that a quota refuses in the words in which the rules would. */
+  /** Plurals of kinds that a quota refuses with the same message as missing rules. */
   readonly quotaOn?: readonly string[]
 }
 
@@ -101,7 +101,7 @@ export async function runOperator(
   return { operator, metrics, asked, failures, stop, [Symbol.asyncDispose]: stop }
 }
 
-/** Resolves when the operator has had nothing to do for a second. */
+/** Resolves after a second without work of the operator. */
 export async function quiet({ operator, asked }: RunningOperator): Promise<void> {
   const { routers, providers } = operator
   let since = performance.now()

@@ -35,10 +35,10 @@ export function providersOf({ routers, providersEach, isShared }: Population): n
 }
 
 const atOnce = 32
-/** No pod may ever run here, and that must not count as a stalled rollout in the midst of it. */
+/** If no pod ever runs, that must not count as a stalled rollout. */
 const rollout = { minReadySeconds: 0, progressDeadlineSeconds: 3_600 }
 
-/** Creates it, as fast as the server takes it. */
+/** Creates the population as fast as the server allows. */
 export async function populate(
   client: KubeClient,
   { namespace, routers, providersEach, isShared }: Population,
@@ -68,7 +68,7 @@ export async function populate(
   await Promise.all(creators)
 }
 
-/** How far the operator has come, as a watch tells it: lists again and again would cost the server as much as the work. */
+/** The operator's progress, by a watch: repeated lists would cost the server as much as the work. */
 export class Progress {
   readonly #routers = new Store<KubeObject>()
   readonly #providers = new Store<KubeObject>()
@@ -95,7 +95,7 @@ export class Progress {
   }
 }
 
-/** Objects that the operator has to do with: what it was given, and what it made of it. */
+/** Counts the objects that the operator reads and those that it makes. */
 export async function countObjects(
   client: KubeClient,
   namespace: string,

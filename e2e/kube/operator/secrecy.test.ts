@@ -30,7 +30,7 @@ test('values of Secrets are in the Secrets and nowhere else', async () => {
   })
   const observer = logObserver(createLogger('debug', sink))
   await using running = await runOperator({ ...place, namespaces: [place.namespace] }, { observer })
-  // Every way in which a value is used, and every way in which one can be wrong.
+  // Every use of a value, and every kind of invalid value.
   const values = {
     good: `${canary}-good`,
     'line-break': `${canary}-line\n`,

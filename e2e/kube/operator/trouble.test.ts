@@ -16,7 +16,7 @@ import { quiet, writes } from './running-operator.ts'
 
 const operated = useOperatedFleet()
 const { place, fleet, kubelet } = operated
-/** How often each event was told of a router, by reason. */
+/** The count of each event of a router, by reason. */
 async function eventCounts(router: string): Promise<Readonly<Record<string, number>>> {
   const all = (await fleet.list(events)).filter(({ regarding }) => regarding?.name === router)
   return Object.fromEntries(
@@ -24,7 +24,7 @@ async function eventCounts(router: string): Promise<Readonly<Record<string, numb
   )
 }
 
-test('while new pods are not ready, old ones serve: they keep their ports, and Ready says so', async () => {
+test('while new pods are not ready, old ones serve: they keep their ports, and Ready reports it', async () => {
   await fleet.provider('old', 'old-a', { nodeUrls: [{ url: 'http://old.example:8545' }] })
   await fleet.router('old')
   await fleet.routerIs('old', 'Ready', 'Ready', 30_000)
@@ -78,7 +78,7 @@ const webhooks: Resource = {
   namespaced: false,
 }
 
-test('a webhook that is down stands in the status, of routers that are there and of new ones', async () => {
+test('a webhook that is down is shown in the status of existing and new routers', async () => {
   await fleet.provider('hook', 'hook-a')
   await fleet.router('hook')
   await fleet.routerIs('hook', 'Ready', 'Ready', 30_000)
@@ -118,7 +118,7 @@ test('a webhook that is down stands in the status, of routers that are there and
   }
 })
 
-test('a field that the API does not know stands in the status, though it is answered as a failure', async () => {
+test('a field that the API does not know is shown in the status, though the API answers with a failure', async () => {
   await fleet.provider('odd', 'odd-a')
   const affinity = { nodeAffinity: { noSuchField: true } }
   await fleet.router('odd', { pod: { affinity, rollout: { minReadySeconds: 0 } } })
@@ -135,18 +135,18 @@ test('a Service that is stuck in its deletion is named', async () => {
   await fleet.patch(services, 'stuck-router', { metadata: { finalizers } })
   await fleet.delete(rpcRouters, 'stuck')
   await fleet.router('stuck')
-  const isWaitedFor = (whose: string) =>
+  const isWaitedFor = (owner: string) =>
     eventually(async () => {
       const { message } = await fleet.routerIs('stuck', 'Programmed', 'StillDeleting', 30_000)
       expect(message).toBe(
-        `the Service stuck-router of ${whose} is still being deleted, held by its finalizers: example.com/load-balancer.`,
+        `the Service stuck-router of ${owner} is still being deleted, held by its finalizers: example.com/load-balancer.`,
       )
     }, 30_000)
-  // What else the earlier one left goes first.
+  // Other objects of the earlier router are deleted first.
   await isWaitedFor('an earlier RpcRouter of this name')
   await fleet.patch(services, 'stuck-router', { metadata: { finalizers: null } })
   await fleet.routerIs('stuck', 'Programmed', 'Programmed', 40_000)
-  // The same of its own.
+  // The same with its own Service.
   await fleet.patch(services, 'stuck-router', { metadata: { finalizers } })
   await fleet.delete(services, 'stuck-router')
   await isWaitedFor('this RpcRouter')
@@ -154,7 +154,7 @@ test('a Service that is stuck in its deletion is named', async () => {
   await fleet.routerIs('stuck', 'Programmed', 'Programmed', 40_000)
 })
 
-test('amounts in other words are written once, also by an operator that starts anew', async () => {
+test('amounts in another notation are written once, also by a new operator', async () => {
   await fleet.provider('words', 'words-a')
   const resources = { requests: { cpu: '0.5', memory: '1024Mi' }, limits: { memory: '1024Mi' } }
   await fleet.router('words', { pod: { resources, rollout: { minReadySeconds: 0 } } })
