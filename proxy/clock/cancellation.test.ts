@@ -4,12 +4,12 @@ import { describe, expect, it } from 'vitest'
 import { Cancellation, within } from './cancellation.ts'
 import { VirtualClock } from './testing/virtual-clock.ts'
 
-/** Never ends by itself; fails when it is taken back. */
+/** Never ends by itself; fails when it is aborted. */
 function untilAborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
-    if (signal.aborted) reject(new Error('taken back'))
+    if (signal.aborted) reject(new Error('aborted'))
     signal.addEventListener('abort', () => {
-      reject(new Error('taken back'))
+      reject(new Error('aborted'))
     })
   })
 }
@@ -17,7 +17,7 @@ function untilAborted(signal: AbortSignal): Promise<never> {
 const tooLate = () => new Error('too late')
 
 describe('work within a time', () => {
-  it('is taken back when its time is over, and fails by what is said for that', async () => {
+  it('is aborted when its time is over, and fails by what is said for that', async () => {
     const clock = new VirtualClock()
     const failed: unknown[] = []
     const outer = new Cancellation()
@@ -26,16 +26,16 @@ describe('work within a time', () => {
     await clock.advance(99)
     expect(failed).toEqual([])
     await clock.advance(1)
-    expect(failed).toEqual([new Error('too late'), new Error('taken back')])
+    expect(failed).toEqual([new Error('too late'), new Error('aborted')])
   })
 
-  it('is taken back with who waits, also with one that has left already, and is not too late', async () => {
+  it('is aborted with its caller, also with one that has left already, and is not too late', async () => {
     const clock = new VirtualClock()
     const outer = new Cancellation()
     const taken = within(clock, outer, 100, untilAborted, tooLate)
     outer.abort()
-    await expect(taken).rejects.toThrow('taken back')
-    await expect(within(clock, outer, 100, untilAborted, tooLate)).rejects.toThrow('taken back')
+    await expect(taken).rejects.toThrow('aborted')
+    await expect(within(clock, outer, 100, untilAborted, tooLate)).rejects.toThrow('aborted')
   })
 
   it('leaves nothing behind when it has ended', async () => {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 
-/** Takes back what was scheduled. Harmless when it already ran or was taken back. */
+/** Cancels what was scheduled. Harmless when it already ran or was cancelled. */
 export type Cancel = () => void
 
 /**

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { feelPulse } from './pulse.ts'
 import { VirtualClock } from './testing/virtual-clock.ts'
 
-/** A connection with somebody at its other end, who answers when told to. */
+/** A connection with a peer at its other end, which answers when it is asked to. */
 function connected({ answers = true }: { readonly answers?: boolean } = {}) {
   const clock = new VirtualClock()
   const seen = { received: 0, asked: 0, lostAtMs: null as number | null, answers }

@@ -100,7 +100,7 @@ describe('an object in pieces', () => {
     expect([isComplete, problem]).toEqual([false, null])
   })
 
-  test('keeps no more of a value than it is told to', () => {
+  test('keeps no more of a value than it is asked to', () => {
     const tracker = new JsonTracker(wanted, 64)
     for (const part of ['{"id":"', ...Array<string>(100).fill('a'.repeat(1_000))])
       tracker.push(Buffer.from(part))

@@ -71,7 +71,7 @@ test('a late client begins with the next block, and all share what is asked', as
   expect(fixture.calls.filter((call) => call.includes('eth_getLogs'))).toHaveLength(2)
 })
 
-test('those of a replaced block are taken back, the newest first, before others take their place', async () => {
+test('those of a replaced block are removed, the newest first, before others take their place', async () => {
   const { chain, fixture, mine, one } = await setUp()
   const client = await fixture.join('eth_subscribe', ['logs'])
   await mine(3)
@@ -86,7 +86,7 @@ test('those of a replaced block are taken back, the newest first, before others 
   ])
 })
 
-test('the logs of 256 blocks can be taken back; a deeper reorganisation ends with a reason', async () => {
+test('the logs of 256 blocks can be removed; a deeper reorganisation ends with a reason', async () => {
   const { chain, fixture, mine, one } = await setUp()
   const client = await fixture.join('eth_subscribe', ['logs'])
   for (let each = 0; each < 270; each++) await mine()

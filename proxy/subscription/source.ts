@@ -76,7 +76,7 @@ export class SharedSource {
     }
     this.#members.set(member, null)
     try {
-      await unlessAborted(this.#opening, signal, () => new TransportError('aborted', 'taken back'))
+      await unlessAborted(this.#opening, signal, () => new TransportError('aborted', 'aborted'))
       return member
     } catch (error) {
       member.close()

@@ -66,7 +66,7 @@ describe('availability', () => {
     expect(availability.standing).toBe(standing)
   })
 
-  it('tells each change once, with its reason', () => {
+  it('reports each change once, with its reason', () => {
     const changes: string[] = []
     const availability = new Availability(2, (from, to, why) =>
       changes.push(`${from} > ${to}: ${why}`),

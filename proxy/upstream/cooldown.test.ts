@@ -31,11 +31,11 @@ describe('Cooldown', () => {
     ['says nothing', [null, null, null, null], [30, 60, 120, 240]],
     ['says "at once"', [0, 0, 0, 0], [1, 1, 1, 1]],
     ['names a time, then none', [5_000, 0, null], [5, 1, 30]],
-  ])('lasts the longer the more often one that %s refuses', async (_, told, seconds) => {
+  ])('lasts the longer the more often one that %s refuses', async (_, delaysMs, seconds) => {
     const clock = new VirtualClock()
     const cooldown = new Cooldown(clock, noJitter)
     const lengths: number[] = []
-    for (const retryAfterMs of told) {
+    for (const retryAfterMs of delaysMs) {
       lengths.push(begin(cooldown, retryAfterMs) / 1_000)
       await clock.advance(30 * 60_000)
     }

@@ -7,7 +7,7 @@ import type { Upstream } from './upstream.ts'
 import type { Wanted } from './pick.ts'
 
 describe('the snapshot', () => {
-  it('counts the URLs that are left alone now', async () => {
+  it('counts the URLs in cooldown', async () => {
     const { clock, pool } = new PoolFixture('a')
     const inCooldown = () => pool.snapshot().upstreams[0]!.urlsInCooldown
     expect(inCooldown()).toBe(0)
@@ -89,19 +89,19 @@ describe('the choice', () => {
     expect(fixture.turns(100, {}, 'latency').split('a').length).toBeGreaterThan(80)
   })
 
-  it('tells how near each one is to the tip, and draws by that', () => {
+  it('says how near each one is to the tip, and draws by that', () => {
     const fixture = new PoolFixture('ab')
     fixture.sees('a', 99)
     fixture.sees('b', 100)
-    let told: unknown
-    fixture.pool.pick.next(fixture.wanted(), 'sync-freshness', (candidates) => (told = candidates))
-    expect(told).toMatchObject([
+    let drawn: unknown
+    fixture.pool.pick.next(fixture.wanted(), 'sync-freshness', (candidates) => (drawn = candidates))
+    expect(drawn).toMatchObject([
       { name: 'a', sync: 1 / 2, weight: 1 / 8 },
       { name: 'b', sync: 1, weight: 1 },
     ])
   })
 
-  it('tells whether it would be a repetition', () => {
+  it('says whether it would be a repetition', () => {
     const fixture = new PoolFixture('ab')
     expect(fixture.pool.pick.repeats(fixture.wanted())).toBe(false)
     fixture.tried.add('a')
@@ -190,7 +190,7 @@ describe('a lagging upstream', () => {
     expect(fixture.chosen(different)).toBe('a')
   })
 
-  it('is known as such as soon as others tell the tip, though it was heard first', () => {
+  it('is known as such as soon as others show the tip, though it reported first', () => {
     const fixture = new PoolFixture('abc')
     fixture.sees('a', 90)
     expect(fixture.pool.stateOf(fixture.upstream('a'))).toBe('eligible')
@@ -226,7 +226,7 @@ it.each<[string, BlockRef, string]>([
 })
 
 describe('who is in cooldown', () => {
-  it('is told by who comes back first', async () => {
+  it('is reported by the upstream that comes back first', async () => {
     const fixture = new PoolFixture('ab')
     expect(fixture.pool.nextInCooldown(fixture.wanted())).toBeNull()
     fixture.cooldown('b')

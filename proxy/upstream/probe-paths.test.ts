@@ -27,7 +27,7 @@ const notImplemented = {
   body: JSON.stringify({ code: 12, message: 'Not Implemented', details: [] }),
 }
 
-/** A node that answers at each path as told, and what it was asked for. */
+/** A node that answers at each path as scripted, and what it was asked for. */
 class PathNode {
   readonly clock = new VirtualClock()
   readonly asked: string[] = []
@@ -90,7 +90,7 @@ test('a node that knows no path has refused, by its first answer', async () => {
 
 test.each<[string, ScriptedAnswer, string]>([
   ['cannot be reached', { fault: 'refused' }, 'failed'],
-  ['wants to be left alone', { status: 429, body: '' }, 'limited'],
+  ['is rate limited', { status: 429, body: '' }, 'limited'],
 ])('a node that %s is not asked again elsewhere', async (_case, answer, kind) => {
   const node = new PathNode({ [world]: answer })
   expect(await node.ask()).toMatchObject({ kind })

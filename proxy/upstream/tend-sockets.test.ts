@@ -112,7 +112,7 @@ describe('a WebSocket URL beside another one', () => {
     expect(sockets[0]?.requests.length).toBeGreaterThan(0)
   })
 
-  it('that is down is told of and asked again, and costs its upstream nothing', async () => {
+  it('that is down is reported and asked again, and costs its upstream nothing', async () => {
     const { clock, events, pool, upstream, sockets } = watched(both, down)
     await clock.advance(60_000)
     expect(pool.snapshot().upstreams).toMatchObject([{ state: 'eligible', latestBlock: 16 }])

@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 /** How a node answers the router's own questions, by method. */
 interface NodeState {
-  /** Whose blocks it has; null: it does not tell their hashes. */
+  /** Whose blocks it has; null: it does not report their hashes. */
   readonly chainOf?: string | null
   chainId?: string
   block?: number
@@ -262,7 +262,7 @@ describe('start-up verification', () => {
     expect(fixture.states).toEqual(['disabled'])
   })
 
-  it('nor one that does not tell its block', async () => {
+  it('nor one that does not report its block', async () => {
     const state: NodeState = {}
     const fixture = new WatchFixture([[state]])
     await fixture.clock.advance(100)
@@ -480,7 +480,7 @@ describe('beside the traffic', () => {
     }
   })
 
-  it('does not ask for the tip where traffic tells it', async () => {
+  it('does not ask for the tip where traffic shows it', async () => {
     const fixture = new WatchFixture([[{}]])
     await fixture.clock.advance(100)
     const asked = fixture.asked(0)
@@ -525,7 +525,7 @@ describe('beside the traffic', () => {
   })
 
   it('does not run in a circle while nothing can be asked', async () => {
-    // It passes its verification, but its first block is not told before it wants to be left alone.
+    // It passes its verification, but its first block is not reported before it is rate limited.
     const fixture = new WatchFixture([[{ lacks: ['eth_blockNumber'] }]])
     await fixture.clock.advance(100)
     const before = fixture.asked(0)
@@ -541,7 +541,7 @@ describe('beside the traffic', () => {
     expect(fixture.asked(0)).toBe(1)
   })
 
-  it('does not ask a URL that wants to be left alone', async () => {
+  it('does not ask a URL in cooldown', async () => {
     const fixture = new WatchFixture([[{}]], { livenessProbeIntervalMs: 5_000 })
     await fixture.clock.advance(100)
     const asked = fixture.asked(0)
@@ -550,7 +550,7 @@ describe('beside the traffic', () => {
     expect(fixture.asked(0)).toBe(asked)
   })
 
-  it('asks one no further that is held off while it is being verified', async () => {
+  it('asks one no further that is in cooldown while it is being verified', async () => {
     const fixture = new WatchFixture([[{ url: { addons: ['trace', 'debug'] } }]])
     await fixture.clock.advance(5)
     const [url] = fixture.pool.upstreams[0]!.urls

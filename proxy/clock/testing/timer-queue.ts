@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 
-/** Something to be run at an instant. Cleared of `run` when it was taken back. */
+/** Something to be run at an instant. Cleared of `run` when it was cancelled. */
 export interface Timer {
   readonly atMs: number
-  /** Tells apart timers of the same instant: the lower one runs first. */
+  /** Distinguishes timers of the same instant: the lower one runs first. */
   readonly order: number
   run: (() => void) | null
 }

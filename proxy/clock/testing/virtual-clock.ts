@@ -4,7 +4,7 @@ import type { Cancel, Clock } from '../clock.ts'
 import { TimerQueue, type Timer } from './timer-queue.ts'
 
 /**
- * Time that stands still until it is told to move: for tests and for the simulation. Timers due at
+ * Time that stands still until it is advanced: for tests and for the simulation. Timers due at
  * the same instant run in the order in which they were set, so a run is reproducible.
  */
 export class VirtualClock implements Clock {

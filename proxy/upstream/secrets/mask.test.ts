@@ -43,7 +43,7 @@ test('what is no key stays as it is, byte for byte', () => {
   expect(maskOf('SEKRETONE').incoming(answer(bytes)).body).toBe(bytes)
 })
 
-test.each(['', 'short', '12345678901'])('%j cannot be told from innocent text', (key) => {
+test.each(['', 'short', '12345678901'])('%j cannot be distinguished from innocent text', (key) => {
   const text = '{"message":"block 12345678901 is too short"}'
   expect(maskedText(maskOf(key), text)).toBe(text)
 })

@@ -63,7 +63,7 @@ export class PoolFixture {
     return this.pool.upstreams.find((each) => each.name === name)!
   }
 
-  /** An upstream tells its head; it was asked so long before. */
+  /** An upstream reports its head; it was asked so long before. */
   sees(name: string, block: number, askedBeforeMs = 0): void {
     const upstream = this.upstream(name)
     const askedMs = this.clock.nowMs() - askedBeforeMs

@@ -19,7 +19,7 @@ export interface ScriptedAnswer {
   readonly streams?: boolean
   /** What comes behind the beginning of a stream, which then ends. */
   readonly rest?: readonly string[]
-  /** Instead of an answer: nothing, until it is taken back. */
+  /** Instead of an answer: nothing, until it is aborted. */
   readonly hang?: boolean
 }
 
@@ -33,7 +33,7 @@ export class ScriptedTransport implements Transport {
   readonly requests: string[] = []
   /** Requests that are under way. */
   open = 0
-  /** Requests that were taken back. */
+  /** Requests that were aborted. */
   aborted = 0
   /** Streams that were let go. */
   released = 0
@@ -57,7 +57,7 @@ export class ScriptedTransport implements Transport {
       const onAbort = () => {
         cancel()
         this.aborted += 1
-        reject(new TransportError('aborted', 'taken back'))
+        reject(new TransportError('aborted', 'aborted'))
       }
       signal.addEventListener('abort', onAbort, { once: true })
       const act = () => {

@@ -18,7 +18,7 @@ type Resolve = (incoming: Incoming) => void
 type Reject = (error: TransportError) => void
 
 /**
- * The answer to a request, unless it was taken back before it began.
+ * The answer to a request, unless it was aborted before it began.
  * @param begin sends the request, and settles the promise of its answer
  */
 export function exchange(
@@ -26,7 +26,7 @@ export function exchange(
   begin: (resolve: Resolve, reject: Reject) => void,
 ): Promise<Incoming> {
   return new Promise((resolve, reject) => {
-    if (signal.aborted) reject(new TransportError('aborted', 'taken back', false))
+    if (signal.aborted) reject(new TransportError('aborted', 'aborted', false))
     else begin(resolve, reject)
   })
 }
@@ -53,7 +53,7 @@ export abstract class Exchange {
   readonly #resolve: Resolve
   readonly #reject: Reject
   readonly #onAbort = () => {
-    this.fail(new TransportError('aborted', 'taken back'))
+    this.fail(new TransportError('aborted', 'aborted'))
   }
 
   constructor(options: WireOptions, signal: CancelSignal, resolve: Resolve, reject: Reject) {

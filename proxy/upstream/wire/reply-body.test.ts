@@ -24,7 +24,7 @@ function fixture(different: { stallMs?: number | null; flow?: Flow } = {}) {
   return { clock, body }
 }
 
-/** Reads all, each time after a rest; tells how it ended. */
+/** Reads all, each time after a rest; says how it ended. */
 async function read(body: ReplyBody, rest: () => Promise<void> = () => Promise.resolve()) {
   let bytes = 0
   try {

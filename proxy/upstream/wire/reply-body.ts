@@ -121,7 +121,7 @@ export class ReplyBody implements BodyStream, AsyncIterator<Uint8Array, undefine
   return(): Promise<Result> {
     if (this.#over === null) {
       this.#over = 'left'
-      this.#options.abort(new TransportError('aborted', 'taken back'))
+      this.#options.abort(new TransportError('aborted', 'aborted'))
     }
     this.#drop()
     this.#wake()?.resolve(done)

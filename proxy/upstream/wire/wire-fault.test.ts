@@ -39,7 +39,7 @@ test.each([
   ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'the certificate is of an unknown authority'],
   ['ERR_SSL_WRONG_VERSION_NUMBER', 'the server does not speak TLS'],
   ['EPROTO', 'the server does not speak TLS'],
-])('%s is told in words', (code, words) => {
+])('%s is said in words', (code, words) => {
   expect(faultOf(errorOf(code)).message).toBe(`TLS: ${words} (${code})`)
 })
 

@@ -248,7 +248,7 @@ describe('a stream fails', () => {
     await closed
   })
 
-  it('when it is taken back, and frees its connection', async () => {
+  it('when it is aborted, and frees its connection', async () => {
     const { transport, sockets } = await serve((socket) => {
       socket.write(plainHead(9 * mebibyte))
       socket.write(half)

@@ -110,7 +110,7 @@ it.each([
   expect([answer.status, text(answer)]).toEqual([status, ''])
 })
 
-it('asks for gzip where it is told to', async () => {
+it('asks for gzip where it is configured', async () => {
   const accepted: unknown[] = []
   const server = http.createServer((incoming, response) => {
     accepted.push(incoming.headers['accept-encoding'])
@@ -276,12 +276,12 @@ describe('a fault', () => {
     expect(error).toMatchObject({ fault: 'unresolved', sent: false })
   })
 
-  it('never tells where it wanted to go', async () => {
+  it('never says where it wanted to go', async () => {
     const error = await faultOfSend(transportTo('http://canary-key.invalid/canary-path'))
     expect(error.message).not.toContain('canary')
   })
 
-  it('aborted: the connection of a request that is taken back is released', async () => {
+  it('aborted: the connection of a request that is aborted is released', async () => {
     const closed = Promise.withResolvers<void>()
     const server = net.createServer((socket) => {
       socket.on('error', () => {})
@@ -411,7 +411,7 @@ describe('TLS', () => {
     expect(text(await transportTo(byAddress, named).send(request, signal))).toBe('{"secure":true}')
   })
 
-  it('can be told to trust anybody', async () => {
+  it('can be configured to trust any server', async () => {
     const transport = transportTo(url, tls({ ...client, 'insecure-skip-verify': true }))
     expect(text(await transport.send(request, signal))).toBe('{"secure":true}')
   })

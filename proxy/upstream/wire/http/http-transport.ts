@@ -45,7 +45,7 @@ export function createHttpTransport(config: NodeUrlConfig, options: WireOptions)
   })
   const pool = new Pool(target.origin, {
     connect: { ...target.tls, timeout: connectTimeoutMs },
-    // A request that is taken back while its body is on its way stops the process for good: decision 0027.
+    // A request that is aborted while its body is on its way stops the process for good: decision 0027.
     allowH2: false,
     keepAliveTimeout: keepAliveMs,
     keepAliveMaxTimeout: keepAliveMs,
@@ -84,7 +84,7 @@ class HttpExchange extends Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
-    if (this.isOver) controller.abort(new Error('taken back before it was sent'))
+    if (this.isOver) controller.abort(new Error('aborted before it was sent'))
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number): void {

@@ -176,7 +176,7 @@ export class WebSocketConnection {
     read: (reply: Incoming, id: number, bytes: Uint8Array) => T,
   ): Promise<T> {
     return new Promise((resolve, reject) => {
-      if (signal.aborted) return reject(new TransportError('aborted', 'taken back', false))
+      if (signal.aborted) return reject(new TransportError('aborted', 'aborted', false))
       if (!this.#takesRequests) return reject(unsent(this.#fault ?? closedFault(1006)))
       const { id, ownId } = this.#write(request)
       const settle = () => {
@@ -191,7 +191,7 @@ export class WebSocketConnection {
         reject(error)
       }
       const takeBack = () => {
-        failed(new TransportError('aborted', 'taken back'))
+        failed(new TransportError('aborted', 'aborted'))
       }
       const answered = (reply: Incoming, bytes: Uint8Array) => {
         const value = read(reply, id, bytes)

@@ -110,7 +110,7 @@ describe('a subscription', () => {
     expect(await hear(subscription).until(expected.length)).toEqual(expected)
   })
 
-  it('keeps what comes before somebody listens', async () => {
+  it('keeps what comes before anything listens', async () => {
     const { transport } = await setUp({
       answer: ({ id }, socket) => {
         socket.send(`{"id":${id},"result":"0xa1"}`)
@@ -151,7 +151,7 @@ describe('a subscription', () => {
       ],
     ),
     [
-      'the node told of nothing',
+      'the node sent nothing',
       '"0xa1"',
       () => '{"method":"eth_subscription","params":{"subscription":"0xa1"}}',
     ],
@@ -176,7 +176,7 @@ describe('a subscription', () => {
     expect(methodsIn(upstream.received)).not.toContain('unsubscribe')
   })
 
-  it('tells what it said of the end to nobody', async () => {
+  it('reports what it said of the end nowhere', async () => {
     const { transport } = await setUp({
       answer: ({ id }, socket) => {
         const error = `{"message":"ended ${secret}"}`
@@ -260,21 +260,21 @@ describe('two subscriptions that the node takes for one', () => {
         void (method === 'never' || socket.send(`{"id":${id},"result":7}`)),
     })
     const open = () => scene.transport.subscribe(request('subscribe'), signal)
-    const tell = (text: string) =>
+    const push = (text: string) =>
       scene.upstream.connections[0]?.send(
         `{"method":"accountNotification","params":{"result":"${text}","subscription":7}}`,
       )
     const [first, second] = [await open(), await open()]
-    return { ...scene, open, tell, first, second }
+    return { ...scene, open, push, first, second }
   }
 
   it('both hear each event, until the last of them leaves', async () => {
-    const { upstream, tell, first, second } = await twins()
+    const { upstream, push, first, second } = await twins()
     const [one, two] = [hear(first), hear(second)]
-    tell('a')
+    push('a')
     expect(await one.until(1)).toEqual(await two.until(1))
     second.close(request('unsubscribe'))
-    tell('b')
+    push('b')
     expect((await one.until(2))[1]).toBe('"b"')
     expect(two.heard).toHaveLength(1)
     expect(methodsIn(upstream.received)).toEqual(['subscribe', 'subscribe'])
@@ -284,7 +284,7 @@ describe('two subscriptions that the node takes for one', () => {
   })
 
   it('are both over with the last event, and both lost with the connection', async () => {
-    const { upstream, tell, first, second } = await twins()
+    const { upstream, push, first, second } = await twins()
     const heard: string[] = []
     for (const each of [first, second])
       each.listen({
@@ -294,7 +294,7 @@ describe('two subscriptions that the node takes for one', () => {
         },
         lost: () => heard.push('lost'),
       })
-    tell('last')
+    push('last')
     await until(() => heard.length === 2)
     expect(heard).toEqual(['"last"', '"last"'])
     upstream.connections[0]?.terminate()
@@ -303,12 +303,12 @@ describe('two subscriptions that the node takes for one', () => {
   })
 
   it('one that leaves as the other is asked for does not end it', async () => {
-    const { upstream, open, tell, first, second } = await twins()
+    const { upstream, open, push, first, second } = await twins()
     second.close(request('unsubscribe'))
     const asked = open()
     first.close(request('unsubscribe'))
     const { until: heard } = hear(await asked)
-    tell('a')
+    push('a')
     expect(await heard(1)).toEqual(['"a"'])
     expect(methodsIn(upstream.received)).not.toContain('unsubscribe')
   })
@@ -327,7 +327,7 @@ describe('a request to subscribe', () => {
     return { ...scene, answers }
   }
 
-  it('that was sent is answered, be it taken back: only the answer says what is to be ended', async () => {
+  it('that was sent is answered, be it aborted: only the answer says what is to be ended', async () => {
     const { upstream, transport, answers } = await late()
     const abort = new AbortController()
     const asked = transport.subscribe(request('subscribe'), abort.signal)

@@ -127,7 +127,7 @@ describe('a call', () => {
     expect(upstream.upgrades).toHaveLength(1)
   })
 
-  it('that is taken back leaves the others alone', async () => {
+  it('that is aborted leaves the others alone', async () => {
     const upstream = await node({
       answer: (asked, socket) => void (asked.method === 'late' || echo(asked, socket)),
     })

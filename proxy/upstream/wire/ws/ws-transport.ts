@@ -113,5 +113,5 @@ class SocketLane {
 }
 
 function takenBack(): TransportError {
-  return new TransportError('aborted', 'taken back', false)
+  return new TransportError('aborted', 'aborted', false)
 }
