@@ -50,7 +50,7 @@ function check(uses: readonly PlacedUpstream[]) {
   }))
 }
 
-it('finds nothing wrong with what is right, whatever the case', () => {
+it('accepts a valid config, in any case of letters', () => {
   const url = { addons: ['archive', 'debug'], skipVerifications: ['chain-id', '*'] }
   expect(check([endpoint('eth1'), endpoint('APT1', 'rest'), upstream('ETH1', url)])).toEqual([])
 })

@@ -65,7 +65,7 @@ export type Question =
       readonly message?: Uint8Array
     }
 
-/** What the spec says about one request. */
+/** The properties of one request by the spec. */
 export interface Classification {
   /** The method, or the path pattern that matched. Any text when `known` is false. */
   readonly method: string

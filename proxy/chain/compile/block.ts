@@ -27,7 +27,7 @@ type BlockPlace = Exclude<NativeBlock, string>
 export const noBlock: BlockRef = Object.freeze({ kind: 'none' })
 const invalidBlock: BlockRef = Object.freeze({ kind: 'invalid' })
 
-/** @param headers those that name the block of a method that would be about a tag without them */
+/** @param headers the headers that name the block of a method; without them it is about a tag */
 export function compileBlock(
   block: NativeBlock,
   headers: readonly string[] = [],

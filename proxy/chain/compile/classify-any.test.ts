@@ -29,7 +29,7 @@ const word = fc.oneof(
   fc.nat().map(String),
 )
 
-/** Questions near to those that the interface knows, and far from them. */
+/** Requests that resemble those of the interface, and others. */
 function questions(offered: ChainInterface): fc.Arbitrary<Question> {
   const name = fc.oneof(
     { weight: 4, arbitrary: fc.constantFrom(...offered.methods) },
@@ -65,7 +65,7 @@ function questions(offered: ChainInterface): fc.Arbitrary<Question> {
     .map((asked) => ({ apiInterface, ...asked }))
 }
 
-describe('whatever a stranger sends', () => {
+describe('any request of a client', () => {
   test.each(interfaces)('%s classifies without a throw, always alike', (_name, offered) => {
     fc.assert(
       fc.property(questions(offered), (question) => {

@@ -41,7 +41,7 @@ describe('the block that a call asks about', () => {
   })
 })
 
-describe('what else is said of a method', () => {
+describe('the other properties of a method', () => {
   test.each<[string, Partial<Classification>]>([
     // Every family of Bitcoin Core.
     ['getblockcount', { tellsTip: { path: [], encoding: 'decimal' }, cacheable: true }],

@@ -169,7 +169,7 @@ describe('the range of eth_getLogs', () => {
   })
 })
 
-describe('what else is said of a method', () => {
+describe('the other properties of a method', () => {
   test.each<[string, Partial<Classification>]>([
     ['eth_sendRawTransaction', { kind: 'write', cacheable: false, deterministic: false }],
     ['eth_sendRawTransactionConditional', { kind: 'write' }],
@@ -264,7 +264,7 @@ describe('a method that the spec does not name', () => {
   })
 })
 
-describe('whatever a stranger sends', () => {
+describe('any request of a client', () => {
   it('is classified without a throw, always alike, and left as it was', () => {
     const methods = [...eth.methods]
     fc.assert(

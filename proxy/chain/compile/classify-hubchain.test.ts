@@ -13,7 +13,7 @@ const latest = tag('latest')
 
 describe('REST', () => {
   test.each<[string, string, BlockRef]>([
-    // Every family, by the neutral names and by those of the world.
+    // Every family, by the neutral names and by the public ones.
     ['GET /sdk/auth/v1beta1/accounts/cosmos1x', '/sdk/auth/v1beta1/accounts/{address}', latest],
     ['GET /cosmos/auth/v1beta1/accounts/cosmos1x', '/sdk/auth/v1beta1/accounts/{address}', latest],
     ['GET /sdk/bank/v1beta1/supply', '/sdk/bank/v1beta1/supply', latest],
@@ -90,7 +90,7 @@ describe('REST', () => {
     expect(hub.grpc('cosmos.bank.v1beta1.Query/TotalSupply', headers).block).toEqual(block)
   })
 
-  it('keeps the height of a path, whatever a header says', () => {
+  it('uses the height of a path rather than that of a header', () => {
     const headers = { 'x-cosmos-block-height': '5' }
     const asked = hub.rest('GET /sdk/base/tendermint/v1beta1/blocks/9', headers)
     expect(asked.block).toEqual(height(9))

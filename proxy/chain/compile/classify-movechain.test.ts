@@ -45,7 +45,7 @@ describe('the path that a call goes to, and the block that it asks about', () =>
     ['HEAD /accounts/0x1', '/accounts/{address}', latest],
     ['GET /accounts/0x1/', '/accounts/{address}', latest],
     ['GET /accounts/%30x1', '/accounts/{address}', latest],
-    // A client that says /v1 itself.
+    // A client that adds /v1 itself.
     ['GET /v1', '/', latest],
     ['GET /v1/', '/', latest],
     ['GET /v1/blocks/by_height/55', '/blocks/by_height/{height}', height(55)],
@@ -69,7 +69,7 @@ describe('the path that a call goes to, and the block that it asks about', () =>
   })
 })
 
-describe('what else is said of a call', () => {
+describe('the other properties of a call', () => {
   test.each<[string, Partial<Classification>]>([
     ['GET /', { tellsTip: { path: ['block_height'], encoding: 'decimal' } }],
     ['GET /accounts/0x1', { cacheable: true, deterministic: true }],

@@ -56,7 +56,7 @@ describe('the slot that a call asks about', () => {
   })
 })
 
-describe('what else is said of a method', () => {
+describe('the other properties of a method', () => {
   test.each<[string, Partial<Classification>]>([
     ['getAccountInfo', { kind: 'read', cacheable: true, deterministic: true }],
     ['getBalance', { kind: 'read', cost: 10 }],

@@ -229,7 +229,7 @@ describe('a failure table refuses', () => {
     ['a status of another kind', { ...row, status: ['6xx'] }, 'must be a status'],
     ['a code that is text', { ...row, code: ['1'] }, 'expected number'],
     [
-      'a row for some reads whose example names none',
+      'a row for some reads with an example without a method',
       { ...row, code: [1], 'only-for': ['heavy'] },
       'must have a `method` in each example',
     ],
@@ -256,7 +256,7 @@ describe('words that several rows could claim', () => {
 })
 
 // A client may put words of a failure into a method's name. That must not start a cooldown.
-it('knows a missing method by its code, whatever its name says', () => {
+it('recognizes a missing method by its code, with any name', () => {
   const echoes = [
     (method: string) => `the method ${method} does not exist/is not available`,
     (method: string) => `Method ${method} not found`,

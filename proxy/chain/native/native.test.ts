@@ -66,7 +66,7 @@ describe('a native spec', () => {
     expect(catalog.ids).toEqual(['TEST', 'OTHER'])
   })
 
-  it('extends another, of any file, and says only what differs', async () => {
+  it('extends another, of any file, and has only the differences', async () => {
     const base = `${head}${interfaces}    verifications:
       chain-id: { method: eth_chainId, expected: '0x1' }
     add-ons: { debug: { methods: { debug_x: { block: none } } } }

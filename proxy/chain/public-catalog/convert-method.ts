@@ -128,7 +128,7 @@ function namedByHash(api: CatalogApi): boolean {
   return hashParsers(api).length > 0
 }
 
-// The catalog marks whatever names one thing as a hash, accounts among them.
+// The catalog marks every name of one object as a hash, also accounts.
 function hashParsers(api: CatalogApi) {
   return (api.parsers ?? []).filter(
     (parser) => parser.parse_type === 'BLOCK_HASH' && !parser.parse_path.endsWith('address'),
