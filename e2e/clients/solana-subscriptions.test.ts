@@ -98,12 +98,12 @@ test('@solana/kit sends and confirms, and receives changes of the account and it
   const account = rpcSubscriptions.accountNotifications(payer.address, { commitment: 'confirmed' })
   const logs = rpcSubscriptions.logsNotifications({ mentions: [payer.address] })
   const [accounts, signatures] = [[] as bigint[], [] as string[]]
-  const hear = async <T>(all: AsyncIterable<T>, add: (one: T) => unknown) => {
+  const collect = async <T>(all: AsyncIterable<T>, add: (one: T) => unknown) => {
     for await (const one of all) add(one)
   }
   const hearing = [
-    hear(await account.subscribe({ abortSignal }), ({ value }) => accounts.push(value.lamports)),
-    hear(await logs.subscribe({ abortSignal }), ({ value }) => signatures.push(value.signature)),
+    collect(await account.subscribe({ abortSignal }), ({ value }) => accounts.push(value.lamports)),
+    collect(await logs.subscribe({ abortSignal }), ({ value }) => signatures.push(value.signature)),
   ]
   const sendAndConfirm = sendAndConfirmTransactionFactory({ rpc, rpcSubscriptions })
   const sent: string[] = []

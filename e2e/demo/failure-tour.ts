@@ -38,11 +38,11 @@ export async function tourFailure(
   try {
     await sleep(calmMs, undefined, { signal })
     await devnet.kill(victim)
-    const dark = load.enter(`${victim} killed`)
+    const down = load.enter(`${victim} killed`)
     report(allUp)
     await sleep(darkMs, undefined, { signal })
     const rejoining = load.enter(`${victim} starts`)
-    report(dark)
+    report(down)
     await devnet.revive(victim)
     await waitUntil(`${victim} serves again`, rejoinTimeoutMs, signal, () =>
       Promise.resolve((rejoining.byUpstream.get(victim) ?? 0) > 0),
@@ -60,7 +60,7 @@ export async function tourFailure(
   return load
 }
 
-/** Reads whose answers the demo knows, each different from the last. */
+/** Reads with known answers, each different from the last. */
 function questionsAbout(devnet: Devnet): () => Question {
   let asked = 0
   return () => {

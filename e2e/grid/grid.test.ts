@@ -20,7 +20,7 @@ test('the grid has a row for each fault and kind of call', () => {
   )
 })
 
-describe('a bad node is met as the grid says', () => {
+describe('a bad node is handled as in the grid', () => {
   test.concurrent.each(rows.filter(([fault = '']) => common.includes(fault)))('%s, %s', isMet)
 })
 

@@ -32,7 +32,7 @@ describe('the height in the message decides which node is asked', () => {
   const about = (height: number) => framed(Buffer.from([8, height]))
   const cases: [string, Buffer, readonly string[]][] = [
     ['an old height is for the archive', about(10), ['node-1', 'node-1']],
-    ['a new one is for anybody', about(90), ['node-0', 'node-1']],
+    ['a new one may go to any node', about(90), ['node-0', 'node-1']],
     // A compressed message is not read: any node may be asked.
     [
       'one that is compressed is not seen',

@@ -15,7 +15,7 @@ export interface CallTable {
   readonly good: GoodParams
   /** Methods that change the node, or stop it: never asked. */
   readonly never?: ReadonlySet<string>
-  /** What stands in `jsonrpc`. */
+  /** The value of `jsonrpc`. */
   readonly version?: '1.0' | '2.0'
 }
 

@@ -9,7 +9,7 @@ export type NodeUrl = Readonly<Record<string, unknown>> & { readonly url: string
 export interface Leg {
   readonly chainId: string
   readonly apiInterface: ApiInterface
-  /** Of loopback; any free one when not said. */
+  /** On loopback; default: any free one. */
   readonly port?: number
   readonly nodes: readonly { readonly name: string; readonly urls: readonly NodeUrl[] }[]
 }

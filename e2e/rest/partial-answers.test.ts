@@ -64,7 +64,7 @@ test.each([
   ['MOVECHAIN', '/accounts/0x1'],
   ['MIRROR', '/things/latest'],
 ])(
-  'who asks %s for a range is answered with the whole, whatever the spec lets through',
+  'a request for a range by %s gets the whole answer, whatever headers the spec allows',
   async (chainId, path) => {
     const { router, partial } = await serve(
       chainId,

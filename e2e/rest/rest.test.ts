@@ -89,7 +89,7 @@ describe('the node gets what the client sent', () => {
     expect(node.asked[0]!.body.equals(body)).toBe(true)
   })
 
-  test('of the headers only those that the spec lists', async () => {
+  test('only the headers that the spec lists', async () => {
     await ask(router.url, '/', { headers: { 'x-listed': 'yes', 'x-secret': 'no', cookie: 'no' } })
     expect(node.asked[0]!.headers).toMatchObject({ 'x-listed': 'yes' })
     expect(Object.keys(node.asked[0]!.headers)).not.toContain('x-secret')

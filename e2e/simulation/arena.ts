@@ -8,14 +8,14 @@ import type { NodeUrl, Upstream } from '../../proxy/upstream/upstream.ts'
 import type { Pool } from '../../proxy/upstream/pool.ts'
 import type { ChainModel } from '../upstream-sim/chain-model.ts'
 import type { WrongKind } from './wrong-answers.ts'
-import type { Illness, RequestPlan, Schedule, UrlPlan } from './schedule.ts'
+import type { Fault, RequestPlan, Schedule, UrlPlan } from './schedule.ts'
 
 /** What a URL did with a request: the decision of the simulation, not the engine's view. */
 export type Fate =
   | { readonly kind: 'honest' }
   | { readonly kind: 'wrong'; readonly wrong: WrongKind }
   /** Another fault. */
-  | { readonly kind: 'ill'; readonly illness: Exclude<Illness['kind'], 'wrong'> }
+  | { readonly kind: 'faulty'; readonly fault: Exclude<Fault['kind'], 'wrong'> }
 
 /** One URL of one upstream. */
 export interface Place {

@@ -49,7 +49,7 @@ function checkJournal(arena: Arena, client: ClientCall): void {
       const what = typeof result === 'object' && result ? result.name : String(result)
       // An option: after the honest null of a lagging node another node is asked.
       if (what === 'block-missing') continue
-      arena.report('honest-is-believed', `${id} took the honest answer of ${upstream} for ${what}`)
+      arena.report('honest-accepted', `${id} took the honest answer of ${upstream} for ${what}`)
     }
   }
 }
@@ -71,7 +71,7 @@ export function checkRecovery(arena: Arena): void {
         !plan.isForeign &&
         isPrompt(plan) &&
         cooldownUntilMs <= nowMs - recoveryMs &&
-        plan.ailments.every(({ untilMs }) => untilMs <= nowMs - recoveryMs),
+        plan.faults.every(({ untilMs }) => untilMs <= nowMs - recoveryMs),
     )
     if (isWell && availability.standing !== 'eligible')
       arena.report(

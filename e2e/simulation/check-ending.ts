@@ -48,10 +48,10 @@ function noteLimit({ clock, seats, calls }: Arena, exchange: Exchange): void {
   const { place, callId, limitMs, isAborted, fate } = exchange
   const seat = seats.get(place.printable) as Seat
   const nowMs = clock.nowMs()
-  if (limitMs === null || isAborted || fate.kind !== 'ill') return
+  if (limitMs === null || isAborted || fate.kind !== 'faulty') return
   // After an unknown method or a probe, a 503 does not say when the URL is available again.
   const isCall = callId !== null && calls.get(callId)?.call.asked.known === true
-  const asksForIt = fate.illness === 'rate-limit' || (fate.illness === 'status' && isCall)
+  const asksForIt = fate.fault === 'rate-limit' || (fate.fault === 'status' && isCall)
   if (!asksForIt || Math.max(seat.limitedUntilMs, seat.cooldownUntilMs) > nowMs) return
   seat.limitedUntilMs = nowMs + limitMs
 }
@@ -136,8 +136,8 @@ function isFailure(arena: Arena, client: ClientCall): boolean {
   const { neededBlock } = client.question
   const couldNotKnow = neededBlock !== null && exchange.head < neededBlock && exchange.saysError
   const { fate } = exchange
-  const isIll = fate.kind === 'ill' && !isTakenAsItIs(arena, client)
-  return isIll || couldNotKnow
+  const isFaulty = fate.kind === 'faulty' && !isTakenAsItIs(arena, client)
+  return isFaulty || couldNotKnow
 }
 
 /** With the checks switched off, a page that claims success is an answer. */
@@ -148,7 +148,7 @@ function isTakenAsItIs({ schedule }: Arena, { outcome }: ClientCall): boolean {
 
 function checkFailure(arena: Arena, client: ClientCall, where: string): void {
   // A failure that no other upstream could avoid is passed on.
-  if (client.exchanges.some(({ fate }) => fate.kind === 'ill' && fate.illness === 'too-large'))
+  if (client.exchanges.some(({ fate }) => fate.kind === 'faulty' && fate.fault === 'too-large'))
     return
   if (!budgetLeft(arena, client)) return
   const able = ableFor(arena, client)
@@ -229,7 +229,7 @@ function wasFit({ clock, chain }: Arena, seat: Seat, client: ClientCall): boolea
     seat.cooldownUntilMs <= startedMs &&
     !plan.isForeign &&
     (call.asked.addon === null || plan.addons.includes(call.asked.addon)) &&
-    plan.ailments.every(({ fromMs, untilMs }) => untilMs <= startedMs || nowMs < fromMs) &&
+    plan.faults.every(({ fromMs, untilMs }) => untilMs <= startedMs || nowMs < fromMs) &&
     (question.neededBlock === null || chain.head - plan.lagBlocks >= question.neededBlock)
   )
 }
@@ -254,7 +254,7 @@ export function triesOf(client: ClientCall, reached: 'some' | 'every'): number {
     if (!exchange || (reached === 'every' && exchange.endedMs === null)) continue
     if (kind === 'first' || kind === 'retry') tries.push([])
     const { fate } = exchange
-    const isUnsent = fate.kind === 'ill' && (fate.illness === 'refuse' || fate.illness === 'crash')
+    const isUnsent = fate.kind === 'faulty' && (fate.fault === 'refuse' || fate.fault === 'crash')
     tries.at(-1)?.push(!isUnsent)
   }
   return tries.filter((all) => all[reached](Boolean)).length

@@ -61,7 +61,7 @@ function checkReason(arena: Arena, client: ClientCall, where: string): void {
   const hasAnswered = last.endedMs !== null && !last.isAborted
   // A transaction whose answer is too long may go to another node.
   if (call.asked.kind === 'write') return
-  if (hasAnswered && last.fate.kind === 'ill' && last.fate.illness === 'too-large')
+  if (hasAnswered && last.fate.kind === 'faulty' && last.fate.fault === 'too-large')
     arena.report('only-where-it-helps', `${where} after what no other upstream could do better`)
 }
 
@@ -137,12 +137,12 @@ function hasWanted({ latest, lags }: Upstream, { call: { asked } }: ClientCall):
 
 /** False only if the request certainly did not reach the node. */
 function wasSent({ fate }: Exchange): boolean {
-  return fate.kind !== 'ill' || (fate.illness !== 'refuse' && fate.illness !== 'crash')
+  return fate.kind !== 'faulty' || (fate.fault !== 'refuse' && fate.fault !== 'crash')
 }
 
 /** Refused by a rate limit or a quota: not executed. */
 function isOverLimit({ fate }: Exchange): boolean {
-  return fate.kind === 'ill' && (fate.illness === 'rate-limit' || fate.illness === 'quota')
+  return fate.kind === 'faulty' && (fate.fault === 'rate-limit' || fate.fault === 'quota')
 }
 
 function nameOf({ place }: Exchange): string {

@@ -101,9 +101,9 @@ function drawNodes(dice: Dice, durationMs: number): NodePlan[] {
 }
 
 function drawUrl(dice: Dice, durationMs: number, mood: Mood, outage: Span) {
-  const ailments = [
+  const faults = [
     ...(mood === 'outage' ? [{ ...outage, share: 1, kind: 'crash' as const }] : []),
-    ...drawAilments(dice, durationMs, moods[mood], illnessKinds),
+    ...drawFaults(dice, durationMs, moods[mood], faultKinds),
     ...(mood !== 'calm' && dice.chance(0.05)
       ? flapping(dice, dice.whole(3, 12)).map((each) => ({ ...each, share: 1 }))
       : []),
@@ -121,28 +121,28 @@ function drawUrl(dice: Dice, durationMs: number, mood: Mood, outage: Span) {
       tailShare: dice.pick([0, 0, 0.05, 0.2]),
       tailFactor: dice.scaled(5, 100),
     },
-    ailments,
+    faults,
   }
 }
 /** One URL and the machine behind it. */
 export type UrlPlan = ReturnType<typeof drawUrl>
 
 /** A fault of a URL for a while. It affects a `share` of the requests. */
-export type Ailment = Span & { readonly share: number } & Illness
+export type PlannedFault = Span & { readonly share: number } & Fault
 
-export function drawAilments(
+export function drawFaults(
   dice: Dice,
   durationMs: number,
   most: number,
-  kinds: readonly Illness['kind'][],
-): Ailment[] {
+  kinds: readonly Fault['kind'][],
+): PlannedFault[] {
   return dice.times(dice.whole(0, most), () => {
     const { fromMs, untilMs } = drawSpan(dice, durationMs, 100, durationMs)
     const span = { fromMs: dice.chance(0.2) ? 0 : fromMs, untilMs }
     return {
       ...span,
       share: dice.chance(0.6) ? 1 : dice.next(),
-      ...drawKind(dice, illnesses, kinds),
+      ...drawKind(dice, faultTable, kinds),
     }
   })
 }
@@ -163,7 +163,7 @@ export function flapping<Kind extends string = 'crash'>(
 
 const statuses = [500, 502, 503, 504, 400, 403, 404, 413, 415, 401, 200, 205, 302, 307]
 
-const illnesses = {
+const faultTable = {
   /** The connection is refused. */
   refuse: alone,
   /** Requests under way are reset, then connections are refused. */
@@ -210,10 +210,10 @@ const illnesses = {
     return { wrongs: dice.chance(0.5) ? [dice.pick(wrongKinds)] : all }
   },
 }
-export type Illness = Drawn<typeof illnesses>
+export type Fault = Drawn<typeof faultTable>
 
 const often = ['crash', 'hang', 'rate-limit', 'wrong', 'wrong', 'wrong'] as const
-export const illnessKinds: readonly Illness['kind'][] = [...kindsOf(illnesses), ...often]
+export const faultKinds: readonly Fault['kind'][] = [...kindsOf(faultTable), ...often]
 
 /** Methods of the clients, with their weights. */
 const methods = {

@@ -11,7 +11,7 @@ import { simulate } from './simulation.ts'
 import { drawSubscriptionSchedule } from './subscriptions/schedule.ts'
 import { simulateSubscriptions } from './subscriptions/simulation.ts'
 
-const usage = `make sim [SEEDS=5000] [FROM=1]   run so many seeds, from this one on
+const usage = `make sim [SEEDS=5000] [FROM=1]   run this many seeds, from this one on
 make sim SEED=17                 run one seed
 make sim SEED=17 TRACE=1         and print every step of it
 make sim-subscriptions ...       the same for subscriptions

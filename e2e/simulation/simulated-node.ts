@@ -10,7 +10,7 @@ import { blockOrHash, data, method } from '../upstream-sim/params.ts'
 import type { Method } from '../upstream-sim/rpc-node.ts'
 import { EthereumNode } from '../upstream-sim/sim-node.ts'
 import type { NodeCall } from './wrong-answers.ts'
-import type { Ailment, UrlPlan } from './schedule.ts'
+import type { PlannedFault, UrlPlan } from './schedule.ts'
 
 type Methods = Readonly<Record<string, Method<ChainView>>>
 
@@ -32,13 +32,13 @@ export class SimulatedNode {
     return this.#node.view.head
   }
 
-  /** Applies the ailments of its view of the chain. `branch`: null for the canonical one. */
-  be(ailments: readonly Ailment[], branch: number | null): void {
+  /** Applies the faults of its view of the chain. `branch`: null for the canonical one. */
+  be(faults: readonly PlannedFault[], branch: number | null): void {
     const { settings } = this.#node.view
     settings.branch = branch
     settings.lagBlocks = this.#lagBlocks
-    for (const each of ailments) if (each.kind === 'lag') settings.lagBlocks += each.blocks
-    if (!ailments.some(({ kind }) => kind === 'freeze')) settings.frozenAt = null
+    for (const each of faults) if (each.kind === 'lag') settings.lagBlocks += each.blocks
+    if (!faults.some(({ kind }) => kind === 'freeze')) settings.frozenAt = null
     else settings.frozenAt ??= this.#node.view.head
   }
 

@@ -10,7 +10,7 @@ import type { Dice } from './dice.ts'
 import type { Answered, Exchange, Fate, Place } from './arena.ts'
 import { wrongAnswerTo, type NodeCall } from './wrong-answers.ts'
 import { SimulatedNode } from './simulated-node.ts'
-import type { Ailment, UrlPlan } from './schedule.ts'
+import type { PlannedFault, UrlPlan } from './schedule.ts'
 
 /** How long a refusal takes. */
 const refusalMs = 1
@@ -63,7 +63,7 @@ export class SimulatedUrl implements Transport {
     this.#wire = wire
     this.#dice = dice
     this.#node = new SimulatedNode(plan, wire.chain)
-    this.#crashes = plan.ailments
+    this.#crashes = plan.faults
       .filter(({ kind }) => kind === 'crash')
       .map(({ fromMs }) =>
         wire.clock.after(fromMs, () => {
@@ -108,7 +108,7 @@ export class SimulatedUrl implements Transport {
         fail('aborted')
       }
       const reset = () => {
-        exchange.fate = { kind: 'ill', illness: 'reset' }
+        exchange.fate = { kind: 'faulty', fault: 'reset' }
         fail('reset')
       }
       const act = () => {
@@ -133,34 +133,36 @@ export class SimulatedUrl implements Transport {
     return Promise.resolve()
   }
 
-  /** The current ailments of the URL that affect this request. */
-  #illnesses(): readonly Ailment[] {
+  /** The current faults of the URL that affect this request. */
+  #faults(): readonly PlannedFault[] {
     const nowMs = this.#wire.clock.nowMs()
-    return this.plan.ailments.filter(
+    return this.plan.faults.filter(
       ({ fromMs, untilMs, share }) =>
         fromMs <= nowMs && nowMs < untilMs && (share === 1 || this.#dice.chance(share)),
     )
   }
 
   #decide(call: NodeCall): Outcome {
-    const ills = this.#illnesses()
+    const faults = this.#faults()
     let afterMs = this.#latencyMs()
-    for (const ill of ills) if (ill.kind === 'slow') afterMs += ill.addMs
+    for (const fault of faults) if (fault.kind === 'slow') afterMs += fault.addMs
     if (typeof call.id === 'string') afterMs += this.#wire.heavyMs?.(call.id) ?? 0
-    this.#node.be(ills, this.#wire.branchOf?.(this.place.upstream) ?? null)
+    this.#node.be(faults, this.#wire.branchOf?.(this.place.upstream) ?? null)
     // Only once: a second time the node would know the transaction.
     let answer: string | null = null
     const honest = () => (answer ??= this.#node.answer(call))
-    for (const ill of ills) {
-      if (ill.kind === 'slow' || ill.kind === 'lag' || ill.kind === 'freeze') continue
-      if (ill.kind === 'wrong') {
-        const wrong = wrongAnswerTo(ill.wrongs, call, honest(), (other) => this.#node.answer(other))
+    for (const fault of faults) {
+      if (fault.kind === 'slow' || fault.kind === 'lag' || fault.kind === 'freeze') continue
+      if (fault.kind === 'wrong') {
+        const wrong = wrongAnswerTo(fault.wrongs, call, honest(), (other) =>
+          this.#node.answer(other),
+        )
         if (wrong)
           return { fate: { kind: 'wrong', wrong: wrong.kind }, afterMs, end: ok(wrong.body) }
         continue
       }
-      const fate: Fate = { kind: 'ill', illness: ill.kind }
-      switch (ill.kind) {
+      const fate: Fate = { kind: 'faulty', fault: fault.kind }
+      switch (fault.kind) {
         case 'refuse':
         case 'crash':
           return { fate, afterMs: refusalMs, end: 'refused' }
@@ -170,29 +172,29 @@ export class SimulatedUrl implements Transport {
         case 'truncated':
         case 'protocol':
         case 'too-large':
-          return { fate, afterMs, end: ill.kind }
+          return { fate, afterMs, end: fault.kind }
         case 'rate-limit':
           return {
             fate,
             afterMs,
-            end: tooMany(ill, call.id, this.#wire.clock.wallMs()),
-            limitMs: limitMsOf(ill, afterMs),
+            end: tooMany(fault, call.id, this.#wire.clock.wallMs()),
+            limitMs: limitMsOf(fault, afterMs),
           }
         case 'status': {
-          const { status, retryAfterSeconds: seconds } = ill
+          const { status, retryAfterSeconds: seconds } = fault
           // Under such a status the body is no answer.
           if (status > 203 && status < 400) {
             const body = JSON.stringify({ jsonrpc: '2.0', id: call.id, result: '0x1' })
             return { fate, afterMs, end: { ...ok(body), status } }
           }
-          const body = ill.body === 'html' ? '<html><body>Bad Gateway</body></html>' : ''
+          const body = fault.body === 'html' ? '<html><body>Bad Gateway</body></html>' : ''
           if (seconds === null) return { fate, afterMs, end: { status, headers: html, body } }
           const end = { status, headers: [...html, 'Retry-After', `${seconds}`], body }
           return { fate, afterMs, end, limitMs: Math.min(seconds * 1_000, longestPauseMs) }
         }
         case 'quota':
         case 'error': {
-          const error = errors[ill.kind === 'quota' ? 'quota' : ill.words]
+          const error = errors[fault.kind === 'quota' ? 'quota' : fault.words]
           return { fate, afterMs, end: ok(JSON.stringify({ jsonrpc: '2.0', id: call.id, error })) }
         }
       }
@@ -207,7 +209,7 @@ export class SimulatedUrl implements Transport {
   }
 }
 
-type RateLimit = Extract<Ailment, { kind: 'rate-limit' }>
+type RateLimit = Extract<PlannedFault, { kind: 'rate-limit' }>
 
 /** Errors of a node; `unknown`: a message that no table has. */
 const errors = {

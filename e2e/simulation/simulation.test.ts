@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { loadSpec, type Spec } from './engine.ts'
 import { wrongKinds } from './wrong-answers.ts'
 import { runSeeds } from './runner/run-seeds.ts'
-import { drawSchedule, illnessKinds } from './schedule.ts'
+import { drawSchedule, faultKinds } from './schedule.ts'
 import { shrink } from './runner/shrink.ts'
 import { simulate } from './simulation.ts'
 
@@ -33,11 +33,11 @@ describe('the engine in virtual time', () => {
     const drawn = new Set<string>()
     for (let seed = 1; seed <= 500; seed++)
       for (const { urls } of drawSchedule(seed).nodes)
-        for (const { ailments } of urls)
-          for (const each of ailments)
+        for (const { faults } of urls)
+          for (const each of faults)
             for (const name of each.kind === 'wrong' ? each.wrongs : [each.kind]) drawn.add(name)
-    const illnesses = illnessKinds.filter((kind) => kind !== 'wrong')
-    expect(drawn).toEqual(new Set([...illnesses, ...wrongKinds]))
+    const faults = faultKinds.filter((kind) => kind !== 'wrong')
+    expect(drawn).toEqual(new Set([...faults, ...wrongKinds]))
   })
 })
 

@@ -188,7 +188,7 @@ class Simulation implements Arena {
   async #quieten(): Promise<void> {
     if (this.schedule.seed % 16 !== 0) return
     const lastMs = this.schedule.nodes
-      .flatMap(({ urls }) => urls.flatMap(({ ailments }) => ailments))
+      .flatMap(({ urls }) => urls.flatMap(({ faults }) => faults))
       .reduce((latest, { untilMs }) => Math.max(latest, untilMs), 0)
     const wellMs = Math.min(Math.max(lastMs, this.clock.nowMs()), this.clock.nowMs() + 60_000)
     await this.clock.advance(wellMs + recoveryMs - this.clock.nowMs())
@@ -248,7 +248,7 @@ class Simulation implements Arena {
 /** The fault of a request, in a word. */
 function wrongOf(fate: Fate): string {
   if (fate.kind === 'honest') return ''
-  return fate.kind === 'wrong' ? fate.wrong : fate.illness
+  return fate.kind === 'wrong' ? fate.wrong : fate.fault
 }
 
 /** How a call ended, in a word or two. */

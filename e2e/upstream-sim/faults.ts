@@ -29,7 +29,7 @@ export type WireFault =
   | { readonly kind: 'half-body'; readonly framing: 'content-length' | 'chunked' }
   /** HTTP 429. `retryAfter`: seconds, or a date. */
   | { readonly kind: 'rate-limit'; readonly retryAfter?: number | Date }
-  /** Any other HTTP status, with a body as gateways send it. `retryAfter`: as it stands in the header. */
+  /** Any other HTTP status, with a body as gateways send it. `retryAfter`: as in the header. */
   | {
       readonly kind: 'status'
       readonly status: number

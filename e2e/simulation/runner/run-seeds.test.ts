@@ -9,7 +9,7 @@ import { shrink } from './shrink.ts'
 
 const spec = await loadSpec()
 
-/** Numbers, of which those of a seed are not to be there. */
+/** Numbers; those of a seed must be absent. */
 interface Numbers {
   readonly seed: number
   readonly groups: readonly (readonly number[])[]

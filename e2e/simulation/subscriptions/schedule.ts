@@ -6,7 +6,7 @@ import { transferTopic } from '../../upstream-sim/drafts.ts'
 import type { LogFilter } from '../../upstream-sim/log-filter.ts'
 import { chainSeed } from '../chain-growth.ts'
 import { alone, Dice, drawKind, kindsOf, type Drawn } from '../dice.ts'
-import { drawAilments, drawSpan, flapping, type Span, type UrlPlan } from '../schedule.ts'
+import { drawFaults, drawSpan, flapping, type Span, type UrlPlan } from '../schedule.ts'
 
 /* The events of one seed outside of the engine, as plain data, for subscriptions. */
 
@@ -79,11 +79,11 @@ export function forcedFailovers(seed: number, count: number) {
     },
     nodes: dice.times(3, (index): SubscriptionNodePlan => {
       // All at once, for a moment: the subscribed upstream is among them.
-      const ailments = times.map((fromMs) => {
+      const faults = times.map((fromMs) => {
         const untilMs = fromMs + (unreported.includes(fromMs) ? 1_000 : 1)
         return { kind: 'down' as const, fromMs, untilMs }
       })
-      const socket = { lagBlocks: 0, delayMs: dice.scaled(1, 100), ailments }
+      const socket = { lagBlocks: 0, delayMs: dice.scaled(1, 100), faults }
       return { ...nodeNamed(index), forks: [], urls: [soundUrl(dice, 0)], socket }
     }),
     clients: clients.map((filter, index): ClientPlan => ({
@@ -105,24 +105,24 @@ function drawNode(
   forks: readonly Span[],
 ) {
   const lagBlocks = dice.pick([0, 0, 0, 0, 1, 2])
-  const ailments = drawAilments(dice, durationMs, moods[mood] / 2, urlIllnesses)
+  const faults = drawFaults(dice, durationMs, moods[mood] / 2, urlFaults)
   const isOut = mood === 'outage'
   const url: UrlPlan = {
     ...soundUrl(dice, lagBlocks),
-    ailments: [
+    faults: [
       ...(isOut ? [{ ...outage, share: 1, kind: 'crash' as const }] : []),
-      ...ailments.map((each) => ({ ...each, ...within(durationMs, each) })),
+      ...faults.map((each) => ({ ...each, ...within(durationMs, each) })),
     ],
   }
-  const socketAilments = [
+  const socketFaults = [
     ...(isOut ? [{ ...outage, kind: 'down' as const }] : []),
     ...(mood === 'storm' && dice.chance(0.5) ? flapping(dice, 30, 'down') : []).filter(
       ({ untilMs }) => untilMs <= durationMs,
     ),
     ...dice.times(dice.whole(0, moods[mood]), () => ({
       ...within(durationMs, drawSpan(dice, durationMs, 100, durationMs)),
-      ...drawKind(dice, socketIllnesses, [
-        ...kindsOf(socketIllnesses),
+      ...drawKind(dice, socketFaultTable, [
+        ...kindsOf(socketFaultTable),
         'down',
         'down',
         'down',
@@ -133,7 +133,7 @@ function drawNode(
   // At least one upstream needs a socket.
   const socket =
     index === 0 || dice.chance(0.85)
-      ? { lagBlocks, delayMs: dice.scaled(1, 300), ailments: socketAilments as SocketAilment[] }
+      ? { lagBlocks, delayMs: dice.scaled(1, 300), faults: socketFaults as SocketFault[] }
       : null
   return {
     ...nodeNamed(index),
@@ -147,18 +147,18 @@ function drawNode(
 export type SubscriptionNodePlan = ReturnType<typeof drawNode>
 export type SocketPlan = NonNullable<SubscriptionNodePlan['socket']>
 
-const urlIllnesses = ['refuse', 'crash', 'reset', 'hang', 'slow', 'error', 'lag', 'freeze'] as const
+const urlFaults = ['refuse', 'crash', 'reset', 'hang', 'slow', 'error', 'lag', 'freeze'] as const
 
 function soundUrl(dice: Dice, lagBlocks: number): UrlPlan {
   const latency = { medianMs: dice.scaled(2, 200), spread: 0.3, tailShare: 0.02, tailFactor: 20 }
-  return { timeoutMs: null, addons: [], isForeign: false, lagBlocks, latency, ailments: [] }
+  return { timeoutMs: null, addons: [], isForeign: false, lagBlocks, latency, faults: [] }
 }
 
-export type SocketAilment = Span & Drawn<typeof socketIllnesses>
+export type SocketFault = Span & Drawn<typeof socketFaultTable>
 
 const share = (dice: Dice) => ({ share: dice.next() })
 
-const socketIllnesses = {
+const socketFaultTable = {
   /** Connections are cut when it begins, and refused while it lasts. */
   down: alone,
   /** Subscriptions are silent. */

@@ -6,7 +6,7 @@ import type { ChainModel } from '../../upstream-sim/chain-model.ts'
 import { ChainView } from '../../upstream-sim/chain-view.ts'
 import { headOf, isOfTopic, NodeEvents, resultOf } from '../../upstream-sim/node-events.ts'
 import type { Dice } from '../dice.ts'
-import type { SocketAilment, SocketPlan } from './schedule.ts'
+import type { SocketFault, SocketPlan } from './schedule.ts'
 
 /** Shared by the sockets of one simulation. */
 export interface SocketWire {
@@ -36,7 +36,7 @@ export class SimulatedSocket extends TestSocket {
     this.#dice = dice
     this.#view = new ChainView(wire.chain, { lagBlocks: plan.lagBlocks })
     this.#events = new NodeEvents(this.#view)
-    this.#timers = plan.ailments.flatMap(({ kind, fromMs, untilMs }) => [
+    this.#timers = plan.faults.flatMap(({ kind, fromMs, untilMs }) => [
       wire.clock.after(fromMs, () => {
         if (kind === 'down') this.cut()
         this.happened()
@@ -47,28 +47,28 @@ export class SimulatedSocket extends TestSocket {
     ])
   }
 
-  /** Called when the chain, the node's view or the socket's ailments may have changed. */
+  /** Called when the chain, the node's view or the socket's faults may have changed. */
   happened(): void {
     if (this.asked.length > 10_000) throw new Error('it subscribes without end')
-    const ills = this.#ills()
-    const lag = ills.reduce((sum, each) => sum + (each.kind === 'lag' ? each.blocks : 0), 0)
+    const faults = this.#faults()
+    const lag = faults.reduce((sum, each) => sum + (each.kind === 'lag' ? each.blocks : 0), 0)
     this.#view.settings.lagBlocks = this.#plan.lagBlocks + lag
     this.#view.settings.branch = this.#wire.branchOf(this.#name)
-    const has = (kind: SocketAilment['kind']) => ills.some((each) => each.kind === kind)
-    const refusal = ills.find((each) => each.kind === 'refuse')?.error
+    const has = (kind: SocketFault['kind']) => faults.some((each) => each.kind === kind)
+    const refusal = faults.find((each) => each.kind === 'refuse')?.error
     this.answer = has('mute') ? 'never' : has('down') ? 'refused' : (refusal ?? 'yes')
     const events = this.#events.next()
     if (events.length === 0 || has('stall')) return
     for (const event of events) {
       const result = JSON.stringify(resultOf(event))
       for (const held of this.held)
-        if (isOfTopic(event, held.params as readonly unknown[])) this.#send(held, result, ills)
+        if (isOfTopic(event, held.params as readonly unknown[])) this.#send(held, result, faults)
     }
-    for (const ill of ills) {
-      if (ill.kind === 'untrue-head') this.#sendHead(this.#untrueHead(ill.head), ills)
-      if (ill.kind === 'repeat') {
-        const old = Math.max(0, this.#view.head - this.#dice.whole(1, ill.blocks))
-        this.#sendHead(JSON.stringify(headOf(this.#view.at(old).block)), ills)
+    for (const fault of faults) {
+      if (fault.kind === 'untrue-head') this.#sendHead(this.#untrueHead(fault.head), faults)
+      if (fault.kind === 'repeat') {
+        const old = Math.max(0, this.#view.head - this.#dice.whole(1, fault.blocks))
+        this.#sendHead(JSON.stringify(headOf(this.#view.at(old).block)), faults)
       }
     }
   }
@@ -78,13 +78,13 @@ export class SimulatedSocket extends TestSocket {
     return super.close()
   }
 
-  #send(held: Held, text: string, ills: readonly SocketAilment[]): void {
+  #send(held: Held, text: string, faults: readonly SocketFault[]): void {
     let { delayMs } = this.#plan
     let times = 1
-    for (const ill of ills) {
-      if (ill.kind === 'drop' && this.#dice.chance(ill.share)) return
-      if (ill.kind === 'duplicate' && this.#dice.chance(ill.share)) times = 2
-      if (ill.kind === 'disorder' && this.#dice.chance(ill.share)) delayMs += ill.lateMs
+    for (const fault of faults) {
+      if (fault.kind === 'drop' && this.#dice.chance(fault.share)) return
+      if (fault.kind === 'duplicate' && this.#dice.chance(fault.share)) times = 2
+      if (fault.kind === 'disorder' && this.#dice.chance(fault.share)) delayMs += fault.lateMs
     }
     for (let time = 0; time < times; time++)
       this.#wire.clock.after(delayMs, () => {
@@ -92,9 +92,9 @@ export class SimulatedSocket extends TestSocket {
       })
   }
 
-  #sendHead(text: string, ills: readonly SocketAilment[]): void {
+  #sendHead(text: string, faults: readonly SocketFault[]): void {
     for (const held of this.held)
-      if (String(held.params) === 'newHeads') this.#send(held, text, ills)
+      if (String(held.params) === 'newHeads') this.#send(held, text, faults)
   }
 
   #untrueHead(kind: 'orphan' | 'far-ahead' | 'garbage'): string {
@@ -105,8 +105,8 @@ export class SimulatedSocket extends TestSocket {
     return JSON.stringify({ number, hash: hash(), parentHash: hash() })
   }
 
-  #ills(): readonly SocketAilment[] {
+  #faults(): readonly SocketFault[] {
     const nowMs = this.#wire.clock.nowMs()
-    return this.#plan.ailments.filter(({ fromMs, untilMs }) => fromMs <= nowMs && nowMs < untilMs)
+    return this.#plan.faults.filter(({ fromMs, untilMs }) => fromMs <= nowMs && nowMs < untilMs)
   }
 }

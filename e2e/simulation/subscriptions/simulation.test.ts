@@ -10,7 +10,7 @@ import { simulateSubscriptions } from './simulation.ts'
 const spec = await loadSpec()
 const subscriptions = { draw: drawSubscriptionSchedule, run: simulateSubscriptions }
 
-// Minutes of virtual time, on whatever machine.
+// Minutes of virtual time, on any machine.
 vi.setConfig({ testTimeout: 600_000 })
 
 test('subscriptions keep every invariant over some seeds', async () => {

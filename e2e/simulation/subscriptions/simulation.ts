@@ -208,7 +208,7 @@ class Simulation {
       this.#run.say(`${name} asks for ${wish.topic.key}`)
       const subscription = await this.#hub.subscribe(call, wish.topic, {
         event: (result) => {
-          if (client.hasLeft) this.#run.report('leaves-nothing', `${name} hears after it left`)
+          if (client.hasLeft) this.#run.report('leaves-nothing', `${name} got more after it left`)
           const text = Buffer.from(result).toString()
           this.#run.say(`${name} receives ${describe(text)}`)
           received.event(text)

@@ -26,7 +26,7 @@ async function routed(chain: MoveChain, path: string) {
 
 test("the chain's own SDK reads through the router, and sends a transaction", async () => {
   const chain = new MoveChain()
-  // The SDK says /v1 itself.
+  // The SDK adds /v1 itself.
   await using routing = await routed(chain, '')
   const aptos = new Aptos(
     new AptosConfig({ network: Network.CUSTOM, fullnode: `${routing.url}/v1` }),

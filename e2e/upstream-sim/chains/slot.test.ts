@@ -103,7 +103,7 @@ test('@solana/kit sends a transaction through the router, and finds it', async (
     })
     .send()
   expect(found?.transaction.signatures).toEqual([signature])
-  // Each node says that it was processed, and shows it.
+  // Each node reports it as processed, and returns it.
   expect(await rpc.sendTransaction(wire, { encoding: 'base64' }).send()).toBe(signature)
 })
 
