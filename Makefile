@@ -111,7 +111,7 @@ sim: install ## the engine in virtual time against misbehaving nodes (SEEDS=5000
 	@SEEDS=$(SEEDS) FROM=$(FROM) SEED=$(SEED) TRACE=$(TRACE) $(NODE) e2e/simulation/sim.ts
 
 .PHONY: sim-subscriptions
-sim-subscriptions: install ## subscriptions in virtual time: failovers, reorganisations, stalls, lies (SEEDS=500 FROM=1, or SEED=n TRACE=1)
+sim-subscriptions: install ## subscriptions in virtual time: failovers, reorganisations, stalls, wrong heads (SEEDS=500 FROM=1, or SEED=n TRACE=1)
 	@SEEDS=$(SEEDS) FROM=$(FROM) SEED=$(SEED) TRACE=$(TRACE) $(NODE) e2e/simulation/sim.ts subscriptions
 
 .PHONY: mutants

@@ -17,7 +17,7 @@ export default defineConfig({
     pool: 'threads',
     // Many tests wait for a real API or a process: two at a time on two cores, 7 minutes instead of 12.
     maxWorkers: Math.max(2, availableParallelism() - 1),
-    // What hangs is to be told; what runs on a busy machine is to pass.
+    // A test that hangs must fail; a slow test on a busy machine must pass.
     testTimeout: 60_000,
     hookTimeout: 30_000,
     expect: { poll: { timeout: 20_000 } },

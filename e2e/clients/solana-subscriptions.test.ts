@@ -101,7 +101,7 @@ test('@solana/kit sends and confirms, and receives changes of the account and it
   const collect = async <T>(all: AsyncIterable<T>, add: (one: T) => unknown) => {
     for await (const one of all) add(one)
   }
-  const hearing = [
+  const collecting = [
     collect(await account.subscribe({ abortSignal }), ({ value }) => accounts.push(value.lamports)),
     collect(await logs.subscribe({ abortSignal }), ({ value }) => signatures.push(value.signature)),
   ]
@@ -119,7 +119,7 @@ test('@solana/kit sends and confirms, and receives changes of the account and it
   const fee = 5_000n
   await expect.poll(() => accounts, slow).toEqual([1n, 2n, 3n].map((at) => before - at * fee))
   await stack.disposeAsync()
-  await Promise.all(hearing)
+  await Promise.all(collecting)
 })
 
 test('@solana/web3.js confirms over the WebSocket, and leaves no subscription behind', async () => {
