@@ -26,7 +26,7 @@ const warmUpHeads = 20
 const heads = 20
 const atOnce = 50
 const settleMs = 3_000
-const mostBytes = 20 * 1024
+const maxBytes = 20 * 1024
 
 const directory = mkdtempSync(join(tmpdir(), 'rpc-router-fan-out-'))
 process.once('exit', () => {
@@ -60,7 +60,7 @@ for (const client of clients) client.terminate()
 const events = clients.length * heads
 const perClient = (bytes: number) => (bytes - before.residentBytes) / count
 const perEventMicros = ((after.cpuSeconds - subscribed.cpuSeconds) * 1e6) / events
-const isMet = subscriptions === 1 && perClient(settled.residentBytes) < mostBytes
+const isMet = subscriptions === 1 && perClient(settled.residentBytes) < maxBytes
 const kilobytes = (bytes: number) => `${(perClient(bytes) / 1024).toFixed(1)} KiB`
 process.stdout.write(
   [

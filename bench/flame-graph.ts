@@ -4,7 +4,7 @@ import type { Frame } from './cpu-profile.ts'
 
 const width = 1600
 const rowHeight = 17
-const leastWidth = 0.5
+const minWidth = 0.5
 const charWidth = 6.5
 
 /** An SVG of the call tree, callers above. A frame shows its name, file and share on hover. */
@@ -13,7 +13,7 @@ export function flameGraph(root: Frame): string {
   let depth = 0
   const draw = (frame: Frame, x: number, level: number) => {
     const w = (frame.totalMicros / root.totalMicros) * width
-    if (w < leastWidth) return
+    if (w < minWidth) return
     depth = Math.max(depth, level)
     const share = ((frame.totalMicros / root.totalMicros) * 100).toFixed(1)
     const label = frame.name.slice(0, Math.max(0, Math.floor((w - 4) / charWidth)))

@@ -32,7 +32,7 @@ const earningReads = 20
 const patienceMs = 25
 const mebibyte = 1024 * 1024
 /** Half of the losers hold 100 kB when they lose: 475 MB if they were kept. */
-const mostGrownBytes = 32 * mebibyte
+const maxGrownBytes = 32 * mebibyte
 
 const collectGarbage = (() => {
   setFlagsFromString('--expose-gc')
@@ -61,7 +61,7 @@ test('ten thousand hedges leave no socket, no body, no timer and no listener beh
   expect(getEventListeners(client.signal, 'abort')).toHaveLength(0)
   expect(after.sockets - before.sockets).toBeLessThanOrEqual(2 * lanes)
   expect(after.timers).toBeLessThanOrEqual(before.timers + lanes)
-  expect(after.bytes - before.bytes).toBeLessThan(mostGrownBytes)
+  expect(after.bytes - before.bytes).toBeLessThan(maxGrownBytes)
 }, 180_000)
 
 /** Resources in use once the last loser's connection is closed and garbage is collected. */

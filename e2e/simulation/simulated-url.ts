@@ -19,7 +19,7 @@ const usualLimitMs = 27_000
 /** The least cooldown after a 429 with `Retry-After: 0`. */
 const soonLimitMs = 900
 /** The longest cooldown of an unavailable URL. */
-const longestPauseMs = 30_000
+const maxPauseMs = 30_000
 
 /** From this length on an answer is a stream: less than on a wire, to save time. */
 const longBytes = 32 * 1024
@@ -190,7 +190,7 @@ export class SimulatedUrl implements Transport {
           const body = fault.body === 'html' ? '<html><body>Bad Gateway</body></html>' : ''
           if (seconds === null) return { fate, afterMs, end: { status, headers: html, body } }
           const end = { status, headers: [...html, 'Retry-After', `${seconds}`], body }
-          return { fate, afterMs, end, limitMs: Math.min(seconds * 1_000, longestPauseMs) }
+          return { fate, afterMs, end, limitMs: Math.min(seconds * 1_000, maxPauseMs) }
         }
         case 'quota':
         case 'error': {

@@ -32,7 +32,7 @@ import { TipWatch } from './tip-watch.ts'
 /** Step of the wait for calls. */
 const stepMs = 1_000
 /** More requests than any schedule needs. */
-const mostSent = 20_000
+const maxSent = 20_000
 
 /** Runs the real engine through a schedule, in virtual time, and judges every step. */
 export async function simulate(schedule: Schedule, spec: Spec): Promise<Run> {
@@ -133,8 +133,8 @@ class Simulation implements Arena {
         this.#run.say(`${client.id} asks ${plan.method} ${JSON.stringify(client.question.params)}`)
       })
     await clock.advance(schedule.durationMs)
-    const longestMs = schedule.settings.relay.processingTimeoutMs + stepMs
-    for (let waitedMs = 0; this.#isBusy && waitedMs < longestMs; waitedMs += stepMs)
+    const maxMs = schedule.settings.relay.processingTimeoutMs + stepMs
+    for (let waitedMs = 0; this.#isBusy && waitedMs < maxMs; waitedMs += stepMs)
       await clock.advance(stepMs)
     await this.#quieten()
     checkCalls(this)
@@ -155,8 +155,8 @@ class Simulation implements Arena {
     this.#open += 1
     this.#sent += 1
     // An engine in an endless loop must not stop the whole simulation.
-    if (this.#sent === mostSent) this.report('ends-once', `${mostSent} requests and no end`)
-    if (this.#sent >= mostSent) throw new Error('too many requests')
+    if (this.#sent === maxSent) this.report('ends-once', `${maxSent} requests and no end`)
+    if (this.#sent >= maxSent) throw new Error('too many requests')
     const client = exchange.callId === null ? undefined : this.calls.get(exchange.callId)
     client?.exchanges.push(exchange)
     const kind = client ? client.call.journal.attempts.at(-1)?.kind : 'probe'

@@ -12,8 +12,8 @@ const subdomain = '[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])
 const qualifiedName = new RegExp(`^(${subdomain}/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`)
 const wholeSubdomain = new RegExp(`^${subdomain}$`)
 
-const mostOfKey = 317
-const mostOfSubdomain = 253
+const maxKeyLength = 317
+const maxSubdomainLength = 253
 
 /** The form of a key, in words. */
 const keyForm =
@@ -28,19 +28,21 @@ const subdomainForm =
 
 /** Whether a text can be the key of a label, also a finalizer and, in lower case, the key of an annotation. */
 export function isQualifiedName(key: string): boolean {
-  return key.length <= mostOfKey && key.indexOf('/') <= mostOfSubdomain && qualifiedName.test(key)
+  return (
+    key.length <= maxKeyLength && key.indexOf('/') <= maxSubdomainLength && qualifiedName.test(key)
+  )
 }
 
 /** A text in the form of a label's key. */
 export function labelKey(description: string, example: string) {
   const must = `{field} must have ${keyForm}`
-  return text(description, { example, max: mostOfKey, pattern: qualifiedName, must })
+  return text(description, { example, max: maxKeyLength, pattern: qualifiedName, must })
 }
 
 /** A text in the form of the name of an object. */
 export function subdomainName(description: string, example: string) {
   const must = `{field} must have ${subdomainForm}`
-  return text(description, { example, max: mostOfSubdomain, pattern: wholeSubdomain, must })
+  return text(description, { example, max: maxSubdomainLength, pattern: wholeSubdomain, must })
 }
 
 interface MapOptions {

@@ -161,7 +161,7 @@ export function imagesOf(values: FlagValues, version: string): Images {
 
 const usualName = 'rpc-router-operator'
 /** In a longer name, a hash replaces the namespaces. */
-const mostNameLength = 100
+const maxNameLength = 100
 
 /**
  * The lease that an operator holds: its own for each choice of namespaces, so that operators of different
@@ -184,5 +184,5 @@ function nameFor(namespaces: readonly string[] | null): string {
   const sorted = namespaces.toSorted()
   // No namespace has a dot in its name, so no two choices come to the same.
   const name = [usualName, ...sorted].join('.')
-  return name.length <= mostNameLength ? name : `${usualName}.${digest(sorted)}`
+  return name.length <= maxNameLength ? name : `${usualName}.${digest(sorted)}`
 }

@@ -20,7 +20,7 @@ export const statusManager = 'rpc-router-operator-status'
 export const handoverManager = 'rpc-router-operator-handover'
 
 /** A user sets something once, and once more when it did not last; a controller goes on, mostly every 15 s. */
-const leastTimes = 3
+const minTimes = 3
 const withinMs = 300_000
 
 /** A set of fields as `fieldsV1` has it: a tree whose leaves are empty. */
@@ -73,7 +73,7 @@ export class FieldConflicts {
     if (message === null) return
     const { generation } = router.metadata
     const entry = { atMs: this.#clock.nowMs(), generation, message }
-    this.#putBack.set(path, [...this.#recent(path, router), entry].slice(-leastTimes))
+    this.#putBack.set(path, [...this.#recent(path, router), entry].slice(-minTimes))
   }
 
   /** The conflict about an object; null when there is none. */
@@ -81,7 +81,7 @@ export class FieldConflicts {
     const recent = this.#recent(path, router)
     const [first] = recent
     const last = recent.at(-1)
-    if (first === undefined || last === undefined || recent.length < leastTimes) return null
+    if (first === undefined || last === undefined || recent.length < minTimes) return null
     return { message: last.message, leftMs: first.atMs + withinMs - this.#clock.nowMs() }
   }
 

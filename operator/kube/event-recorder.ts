@@ -11,12 +11,12 @@ const seriesMs = 6 * 60_000
 /** The count of a series is written at most so often. */
 const countMs = 60_000
 /** New events about one object in an hour. */
-const mostPerObject = 25
+const maxPerObject = 25
 const hourMs = 3_600_000
-const mostSeries = 1_000
-const mostTries = 5
+const maxSeries = 1_000
+const maxTries = 5
 /** The API server takes notes up to so many bytes of UTF-8. */
-const mostNoteBytes = 1024
+const maxNoteBytes = 1024
 
 /** What happened to an object. `reason` and `action` are from a fixed list; `note` is for users. */
 export interface Occurrence {
@@ -114,7 +114,7 @@ export class EventRecorder {
     const recent = [...this.#series.values()].filter(
       ({ event, firstMs }) => event.regarding.uid === uid && nowMs - firstMs < hourMs,
     )
-    if (recent.length >= mostPerObject) return observer?.eventDropped?.(reason, 'rate')
+    if (recent.length >= maxPerObject) return observer?.eventDropped?.(reason, 'rate')
     const times = { firstMs: nowMs, lastMs: nowMs, lastWallMs: wallMs }
     const event = this.#eventOf(occurrence, wallMs)
     this.#series.delete(key)
@@ -140,7 +140,7 @@ export class EventRecorder {
       await client.apply(events, whole, { fieldManager, force: true }, signal)
       known.written = count
     } catch (error) {
-      if (signal.aborted || this.#writer.queue.failuresOf(key) < mostTries) throw error
+      if (signal.aborted || this.#writer.queue.failuresOf(key) < maxTries) throw error
       observer?.eventDropped?.(event.reason, 'error', error as Error)
     }
   }
@@ -167,7 +167,7 @@ export class EventRecorder {
 
   #forgetOldest(): void {
     const [oldest] = this.#series
-    if (this.#series.size <= mostSeries || oldest === undefined) return
+    if (this.#series.size <= maxSeries || oldest === undefined) return
     const [key, { written, event }] = oldest
     this.#series.delete(key)
     if (written === 0) this.#options.observer?.eventDropped?.(event.reason, 'full')
@@ -177,8 +177,8 @@ export class EventRecorder {
 /** The note, cut at a whole character with `...` when it is too long. */
 function fitNote(note: string): string {
   const bytes = Buffer.from(note)
-  if (bytes.length <= mostNoteBytes) return note
-  let end = mostNoteBytes - 3
+  if (bytes.length <= maxNoteBytes) return note
+  let end = maxNoteBytes - 3
   while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1
   return `${bytes.subarray(0, end).toString()}...`
 }

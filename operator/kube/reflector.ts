@@ -14,7 +14,7 @@ const watchSeconds = { least: 300, spread: 300 }
 /** The API server sends a bookmark about every minute, so this much silence is a dead connection. */
 const usualSilenceMs = 150_000
 /** A watch that ends sooner, with nothing new in it, is a failure: else it would be asked for without pause. */
-const shortestMs = 1_000
+const minMs = 1_000
 const usualBackoff: BackoffRow = { firstMs: 1_200, maxMs: 45_000, jitter: 0.3 }
 /** After so long without a failure the next one counts as the first. */
 const forgiveMs = 120_000
@@ -146,7 +146,7 @@ export class Reflector<T extends KubeObject> {
     }
     // A bookmark with the version of the start brings nothing new.
     const isEmpty = this.#version === resourceVersion
-    if (isEmpty && clock.nowMs() - startedMs < shortestMs && !signal.aborted)
+    if (isEmpty && clock.nowMs() - startedMs < minMs && !signal.aborted)
       throw new EmptyWatchError(
         `GET ${resource.plural}: the watch ended at once, with nothing new in it`,
       )

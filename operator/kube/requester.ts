@@ -9,8 +9,8 @@ import type { KubeObserver, Verb } from './observer.ts'
 import type { Transport, WireAnswer, WireRequest } from './transport.ts'
 
 /** How often, and for how long each time, `Retry-After` of a server is obeyed before the call fails. */
-const mostWaits = 4
-const mostWaitMs = 30_000
+const maxWaits = 4
+const maxWaitMs = 30_000
 export type Query = Readonly<Record<string, string | number | boolean>>
 
 export interface ApiRequest {
@@ -91,7 +91,7 @@ export class Requester {
       } catch (error) {
         // A request that was turned away like this has not begun: it can be sent again, a write too.
         const askedMs = isTurnedAway(error) ? error.retryAfterMs : null
-        if (askedMs === null || askedMs > mostWaitMs || times > mostWaits) throw error
+        if (askedMs === null || askedMs > maxWaitMs || times > maxWaits) throw error
         await wait(askedMs, 'server')
       }
     }

@@ -5,7 +5,7 @@ import type { KubeObserver } from './observer.ts'
 
 const firstDelayMs = 5
 /** No watch reports that a quota or a webhook was fixed: no user should have to wait long for it. */
-const mostDelayMs = 120_000
+const maxDelayMs = 120_000
 
 export interface WorkQueueOptions {
   /** For metrics. */
@@ -94,7 +94,7 @@ export class WorkQueue {
     const before = this.failuresOf(key)
     this.#failures.set(key, before + 1)
     const delayMs = Math.max(askedMs, firstDelayMs * 2 ** before)
-    this.addAfter(key, Math.min(delayMs, mostDelayMs))
+    this.addAfter(key, Math.min(delayMs, maxDelayMs))
   }
 
   /** The key's next failure counts as its first. */

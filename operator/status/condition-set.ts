@@ -21,7 +21,7 @@ export interface Finding<Type extends string = string> extends Omit<
 }
 
 /** The API takes 32,768 characters. */
-const longestMessage = 4096
+const maxMessageLength = 4096
 
 /** Findings of one kind. Their status follows from the reason, by the table that is also the reference. */
 function findingsOf<M extends Readonly<Record<string, ConditionMeaning>>>(meanings: M) {
@@ -60,7 +60,7 @@ export function settle(
 }
 
 function cut(message: string): string {
-  return message.length <= longestMessage ? message : `${message.slice(0, longestMessage - 1)}…`
+  return message.length <= maxMessageLength ? message : `${message.slice(0, maxMessageLength - 1)}…`
 }
 
 /** Joins sentences, each with a full stop. */

@@ -96,7 +96,7 @@ export function routerStatuses(
 ): UpstreamProviderStatus['routers'] {
   return routers
     .toSorted((a, b) => (a.router < b.router ? -1 : 1))
-    .slice(0, mostRouters)
+    .slice(0, maxRouters)
     .map((result) => {
       const before = status?.routers?.find(({ name }) => name === result.router)
       return {
@@ -107,7 +107,7 @@ export function routerStatuses(
 }
 
 /** As many as the status can hold. */
-const mostRouters = 256
+const maxRouters = 256
 
 function acceptance({ refusals, routers, notes }: ProviderObservation): Finding {
   const isServed = routers.some((result) => !result.refusals.some(isElsewhere))

@@ -73,7 +73,7 @@ export function availability(
   const wanted = wantedBy(deployment)
   const { availableReplicas: available } = countsOf(deployment)
   if (wanted === 0) return routerFinding('Available', 'ScaledToZero', 'No pod is wanted.')
-  const least = leastPods(spec, wanted)
+  const least = minPods(spec, wanted)
   const counts = `${available} of ${wanted} pods are available`
   if (available >= least)
     return routerFinding('Available', 'MinimumReplicasAvailable', `${counts}.`)
@@ -90,7 +90,7 @@ export function isRolledOut(spec: RpcRouterSpec, deployment: Deployment | null):
   const { replicas, updatedReplicas, availableReplicas } = countsOf(deployment)
   // The count does not say which pods are available: at worst all that are old.
   const newest = availableReplicas - Math.max(0, replicas - updatedReplicas)
-  return newest >= leastPods(spec, wantedBy(deployment))
+  return newest >= minPods(spec, wantedBy(deployment))
 }
 
 /** Of a spec, how many pods may be away. */
@@ -98,7 +98,7 @@ interface Disruptable {
   readonly pod: Pick<RpcRouterSpec['pod'], 'maxUnavailable'>
 }
 
-function leastPods({ pod }: Disruptable, wanted: number): number {
+function minPods({ pod }: Disruptable, wanted: number): number {
   return Math.max(1, wanted - awayAtMost(pod.maxUnavailable, wanted))
 }
 
@@ -156,7 +156,7 @@ export function progress(
 }
 
 /** Of a message: the end of a log says why a process ended. */
-const mostCharacters = 512
+const maxCharacters = 512
 
 /**
  * Why the newest of the pods that are not ready is not: the reasons that Kubernetes gives, and the end of the log of a
@@ -188,7 +188,7 @@ function problemOf(pod: Pod): string {
 
 function textOf(reason = 'it does not say why', message = ''): string {
   const words = message.replaceAll(/\s+/g, ' ').trim()
-  const end = words.length <= mostCharacters ? words : `…${words.slice(1 - mostCharacters)}`
+  const end = words.length <= maxCharacters ? words : `…${words.slice(1 - maxCharacters)}`
   return end === '' ? reason : `${reason}: ${end}`
 }
 

@@ -71,7 +71,7 @@ export function inOrder<T>(items: readonly T[], nameOf: (item: T) => string): re
   return items.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : Number(nameOf(a) > nameOf(b))))
 }
 
-const longestWord = 24
+const maxWordLength = 24
 
 /**
  * The name of the environment variable that carries a secret. It is made of the field that uses the secret, not of its
@@ -89,6 +89,6 @@ function shoutingWord(text: string): string {
   return text
     .toUpperCase()
     .replaceAll(/[^A-Z0-9]+/g, '_')
-    .slice(0, longestWord)
+    .slice(0, maxWordLength)
     .replaceAll(/^_|_$/g, '')
 }

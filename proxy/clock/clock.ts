@@ -18,7 +18,7 @@ export interface Clock {
 }
 
 /** What is later than this, Node's timers would run at once. */
-const longestMs = 2 ** 31 - 1
+const maxMs = 2 ** 31 - 1
 
 /** The machine's own time. */
 export const systemClock: Clock = {
@@ -28,9 +28,9 @@ export const systemClock: Clock = {
     let timer: NodeJS.Timeout
     const wait = (leftMs: number) => {
       const later = () => {
-        wait(leftMs - longestMs)
+        wait(leftMs - maxMs)
       }
-      timer = leftMs > longestMs ? setTimeout(later, longestMs) : setTimeout(run, leftMs)
+      timer = leftMs > maxMs ? setTimeout(later, maxMs) : setTimeout(run, leftMs)
       timer.unref()
     }
     wait(delayMs)

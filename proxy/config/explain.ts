@@ -10,7 +10,7 @@ import { isSettingName } from './settings.ts'
 import type { YamlFile } from './yaml/read-yaml.ts'
 import { type Tree, child, isList, isMap } from './yaml/scalar.ts'
 
-const mostListedKeys = 12
+const maxListedKeys = 12
 
 type Issue = z.core.$ZodIssue
 
@@ -50,7 +50,7 @@ export function explainIssues(
 
 function knownKeys(known: readonly string[]): string {
   const supported = known.filter((name) => !isUnbuilt(name))
-  const isShort = supported.length < mostListedKeys
+  const isShort = supported.length < maxListedKeys
   const listed = supported.filter((name) => isShort || !isSettingName(name))
   const others = listed.length < supported.length ? ', and the flags of router --help' : ''
   return `Known here: ${listed.join(', ')}${others}.`

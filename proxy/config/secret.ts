@@ -42,7 +42,7 @@ export class Secret {
 
 /* What is a key, in headers and URLs: see docs/decisions/0034. */
 
-const leastLength = 8
+const minLength = 8
 /** So long a text is a key, whatever it is made of. */
 const surelyKeyLength = 16
 
@@ -99,7 +99,7 @@ export function keysOfUrl(url: URL): readonly string[] {
 function looksLikeKey(text: string): boolean {
   const value = decoded(text).trim()
   if (/^\d+$/.test(value)) return value.length >= 12
-  if (value.length < leastLength || host.test(value)) return false
+  if (value.length < minLength || host.test(value)) return false
   // Encoded, a slash is part of a key.
   if (text.includes('/')) return false
   if (isName(value)) return value.length >= surelyKeyLength && !network.test(value)

@@ -9,9 +9,9 @@ type ProofRule = Extract<CheckRule, { check: 'proof' }>
 type Fields = Readonly<Record<string, unknown>>
 
 /** Of a block with whole transactions; each takes some 50 us. */
-const mostTransactions = 16
+const maxTransactions = 16
 /** Forms are few; names that a node makes up must not fill the memory. */
-const mostForms = 64
+const maxForms = 64
 
 /** What is hashed, and what kind of block or transaction it is. */
 interface Hashed {
@@ -32,7 +32,7 @@ export class Proofs {
     if (each === undefined) return this.#compare('transaction-hash', result, transactionOf)
     const list = valueAt(result, [each])
     if (!Array.isArray(list)) return null
-    for (const item of list.slice(0, mostTransactions)) {
+    for (const item of list.slice(0, maxTransactions)) {
       const found = this.#compare('transaction-hash', item, transactionOf)
       if (found) return found
     }
@@ -41,7 +41,7 @@ export class Proofs {
 
   /** Two upstreams show the same of this form. */
   giveUp(form: string): void {
-    if (this.#unprovable.size < mostForms) this.#unprovable.add(form)
+    if (this.#unprovable.size < maxForms) this.#unprovable.add(form)
   }
 
   #compare(

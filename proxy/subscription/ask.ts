@@ -62,17 +62,17 @@ export class FetchFailures {
 }
 
 /** A thousand filters have a thousand questions about each block: the calls of clients must find room. */
-const mostAtOnce = 64
+const maxAtOnce = 64
 /** Longer answers are not taken: no block of any chain is. */
-const mostBytes = 64 * 1024 * 1024
+const maxBytes = 64 * 1024 * 1024
 /** Of a node's error, for the log. */
-const mostShownBytes = 200
+const maxShownBytes = 200
 /** Upstreams that are asked for what the one before does not have. */
-const mostAsked = 3
+const maxAsked = 3
 
 /** @param newCall makes the call of a question, as the listener would for a client */
 export function createAsk(relay: Relay, newCall: (question: OwnQuestion) => Call): Ask {
-  let free = mostAtOnce
+  let free = maxAtOnce
   const waiting: (() => void)[] = []
   return async (question) => {
     if (free > 0) free -= 1
@@ -94,11 +94,11 @@ async function askNow(relay: Relay, call: Call, method: string): Promise<Answer>
     release(incoming.body)
     throw new BackfillError(`${method}: ${refusal.name}`)
   }
-  const body = await wholeBody(incoming.body, mostBytes)
-  if (body === null) throw new BackfillError(`${method}: more than ${mostBytes} bytes`)
+  const body = await wholeBody(incoming.body, maxBytes)
+  if (body === null) throw new BackfillError(`${method}: more than ${maxBytes} bytes`)
   const result = memberBytes(body, 'result')
   if (result !== null) return { result, upstream }
-  const error = memberBytes(body, 'error')?.subarray(0, mostShownBytes)
+  const error = memberBytes(body, 'error')?.subarray(0, maxShownBytes)
   const why = error ? bufferOf(error).toString() : 'an answer without a result'
   throw new BackfillError(`${method}: ${why}`)
 }
@@ -116,7 +116,7 @@ export async function askFor<T>(
   const avoid: string[] = []
   const fails = (cause?: unknown) =>
     new BackfillError(`${question.method}: no usable answer from ${avoid.join(', ')}`, { cause })
-  for (let asked = 0; asked < mostAsked; asked++) {
+  for (let asked = 0; asked < maxAsked; asked++) {
     const { result, upstream } = await ask({ ...question, avoid }).catch((cause: unknown) => {
       throw avoid.length === 0 || !isTemporary(cause) ? cause : fails(cause)
     })

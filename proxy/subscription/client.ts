@@ -3,7 +3,7 @@
 import type { Subscriber, Subscription } from './subscriptions.ts'
 
 /** Of events that wait for a client's reply to be sent. Far more than can come in that time. */
-const mostWaitingBytes = 64 * 1024 * 1024
+const maxWaitingBytes = 64 * 1024 * 1024
 
 /** One client of a topic. */
 export class TopicClient implements Subscription {
@@ -39,7 +39,7 @@ export class TopicClient implements Subscription {
     if (this.#waiting === null) return this.#subscriber.event(event)
     this.#waiting.push(event)
     this.#waitingBytes += event.length
-    if (this.#waitingBytes > mostWaitingBytes) this.end('events were not taken')
+    if (this.#waitingBytes > maxWaitingBytes) this.end('events were not taken')
   }
 
   end(reason: string): void {

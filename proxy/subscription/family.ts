@@ -68,7 +68,7 @@ export interface Backfill {
   /** What clients were sent. */
   readonly sent: History
   /** More blocks than this are not fetched. */
-  readonly mostBlocks: number
+  readonly maxBlocks: number
   /** The upstream to ask first. */
   readonly prefer: string | null
   readonly signal: AbortSignal
@@ -101,7 +101,7 @@ export interface ChainReader {
    */
   latest(prefer: string | null, signal: AbortSignal, isStart?: boolean): Promise<Block>
   /**
-   * @param block at most `mostBlocks` above the tip
+   * @param block at most `maxBlocks` above the tip
    * @returns null where more blocks were missed than are fetched
    * @throws BackfillError and what asking throws
    */

@@ -32,7 +32,7 @@ export interface HubOptions {
   readonly processingTimeoutMs: number
 }
 
-const leastStallMs = 3_000
+const minStallMs = 3_000
 
 interface SharedTopic {
   readonly clients: Set<TopicClient>
@@ -55,7 +55,7 @@ export class Hub {
     const { chain, family, stallBlocks } = options
     const { failures, allowedLagBlocks } = chain
     this.#options = options
-    const stallMs = Math.max(stallBlocks * chain.blockTimeMs, leastStallMs)
+    const stallMs = Math.max(stallBlocks * chain.blockTimeMs, minStallMs)
     const head = (family.head === null ? null : family.readers[family.head]) ?? null
     this.#sockets = new Sockets({ ...options, failures, allowedLagBlocks, stallMs, head })
   }

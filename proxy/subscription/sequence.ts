@@ -9,11 +9,11 @@ import { History, type Block, type ChainReader, type Path, type Position } from 
 import { Feed, type FeedListener, type FeedOptions } from './feed.ts'
 
 /** One event that cannot be connected may be due to upstreams that are behind; so many in a row are not. */
-const mostUnusable = 3
+const maxUnusable = 3
 /** How long the block to begin behind is waited for. */
 const beginMs = 3_000
 /** Events that wait while blocks are fetched; those that are dropped are fetched later. */
-const mostWaiting = 16
+const maxWaiting = 16
 
 export interface SequenceOptions extends Omit<FeedOptions, 'request'> {
   readonly reader: ChainReader
@@ -131,7 +131,7 @@ export class Sequence {
 
   #observe(observed: Observed): void {
     this.#waiting.push(observed)
-    if (this.#waiting.length > mostWaiting) this.#waiting.shift()
+    if (this.#waiting.length > maxWaiting) this.#waiting.shift()
     void this.#run()
   }
 
@@ -173,9 +173,9 @@ export class Sequence {
   }
 
   async #backfill({ block, isLatest }: Observed, tip: Position): Promise<void> {
-    const { reader, maxGapBlocks: mostBlocks } = this.#options
+    const { reader, maxGapBlocks: maxBlocks } = this.#options
     const { signal } = this.#closing
-    const about = { sent: this.#history, tip, mostBlocks, prefer: this.#feed.upstream, signal }
+    const about = { sent: this.#history, tip, maxBlocks, prefer: this.#feed.upstream, signal }
     try {
       const path = await reader.pathTo(block, about)
       signal.throwIfAborted()
@@ -240,7 +240,7 @@ export class Sequence {
 
   #unusableEvent(why: string): void {
     this.#unusable += 1
-    if (this.#unusable < mostUnusable) return
+    if (this.#unusable < maxUnusable) return
     this.#unusable = 0
     this.#feed.leave(why)
   }

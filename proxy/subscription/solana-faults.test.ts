@@ -94,7 +94,7 @@ test.each([
   const path = await reader.pathTo(block as never, {
     sent,
     tip: sent.tip as never,
-    mostBlocks: 100,
+    maxBlocks: 100,
     prefer: null,
     signal: new AbortController().signal,
   })

@@ -120,7 +120,7 @@ export class LoneFailures {
 /** After a 429 that names no time. */
 const unnamed = { firstMs: 30_000, maxMs: 30 * 60_000, jitter: 0.1 }
 /** Of what a provider asks for itself: quotas are counted by the day. */
-const retryAfterLimitsMs = { least: 1_000, most: 24 * 3_600_000 }
+const retryAfterLimitsMs = { min: 1_000, max: 24 * 3_600_000 }
 /** Of a node that is unavailable: it may be back sooner, and there may be no other upstream. */
 export const longestPauseMs = 30_000
 
@@ -132,7 +132,7 @@ export class Cooldown {
   readonly #clock: Clock
   readonly #began: (forMs: number) => void
   readonly #backoff: Backoff
-  readonly #longestMs: number
+  readonly #maxMs: number
   #untilMs = -Infinity
 
   /**
@@ -148,7 +148,7 @@ export class Cooldown {
     this.#clock = clock
     this.#began = began
     this.#backoff = new Backoff(row, random)
-    this.#longestMs = row.maxMs
+    this.#maxMs = row.maxMs
   }
 
   get active(): boolean {
@@ -163,10 +163,10 @@ export class Cooldown {
   begin(retryAfterMs: number | null): void {
     if (this.active) return
     // A cooldown that ended longer ago than that does not count.
-    if (this.#clock.nowMs() - this.#untilMs >= this.#longestMs) this.#backoff.reset()
-    const { least, most } = retryAfterLimitsMs
+    if (this.#clock.nowMs() - this.#untilMs >= this.#maxMs) this.#backoff.reset()
+    const { min, max } = retryAfterLimitsMs
     this.#start(
-      retryAfterMs === null ? this.#backoff.next() : Math.min(Math.max(retryAfterMs, least), most),
+      retryAfterMs === null ? this.#backoff.next() : Math.min(Math.max(retryAfterMs, min), max),
     )
   }
 

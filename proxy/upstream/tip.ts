@@ -16,12 +16,12 @@ const stillAfterBlocks = 3
 const fastest = 10
 
 /** The most blocks that a chain can have grown by, within the allowed lag. */
-function mostGrowth(elapsedMs: number, { allowedLagBlocks, blockTimeMs }: Pace): number {
+function maxGrowth(elapsedMs: number, { allowedLagBlocks, blockTimeMs }: Pace): number {
   return allowedLagBlocks + fastest * (1 + Math.floor(elapsedMs / blockTimeMs))
 }
 
 /** Each time that a URL passes verification after a jump, twice as long a jump is its habit. */
-const mostHabit = 64
+const maxHabit = 64
 
 /** Whether the head of a URL went further, forwards or backwards, than the chain can have grown: it may be of another chain. */
 export function hasJumped(
@@ -31,8 +31,8 @@ export function hasJumped(
   pace: Pace,
 ): boolean {
   if (head === null) return false
-  const habit = Math.min(2 ** jumpsPassed, mostHabit)
-  return Math.abs(block - head.block) > habit * mostGrowth(nowMs - head.atMs, pace)
+  const habit = Math.min(2 ** jumpsPassed, maxHabit)
+  return Math.abs(block - head.block) > habit * maxGrowth(nowMs - head.atMs, pace)
 }
 
 /**
@@ -53,9 +53,9 @@ export function tipOf(
   if (heads.length > 2 && second)
     return second.block >= highest.block - pace.allowedLagBlocks ? highest.block : second.block
   const rises = ({ roseMs }: Head) => nowMs - roseMs <= stillAfterBlocks * pace.blockTimeMs
-  const most = before ? before.block + mostGrowth(nowMs - before.atMs, pace) : Infinity
+  const maxBlock = before ? before.block + maxGrowth(nowMs - before.atMs, pace) : Infinity
   const rising = orAll(heads, rises)
-  const plausible = orAll(rising, ({ block }) => block <= most)
+  const plausible = orAll(rising, ({ block }) => block <= maxBlock)
   return Math.max(...plausible.map(({ block }) => block))
 }
 

@@ -12,7 +12,7 @@ import { applyProbe, isTrouble, probe, verifyUrl, type ProbeOptions } from './pr
 
 const retryBackoff = { firstMs: 1_000, maxMs: 30_000, jitter: 0.1 }
 /** The tip is asked for once a block, but not more and not less often than this. */
-const tipIntervalMs = { least: 1_000, most: 15_000 }
+const tipIntervalMs = { min: 1_000, max: 15_000 }
 /** A tenth more or less, so that upstreams and replicas are not asked in step. */
 const every = (ms: number): BackoffRow => ({ firstMs: ms, maxMs: ms, jitter: 0.1 })
 
@@ -51,7 +51,7 @@ export class Watch {
   /** Starts watching. @param failed is called with defects of the watch itself */
   start(failed: (error: unknown) => void): void {
     const { pool, chain, clock, livenessProbeIntervalMs } = this.#options
-    const tipMs = Math.min(Math.max(chain.blockTimeMs, tipIntervalMs.least), tipIntervalMs.most)
+    const tipMs = Math.min(Math.max(chain.blockTimeMs, tipIntervalMs.min), tipIntervalMs.max)
     // Where no traffic has shown its latest block.
     const needsHead = ({ latest, availability }: Upstream) =>
       availability.standing === 'eligible' &&

@@ -14,9 +14,9 @@ export interface Qualities {
 }
 
 /** The least share of the best one's weight that every candidate keeps. */
-const leastShare = 0.05
+const minShare = 0.05
 /** What the best one weighs at least: all may have nothing of their share yet, and one is drawn all the same. */
-const leastBest = 1e-9
+const minBest = 1e-9
 /** Differences below this are noise. */
 const latencyNoiseMs = 5
 
@@ -69,9 +69,9 @@ export function weightOf(strategy: Strategy, qualities: Qualities): number {
 
 /** What the best of some weights lets each of them weigh at least. */
 export function floorOf(weights: Iterable<number>): number {
-  let best = leastBest
+  let best = minBest
   for (const weight of weights) if (weight > best) best = weight
-  return best * leastShare
+  return best * minShare
 }
 
 /** Draws one of the candidates by its weight. @returns its index among them, 0 where there is none */

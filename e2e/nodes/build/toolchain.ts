@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process'
 
 /** The least version for the newest of the modules. */
-const leastGo = { major: 1, minor: 25 }
+const minGo = { major: 1, minor: 25 }
 const goHelp = 'Get it from https://go.dev/dl (Debian: apt install golang; macOS: brew install go).'
 const compilerHelp = 'Get one (Debian: apt install gcc libc6-dev; macOS: xcode-select --install).'
 
@@ -14,9 +14,7 @@ export function lackingTools(environment: Readonly<NodeJS.ProcessEnv>): string[]
   if (version === null)
     lacking.push(`Go is not installed: the nodes are built from Go modules. ${goHelp}`)
   else if (!isRecent(version))
-    lacking.push(
-      `Go ${version} is too old; ${leastGo.major}.${leastGo.minor} is the least. ${goHelp}`,
-    )
+    lacking.push(`Go ${version} is too old; ${minGo.major}.${minGo.minor} is the least. ${goHelp}`)
   const compiler = environment['CC'] ?? 'cc'
   if (firstLine(compiler, ['--version']) === null)
     lacking.push(`There is no C compiler (${compiler}), which wasmd needs. ${compilerHelp}`)
@@ -28,7 +26,7 @@ export function isRecent(version: string): boolean {
   const [, major, minor] = /^go(\d+)\.(\d+)/.exec(version) ?? []
   // A development version such as `devel go1.27-abc` is newer than any release.
   if (major === undefined) return version.startsWith('devel')
-  return Number(major) > leastGo.major || Number(minor) >= leastGo.minor
+  return Number(major) > minGo.major || Number(minor) >= minGo.minor
 }
 
 function firstLine(command: string, args: readonly string[]): string | null {

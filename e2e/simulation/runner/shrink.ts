@@ -4,7 +4,7 @@ import type { Spec } from '../engine.ts'
 import type { Run, Simulation } from './run.ts'
 
 /** Limit of shorter schedules to try. */
-const mostTries = 400
+const maxTries = 400
 
 type Path = readonly string[]
 type Json = any
@@ -37,14 +37,14 @@ export async function shrink<Schedule>(
       size >= 1;
       size = size > 1 ? Math.ceil(size / 2) : 0
     )
-      for (let from = 0; from < list().length && tries < mostTries;) {
+      for (let from = 0; from < list().length && tries < maxTries;) {
         const candidate = withValue(shortest.schedule, path, list().toSpliced(from, size))
         if (!(await isAccepted(candidate as Schedule))) from += size
       }
   }
   for (
     let before = Infinity;
-    JSON.stringify(shortest.schedule).length < before && tries < mostTries;
+    JSON.stringify(shortest.schedule).length < before && tries < maxTries;
   ) {
     before = JSON.stringify(shortest.schedule).length
     for (const path of listsIn(shortest.schedule)) await shorten(path)

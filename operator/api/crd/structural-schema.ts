@@ -98,10 +98,10 @@ function withInnerDefaults(schema: StructuralSchema, value: unknown): unknown {
   return { ...Object.fromEntries(inner), ...value }
 }
 
-const largestInt32 = 2 ** 31 - 1
+const maxInt32 = 2 ** 31 - 1
 
 function integerFormat(maximum = Infinity): string {
-  return maximum <= largestInt32 ? 'int32' : 'int64'
+  return maximum <= maxInt32 ? 'int32' : 'int64'
 }
 
 /** The text of a field for `kubectl explain`: what it means, an example, the default. */

@@ -155,7 +155,7 @@ export function pointWords(
 }
 
 // No tag, height or hash of any chain is longer: a longer text is no block.
-const longestPoint = 128
+const maxPointLength = 128
 const ethereumHash = /^0x[0-9a-f]{64}$/i
 const quantity = /^0x0*([0-9a-f]{1,14})$/i
 const decimal = /^\d{1,16}$/
@@ -174,7 +174,7 @@ function readPoint(value: unknown, syntax: PointSyntax): BlockPoint | null {
 }
 
 function readText(text: string, syntax: PointSyntax): BlockPoint | null {
-  if (text.length > longestPoint) return null
+  if (text.length > maxPointLength) return null
   if (syntax.form === 'hash') return readHash(text, syntax.notation)
   const word = syntax.words.get(text)
   if (word !== undefined) return word
@@ -207,7 +207,7 @@ function readObject(value: object, syntax: PointSyntax): BlockPoint | null {
   const hash = member(value, syntax.hashField) ?? null
   if ((number === null) === (hash === null)) return null
   if (typeof hash === 'string')
-    return hash.length <= longestPoint ? readHash(hash, syntax.notation) : null
+    return hash.length <= maxPointLength ? readHash(hash, syntax.notation) : null
   return typeof number === 'object' ? null : readPoint(number, { ...syntax, form: 'number' })
 }
 

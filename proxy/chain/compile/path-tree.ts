@@ -35,13 +35,13 @@ export class PathTree<Value> {
   /** The value of the pattern that a path matches, and the segments of the path. */
   find(path: string): { readonly value: Value; readonly segments: readonly string[] } | null {
     const segments = segmentsOf(path)
-    const value = segments.length > mostSegments ? null : walk(this.#root, segments, 0)
+    const value = segments.length > maxSegments ? null : walk(this.#root, segments, 0)
     return value === null ? null : { value, segments }
   }
 }
 
 /** No path of any chain is deeper. A deeper path matches nothing. */
-const mostSegments = 64
+const maxSegments = 64
 
 function emptyNode<Value>(): Node<Value> {
   return { literals: new Map(), parameter: null, wildcards: [], value: null }

@@ -7,7 +7,7 @@ import type { FailureFile, FailureRow } from './schema.ts'
 type FailureFields = Omit<FailureRow, 'code' | 'status' | 'message' | 'examples'>
 
 // A message may quote text of any length from a request; its beginning names the error.
-const longestMessage = 1_000
+const maxMessageLength = 1_000
 
 interface NodeErrorRow {
   readonly failure: FailureClass
@@ -52,7 +52,7 @@ export function compileFailures(files: readonly FailureFile[]): FailureTable {
     ofPage(status, body) {
       // The status of a server error counts, whatever the page says.
       if (status >= 500) return ofStatus(status)
-      const message = Buffer.from(body.subarray(0, longestMessage)).toString('latin1')
+      const message = Buffer.from(body.subarray(0, maxMessageLength)).toString('latin1')
       const limit = limits.find((row) => matches(row, { status, code: null, message }, null))
       return limit?.failure ?? ofStatus(status)
     },
@@ -122,7 +122,7 @@ function matches(row: NodeErrorRow, error: NodeError, method: string | null): bo
   if (row.codes !== null && (error.code === null || !row.codes.has(error.code))) return false
   if (row.statuses !== null && !row.statuses.has(error.status)) return false
   if (row.isOf !== null && (method === null || !row.isOf(method))) return false
-  return row.message === null || row.message.test(error.message.slice(0, longestMessage))
+  return row.message === null || row.message.test(error.message.slice(0, maxMessageLength))
 }
 
 /** A row's failure with its defaults filled in. */

@@ -29,7 +29,7 @@ export interface YamlFile {
 
 type Words = readonly [message: string, hint?: string | null]
 
-const mostAliases = 1000
+const maxAliases = 1000
 
 /** Reads YAML 1.2 with every scalar kept as the text of the file. Never throws. */
 export function readYamlText(text: string): YamlText {
@@ -111,9 +111,9 @@ export function readYaml(
       if (target === undefined)
         return refuse(path, node, `${name} has no anchor &${node.source} before it`)
       aliases++
-      if (aliases < mostAliases) return read(target, path)
+      if (aliases < maxAliases) return read(target, path)
       const message = `${name} is inside its own anchor, or the file has too many aliases`
-      return aliases === mostAliases ? refuse([], node, message) : null
+      return aliases === maxAliases ? refuse([], node, message) : null
     }
     if (!isNode(node)) return null
     if (node.tag !== undefined) report(path, node, ...tagRefused)

@@ -39,7 +39,7 @@ class EthereumHeads implements ChainReader {
 
   /** Goes back from the block, parent by parent, to one that was sent. */
   async pathTo(block: Block, backfill: Backfill): Promise<Path | null> {
-    const { sent, tip, mostBlocks } = backfill
+    const { sent, tip, maxBlocks } = backfill
     const { lowest } = sent
     const branch = [block]
     let fetched: ReadonlyMap<string, Block> = new Map()
@@ -54,7 +54,7 @@ class EthereumHeads implements ChainReader {
         else below = null
         if (below === null) return { fork: null, blocks: branch.toReversed() }
       }
-      if (branch.length > mostBlocks) return null
+      if (branch.length > maxBlocks) return null
       if (branch.length === 2) fetched = await this.#between(tip, oldest, backfill)
       branch.push(fetched.get(oldest.parent as string) ?? (await this.#parentOf(oldest, backfill)))
     }

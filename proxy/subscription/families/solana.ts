@@ -14,7 +14,7 @@ import {
 import { subscribeRequest } from '../forms/solana.ts'
 
 /** How many slot times are waited for a slot to be confirmed. */
-const mostWaits = 64
+const maxWaits = 64
 
 export interface SolanaAsking {
   readonly ask: Ask
@@ -82,7 +82,7 @@ class Slots implements ChainReader {
   ): Promise<readonly number[]> {
     const { ask, clock, blockTimeMs } = this.#asking
     const areSlots = (value: unknown): value is readonly number[] => areBetween(value, first, last)
-    for (let waits = 0; waits < mostWaits; waits++) {
+    for (let waits = 0; waits < maxWaits; waits++) {
       const { value: slot, upstream: prefer } = await this.#newestSlot('confirmed', null, signal)
       if (slot >= last) {
         // Asked of the one that has them all.

@@ -20,7 +20,7 @@ const namedTopics: ReadonlySet<string> = new Set([
   'syncing',
 ])
 
-const mostTopics = 4
+const maxTopics = 4
 const address = /^0x[0-9a-f]{40}$/i
 const word = /^0x[0-9a-f]{64}$/i
 
@@ -125,7 +125,7 @@ function hasRange(filter: unknown): boolean {
 function readTopics(topics: unknown): readonly unknown[] {
   if (topics === undefined || topics === null) return []
   if (!Array.isArray(topics)) throw invalid(subscribe, '"topics" must be a list')
-  if (topics.length > mostTopics) throw invalid(subscribe, `a log has at most ${mostTopics} topics`)
+  if (topics.length > maxTopics) throw invalid(subscribe, `a log has at most ${maxTopics} topics`)
   return topics.map((each) => alternatives(each, word, 'a topic is 32 bytes in hex'))
 }
 

@@ -6,7 +6,7 @@ import type { Incoming, Outgoing, SubscriptionListener, UpstreamSubscription } f
 import { resultSpan, type SocketMessage } from './ws-message.ts'
 
 /** Notifications that are kept until the answer comes which says whose they are: the newest. */
-const mostEarly = 64
+const maxEarly = 64
 
 type Closed = (subscription: SocketSubscription, unsubscribe: Outgoing | null) => void
 
@@ -96,7 +96,7 @@ export class SocketSubscriptions {
     if (this.#byKey.has(key)) return this.#report(key, event)
     if (!mayBeEarly) return
     this.#early.push({ key, event })
-    if (this.#early.length > mostEarly) this.#early.shift()
+    if (this.#early.length > maxEarly) this.#early.shift()
   }
 
   /** One more answer to a request came, which is how some nodes notify. */

@@ -9,7 +9,7 @@ import { UpstreamTarget } from '../upstream-target.ts'
 import { WebSocketConnection } from './ws-connection.ts'
 
 /** Of one URL for calls, and as many for subscriptions. */
-const mostConnections = 100
+const maxConnections = 100
 
 export interface WebSocketTransportOptions extends WireOptions {
   /** More of them are spread over several connections: nodes take no more on one. */
@@ -73,7 +73,7 @@ class SocketLane {
       if (signal.aborted) throw takenBack()
       const best = this.#leastLoaded()
       if (best && best.load < this.#fullAt) return use(best)
-      if (this.#connections.size >= mostConnections && this.#opening === null) throw new NoRoom()
+      if (this.#connections.size >= maxConnections && this.#opening === null) throw new NoRoom()
       this.#opening ??= this.#open()
       await unlessAborted(this.#opening, signal, takenBack)
     }
