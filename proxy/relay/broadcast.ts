@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { Cancel } from '../clock/clock.ts'
 import { release } from '../upstream/wire.ts'
 import { Attempt, type AttemptOwner } from './attempt.ts'
 import type { AttemptKind, Call } from './call.ts'
 import { CallAborted } from './errors.ts'
-import { Needs, noReply } from './needs.ts'
+import { firstBackoffMs, Needs, noReply } from './needs.ts'
 import type { RelayParts } from './parts.ts'
 import { morePreferred, rankOf, type Reply } from './reply.ts'
+import { Suspects } from './suspects.ts'
+
+/** How long a refusal waits for the success of another node. */
+const refusalWaitMs = 3_000
 
 /**
  * A write goes to every eligible upstream at once. The first success is the answer; the other attempts
@@ -24,6 +29,9 @@ export class Broadcast implements AttemptOwner {
   /** The most informative error of a node. */
   #refusal: Reply | null = null
   #best: Attempt | null = null
+  readonly #suspects: Suspects
+  #isRepeated = false
+  #cancelWait: Cancel | null = null
   /** The other upstreams wait for the one that the client named. */
   #isNamedAlone = false
   #isOver = false
@@ -38,6 +46,7 @@ export class Broadcast implements AttemptOwner {
     this.#call = call
     this.#needs = new Needs(call)
     this.#needs.untriedOnly = true
+    this.#suspects = new Suspects(parts.judge)
     this.#resolve = resolve
     this.#reject = reject
   }
@@ -55,22 +64,28 @@ export class Broadcast implements AttemptOwner {
   }
 
   ended(attempt: Attempt, nowMs: number): void {
-    const { failure, reply, defect } = attempt
+    const { failure, reply, defect, violation } = attempt
     this.#running.delete(attempt)
     if (defect) return this.#fail(defect)
+    if (violation) {
+      if (this.#suspects.add(attempt) && reply) return this.#answer(reply)
+      if (this.#isOver) this.#suspects.blame()
+    }
     if (failure !== null || reply === null) {
-      if (attempt.violation) attempt.blame()
       this.#best = morePreferred(this.#best, attempt)
     } else if (reply.refusal === null) {
       this.#parts.known.accepted(this.#call, reply)
       return this.#answer(reply)
-    } else {
+    } else if (this.#isOver) return release(reply.incoming.body)
+    else {
       const known = this.#parts.known.successFor(this.#call, reply)
       if (known || this.#isNamedAlone) return this.#answer(known ?? reply)
       const isBetter = rankOf(reply) > rankOf(this.#refusal)
       const lesser = isBetter ? this.#refusal : reply
       if (isBetter) this.#refusal = reply
       if (lesser) release(lesser.incoming.body)
+      // A node that hangs does not hold up what another one answered.
+      this.#cancelWait ??= this.#parts.clock.after(refusalWaitMs, () => this.#conclude())
     }
     this.#goOn(nowMs)
   }
@@ -104,7 +119,18 @@ export class Broadcast implements AttemptOwner {
       const kind = journal.attempts.length === 0 ? 'first' : 'retry'
       if (upstream) return void this.#begin(upstream, kind, nowMs)
     }
-    if (this.#running.size === 0) this.#conclude()
+    if (this.#running.size > 0) return
+    if (this.#refusal || isSpent || signal.aborted || !this.#mayRepeat()) return this.#conclude()
+    this.#isRepeated = true
+    this.#needs.untriedOnly = false
+    const { clock } = this.#parts
+    clock.after(firstBackoffMs, () => this.#goOn(clock.nowMs()))
+  }
+
+  /** No upstream can have seen the transaction: a node that restarts refuses connections. */
+  #mayRepeat(): boolean {
+    const { attempts } = this.#call.journal
+    return !this.#isRepeated && attempts.length > 0 && attempts.every(({ isUnsent }) => isUnsent)
   }
 
   #conclude(): void {
@@ -116,14 +142,20 @@ export class Broadcast implements AttemptOwner {
 
   #answer(reply: Reply): void {
     if (this.#isOver) return release(reply.incoming.body)
-    this.#isOver = true
+    this.#close()
     if (this.#refusal && this.#refusal !== reply) release(this.#refusal.incoming.body)
     this.#resolve(reply)
   }
 
   #fail(error: unknown): void {
     if (this.#isOver) return
-    this.#isOver = true
+    this.#close()
     this.#reject(error)
+  }
+
+  #close(): void {
+    this.#isOver = true
+    this.#cancelWait?.()
+    this.#suspects.blame()
   }
 }

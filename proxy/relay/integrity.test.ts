@@ -290,3 +290,20 @@ describe('a write that all nodes refuse: the most informative error', () => {
     }
   })
 })
+
+it('a client that leaves before a second upstream was asked costs the first one nothing', async () => {
+  const other = result({ number: '0x11', hash: `0x${'aa'.repeat(32)}` })
+  const relay = new RelayFixture(chain, iface, {
+    a: { script: () => other },
+    b: { script: () => ({ ...other, afterMs: 500 }) },
+  })
+  for (let each = 0; each < 12; each++) {
+    const client = new AbortController()
+    const asked = { method: 'eth_getBlockByNumber', params: ['0x10', false], signal: client.signal }
+    const seen = relay.begin(asked)
+    await relay.clock.advance(50)
+    client.abort()
+    await seen
+  }
+  expect(relay.events).toEqual([])
+})

@@ -8,6 +8,8 @@ import type { Wanted } from '../upstream/pick.ts'
 import type { AttemptRecord, Call } from './call.ts'
 import { RelayError, errorKinds } from './errors.ts'
 
+/** Before an upstream is asked again: a node that restarts refuses connections, which takes no time. */
+export const firstBackoffMs = 50
 /** How often one call asks an upstream that refuses connections. */
 const maxRefusals = 2
 

@@ -8,9 +8,10 @@ import { Broadcast } from './broadcast.ts'
 import { type AttemptKind, type Call, isRepeatable, isWhole } from './call.ts'
 import { CallAborted, RelayError, errorKinds, isUnanswered } from './errors.ts'
 import { Filters } from './filters.ts'
-import { Needs, noReply, rateLimited } from './needs.ts'
+import { firstBackoffMs, Needs, noReply, rateLimited } from './needs.ts'
 import { partsOf, type RelayOptions, type RelayParts } from './parts.ts'
 import { isTrouble, morePreferred, type Reply } from './reply.ts'
+import { Suspects } from './suspects.ts'
 
 /**
  * Runs a call and returns its reply.
@@ -40,7 +41,7 @@ type Reject = (error: unknown) => void
 function begin(parts: RelayParts, call: Call, resolve: Resolve, reject: Reject): void {
   const { journal, signal, asked } = call
   const { config, breaker } = parts
-  const nowMs = journal.startedMs
+  const nowMs = parts.clock.nowMs()
   journal.budgetMs = config.processingTimeoutMs
   journal.maxAttempts = asked.kind === 'write' ? Infinity : config.maxAttempts
   if (signal.aborted) return reject(new CallAborted())
@@ -64,7 +65,6 @@ function begin(parts: RelayParts, call: Call, resolve: Resolve, reject: Reject):
   else new InTurn(parts, call, answered, failed).start(nowMs)
 }
 
-const firstBackoffMs = 50
 const maxBackoffMs = 400
 /** How long a call waits for a verification when no upstream may serve it before. */
 const maxVerificationMs = 1_000
@@ -84,8 +84,7 @@ class InTurn implements AttemptOwner {
   readonly #reject: Reject
   readonly #isHedged: boolean
   readonly #running: Attempt[] = []
-  /** Attempts with a violation that no other upstream has shown so far. */
-  #suspects: Attempt[] = []
+  #suspects: Suspects | null = null
   #best: Attempt | null = null
   #retries = 0
   /** When the first attempt, or the last retry, began. */
@@ -94,6 +93,8 @@ class InTurn implements AttemptOwner {
   #cancelPause: Cancel | null = null
   #isOver = false
   readonly #leave = () => {
+    // No upstream was asked whether it shows the same.
+    this.#suspects = null
     this.#fail(new CallAborted(), this.#parts.clock.nowMs())
   }
 
@@ -130,15 +131,8 @@ class InTurn implements AttemptOwner {
     if (defect) return this.#fail(defect, nowMs)
     if (failure === null && reply) return this.#answered(reply, nowMs, attempt.isLate)
     if (violation) {
-      const alike = this.#suspects.find((each) => isAlike(each, attempt))
-      if (alike && reply) {
-        // Two upstreams show the same violation, so the answer is probably right.
-        for (const each of [alike, attempt]) each.excuse()
-        this.#parts.judge.passedOn(violation)
-        this.#suspects = this.#suspects.filter((each) => each !== alike)
-        return this.#answered(reply, nowMs)
-      }
-      this.#suspects.push(attempt)
+      this.#suspects ??= new Suspects(this.#parts.judge)
+      if (this.#suspects.add(attempt) && reply) return this.#answered(reply, nowMs)
     }
     this.#best = morePreferred(this.#best, attempt)
     // When it was late, another attempt began already, or none was left.
@@ -230,7 +224,7 @@ class InTurn implements AttemptOwner {
       }
       return this.#fail(error, nowMs)
     }
-    if (reply.refusal === null) this.#suspects = []
+    if (reply.refusal === null) this.#suspects = null
     this.#answered(reply, nowMs)
   }
 
@@ -252,23 +246,11 @@ class InTurn implements AttemptOwner {
     this.#call.signal.removeEventListener('abort', this.#leave)
     this.#cancelPause?.()
     for (const attempt of this.#running) attempt.abandon(nowMs, isSlowCall)
-    for (const suspect of this.#suspects) suspect.blame()
+    this.#suspects?.blame()
     return true
   }
 }
 
 function isSent({ fault }: Attempt): boolean {
   return fault?.sent ?? true
-}
-
-/** Two upstreams show the same violation. A broken envelope is no answer, however many upstreams send it. */
-function isAlike(one: Attempt, other: Attempt): boolean {
-  const { violation } = one
-  if (violation === null || violation.check === 'envelope') return false
-  const { check, detail } = violation
-  return (
-    one.upstream !== other.upstream &&
-    check === other.violation?.check &&
-    detail === other.violation.detail
-  )
 }

@@ -125,3 +125,15 @@ it('a call that waits for a verification keeps no other from trying in an outage
   await relay.clock.advance(1_000)
   expect((await waits).outcome).toBe('no-upstream')
 })
+
+it.each([
+  ['while all that are in service are full', {}],
+  ['while all that are in service are excluded', { directives: { blockProviders: ['a'] } }],
+])('a call waits for no upstream that was never reached %s', async (_, asked) => {
+  const { chain, iface } = await ethereum()
+  const never = { ...ok, verified: false }
+  const relay = new RelayFixture(chain, iface, { a: ok, never }, { maxSessions: 1 })
+  relay.pool.upstreams[0]!.sessions = 1
+  const { outcome, tookMs } = await relay.begin(asked)
+  expect([outcome, tookMs]).toEqual(['no-upstream', 0])
+})

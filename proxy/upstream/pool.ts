@@ -57,8 +57,9 @@ export class Pool {
     return this.upstreams.some((each) => each.serves([]))
   }
 
-  /** Some URL that could be asked has not been verified yet, or not again since its head jumped. */
+  /** No upstream is in service, and some URL has not been verified yet, or not again since its head jumped. */
   isVerifying({ excluded, addons }: Pick<Wanted, 'excluded' | 'addons'>): boolean {
+    if (this.hasEligible) return false
     return this.upstreams.some(
       ({ name, urls }) =>
         !excluded.includes(name) &&
