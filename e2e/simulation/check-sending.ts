@@ -21,10 +21,11 @@ function checkCall(arena: Arena, exchange: Exchange, client: ClientCall, seat: S
   const { upstream } = seat
   const where = `${id} ${call.asked.method} to ${nameOf(exchange)}`
   const isRead = call.asked.kind === 'read'
+  const isRetried = isRead || call.asked.stateful === 'creates'
   if (clock.nowMs() >= client.deadlineMs) arena.report('ends-in-time', `${where} after its budget`)
   if (isRead && (client.endedMs !== null || client.leftMs !== null))
     arena.report('ends-with-its-client', `${where}, whose client no longer waits`)
-  if (isRead && exchanges.length > schedule.settings.relay.maxAttempts)
+  if (isRetried && exchanges.length > schedule.settings.relay.maxAttempts)
     arena.report('attempts-bounded', `${where} is attempt ${exchanges.length}`)
   if (seat.plan.isForeign || seat.url.verified !== true)
     arena.report('only-verified', `${where}, which is not verified`)
@@ -37,7 +38,8 @@ function checkCall(arena: Arena, exchange: Exchange, client: ClientCall, seat: S
   checkRepetition(arena, exchange, client, where)
   checkReason(arena, client, where)
   const kind = call.journal.attempts.at(-1)?.kind
-  if (isRead && kind === 'retry' && triesOf(client, 'every') > schedule.settings.relay.retryLimit)
+  const { retryLimit } = schedule.settings.relay
+  if (isRetried && kind === 'retry' && triesOf(client, 'every') > retryLimit)
     arena.report('attempts-bounded', `${where} is a retry too many`)
   if (kind !== 'failover') checkChoice(arena, exchange, client, where)
   if (kind === 'hedge' && !isRead) arena.report('only-reads-again', `${where} as a hedge`)
@@ -65,7 +67,7 @@ function checkReason(arena: Arena, client: ClientCall, where: string): void {
     arena.report('only-where-it-helps', `${where} after what no other upstream could do better`)
 }
 
-/** A write goes to each URL once; a local call that may have been executed is not repeated. */
+/** A write goes to each URL once; a local call that may have been executed is repeated only if it creates. */
 function checkRepetition(
   arena: Arena,
   exchange: Exchange,
@@ -73,14 +75,15 @@ function checkRepetition(
   where: string,
 ): void {
   const before = exchanges.slice(0, -1)
-  const { kind } = call.asked
+  const { kind, stateful } = call.asked
   if (kind === 'write') {
     const again = before.find(
       (each) => each.place.printable === exchange.place.printable && wasSent(each),
     )
     if (again) arena.report('writes-once', `${where} again`)
   }
-  if (kind === 'local' && before.some((each) => wasSent(each) && !isOverLimit(each)))
+  const isOnce = kind === 'local' && stateful !== 'creates'
+  if (isOnce && before.some((each) => wasSent(each) && !isOverLimit(each)))
     arena.report('only-reads-again', `${where} after it was sent already`)
 }
 

@@ -230,6 +230,7 @@ const methods = {
   eth_chainId: 1,
   eth_sendRawTransaction: 2,
   eth_newBlockFilter: 1,
+  eth_accounts: 1,
   debug_getRawHeader: 1,
   some_unknownMethod: 1,
 }

@@ -62,6 +62,7 @@ function ownMethods(isForeign: boolean): Methods {
       return hash
     }),
     eth_newBlockFilter: () => '0x1',
+    eth_accounts: () => [],
     ...(isForeign ? { eth_chainId: () => '0x5' } : {}),
   }
 }

@@ -16,7 +16,7 @@ export interface FailureClass {
   readonly reported: boolean
   /** A timeout: no failure if the attempt had less time than an upstream may take. */
   readonly late: boolean
-  /** Its meaning is unknown: a read goes to another upstream, any other call takes it as the answer. */
+  /** Its meaning is unknown: a read asks another upstream, any other call takes it as the answer. */
   readonly doubtful: boolean
   /**
    * About a transaction: the node has it already; its nonce is used, by this transaction or another;

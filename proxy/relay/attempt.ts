@@ -12,7 +12,8 @@ import {
   TransportError,
 } from '../upstream/wire.ts'
 import type { NodeUrl, Upstream } from '../upstream/upstream.ts'
-import { type AttemptKind, type AttemptRecord, type Call, isLight, isRepeatable } from './call.ts'
+import type { AttemptKind, AttemptRecord, Call } from './call.ts'
+import { isLight, isRepeatable, maySendAgain } from './call.ts'
 import { addonsOf } from './needs.ts'
 import type { RelayParts } from './parts.ts'
 import type { Reply, StreamJudge } from './reply.ts'
@@ -250,11 +251,10 @@ export class Attempt implements Due {
   /** Moves on to the next URL, unless the time is used up or the node may have executed the call. */
   #failsOver(failure: FailureClass, nowMs: number): boolean {
     const call = this.#call
-    const { fault } = this
     if (this.isLate || !isRepeatable(call) || call.journal.isSpent(nowMs)) return false
-    const isUnsent = fault?.sent === false && failure.retry
-    const isReadAgain = call.asked.kind === 'read' && failure.retry && fault?.fault !== 'timeout'
-    if (!failure.holdOff && !isUnsent && !isReadAgain) return false
+    const isUnsent = this.fault?.sent === false && failure.retry
+    const isSentAgain = maySendAgain(call) && failure.retry && this.fault?.fault !== 'timeout'
+    if (!failure.holdOff && !isUnsent && !isSentAgain) return false
     const addons = addonsOf(call)
     for (const next of this.#urls) {
       // Another call may have put it into cooldown in the meantime.

@@ -63,6 +63,14 @@ export function isRepeatable({ request: { body } }: Pick<Call, 'request'>): bool
   return body === null || body instanceof Uint8Array || body.isRepeatable === true
 }
 
+/**
+ * It may be sent again after a node may have executed it. Not a write, and not a call about the state of
+ * one node; but a filter may be created twice, since one that nobody uses expires by itself.
+ */
+export function maySendAgain({ asked }: Pick<Call, 'asked'>): boolean {
+  return asked.kind === 'read' || asked.stateful === 'creates'
+}
+
 /** It is cheap: its time shows how fast a node is, and it delays no other item of its request. */
 export function isLight({ asked }: Pick<Call, 'asked'>): boolean {
   return asked.cost <= 20 && !asked.waitsForBlock

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, it } from 'vitest'
-import type { Script } from '../upstream/testing/scripted-transport.ts'
+import type { Script, ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
 import { RelayFixture, ethereum, nodeError, result } from './testing/relay-fixture.ts'
 
 const { chain, iface } = await ethereum()
@@ -137,7 +137,7 @@ class GrowingChain {
     return ({ body }) => {
       const { method, params } = JSON.parse(Buffer.from(body as Uint8Array).toString()) as {
         method: string
-        params: [string & { fromBlock: string; toBlock: string }]
+        params: [string & { fromBlock: string; toBlock?: string }]
       }
       const [param] = params
       const { head } = this
@@ -161,7 +161,7 @@ class GrowingChain {
         case 'eth_getBlockByNumber':
           return result({ number: param, ...headerOf(Number(param)) })
         case 'eth_getLogs':
-          return result(logsOf(Number(param.fromBlock), Number(param.toBlock)))
+          return result(logsOf(Number(param.fromBlock), Number(param.toBlock ?? head)))
         default:
           return nodeError(-32601, `no ${method}`)
       }
@@ -204,6 +204,70 @@ function logsOf(from: number, to: number) {
     removed: false,
   }))
 }
+
+const reset: ScriptedAnswer = { fault: 'reset' }
+
+const troubles: readonly (readonly [string, ScriptedAnswer])[] = [
+  ['hangs', { hang: true }],
+  ['refuses connections', { fault: 'refused' }],
+  ['breaks connections', reset],
+  ['gives pages', { status: 502, body: '<html>Bad gateway</html>' }],
+]
+
+describe.each(troubles)('when a node %s', (_, answer) => {
+  it.each([
+    ['eth_newFilter', [{ address }]],
+    ['eth_newBlockFilter', []],
+    ['eth_newPendingTransactionFilter', []],
+  ])('a filter is created at another: %s', async (method, params) => {
+    const growing = new GrowingChain(['a', 'b', 'c'])
+    growing.relay.transport('a').play(() => answer)
+    const { outcome, upstream, tookMs } = await growing.relay.ask({ method, params })
+    expect([outcome, upstream]).toEqual([expect.stringContaining('"result":"0x'), 'b'])
+    expect(tookMs).toBeLessThan(3_000)
+    const { result: id } = JSON.parse(outcome) as { result: string }
+    growing.grow(1)
+    expect(await growing.ask('eth_getFilterChanges', id)).toHaveLength(1)
+  })
+
+  it.each([
+    ['eth_getFilterLogs', logsOf(90, 100) as unknown],
+    ['eth_uninstallFilter', true],
+  ])('another answers to %s of a filter of logs', async (method, expected) => {
+    const growing = new GrowingChain(['a', 'b', 'c'])
+    const id = await growing.ask('eth_newFilter', { address, fromBlock: '0x5a' })
+    growing.relay.transport('a').play(() => answer)
+    const { outcome, tookMs } = await growing.relay.ask({ method, params: [id] })
+    expect((JSON.parse(outcome) as { result: unknown }).result).toEqual(expected)
+    expect(tookMs).toBeLessThan(6_000)
+  })
+})
+
+describe('a filter is created', () => {
+  it('at another node after an error that no table knows', async () => {
+    const relay = fixture()
+    relay.transport('a').play(() => nodeError(-32000, 'the moon is in the wrong house'))
+    const { outcome, upstream } = await relay.ask({ method: 'eth_newFilter', params: [{}] })
+    expect([outcome, upstream]).toEqual([expect.stringContaining('"result":"0x'), 'b'])
+  })
+
+  it('at another URL of its upstream after a broken connection', async () => {
+    const urls = { urls: [{}, {}], otherScripts: [node('0x1')] }
+    const a = { script: () => reset, ...urls }
+    const relay = new RelayFixture(chain, iface, { a })
+    expect(await idOf(relay)).toMatch(/^0x/)
+  })
+
+  it('at no more nodes than a read is asked', async () => {
+    const relay = new RelayFixture(
+      chain,
+      iface,
+      Object.fromEntries(['a', 'b', 'c', 'd'].map((name) => [name, { script: () => reset }])),
+    )
+    const { outcome } = await relay.ask({ method: 'eth_newFilter', params: [{}] })
+    expect([outcome, relay.sent]).toEqual(['upstream-failed', { a: 1, b: 1, c: 1, d: 0 }])
+  })
+})
 
 const deaths: Readonly<Record<string, (growing: GrowingChain) => void>> = {
   refuses: ({ relay }) => relay.transport('a').play(() => ({ fault: 'refused' })),

@@ -7,7 +7,7 @@ import type { Outgoing } from '../upstream/wire.ts'
 import { type Call, Journal } from './call.ts'
 import { RelayError, errorKinds, isUnanswered } from './errors.ts'
 import type { RelayOptions } from './parts.ts'
-import type { Reply } from './reply.ts'
+import { isTrouble, type Reply } from './reply.ts'
 
 /** Longer ids of nodes are passed on unchanged. */
 const nodeId = /^0x[0-9a-f]{1,64}$/i
@@ -19,7 +19,7 @@ const maxCriteriaLength = 16_384
 const maxLogBlocks = 1_000
 const maxBlocks = 100
 /** After this long the router goes on without a node that hangs. */
-const pollTimeoutMs = 5_000
+const nodeTimeoutMs = 5_000
 
 /** A filter that can go on without its node. */
 interface Filter {
@@ -29,7 +29,7 @@ interface Filter {
   block: number
   /** Of a filter of blocks: the last hash delivered, which may be above `block`. */
   lastHash: unknown
-  /** Its node is gone or has dropped it, or an answer of it was lost. */
+  /** Its node is gone, hangs or has dropped it, or an answer of it was lost. */
   isLost: boolean
 }
 
@@ -113,12 +113,12 @@ export class Filters {
   async #askNode({ call, upstream }: Use, filter: Filter): Promise<Reply | null> {
     const block = upstream.latest?.block ?? 0
     const { directives } = call
-    const relayTimeoutMs = directives.relayTimeoutMs ?? (isPoll(call) ? pollTimeoutMs : null)
+    const relayTimeoutMs = directives.relayTimeoutMs ?? nodeTimeoutMs
     try {
       const reply = await this.#relay({ ...call, directives: { ...directives, relayTimeoutMs } })
       const result = resultOf(reply, call)
-      filter.isLost =
-        reply.refusal?.name === 'filter-not-found' || (isPoll(call) && result === undefined)
+      const isForgotten = reply.refusal?.name === 'filter-not-found'
+      filter.isLost = isForgotten || (isPoll(call) ? result === undefined : isTrouble(reply))
       if (isPoll(call) && !filter.isLost) delivered(filter, result, block)
       return filter.isLost ? null : reply
     } catch (error) {

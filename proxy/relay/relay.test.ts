@@ -426,7 +426,7 @@ const cells: readonly Cell[] = [
   {
     name: 'a call that is local to a node is not sent to another once it was sent',
     upstreams: { a: { fault: 'reset' }, b: ok },
-    asked: { method: 'eth_newBlockFilter', params: [] },
+    asked: { method: 'eth_accounts', params: [] },
     outcome: 'upstream-failed',
     sent: { a: 1, b: 0 },
   },

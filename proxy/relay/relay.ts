@@ -5,7 +5,7 @@ import type { Explain } from '../upstream/pick.ts'
 import { release } from '../upstream/wire.ts'
 import { Attempt, type AttemptOwner } from './attempt.ts'
 import { Broadcast } from './broadcast.ts'
-import { type AttemptKind, type Call, isRepeatable, isWhole } from './call.ts'
+import { type AttemptKind, type Call, isRepeatable, isWhole, maySendAgain } from './call.ts'
 import { CallAborted, RelayError, errorKinds, isUnanswered } from './errors.ts'
 import { Filters } from './filters.ts'
 import { firstBackoffMs, Needs, noReply, rateLimited } from './needs.ts'
@@ -159,11 +159,9 @@ class InTurn implements AttemptOwner {
 
   #mayRetry(failed: Attempt, nowMs: number): boolean {
     const { retryLimit } = this.#parts.config
-    const { asked, journal } = this.#call
     if (!failed.failure?.retry || retryLimit === 0 || !isRepeatable(this.#call)) return false
-    if (journal.isSpent(nowMs)) return false
-    // A write may have been executed, and a filter belongs to one node: neither is sent twice.
-    return isSent(failed) ? asked.kind === 'read' && this.#retries < retryLimit : true
+    if (this.#call.journal.isSpent(nowMs)) return false
+    return isSent(failed) ? maySendAgain(this.#call) && this.#retries < retryLimit : true
   }
 
   /** The wait before an upstream is asked again: a node that restarts refuses connections at once. */

@@ -21,7 +21,7 @@ function fixture(answers: Readonly<Record<string, ScriptedAnswer>>): RelayFixtur
 const ok = result('0x1')
 const odd = nodeError(-32000, 'the moon is in the wrong house')
 const odder = nodeError(0, '')
-const local: Asked = { method: 'eth_newBlockFilter', params: [] }
+const local: Asked = { method: 'eth_accounts', params: [] }
 const call: Asked = { method: 'eth_call', params: [{}, 'latest'] }
 const write: Asked = { method: 'eth_sendRawTransaction', params: ['0x02f8'] }
 

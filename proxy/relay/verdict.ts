@@ -8,7 +8,7 @@ import { valueAt } from '../integrity/values.ts'
 import { mayBeRight, type Violation } from '../integrity/violation.ts'
 import type { Pool } from '../upstream/pool.ts'
 import { mayBeWhole, type Incoming } from '../upstream/wire.ts'
-import type { Call } from './call.ts'
+import { type Call, maySendAgain } from './call.ts'
 import { type Finding, maxMessageLength, type StreamJudge } from './reply.ts'
 
 /** What an upstream's answer is worth. */
@@ -82,13 +82,10 @@ export class Judge {
     return failed(failure, why, null, failure.holdOff ? null : { check: 'envelope', detail: why })
   }
 
-  #ofNodeError(
-    { error, rest }: Extract<Finding, { kind: 'node-error' }>,
-    { asked }: Call,
-  ): Verdict {
-    const failure = this.#options.chain.failures.ofNodeError(error, asked.method)
-    // An unknown error may come from a gateway and not from the node: a read can ask another upstream.
-    const isAnswer = failure.doubtful ? asked.kind !== 'read' : !failure.retry && !failure.holdOff
+  #ofNodeError({ error, rest }: Extract<Finding, { kind: 'node-error' }>, call: Call): Verdict {
+    const failure = this.#options.chain.failures.ofNodeError(error, call.asked.method)
+    // An unknown error may come from a gateway and not from the node: another upstream may do better.
+    const isAnswer = failure.doubtful ? !maySendAgain(call) : !failure.retry && !failure.holdOff
     if (isAnswer) return nodeError(failure, rest)
     return failed(failure, `code ${error.code}`, 'node-error')
   }

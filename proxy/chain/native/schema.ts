@@ -144,8 +144,8 @@ export const checkSchema = z.discriminatedUnion('check', [
 const methodSchema = strict({
   /**
    * `read` may go to any node, repeatedly; `write` changes the chain; `subscribe` opens a stream;
-   * `local` is about one node's own state (`eth_newFilter`, `admin_peers`): it goes once, to one
-   * node, since each node has another state.
+   * `local` is about one node's own state (`eth_accounts`, `admin_peers`): it goes once, to one
+   * node, since each node has another state. One that `creates` is repeated like a read.
    */
   kind: z.enum(['read', 'write', 'subscribe', 'local']).optional(),
   /**
