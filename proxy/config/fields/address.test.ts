@@ -40,6 +40,16 @@ test.each([
 })
 
 test.each([
+  ['::1', '[::1]:3360'],
+  ['::1:3361', '[::1]:3361'],
+  ['2001:db8::1:33601', '[2001:db8::1]:33601'],
+  ['2001:db8::1', '[2001:db8::1]:3360'],
+])('for %s the advice is %s', (text, advice) => {
+  const hint = `Write "${advice}", in YAML with the quotes.`
+  expect(parseAddress(text, 3360)).toEqual({ fault: 'needs brackets', hint })
+})
+
+test.each([
   ['0.0.0.0:80', '127.0.0.1:80', true],
   ['[::]:80', '127.0.0.1:80', true],
   ['[::]:80', '0.0.0.0:80', true],

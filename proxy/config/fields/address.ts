@@ -22,9 +22,10 @@ const hint =
 export function parseAddress(text: string, defaultPort: number | null): Reading<Address> {
   if (/^\d+$/.test(text)) return withPort('0.0.0.0', text)
   if (text.includes('://')) return { fault: 'is a URL, and an address is wanted', hint }
-  if (isIPv6(text)) {
-    const bracketed = `Write "[${text}]:${defaultPort ?? 443}", in YAML with the quotes.`
-    return { fault: 'needs brackets', hint: bracketed }
+  const [, before = '', last = ''] = /^(.*):(\d{3,5})$/s.exec(text) ?? []
+  if (isIPv6(text) || isIPv6(before)) {
+    const meant = isIPv6(before) ? `[${before}]:${last}` : `[${text}]:${defaultPort ?? 443}`
+    return { fault: 'needs brackets', hint: `Write "${meant}", in YAML with the quotes.` }
   }
   const [, host = '', port = defaultPort?.toString()] = /^(.*?)(?::([^:\]]*))?$/s.exec(text) ?? []
   const bracketed = /^\[(.*)\]$/s.exec(host)?.[1]
