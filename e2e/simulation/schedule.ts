@@ -59,9 +59,9 @@ export interface Span {
   readonly untilMs: number
 }
 
-export function drawSpan(dice: Dice, durationMs: number, leastMs: number, mostMs: number): Span {
+export function drawSpan(dice: Dice, durationMs: number, minMs: number, maxMs: number): Span {
   const fromMs = dice.next() * durationMs
-  return { fromMs, untilMs: fromMs + dice.scaled(leastMs, mostMs) }
+  return { fromMs, untilMs: fromMs + dice.scaled(minMs, maxMs) }
 }
 
 function drawChain(dice: Dice, durationMs: number) {

@@ -226,9 +226,9 @@ function mayPass({ status }: ApiError): boolean {
 }
 
 /** How long there must be no change before pods are replaced, and the longest such delay. */
-const rollout = { quietMs: 1_000, mostMs: 10_000 }
+const rollout = { quietMs: 1_000, maxMs: 10_000 }
 /** The same before the first pods: no client is served yet. */
-const creation = { quietMs: 500, mostMs: 5_000 }
+const creation = { quietMs: 500, maxMs: 5_000 }
 
 interface Waiting {
   readonly template: string
@@ -254,14 +254,14 @@ export class RolloutDelay {
    * @param isFirst the router has no pods yet
    */
   leftMs(router: string, template: string, isFirst: boolean): number {
-    const { quietMs, mostMs } = isFirst ? creation : rollout
+    const { quietMs, maxMs } = isFirst ? creation : rollout
     const nowMs = this.#clock.nowMs()
     const known = this.#waiting.get(router)
     const isSame = known?.template === template
     if (isSame && known.isOver) return 0
     const sinceMs = known === undefined || known.isOver ? nowMs : known.sinceMs
     const changedMs = isSame ? known.changedMs : nowMs
-    const leftMs = Math.max(0, Math.min(changedMs + quietMs, sinceMs + mostMs) - nowMs)
+    const leftMs = Math.max(0, Math.min(changedMs + quietMs, sinceMs + maxMs) - nowMs)
     this.#waiting.set(router, { template, sinceMs, changedMs, isOver: leftMs === 0 })
     return leftMs
   }

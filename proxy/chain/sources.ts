@@ -121,13 +121,13 @@ export async function readArchive(
 }
 
 /** @throws RangeError when the content exceeds the limit */
-async function unzip({ body }: Response, mostBytes: number): Promise<Buffer> {
+async function unzip({ body }: Response, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = []
   let bytes = 0
   await pipeline(body ?? [], createGunzip(), async (unzipped: AsyncIterable<Buffer>) => {
     for await (const chunk of unzipped) {
       bytes += chunk.length
-      if (bytes > mostBytes) throw new RangeError(`unpacks to more than ${mostBytes >> 20} MiB.`)
+      if (bytes > maxBytes) throw new RangeError(`unpacks to more than ${maxBytes >> 20} MiB.`)
       chunks.push(chunk)
     }
   })

@@ -26,13 +26,13 @@ const noEvent: Uint8Array = new Uint8Array()
 
 /** The newest part of the chain as it was sent: one branch, oldest first. */
 export class History {
-  readonly #most: number
+  readonly #max: number
   readonly #positions: Position[] = []
   #isCut = false
 
-  /** @param most how many positions are remembered */
-  constructor(most: number) {
-    this.#most = most
+  /** @param max how many positions are remembered */
+  constructor(max: number) {
+    this.#max = max
   }
 
   get tip(): Position | null {
@@ -50,7 +50,7 @@ export class History {
 
   append({ number, id, parent }: Position): void {
     this.#positions.push({ number, id, parent })
-    if (this.#positions.length <= this.#most) return
+    if (this.#positions.length <= this.#max) return
     this.#positions.shift()
     this.#isCut = true
   }
