@@ -64,7 +64,7 @@ export function createHttpTransport(config: NodeUrlConfig, options: WireOptions)
             headers: target.headersWith(request.headers) as string[],
             body: request.body as Buffer | null,
           },
-          new HttpExchange(options, signal, resolve, reject),
+          new UndiciExchange(options, signal, resolve, reject),
         )
       }),
     close: () => pool.destroy(),
@@ -72,7 +72,7 @@ export function createHttpTransport(config: NodeUrlConfig, options: WireOptions)
 }
 
 /** One request and its answer on undici's callbacks, which cost a third less than its promises. */
-class HttpExchange extends Exchange implements Dispatcher.DispatchHandler {
+class UndiciExchange extends Exchange implements Dispatcher.DispatchHandler {
   protected readonly stallMs = 30_000
   #controller: Dispatcher.DispatchController | null = null
   /** Makes what undoes the coding of the body; null for a body without one. */
