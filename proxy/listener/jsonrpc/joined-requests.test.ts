@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { Cancellation, type CancelSignal } from '../../clock/cancellation.ts'
 import type { NodeUrl } from '../../upstream/upstream.ts'
 import { type Incoming, type Outgoing, TransportError } from '../../upstream/wire.ts'
+import { reply, startListener } from '../testing/listener-fixture.ts'
 import { JoinedRequests } from './joined-requests.ts'
 
 const noTrailers = () => []
@@ -35,6 +36,8 @@ const call = (id: string) => `{"jsonrpc":"2.0","id":${id},"method":"m"}`
 const result = (id: string) =>
   `{"jsonrpc":"2.0", "id":${id}, "result":"of ${id.replaceAll('"', '')}"}`
 const idsIn = (body: string) => [...body.matchAll(/"id":([^,]+)/g)].map(([, id]) => id as string)
+const oneError = (code: number, message: string, id = 'null') =>
+  JSON.stringify({ jsonrpc: '2.0', id: JSON.parse(id) as unknown, error: { code, message } })
 const single = (body: string) => incoming(result(idsIn(body)[0] as string))
 const list = (body: string) => incoming(`[${idsIn(body).map(result).join(' ,')}]`)
 const honest = (body: string) => (body.startsWith('[') ? list(body) : single(body))
@@ -67,6 +70,18 @@ describe('items of a batch', () => {
     const { url, asked } = nodeUrl(honest)
     expect(await send(url, ['1', '"a"', '3'])).toEqual(['1', '"a"', '3'].map(result))
     expect(asked).toEqual([`[${['1', '"a"', '3'].map(call).join(',')}]`])
+  })
+
+  test('reach the relay in time to be joined', async () => {
+    const { url, asked } = nodeUrl(honest)
+    await using fixture = await startListener(async ({ shared, request, signal }) => ({
+      ...reply(''),
+      incoming: await shared!.send(url, request, signal),
+    }))
+    const body = `[${call('1')},${call('2')}]`
+    const response = await fetch(fixture.url, { method: 'POST', body })
+    expect(await response.text()).toBe(`[${result('1')},${result('2')}]`)
+    expect(asked).toEqual([body])
   })
 
   test('get their own answers in whatever order these come', async () => {
@@ -114,6 +129,46 @@ describe('items of a batch', () => {
       expect([asked.length, url.smallerBatch?.items]).toEqual([5, 2])
     },
   )
+
+  test.each([
+    ['proxyd of the OP stack', 413, -32014, 'over batch size custom message'],
+    ['proxyd with words of its operator', 413, -32014, 'too many calls'],
+    ['dRPC', 500, 31, 'Batch of more than 3 requests are not allowed on free tier'],
+    ['Besu', 200, -32005, 'Number of requests in batch exceeds limit'],
+    ['Besu of another version', 200, -32005, 'Number of requests exceeds max batch size'],
+    ['Erigon', 200, -32000, 'batch limit 50 exceeded'],
+    ['a gateway', 403, -32600, 'Batch requests are not supported'],
+  ])('that %s refuses together go singly', async (_, status, code, message) => {
+    const refusal = incoming(oneError(code, message), status)
+    const { url, asked } = nodeUrl((body) => (body.startsWith('[') ? refusal : single(body)))
+    expect(await send(url, ['1', '2', '3', '4'])).toEqual(['1', '2', '3', '4'].map(result))
+    expect([asked.length, url.smallerBatch?.items]).toEqual([5, 2])
+  })
+
+  test('that geth refuses together, by a list of one error with the id of the first, go singly', async () => {
+    const refusal = incoming(`[${oneError(-32600, 'batch too large', '1')}]`)
+    const { url, asked } = nodeUrl((body) => (body.startsWith('[') ? refusal : single(body)))
+    expect(await send(url, ['1', '2', '3', '4'])).toEqual(['1', '2', '3', '4'].map(result))
+    expect([asked.length, url.smallerBatch?.items]).toEqual([5, 2])
+  })
+
+  test.each([
+    ['a rate limit that speaks of a batch', 429, -32005, 'batch rate limit'],
+    ['an error of the gateway', 500, -32000, 'no healthy upstream'],
+    ['a missing key', 401, -32600, 'Must be authenticated!'],
+  ])('all get %s', async (_, status, code, message) => {
+    const error = oneError(code, message)
+    const { url, asked } = nodeUrl(() => incoming(error, status))
+    expect(await send(url, ['1', '2'])).toEqual([error, error])
+    expect([asked.length, url.smallerBatch]).toEqual([1, undefined])
+  })
+
+  test('asked alone gets an error that speaks of a batch as its answer', async () => {
+    const error = oneError(-32000, 'unknown batch', '1')
+    const { url, asked } = nodeUrl(() => incoming(error))
+    expect(await send(url, ['1'])).toEqual([error])
+    expect([asked.length, url.smallerBatch]).toEqual([1, undefined])
+  })
 
   test('are tried together again ten minutes after a node refused so many', async () => {
     let isRefusing = true

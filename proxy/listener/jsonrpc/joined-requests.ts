@@ -14,7 +14,7 @@ export const close = Buffer.from(']')
 /** A joined answer is collected up to this; the items of a longer one are sent singly. */
 const maxAnswerBytes = 16 * 1024 * 1024
 /** The statuses with which nodes refuse batches, or too long ones. */
-const refusals: ReadonlySet<number> = new Set([400, 404, 405, 413, 415, 422, 501])
+const refusals: ReadonlySet<number> = new Set([400, 404, 405, 415, 422, 501])
 /** Parse error, invalid request, no such method: the codes with which nodes refuse a batch. */
 const aboutForm: ReadonlySet<number> = new Set([-32700, -32600, -32601])
 /** After this a size that was refused is tried again. */
@@ -122,8 +122,7 @@ async function share(url: NodeUrl, items: readonly Item[], incoming: Incoming): 
       if (part) resolve({ ...incoming, body: part })
       else reject(new TransportError('truncated', 'the answer to a batch lacks this item'))
     }
-  } else if (body !== null && isOneError(body)) forAll(items, { ...incoming, body })
-  else if (body === null || refusals.has(incoming.status) || incoming.status < 300) {
+  } else if (body === null || isRefusal(incoming.status, body)) {
     const atMs = items[0]?.atMs ?? 0
     url.smallerBatch = { items: Math.max(1, items.length >> 1), untilMs: atMs + refusedForMs }
     for (const item of items) sendSingly(url, item)
@@ -135,18 +134,35 @@ function forAll(items: readonly Item[], answer: Incoming): void {
   for (const { resolve } of items) resolve(answer)
 }
 
-/** One error for all items, such as a rate limit; not a refusal of batches. */
-function isOneError(body: Uint8Array): boolean {
-  const error = memberOf(body, 'error')
-  const code = error && memberOf(body.subarray(error.start, error.end), 'code')
-  if (!error || !code) return false
-  const text = bufferOf(body).toString('latin1', error.start + code.start, error.start + code.end)
-  return !aboutForm.has(Number(text))
+/**
+ * Whether a node answered like this since it takes no batches, or none so long: with HTTP 413, or with
+ * one error that speaks of a batch. Any other error, such as a rate limit, is the answer to all items,
+ * unless its code is about the form of the request.
+ */
+function isRefusal(status: number, body: Uint8Array): boolean {
+  if (status === 413) return true
+  if (status === 429) return false
+  if (speaksOfBatch(body)) return true
+  if (status >= 300 && !refusals.has(status)) return false
+  const code = textAt(body, 'error', 'code')
+  return code === null || aboutForm.has(Number(code))
+}
+
+function speaksOfBatch(answer: Uint8Array): boolean {
+  return /batch/i.test(textAt(answer, 'error', 'message') ?? '')
+}
+
+/** The JSON of a member of a member; null when there is none. */
+function textAt(body: Uint8Array, outer: string, inner: string): string | null {
+  const around = memberOf(body, outer)
+  const part = around && body.subarray(around.start, around.end)
+  const span = part && memberOf(part, inner)
+  return span && bufferOf(part).toString('latin1', span.start, span.end)
 }
 
 /**
  * The answer to each item: the one with its id, else one with no item's id; undefined when there is
- * none. Null when the body is no answer to a batch.
+ * none. Null when the body is no answer to a batch, also when it is a list of one error about it (geth).
  */
 function partsOf(
   body: Uint8Array,
@@ -166,6 +182,8 @@ function partsOf(
     else others.push(part)
   }
   if (byId.size === 0 && others.length < items.length) return null
+  const [only] = byId.values()
+  if (only && byId.size + others.length === 1 && speaksOfBatch(only)) return null
   return items.map(({ id }) => byId.get(id) ?? others.shift())
 }
 
