@@ -14,7 +14,7 @@ import {
   type CallOrigin,
   type JsonRpcCall,
 } from './jsonrpc/jsonrpc-call.ts'
-import { answerBody, type ItemContext } from './jsonrpc/jsonrpc-items.ts'
+import { answerBody, drop, type ItemContext } from './jsonrpc/jsonrpc-items.ts'
 import {
   JsonRpcRequest,
   RequestRefused,
@@ -111,7 +111,7 @@ export class JsonRpcHandler extends HttpCalls<JsonRpcCall> {
     try {
       const serving = { ...this.options, calls: this.calls }
       const body = await answerBody(exchange.body, read, guid, context, serving)
-      if (exchange.gone) return
+      if (exchange.gone) return await drop(body)
       if (body === null) void exchange.respond(204, metadata.toHeaders(null), null)
       else await exchange.respond(200, metadata.toHeaders('application/json'), body)
     } catch (cause) {

@@ -4,7 +4,14 @@ import { describe, expect, test } from 'vitest'
 import fc from 'fast-check'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
 import type { Relay } from '../../relay/relay.ts'
-import { echoRelay, reply, sentText, startListener } from '../testing/listener-fixture.ts'
+import {
+  RawClient,
+  echoRelay,
+  rawPost,
+  reply,
+  sentText,
+  startListener,
+} from '../testing/listener-fixture.ts'
 import { batchPieces, waveItems } from './jsonrpc-items.ts'
 
 async function post(url: string, body: string) {
@@ -213,6 +220,34 @@ describe('a batch', () => {
     await expect
       .poll(() => fixture.ends.map(({ kind }) => kind))
       .toEqual(['abandoned', 'abandoned', 'abandoned'])
+  })
+
+  test('whose client leaves before its answer begins ends each of its calls, also a streamed one', async () => {
+    const left = Promise.withResolvers<void>()
+    let released = 0
+    async function* streamed(): AsyncGenerator<Uint8Array> {
+      try {
+        yield* pieces('"', '"')
+      } finally {
+        released += 1
+      }
+    }
+    await using fixture = await startListener(async (call) => {
+      call.signal.addEventListener('abort', () => {
+        left.resolve()
+      })
+      if (call.guid.endsWith('-1')) return reply(streamed())
+      await left.promise
+      return reply(`{"id":0,"result":"${'x'.repeat(1_200_000)}"}`)
+    })
+    const client = new RawClient(fixture.port)
+    client.write(rawPost(`[${item(0)},${item(1)}]`))
+    await expect.poll(() => fixture.calls).toHaveLength(2)
+    client.socket.destroy()
+    await expect
+      .poll(() => fixture.ends.map(({ kind }) => kind))
+      .toEqual(['abandoned', 'abandoned'])
+    expect(released).toBe(1)
   })
 
   test('breaks off when one of its answers does', async () => {

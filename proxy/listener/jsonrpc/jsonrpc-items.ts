@@ -77,6 +77,8 @@ export async function* batchPieces<Item>(
     const wave = items.slice(from, from + waveItems)
     const joined = new JoinedRequests(wave.length)
     const answers = wave.map((item, at) => answer(item, from + at, joined))
+    // Only what was sent before this is joined. So nothing on the way from `answer` to the first attempt
+    // of a call may wait, not even for one microtask.
     joined.flush()
     let next = 0
     try {
@@ -90,15 +92,14 @@ export async function* batchPieces<Item>(
       }
     } finally {
       // When the client left, the answers that it will not read are released as they come.
-      for (const unread of answers.slice(next)) void drop(unread)
+      for (const unread of answers.slice(next)) void unread.then(drop)
     }
   }
   if (!isFirst) yield close
 }
 
-/** Begins and ends a stream that has no reader: one that never began would not end its call. */
-async function drop(answer: Promise<ItemAnswer>): Promise<void> {
-  const body = await answer
+/** Begins and ends a stream that has no reader: one that never began would not end its calls. */
+export async function drop(body: ItemAnswer): Promise<void> {
   if (body === null || body instanceof Uint8Array) return
   const pieces = body[Symbol.asyncIterator]()
   await pieces.next().catch(() => null)
@@ -109,8 +110,13 @@ async function* rest(
   start: Uint8Array,
   pieces: AsyncGenerator<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
-  yield start
-  yield* pieces
+  try {
+    yield start
+    yield* pieces
+  } finally {
+    // The reader may leave before `pieces` has one.
+    await pieces.return(undefined)
+  }
 }
 
 /** Always JSON-RPC, since anything else would spoil the answers to the others. Never rejects. */
