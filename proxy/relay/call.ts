@@ -29,7 +29,10 @@ export interface Call {
   readonly journal: Journal
   /** The params of a write without its id, to recognise it when it is sent again; absent: the whole body. */
   readonly payload?: Uint8Array
-  /** How the first attempt may share a request with others; absent: it is sent alone. */
+  /**
+   * How the first attempt may share a request with others, if the relay sends it before it waits for
+   * anything; absent: it is sent alone.
+   */
   readonly shared?: { readonly send: Send; readonly others: number }
 }
 

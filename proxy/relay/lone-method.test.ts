@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Script, ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
 import { TransportError } from '../upstream/wire.ts'
-import { Journal } from './call.ts'
+import { Journal, type Send } from './call.ts'
 import { ethereum, RelayFixture, result } from './testing/relay-fixture.ts'
 
 const { chain, iface } = await ethereum()
@@ -102,6 +102,21 @@ describe('an upstream that fails one method and answers others', () => {
 })
 
 describe('calls that shared a request', () => {
+  it('sent it before the relay returned, since only what is sent by then is joined', async () => {
+    const relay = new RelayFixture(chain, iface, { a: { script: () => ok } })
+    const { call } = await relay.ask()
+    const journal = new Journal(relay.clock.nowMs())
+    const sent: unknown[] = []
+    const send: Send = (url, request, signal) => {
+      sent.push(request)
+      return url.transport.send(request, signal)
+    }
+    const reply = relay.relay({ ...call, journal, shared: { send, others: 1 } })
+    expect(sent).toEqual([call.request])
+    await relay.clock.advance(1_000)
+    await reply
+  })
+
   const fault = () => new TransportError('reset', 'ECONNRESET')
   const one = fault()
   it.each([
