@@ -105,6 +105,8 @@ test('a drain time that is over ends the program with code 1', async () => {
   const { code, stdout } = await running.ended
   expect(code).toBe(1)
   expect(stdout).toContain('the drain time was over')
+  // The router ended these calls, so they are no failures of upstreams.
+  expect(stdout).not.toContain('upstream-failed')
   expect((await answers).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
 })
 

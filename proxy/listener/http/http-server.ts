@@ -154,6 +154,8 @@ export class HttpServer implements Listener {
     const end = closed(this.#server)
     this.#server.closeAllConnections()
     await end
+    // Node ends the server before its connections: their calls must be over before the upstreams are closed.
+    await until(clock, () => this.#open === 0, closeGraceMs)
   }
 
   #connected(socket: Socket): void {
