@@ -120,13 +120,28 @@ describe('items of a batch', () => {
   test.each([
     ['an error for all of them', incoming('{"jsonrpc":"2.0","id":null,"error":{"code":-32600}}')],
     ['a status', incoming('no batches here', 400)],
-    ['a list of another length', incoming('[]')],
   ])(
     'that a node refuses together with %s go singly, and half as many next time',
     async (_, refusal) => {
       const { url, asked } = nodeUrl((body) => (body.startsWith('[') ? refusal : single(body)))
       expect(await send(url, ['1', '2', '3', '4'])).toEqual(['1', '2', '3', '4'].map(result))
       expect([asked.length, url.smallerBatch?.items]).toEqual([5, 2])
+    },
+  )
+
+  test.each([
+    ['an empty list', '[]'],
+    ['a page', '<h1>ok</h1>'],
+    ['nothing', ''],
+    ['a list that is not closed', `[${result('1')},${result('2')}`],
+    ['a list with a comma too many', `[${result('1')},${result('2')},]`],
+    ['a list with something behind it', `[${result('1')},${result('2')}]x`],
+  ])(
+    'that a node answers with %s fail together, and as many are sent next time',
+    async (_, body) => {
+      const { url, asked } = nodeUrl(() => incoming(body))
+      expect(await send(url, ['1', '2'])).toEqual([body, body])
+      expect([asked.length, url.smallerBatch]).toEqual([1, undefined])
     },
   )
 

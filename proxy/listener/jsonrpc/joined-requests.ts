@@ -117,10 +117,11 @@ async function share(url: NodeUrl, items: readonly Item[], incoming: Incoming): 
   const body = await wholeBody(incoming.body, maxAnswerBytes)
   const parts = body && partsOf(body, items)
   if (parts) {
+    const missing = new TransportError('truncated', 'the answer to a batch lacks this item')
     for (const [index, { resolve, reject }] of items.entries()) {
       const part = parts[index]
       if (part) resolve({ ...incoming, body: part })
-      else reject(new TransportError('truncated', 'the answer to a batch lacks this item'))
+      else reject(missing)
     }
   } else if (body === null || isRefusal(incoming.status, body)) {
     const atMs = items[0]?.atMs ?? 0
@@ -142,10 +143,19 @@ function forAll(items: readonly Item[], answer: Incoming): void {
 function isRefusal(status: number, body: Uint8Array): boolean {
   if (status === 413) return true
   if (status === 429) return false
-  if (speaksOfBatch(body)) return true
+  if (speaksOfBatch(firstOf(body))) return true
   if (status >= 300 && !refusals.has(status)) return false
   const code = textAt(body, 'error', 'code')
-  return code === null || aboutForm.has(Number(code))
+  // A page or a cut list with a success is no refusal, but a failure of the node.
+  if (code === null) return status >= 300 || body[spaceEnd(body, 0)] === 0x7b
+  return aboutForm.has(Number(code))
+}
+
+/** The first element of a list; any other document itself. */
+function firstOf(body: Uint8Array): Uint8Array {
+  const cursor = new Cursor(body, spaceEnd(body, 0))
+  const isList = body[spaceEnd(body, 0)] === 0x5b && cursor.next()
+  return isList ? body.subarray(cursor.valueStart, cursor.valueEnd) : body
 }
 
 function speaksOfBatch(answer: Uint8Array): boolean {
@@ -181,7 +191,9 @@ function partsOf(
     if (id !== null && wanted.delete(id)) byId.set(id, part)
     else others.push(part)
   }
-  if (byId.size === 0 && others.length < items.length) return null
+  // Not closed, or with something behind it: none of it can be trusted.
+  const isWhole = cursor.end >= 0 && spaceEnd(body, cursor.end) === body.length
+  if (!isWhole || (byId.size === 0 && others.length < items.length)) return null
   const [only] = byId.values()
   if (only && byId.size + others.length === 1 && speaksOfBatch(only)) return null
   return items.map(({ id }) => byId.get(id) ?? others.shift())
