@@ -145,7 +145,7 @@ export class Attempt implements Due {
 
   #becomeLate(nowMs: number): void {
     const { startedMs } = this.#record
-    this.#lateAtMs = Infinity
+    this.#lateAtMs = this.#slowAtMs = Infinity
     this.isLate = true
     this.failure = this.#timeout
     this.fault = lateFault

@@ -58,3 +58,12 @@ it('a write that may have arrived is not sent to the same node again', async () 
   await relay.ask(write)
   expect(relay.sent).toEqual({ a: 1, b: 1 })
 })
+
+it('a write that arrived at the second try is not sent a third time', async () => {
+  let asked = 0
+  const relay = new RelayFixture(chain, iface, {
+    a: { script: () => (asked++ === 1 ? { fault: 'reset' } : refused) },
+  })
+  await relay.ask(write)
+  expect(relay.sent).toEqual({ a: 2 })
+})

@@ -115,22 +115,23 @@ export class Broadcast implements AttemptOwner {
     // No new attempt begins for a client that has left.
     if (this.#refusal === null && !isSpent && !signal.aborted) {
       const { pool, config } = this.#parts
+      this.#needs.untriedOnly = !(this.#isRepeated && this.#isUnsent)
       const upstream = pool.pick.next(this.#needs, config.strategy)
       const kind = journal.attempts.length === 0 ? 'first' : 'retry'
       if (upstream) return void this.#begin(upstream, kind, nowMs)
     }
     if (this.#running.size > 0) return
-    if (this.#refusal || isSpent || signal.aborted || !this.#mayRepeat()) return this.#conclude()
+    if (this.#refusal || isSpent || signal.aborted || this.#isRepeated || !this.#isUnsent)
+      return this.#conclude()
     this.#isRepeated = true
-    this.#needs.untriedOnly = false
     const { clock } = this.#parts
     clock.after(firstBackoffMs, () => this.#goOn(clock.nowMs()))
   }
 
   /** No upstream can have seen the transaction: a node that restarts refuses connections. */
-  #mayRepeat(): boolean {
+  get #isUnsent(): boolean {
     const { attempts } = this.#call.journal
-    return !this.#isRepeated && attempts.length > 0 && attempts.every(({ isUnsent }) => isUnsent)
+    return attempts.length > 0 && attempts.every(({ isUnsent }) => isUnsent)
   }
 
   #conclude(): void {
