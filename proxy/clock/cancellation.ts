@@ -74,22 +74,22 @@ export async function within<T>(
   tooLate?: () => Error,
 ): Promise<T> {
   const abort = new AbortController()
-  const takeBack = () => {
+  const stop = () => {
     abort.abort()
   }
   let isOver = false
   const cancel = clock.after(budgetMs, () => {
     isOver = true
-    takeBack()
+    stop()
   })
-  if (outer.aborted) takeBack()
-  else outer.addEventListener('abort', takeBack, { once: true })
+  if (outer.aborted) stop()
+  else outer.addEventListener('abort', stop, { once: true })
   try {
     return await work(abort.signal)
   } catch (error) {
     throw isOver && tooLate ? tooLate() : error
   } finally {
     cancel()
-    outer.removeEventListener('abort', takeBack)
+    outer.removeEventListener('abort', stop)
   }
 }

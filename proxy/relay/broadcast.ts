@@ -71,22 +71,25 @@ export class Broadcast implements AttemptOwner {
       if (this.#suspects.add(attempt) && reply) return this.#answer(reply)
       if (this.#isOver) this.#suspects.blame()
     }
-    if (failure !== null || reply === null) {
-      this.#best = morePreferred(this.#best, attempt)
-    } else if (reply.refusal === null) {
+    if (failure === null && reply) return this.#replied(reply, nowMs)
+    this.#best = morePreferred(this.#best, attempt)
+    this.#goOn(nowMs)
+  }
+
+  #replied(reply: Reply, nowMs: number): void {
+    if (reply.refusal === null) {
       this.#parts.known.accepted(this.#call, reply)
       return this.#answer(reply)
-    } else if (this.#isOver) return release(reply.incoming.body)
-    else {
-      const known = this.#parts.known.successFor(this.#call, reply)
-      if (known || this.#isNamedAlone) return this.#answer(known ?? reply)
-      const isBetter = rankOf(reply) > rankOf(this.#refusal)
-      const lesser = isBetter ? this.#refusal : reply
-      if (isBetter) this.#refusal = reply
-      if (lesser) release(lesser.incoming.body)
-      // A node that hangs does not hold up what another one answered.
-      this.#cancelWait ??= this.#parts.clock.after(refusalWaitMs, () => this.#conclude())
     }
+    if (this.#isOver) return release(reply.incoming.body)
+    const known = this.#parts.known.successFor(this.#call, reply)
+    if (known || this.#isNamedAlone) return this.#answer(known ?? reply)
+    const isBetter = rankOf(reply) > rankOf(this.#refusal)
+    const lesser = isBetter ? this.#refusal : reply
+    if (isBetter) this.#refusal = reply
+    if (lesser) release(lesser.incoming.body)
+    // A node that hangs does not hold up what another one answered.
+    this.#cancelWait ??= this.#parts.clock.after(refusalWaitMs, () => this.#conclude())
     this.#goOn(nowMs)
   }
 

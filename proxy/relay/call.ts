@@ -123,7 +123,7 @@ export class Journal {
   clientDeadlineMs = Infinity
   /** The whole relay budget, in milliseconds. */
   budgetMs = Infinity
-  /** Attempts of all kinds. A write has no limit: it goes to every upstream, but to none twice. */
+  /** Attempts of all kinds. A write has no limit: it goes to every upstream. */
   maxAttempts = Infinity
   /** The candidates of the last draw, where selection stats are enabled. */
   candidates: readonly Candidate[] | null = null

@@ -4,7 +4,7 @@ import type { FailureTable } from '../chain/failure-table.ts'
 import { Cancellation, unlessAborted } from '../clock/cancellation.ts'
 import { jsonRpcDialect } from '../upstream/dialect.ts'
 import type { SocketUrl, Upstream } from '../upstream/upstream.ts'
-import { release, TransportError } from '../upstream/wire.ts'
+import { aborted, release } from '../upstream/wire.ts'
 import type { Outgoing, UpstreamSubscription } from '../upstream/wire.ts'
 import { memberBytes } from './ask.ts'
 import { NodeRefused, type SubscriptionObserver, type TopicRequest } from './subscriptions.ts'
@@ -76,7 +76,7 @@ export class SharedSource {
     }
     this.#members.set(member, null)
     try {
-      await unlessAborted(this.#opening, signal, () => new TransportError('aborted', 'aborted'))
+      await unlessAborted(this.#opening, signal, () => aborted())
       return member
     } catch (error) {
       member.close()

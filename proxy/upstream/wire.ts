@@ -79,6 +79,11 @@ export class TransportError extends Error {
   }
 }
 
+/** The request was aborted by its caller. */
+export function aborted(sent = true): TransportError {
+  return new TransportError('aborted', 'aborted', sent)
+}
+
 /** The wire to one URL: connections, authentication, encoding. It knows nothing of any chain. */
 export interface Transport {
   /**

@@ -153,8 +153,9 @@ function isRefusal(status: number, body: Uint8Array): boolean {
 
 /** The first element of a list; any other document itself. */
 function firstOf(body: Uint8Array): Uint8Array {
-  const cursor = new Cursor(body, spaceEnd(body, 0))
-  const isList = body[spaceEnd(body, 0)] === 0x5b && cursor.next()
+  const start = spaceEnd(body, 0)
+  const cursor = new Cursor(body, start)
+  const isList = body[start] === 0x5b && cursor.next()
   return isList ? body.subarray(cursor.valueStart, cursor.valueEnd) : body
 }
 

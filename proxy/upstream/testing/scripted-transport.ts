@@ -3,7 +3,7 @@
 import type { CancelSignal } from '../../clock/cancellation.ts'
 import type { Clock } from '../../clock/clock.ts'
 import type { TransportFault } from '../../chain/failure-table.ts'
-import { TransportError } from '../wire.ts'
+import { aborted, TransportError } from '../wire.ts'
 import type { BodyStream, HeaderList, Incoming, Outgoing, Transport } from '../wire.ts'
 
 /** What a scripted upstream does with one request. */
@@ -57,7 +57,7 @@ export class ScriptedTransport implements Transport {
       const onAbort = () => {
         cancel()
         this.aborted += 1
-        reject(new TransportError('aborted', 'aborted'))
+        reject(aborted())
       }
       signal.addEventListener('abort', onAbort, { once: true })
       const act = () => {

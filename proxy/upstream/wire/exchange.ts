@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { CancelSignal } from '../../clock/cancellation.ts'
 import type { Clock } from '../../clock/clock.ts'
-import { type HeaderList, type Incoming, TransportError } from '../wire.ts'
+import { aborted, type HeaderList, type Incoming, type TransportError } from '../wire.ts'
 import { ReplyBody, type Flow } from './reply-body.ts'
 
 /** A longer body is a stream. */
@@ -26,7 +26,7 @@ export function exchange(
   begin: (resolve: Resolve, reject: Reject) => void,
 ): Promise<Incoming> {
   return new Promise((resolve, reject) => {
-    if (signal.aborted) reject(new TransportError('aborted', 'aborted', false))
+    if (signal.aborted) reject(aborted(false))
     else begin(resolve, reject)
   })
 }
@@ -53,7 +53,7 @@ export abstract class Exchange {
   readonly #resolve: Resolve
   readonly #reject: Reject
   readonly #onAbort = () => {
-    this.fail(new TransportError('aborted', 'aborted'))
+    this.fail(aborted())
   }
 
   constructor(options: WireOptions, signal: CancelSignal, resolve: Resolve, reject: Reject) {

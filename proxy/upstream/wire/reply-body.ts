@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Cancel, Clock } from '../../clock/clock.ts'
-import { type BodyStream, TransportError } from '../wire.ts'
+import { aborted, type BodyStream, TransportError } from '../wire.ts'
 
 /** Bytes that wait for their reader before the source is paused. */
 export const waitingBytes = 64 * 1024
@@ -121,7 +121,7 @@ export class ReplyBody implements BodyStream, AsyncIterator<Uint8Array, undefine
   return(): Promise<Result> {
     if (this.#over === null) {
       this.#over = 'left'
-      this.#options.abort(new TransportError('aborted', 'aborted'))
+      this.#options.abort(aborted())
     }
     this.#drop()
     this.#wake()?.resolve(done)

@@ -4,7 +4,7 @@ import { WebSocket } from 'ws'
 import type { CancelSignal } from '../../../clock/cancellation.ts'
 import type { Cancel, Clock } from '../../../clock/clock.ts'
 import { closedFault, faultOf, lossOf, refusalOf, unsent } from '../wire-fault.ts'
-import { parseRetryAfter, TransportError } from '../../wire.ts'
+import { aborted, parseRetryAfter, TransportError } from '../../wire.ts'
 import type { Incoming, Outgoing, UpstreamSubscription } from '../../wire.ts'
 import type { UpstreamTarget } from '../upstream-target.ts'
 import { memberOf } from '../../../json/scanner.ts'
@@ -176,7 +176,7 @@ export class WebSocketConnection {
     read: (reply: Incoming, id: number, bytes: Uint8Array) => T,
   ): Promise<T> {
     return new Promise((resolve, reject) => {
-      if (signal.aborted) return reject(new TransportError('aborted', 'aborted', false))
+      if (signal.aborted) return reject(aborted(false))
       if (!this.#takesRequests) return reject(unsent(this.#fault ?? closedFault(1006)))
       const { id, ownId } = this.#write(request)
       const settle = () => {
@@ -191,7 +191,7 @@ export class WebSocketConnection {
         reject(error)
       }
       const takeBack = () => {
-        failed(new TransportError('aborted', 'aborted'))
+        failed(aborted())
       }
       const answered = (reply: Incoming, bytes: Uint8Array) => {
         const value = read(reply, id, bytes)

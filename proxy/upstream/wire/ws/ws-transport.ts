@@ -3,7 +3,7 @@
 import { unlessAborted, type CancelSignal } from '../../../clock/cancellation.ts'
 import type { Clock } from '../../../clock/clock.ts'
 import type { NodeUrlConfig } from '../../../config/types.ts'
-import { NoRoom, TransportError, type SocketTransport } from '../../wire.ts'
+import { aborted, NoRoom, TransportError, type SocketTransport } from '../../wire.ts'
 import type { WireOptions } from '../exchange.ts'
 import { UpstreamTarget } from '../upstream-target.ts'
 import { WebSocketConnection } from './ws-connection.ts'
@@ -70,12 +70,12 @@ class SocketLane {
     use: (connection: WebSocketConnection) => Promise<T>,
   ): Promise<T> {
     for (;;) {
-      if (signal.aborted) throw takenBack()
+      if (signal.aborted) throw aborted(false)
       const best = this.#leastLoaded()
       if (best && best.load < this.#fullAt) return use(best)
       if (this.#connections.size >= maxConnections && this.#opening === null) throw new NoRoom()
       this.#opening ??= this.#open()
-      await unlessAborted(this.#opening, signal, takenBack)
+      await unlessAborted(this.#opening, signal, () => aborted(false))
     }
   }
 
@@ -110,8 +110,4 @@ class SocketLane {
       this.#opening = null
     })
   }
-}
-
-function takenBack(): TransportError {
-  return new TransportError('aborted', 'aborted', false)
 }
