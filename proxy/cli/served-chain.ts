@@ -5,6 +5,7 @@ import type { ChainCatalog } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
 import type { ApiInterface, EndpointConfig, RouterConfig } from '../config/types.ts'
+import { withFilters } from '../filters/filters.ts'
 import { createGrpcListener } from '../listener/grpc.ts'
 import { createJsonRpcListener } from '../listener/jsonrpc.ts'
 import type { ListenerOptions, Listener } from '../listener/listener.ts'
@@ -116,8 +117,8 @@ function serveChain(
     random,
     observer: poolObserver,
   })
-  const relayFor = (config: EndpointConfig) =>
-    createRelay({
+  const relayFor = (config: EndpointConfig) => {
+    const relay = createRelay({
       chain,
       dialect: dialects[apiInterface],
       pool,
@@ -126,6 +127,8 @@ function serveChain(
       clock,
       observer: observers.relayObserver(chainId, apiInterface),
     })
+    return withFilters(relay, { chain, pool })
+  }
   const subscriptions = serveSubscriptions({
     ...{ chain, iface, pool, clock, relay: relayFor(first), ...first.relay },
     config: router.subscriptions,

@@ -7,7 +7,6 @@ import { Attempt, type AttemptOwner } from './attempt.ts'
 import { Broadcast } from './broadcast.ts'
 import { type AttemptKind, type Call, isRepeatable, isWhole, maySendAgain } from './call.ts'
 import { CallAborted, RelayError, errorKinds, isUnanswered } from './errors.ts'
-import { Filters } from './filters.ts'
 import { firstBackoffMs, Needs, noReply, rateLimited } from './needs.ts'
 import { partsOf, type RelayOptions, type RelayParts } from './parts.ts'
 import { isTrouble, morePreferred, type Reply } from './reply.ts'
@@ -23,16 +22,10 @@ export type Relay = (call: Call) => Promise<Reply>
 /** The relay of one listener. */
 export function createRelay(options: RelayOptions): Relay {
   const parts = partsOf(options)
-  const relay: Relay = (call) =>
+  return (call) =>
     new Promise((resolve, reject) => {
       begin(parts, call, resolve, reject)
     })
-  const filters = new Filters(options, relay)
-  return (call) => {
-    const { stateful } = call.asked
-    if (stateful === null) return relay(call)
-    return stateful === 'creates' ? filters.create(call) : filters.use(call)
-  }
 }
 
 type Resolve = (reply: Reply) => void

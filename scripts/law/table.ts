@@ -19,6 +19,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   integrity: [...base, 'chain'],
   upstream: [...base, 'chain', 'clock'],
   relay: [...base, 'chain', 'clock', 'upstream', 'integrity'],
+  filters: ['json', 'chain', 'upstream', 'relay'],
   subscription: [...base, 'chain', 'clock', 'upstream', 'relay'],
   listener: [...base, 'chain', 'clock', 'upstream', 'integrity', 'relay', 'subscription'],
   telemetry: [
@@ -38,6 +39,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
     'integrity',
     'upstream',
     'relay',
+    'filters',
     'subscription',
     'listener',
     'telemetry',
@@ -130,6 +132,7 @@ export const packagesOf: Readonly<Record<string, readonly string[]>> = {
 export const deterministicFolders = [
   'integrity',
   'relay',
+  'filters',
   'upstream',
   'subscription',
   'operator/kube',

@@ -92,7 +92,7 @@ export class RelayFixture {
   /** State changes and cooldowns of the upstreams, as text. */
   readonly events: string[] = []
   readonly pool: Pool
-  readonly relay: Relay
+  relay: Relay
   readonly #iface: ChainInterface
 
   constructor(

@@ -4,10 +4,11 @@ import { hash } from 'node:crypto'
 import { parseSpan } from '../json/scanner.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import type { Outgoing } from '../upstream/wire.ts'
-import { type Call, Journal } from './call.ts'
-import { RelayError, errorKinds, isUnanswered } from './errors.ts'
-import type { RelayOptions } from './parts.ts'
-import { isTrouble, type Reply } from './reply.ts'
+import { type Call, Journal } from '../relay/call.ts'
+import { RelayError, errorKinds, isUnanswered } from '../relay/errors.ts'
+import type { RelayOptions } from '../relay/parts.ts'
+import type { Relay } from '../relay/relay.ts'
+import { isTrouble, type Reply } from '../relay/reply.ts'
 
 /** Longer ids of nodes are passed on unchanged. */
 const nodeId = /^0x[0-9a-f]{1,64}$/i
@@ -42,6 +43,16 @@ interface Use {
 
 type Pieces = Pick<RelayOptions, 'chain' | 'pool'>
 
+/** A relay that knows which node keeps a filter. */
+export function withFilters(relay: Relay, pieces: Pieces): Relay {
+  const filters = new Filters(pieces, relay)
+  return (call) => {
+    const { stateful } = call.asked
+    if (stateful === null) return relay(call)
+    return stateful === 'creates' ? filters.create(call) : filters.use(call)
+  }
+}
+
 /**
  * A filter belongs to the node that created it. The id for the client names the filter's upstream, so
  * that any replica asks that one. When it is gone, the replica that created the filter catches up from
@@ -50,12 +61,12 @@ type Pieces = Pick<RelayOptions, 'chain' | 'pool'>
  *
  * The state to catch up does not fit into the id: clients read ids into 256 bits.
  */
-export class Filters {
+class Filters {
   readonly #pieces: Pieces
-  readonly #relay: (call: Call) => Promise<Reply>
+  readonly #relay: Relay
   readonly #known = new Map<string, Filter>()
 
-  constructor(pieces: Pieces, relay: (call: Call) => Promise<Reply>) {
+  constructor(pieces: Pieces, relay: Relay) {
     this.#pieces = pieces
     this.#relay = relay
   }

@@ -2,9 +2,17 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, it } from 'vitest'
 import type { Script, ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
-import { RelayFixture, ethereum, nodeError, result } from './testing/relay-fixture.ts'
+import { RelayFixture, ethereum, nodeError, result } from '../relay/testing/relay-fixture.ts'
+import { withFilters } from './filters.ts'
 
 const { chain, iface } = await ethereum()
+
+class FilterFixture extends RelayFixture {
+  constructor(...given: ConstructorParameters<typeof RelayFixture>) {
+    super(...given)
+    this.relay = withFilters(this.relay, { chain, pool: this.pool })
+  }
+}
 
 /** A node that knows only the filter that it created. */
 function node(id: string): Script {
@@ -19,7 +27,7 @@ function node(id: string): Script {
 }
 
 function fixture(): RelayFixture {
-  return new RelayFixture(chain, iface, {
+  return new FilterFixture(chain, iface, {
     a: { script: node('0x1') },
     b: { script: node('0xb2cafe') },
     c: { script: node(`0x${'c'.repeat(32)}`) },
@@ -67,7 +75,7 @@ describe('a filter', () => {
       const nodes = Object.fromEntries(
         Array.from({ length: 20 }, (_, at) => [`node-${at}`, { script: node(own) }]),
       )
-      const relay = new RelayFixture(chain, iface, nodes)
+      const relay = new FilterFixture(chain, iface, nodes)
       for (const _ of Object.keys(nodes)) {
         const id = await idOf(relay)
         expect(`0x${BigInt(id).toString(16)}`).toBe(id)
@@ -98,7 +106,7 @@ describe('a filter', () => {
     'without checks any answer of the node is passed on: %j',
     async (body) => {
       const nodes = { a: { script: () => ({ body }) } }
-      const relay = new RelayFixture(chain, iface, nodes, { integrity: 'off' })
+      const relay = new FilterFixture(chain, iface, nodes, { integrity: 'off' })
       const { outcome } = await relay.ask({ method: 'eth_newBlockFilter', params: [] })
       expect(outcome).toBe(body)
     },
@@ -113,7 +121,7 @@ class GrowingChain {
 
   constructor(names: readonly string[]) {
     const nodes = names.map((name) => [name, { script: this.#script(name) }] as const)
-    this.relay = new RelayFixture(chain, iface, Object.fromEntries(nodes))
+    this.relay = new FilterFixture(chain, iface, Object.fromEntries(nodes))
     this.grow(0)
   }
 
@@ -254,12 +262,12 @@ describe('a filter is created', () => {
   it('at another URL of its upstream after a broken connection', async () => {
     const urls = { urls: [{}, {}], otherScripts: [node('0x1')] }
     const a = { script: () => reset, ...urls }
-    const relay = new RelayFixture(chain, iface, { a })
+    const relay = new FilterFixture(chain, iface, { a })
     expect(await idOf(relay)).toMatch(/^0x/)
   })
 
   it('at no more nodes than a read is asked', async () => {
-    const relay = new RelayFixture(
+    const relay = new FilterFixture(
       chain,
       iface,
       Object.fromEntries(['a', 'b', 'c', 'd'].map((name) => [name, { script: () => reset }])),
