@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { inspect } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ByteBudget } from '../../proxy/bytes/byte-budget.ts'
 import { loadCatalog } from '../../proxy/chain/load-catalog.ts'
 import { seededRandom } from '../../proxy/clock/testing/seeded-random.ts'
 import { systemClock } from '../../proxy/clock/clock.ts'
@@ -209,6 +210,7 @@ test('what is wired can be printed whole', async () => {
     random: seededRandom(1),
     version: 'under-test',
     observers: combineObservers([]),
+    budget: new ByteBudget(Infinity),
     isDraining: () => false,
   })
   const options = { depth: Infinity, showHidden: true, maxArrayLength: null, maxStringLength: null }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { stringify } from 'yaml'
+import { ByteBudget } from '../../proxy/bytes/byte-budget.ts'
 import { loadCatalog } from '../../proxy/chain/load-catalog.ts'
 import type { ChainCatalog } from '../../proxy/chain/types.ts'
 import { seededRandom } from '../../proxy/clock/testing/seeded-random.ts'
@@ -83,6 +84,7 @@ export async function serveRouter(options: ServedRouterOptions): Promise<ServedR
     random: seededRandom(1),
     version: 'under-test',
     observers: combineObservers([]),
+    budget: new ByteBudget(Infinity),
     isDraining: () => false,
   })
   const [endpoint] = chain?.endpoints ?? []

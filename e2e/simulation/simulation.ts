@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { VirtualClock } from '../../proxy/clock/testing/virtual-clock.ts'
 import type { Relay } from '../../proxy/relay/relay.ts'
+import { ByteBudget } from '../../proxy/bytes/byte-budget.ts'
 import { createMetrics, type Metrics } from '../../proxy/telemetry/metrics.ts'
 import {
   combineObservers,
@@ -77,7 +78,9 @@ class Simulation implements Arena {
     })
     this.chain = growth.chain
     this.#stopChain = growth.stop
-    this.#metrics = schedule.withMetrics ? createMetrics({ version: 'simulated' }) : null
+    this.#metrics = schedule.withMetrics
+      ? createMetrics({ version: 'simulated', budget: new ByteBudget(Infinity) })
+      : null
     const observers = this.#observers()
     this.#listening = observers.listenerObserver(chain.id, 'jsonrpc')
     const engine = createEngine({

@@ -9,6 +9,7 @@ const saidOtherwise: Readonly<Record<string, string>> = {
   'use-static-spec': 'spec.specSources',
   'shared-state': 'spec.sharedState',
   'env-file': 'the environment of the pods',
+  'max-buffered-bytes': 'the memory limit of the pods',
 }
 
 test('every setting of the router can be said in the spec', () => {

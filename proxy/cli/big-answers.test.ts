@@ -5,6 +5,7 @@ import { createServer, request, type IncomingMessage, type ServerResponse } from
 import { connect, type AddressInfo } from 'node:net'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { gunzipSync } from 'node:zlib'
+import { ByteBudget } from '../bytes/byte-budget.ts'
 import { loadCatalog } from '../chain/load-catalog.ts'
 import type { ChainCatalog } from '../chain/types.ts'
 import { seededRandom } from '../clock/testing/seeded-random.ts'
@@ -69,6 +70,7 @@ strategy: round-robin
       clock: systemClock,
       random: seededRandom(1),
       version: 'test',
+      budget: new ByteBudget(Infinity),
       isDraining: () => false,
       observers: {
         relayObserver: () => ({

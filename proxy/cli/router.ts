@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { getHeapStatistics } from 'node:v8'
+import { ByteBudget } from '../bytes/byte-budget.ts'
 import type { ChainCatalog } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
@@ -38,12 +40,15 @@ const lingerShare = 0.6
 /** Wires a router. Nothing is bound or sent yet. @throws Error when a TLS file cannot be used */
 export function createRouter(config: RouterConfig, parts: RouterParts): Router {
   const { clock, logger, version } = parts
-  const metrics = createMetrics({ version })
+  // Node's heap limit follows the memory of the container.
+  const defaultBytes = Math.floor(getHeapStatistics().heap_size_limit / 3)
+  const budget = new ByteBudget(config.maxBufferedBytes ?? defaultBytes)
+  const metrics = createMetrics({ version, budget })
   const log = createEventLog({ logger, clock })
   const observers = combineObservers([metrics, log])
   const health = new Health(clock)
   let draining = false
-  const chains = serveChains(config, { ...parts, observers, isDraining: () => draining })
+  const chains = serveChains(config, { ...parts, observers, budget, isDraining: () => draining })
   const endpoints = chains.flatMap((chain) => chain.endpoints)
   for (const { chainId, apiInterface, pool } of chains) {
     const snapshot = () => pool.snapshot()

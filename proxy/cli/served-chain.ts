@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { randomUUID } from 'node:crypto'
+import type { ByteBudget } from '../bytes/byte-budget.ts'
 import type { ChainCatalog } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
@@ -35,6 +36,7 @@ export interface ServedChainParts {
   readonly random: Random
   readonly version: string
   readonly observers: Observers
+  readonly budget: ByteBudget
   /** A stop has begun: `GET /health` sends clients elsewhere. */
   readonly isDraining: () => boolean
 }
@@ -143,6 +145,7 @@ function serveChain(
       clock,
       observer: observers.listenerObserver(chainId, apiInterface),
       maxRequestBytes: router.maxRequestBytes,
+      budget: parts.budget,
       socketLimits: router.sockets,
       subscriptions,
       version: parts.version,

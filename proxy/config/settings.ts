@@ -111,6 +111,11 @@ export const settingGroups = {
       '10MiB',
       'The largest request body that is taken.',
     ),
+    'max-buffered-bytes': setting(
+      byteSize('1MiB', '1024GiB'),
+      null,
+      'Bytes of requests and answers that the process holds at once. With more, new requests with a body are refused. Unset: a third of the heap limit of Node.js.',
+    ),
     'websocket-max-message-bytes': setting(
       byteSize('1B', '1GiB'),
       '64MiB',

@@ -67,6 +67,7 @@ export const processSettings = {
   healthCheckIntervalMs: 'health-check-interval',
   livenessProbeIntervalMs: 'liveness-probe-interval',
   maxRequestBytes: 'max-request-bytes',
+  maxBufferedBytes: 'max-buffered-bytes',
   drainTimeoutMs: 'drain-timeout',
   logLevel: 'log-level',
   logFormat: 'log-format',

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { AddressInfo, Server } from 'node:net'
 import type { Writable } from 'node:stream'
+import type { ByteBudget } from '../bytes/byte-budget.ts'
 import type { ChainInterface } from '../chain/types.ts'
 import { sleep, type Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
@@ -47,6 +48,8 @@ export interface ListenerOptions {
   readonly observer: ListenerObserver
   /** The longest request body, decoded. */
   readonly maxRequestBytes: number
+  /** Of the process: what it holds of requests and answers. */
+  readonly budget: ByteBudget
   readonly socketLimits: SocketLimits
   /** Null when there is nothing to subscribe to. */
   readonly subscriptions: SubscriptionServing | null

@@ -52,6 +52,7 @@ export const errorKinds = {
   noUpstream: kind('RPC_NO_UPSTREAM', 'no-upstream', -32050, 503, 14),
   rateLimited: kind('RPC_RATE_LIMITED', 'rate-limited', -32005, 429, 8),
   filterNotFound: kind('RPC_FILTER_NOT_FOUND', 'filter-not-found', -32000, 200, 5),
+  overloaded: kind('RPC_OVERLOADED', 'overloaded', -32005, 503, 8),
   breakerOpen: kind('RPC_BREAKER_OPEN', 'breaker-open', -32051, 503, 14),
   upstreamFailed: kind('RPC_UPSTREAM_FAILED', 'upstream-failed', -32052, 502, 14),
   integrity: kind('RPC_INTEGRITY', 'integrity', -32054, 502, 14),

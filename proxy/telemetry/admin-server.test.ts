@@ -11,6 +11,7 @@ import type { AdminServer, AdminServerOptions } from './admin-server.ts'
 import { anUpstream } from './call.fixture.ts'
 import { Health } from './health.ts'
 import { createLogger } from './log.ts'
+import { ByteBudget } from '../bytes/byte-budget.ts'
 import { createMetrics } from './metrics.ts'
 import { readMetricsPage } from './metrics-page.fixture.ts'
 
@@ -30,7 +31,7 @@ async function start(more: Partial<AdminServerOptions> = {}) {
   }))
   const server = createAdminServer({
     address: { host: '127.0.0.1', port: 0 },
-    metrics: createMetrics({ version: '1.2.3' }),
+    metrics: createMetrics({ version: '1.2.3', budget: new ByteBudget(1e9) }),
     health,
     logger: createLogger({
       level: 'info',
@@ -147,7 +148,7 @@ test('close ends kept-alive connections, can be repeated, and needs no start', a
   await expect(fetch(`${url}/livez`)).rejects.toThrow()
   const never = createAdminServer({
     address: { host: '127.0.0.1', port: 0 },
-    metrics: createMetrics({ version: '1' }),
+    metrics: createMetrics({ version: '1', budget: new ByteBudget(1e9) }),
     health: new Health(new VirtualClock()),
     logger: createLogger({ level: 'info', format: 'json', redact: (line) => line }),
   })

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { Gauge, type Metric, type Registry } from 'prom-client'
+import type { ByteBudget } from '../bytes/byte-budget.ts'
 import {
   isServing,
   type PoolSnapshot,
@@ -99,14 +100,18 @@ const readings: readonly (readonly [Series, () => number])[] = [
 ]
 
 /**
- * Registers the series of the process and its build. All of it is read at each scrape:
+ * Registers the series of the process, its build and its budget. All of it is read at each scrape:
  * prom-client's own default set keeps a 10 ms timer for the event loop, which an idle router pays.
  */
-export function registerProcess(registry: Registry, version: string): void {
+export function registerProcess(registry: Registry, version: string, budget: ByteBudget): void {
   const { name, help, labels: labelNames } = series.build
   const build = new Gauge({ name, help, labelNames, registers: [registry] })
   build.set({ version, runtime: process.version }, 1)
-  for (const [{ name: reading, help: meaning, type }, read] of readings) {
+  const ofBudget: typeof readings = [
+    [series.heldBytes, () => budget.heldBytes],
+    [series.maxHeldBytes, () => budget.maxBytes],
+  ]
+  for (const [{ name: reading, help: meaning, type }, read] of [...readings, ...ofBudget]) {
     const get = async () => ({
       ...{ name: reading, help: meaning, type },
       values: [{ value: read(), labels: {} }],

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { RelayError, errorKinds } from '../relay/errors.ts'
 import type { UpstreamState } from '../upstream/observer.ts'
 import { aCall, aFailure, anAttempt, anUpstream, repliedBy } from './call.fixture.ts'
+import { ByteBudget } from '../bytes/byte-budget.ts'
 import { createMetrics } from './metrics.ts'
 import type { Metrics } from './metrics.ts'
 import { readMetricsPage } from './metrics-page.fixture.ts'
@@ -15,7 +16,7 @@ const on = 'chain="ETH1",interface="jsonrpc"'
 const ofA = `${on},upstream="node-a",tier="primary"`
 
 function make(): Metrics {
-  return createMetrics({ version: '1.2.3' })
+  return createMetrics({ version: '1.2.3', budget: new ByteBudget(1e9) })
 }
 
 async function samplesOf(metrics: Metrics): Promise<ReadonlyMap<string, number>> {

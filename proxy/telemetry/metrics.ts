@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { Counter, Gauge, Registry } from 'prom-client'
+import type { ByteBudget } from '../bytes/byte-budget.ts'
 import type { ApiInterface } from '../config/types.ts'
 import type { PoolSnapshot } from '../upstream/observer.ts'
 import { attemptCounter, callCounter } from './call-counters.ts'
@@ -22,12 +23,13 @@ export interface Metrics extends PartialObservers {
 interface MetricsOptions {
   /** The running build. */
   readonly version: string
+  readonly budget: ByteBudget
 }
 
 /** Makes an independent set of series; nothing is shared with another set in the process. */
 export function createMetrics(options: MetricsOptions): Metrics {
   const registry = new Registry()
-  registerProcess(registry, options.version)
+  registerProcess(registry, options.version, options.budget)
   const counter = ({ name, help, labels }: Series) =>
     new Counter({ name, help, labelNames: labels, registers: [registry] })
   const gauge = ({ name, help, labels }: Series) =>

@@ -230,6 +230,18 @@ export const series = {
     labels: [...upstream, 'verification'],
     help: 'Failed verifications of an upstream, one for each URL and each time.',
   },
+  heldBytes: {
+    name: 'router_buffered_bytes',
+    type: 'gauge',
+    labels: [],
+    help: 'Bytes of requests and answers that the process holds.',
+  },
+  maxHeldBytes: {
+    name: 'router_buffered_bytes_limit',
+    type: 'gauge',
+    labels: [],
+    help: 'Bytes of which no more are taken on: `--max-buffered-bytes`.',
+  },
   build: {
     name: 'router_build_info',
     type: 'gauge',

@@ -38,6 +38,8 @@ export const errorTexts: Readonly<Record<keyof typeof errorKinds, string>> = {
     'Every upstream that could serve this call is in cooldown: it answered 429, reported a spent quota, or gave a `Retry-After`. Nothing was sent; `Retry-After` says when the first of them is asked again.',
   filterNotFound:
     'The upstream that made the filter cannot be asked any more, and this replica did not make it, or cannot go on with it elsewhere. Make a new filter, as after the same error of a node: libraries do.',
+  overloaded:
+    'The router holds as many bytes of requests and answers as `--max-buffered-bytes` allows, or three quarters of that when the request is longer than 64 KiB. Nothing was sent to an upstream; `Retry-After` says when to ask again. Requests without a body are served.',
   breakerOpen:
     'Two calls in a row found no upstream. Calls fail at once until an upstream may be asked again.',
   upstreamFailed: 'Every attempt failed and no upstream gave an error to pass on.',

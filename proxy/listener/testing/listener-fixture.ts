@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { connect, type Socket } from 'node:net'
+import { ByteBudget } from '../../bytes/byte-budget.ts'
 import type { ChainInterface, Question } from '../../chain/types.ts'
 import { type Clock, systemClock } from '../../clock/clock.ts'
 import type { SocketLimits } from '../../config/types.ts'
@@ -38,6 +39,7 @@ export interface FixtureOptions {
   readonly subscriptions?: SubscriptionServing
   readonly clock?: Clock
   readonly maxRequestBytes?: number
+  readonly budget?: ByteBudget
   readonly health?: () => boolean
   readonly requestHeaders?: readonly string[]
   readonly responseHeaders?: readonly string[]
@@ -101,6 +103,7 @@ export async function startListener(relay: Relay, options: FixtureOptions = {}):
       socketsChanged: (now) => (openSockets = now),
     },
     maxRequestBytes: options.maxRequestBytes ?? 10 * 1024 * 1024,
+    budget: options.budget ?? new ByteBudget(Infinity),
     socketLimits: { ...socketLimits, ...options.socketLimits },
     subscriptions: options.subscriptions ?? null,
     version: '1.2.3',
