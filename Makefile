@@ -65,6 +65,10 @@ chaos-kube: install ## the operator through schedules of faults on a real API (S
 test-slow: install ## the tests that take minutes (TEST_ARGS=path for some); needs Go
 	@$(BIN)/vitest run --config vitest.slow.config.ts $(TEST_ARGS)
 
+.PHONY: fuzz
+fuzz: install ## mutated documents, HTTP heads and configs for MINUTES=10 (SEED=n for one failure again)
+	@FUZZ_MINUTES=$(or $(MINUTES),10) SEED=$(SEED) $(BIN)/vitest run --config vitest.slow.config.ts e2e/fuzz
+
 .PHONY: fmt
 fmt: install ## put the sources into the project's form and mend what the linter can mend
 	@$(BIN)/oxlint --type-aware --fix --quiet || true

@@ -265,6 +265,12 @@ const configCases: readonly Case[] = [
     ],
   },
   {
+    text: url('grpc://\u{18cd6}b:9090'),
+    problems: [
+      '10:14 error direct-rpc[0].node-urls[0].url: the value is not a valid URL | Write one such as https://eth.example.com/v1, or grpcs://node.example.com:443 for gRPC over TLS.',
+    ],
+  },
+  {
     text: url('https://a b/'),
     problems: [
       '10:14 error direct-rpc[0].node-urls[0].url: the value is a URL with white space in it | Write a space as %20.',

@@ -42,7 +42,9 @@ function readUrl(text: string, scalar: Scalar): Reading<UpstreamUrl> {
   if (scheme === undefined)
     return wrong('is a URL with a scheme that is not known', suggestion(written, urlSchemes))
   const url = URL.parse(text)
-  if (url === null || url.hostname === '') return wrong('is not a valid URL', hint)
+  // The host of an unknown scheme may be anything, and gRPC is sent by http.
+  const isSendable = URL.canParse(text.replace(/^(?:grpc|ws)/i, 'http'))
+  if (url === null || !isSendable || url.hostname === '') return wrong('is not a valid URL', hint)
   if (url.port === '0')
     return wrong('is a URL with port 0, to which no connection is possible', portHint)
   if (text.includes('#'))

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { readdirSync, readFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { parseConfig } from '../../proxy/config/parse.ts'
+import { Cursor, valueEnd } from '../../proxy/json/scanner.ts'
+import { JsonTracker } from '../../proxy/json/tracker.ts'
+import { askRpc } from '../processes/rpc-client.ts'
+import { serveRouter } from '../served/served-router.ts'
+import { createChainModel } from '../upstream-sim/chain-model.ts'
+import { startSimNode } from '../upstream-sim/sim-node.ts'
+
+/*
+ * Mutated documents, HTTP heads and config files, each for a third of the time: `make fuzz` (MINUTES=10, SEED=n). A
+ * failure names its seed.
+ */
+
+const minutes = Number(process.env['FUZZ_MINUTES'] ?? 0.5)
+const forMs = (minutes * 60_000) / 3
+const timeoutMs = forMs + 60_000
+const options = {
+  numRuns: 1e9,
+  interruptAfterTimeLimit: forMs,
+  ...(process.env['SEED'] && { seed: Number(process.env['SEED']) }),
+}
+
+function corpus(name: string): string[] {
+  const text = readFileSync(new URL(`corpus/${name}.txt`, import.meta.url), 'utf8')
+  return text.split('\n').filter((line) => line !== '')
+}
+
+/** One of the texts with pieces taken out, put in, repeated or exchanged. */
+function mutated(texts: readonly string[], pieces: readonly string[]): fc.Arbitrary<string> {
+  const edit = fc.record({
+    at: fc.nat(1e6),
+    drop: fc.nat(5),
+    put: fc.oneof(fc.constantFrom(...pieces), fc.string({ maxLength: 3, unit: 'binary' })),
+    times: fc.oneof(
+      { weight: 20, arbitrary: fc.constant(1) },
+      { weight: 1, arbitrary: fc.nat(300) },
+    ),
+  })
+  return fc
+    .tuple(fc.constantFrom(...texts), fc.array(edit, { maxLength: 6 }))
+    .map(([text, edits]) =>
+      edits.reduce((from, { at, drop, put, times }) => {
+        const cut = at % (from.length + 1)
+        return from.slice(0, cut) + put.repeat(times) + from.slice(cut + drop)
+      }, text),
+    )
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const tokens = [...'"\\{}[]:,-+.eE01 \t\n', 'null', 'true', '\\u12', '\\ud800', '\u0000', '\ufeff']
+
+test(
+  'the scanner accepts what JSON.parse accepts, and nothing else',
+  { timeout: timeoutMs },
+  () => {
+    fc.assert(
+      fc.property(mutated(corpus('documents'), tokens), fc.nat(60), (text, cut) => {
+        const bytes = Buffer.from(text.toWellFormed())
+        const whole = bytes.toString()
+        const end = valueEnd(bytes, 0)
+        const isRight = end >= 0 && /^[ \t\r\n]*$/.test(bytes.toString('latin1', end))
+        expect(isRight).toBe(isJson(whole))
+        // What follows pieces judges less, but never refuses what is right.
+        const isContainer = /^[ \t\r\n]*[[{"]/.test(whole)
+        if (isRight && isContainer) {
+          const tracker = new JsonTracker([])
+          tracker.push(bytes.subarray(0, cut))
+          tracker.push(bytes.subarray(cut))
+          expect([tracker.problem, tracker.isComplete]).toEqual([null, true])
+        }
+        if (!isRight || !/^[ \t\r\n]*\{/.test(whole)) return
+        const cursor = new Cursor(bytes, bytes.indexOf('{'))
+        const names = new Set<unknown>()
+        while (cursor.next())
+          names.add(JSON.parse(bytes.toString('utf8', cursor.nameStart, cursor.nameEnd)))
+        expect([...names].toSorted()).toEqual(Object.keys(JSON.parse(whole) as object).toSorted())
+      }),
+      options,
+    )
+  },
+)
+
+const words = [
+  'Host: a\r\n',
+  '\r\n',
+  '\n',
+  '\r',
+  ' ',
+  ':',
+  'chunked',
+  'Content-Length: 5\r\n',
+  '0\r\n\r\n',
+  'HTTP/1.1',
+  '\u0000',
+  '{}',
+  '%2e',
+  '//',
+]
+
+test(
+  'whatever is written to a listener, it answers in HTTP or closes, and goes on',
+  { timeout: timeoutMs },
+  async () => {
+    await using stack = new AsyncDisposableStack()
+    const node = stack.use(await startSimNode({ chain: createChainModel(), name: 'a' }))
+    const router = stack.use(await serveRouter({ primaries: [node] }))
+    const body = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}   '
+    const heads = corpus('heads').map((head) => `${head.replaceAll('|', '\r\n')}\r\n\r\n${body}`)
+    let runs = 0
+    const property = fc.asyncProperty(mutated(heads, words), async (text) => {
+      const answer = await exchange(router.port, Buffer.from(text, 'latin1'))
+      expect(answer).toMatch(/^(?:HTTP\/1\.1 [1-5]\d\d |$)/)
+      if (runs++ % 20 === 0) expect(await askRpc(router.url, 'eth_chainId')).toBe('0x1')
+    })
+    await fc.assert(property, options)
+  },
+)
+
+/** What a listener answers to these bytes, until it is quiet or closes. */
+function exchange(port: number, bytes: Uint8Array): Promise<string> {
+  return new Promise((resolve) => {
+    let answer = ''
+    const socket = connect(port, '127.0.0.1')
+    const over = () => {
+      socket.destroy()
+      resolve(answer)
+    }
+    socket
+      .on('data', (piece: Buffer) => (answer += piece.toString('latin1')))
+      .on('error', () => {})
+      .on('close', over)
+    // Half-closed, so that an unfinished request is known to be over.
+    socket.end(bytes)
+    socket.setTimeout(200, over)
+  })
+}
+
+const yaml = [
+  '\n',
+  '  ',
+  '- ',
+  ': ',
+  '"',
+  "'",
+  '[',
+  '{',
+  '${A}',
+  '$<',
+  '&a ',
+  '*a',
+  '!!map ',
+  '|',
+  '#',
+  '\t',
+  '%',
+  'null',
+  '<<: *a',
+]
+
+test(
+  'any config gives problems with words, or a config, and never throws',
+  { timeout: timeoutMs },
+  () => {
+    const examples = new URL('../../examples/', import.meta.url)
+    const texts = readdirSync(examples)
+      .filter((name) => name.endsWith('.yml'))
+      .map((name) => readFileSync(new URL(name, examples), 'utf8'))
+    fc.assert(
+      fc.property(mutated(texts, yaml), (text) => {
+        const { config, problems } = parseConfig(text, { environment: { A: 'b' }, flags: {} })
+        const errors = problems.filter(({ severity }) => severity === 'error')
+        expect(config === null).toBe(errors.length > 0)
+        for (const { message } of problems) expect(message).toMatch(/\w+ \w+/)
+      }),
+      options,
+    )
+  },
+)
