@@ -103,6 +103,7 @@ function checkChoice(arena: Arena, exchange: Exchange, client: ClientCall, where
       each !== chosen &&
       !plan.blockProviders.includes(each.name) &&
       each.availability.standing === 'eligible' &&
+      !each.availability.isOnTrial &&
       each.sessions < arena.schedule.settings.maxSessions &&
       each.serves(addons),
   )

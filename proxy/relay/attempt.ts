@@ -173,8 +173,7 @@ export class Attempt implements Due {
     const { result, endedMs } = this.#record
     if (typeof result !== 'object' || result === null) return
     // Not when the URL has answered since: that reset its failures.
-    if (this.#url.judgedMs <= (endedMs ?? Infinity))
-      this.upstream.failed(this.#url, result, this.#method)
+    if (this.#url.judgedMs <= (endedMs ?? Infinity)) this.upstream.failed(this.#url, result, true)
   }
 
   /** Another upstream showed the same violation, so the answer is probably right. */
@@ -329,7 +328,7 @@ export class Attempt implements Due {
     // A node may give up on a client that does not read its answer.
     if (isCut && isReaderSlow)
       return this.#end(failure, `${cause.message}, at a slow client`, nowMs)
-    this.upstream.failed(this.#url, failure, this.#method)
+    this.upstream.failed(this.#url, failure, true)
     this.#end(failure, cause.message, nowMs)
   }
 
@@ -342,13 +341,7 @@ export class Attempt implements Due {
     this.#end(refusal ? 'node-error' : 'answer', refusal?.name ?? null, nowMs)
     const { endedMs, startedMs } = this.#record
     const latencyMs = this.#isTimed ? (endedMs ?? nowMs) - startedMs : null
-    this.upstream.succeeded(this.#url, latencyMs, this.#method)
-  }
-
-  /** Methods that no spec names count as one: clients may invent any number of them. */
-  get #method(): string {
-    const { known, method } = this.#call.asked
-    return known ? method : ''
+    this.upstream.succeeded(this.#url, latencyMs)
   }
 
   #fail(failure: FailureClass, detail: string | null, nowMs: number): void {
@@ -359,8 +352,7 @@ export class Attempt implements Due {
     // Whether a violation is blamed depends on what other upstreams show.
     else if (this.#record.violation === null) {
       this.#excuseLateness?.()
-      const method = fault?.sent === false ? null : this.#method
-      this.upstream.failed(this.#url, failure, method, fault ?? this.#answer)
+      this.upstream.failed(this.#url, failure, fault?.sent !== false, fault ?? this.#answer)
       // An upstream that is unavailable, whatever was asked, may set a time to come back (RFC 9110, 10.2.3).
       const retryAfterMs = failure.weight > 0 ? this.#retryAfterMs(reply) : null
       if (reply?.incoming.status === 503 && retryAfterMs !== null)

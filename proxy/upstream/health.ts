@@ -17,7 +17,8 @@ type StandingChange = (from: Standing, to: Standing, why: string) => void
  * | unverified | verification passed              | eligible   |
  * | any        | verification failed              | rejected   |
  * | rejected   | verification passed              | eligible   |
- * | eligible   | failures in a row >= threshold   | disabled   |
+ * | eligible   | failures in a row >= threshold,  | disabled   |
+ * |            | the last of them a proven one    |            |
  * | disabled   | success of a relay or a probe    | eligible   |
  * | disabled   | epoch tick                       | eligible   |
  */
@@ -52,11 +53,23 @@ export class Availability {
     if (this.#standing === 'disabled') this.#become('eligible', 'answered again')
   }
 
-  /** @param weight how many failures this one counts for; a refused connection counts double */
-  failed(weight: number, why: string): void {
+  /** It has failed as often in a row as it may, and whether it works a probe must tell; until then it is asked last. */
+  get isDoubtful(): boolean {
+    return this.#standing === 'eligible' && this.#failures >= this.#threshold
+  }
+
+  /** Calls go to others where there are any. */
+  get isOnTrial(): boolean {
+    return this.#standing === 'disabled' || this.isDoubtful
+  }
+
+  /**
+   * @param weight how many failures this one counts for; a refused connection counts double
+   * @param isProven false: what one client sends may have a node fail that works
+   */
+  failed(weight: number, why: string, isProven = true): void {
     this.#failures += weight
-    if (this.#standing === 'eligible' && this.#failures >= this.#threshold)
-      this.#become('disabled', why)
+    if (isProven && this.isDoubtful) this.#become('disabled', why)
   }
 
   /** A failure turned out to be none. An upstream that is disabled by now stays so until it answers. */
@@ -75,45 +88,6 @@ export class Availability {
     if (from === standing) return
     this.#standing = standing
     this.#changed(from, standing, why)
-  }
-}
-
-/** For so long after an answer failures of a method that fails alone do not count. */
-const memoryMs = 60_000
-
-/**
- * Keeps apart failures of a method and failures of an upstream. A heavy query may have every node drop its
- * connection, as often as a client repeats it; a node that was disabled for that, and answers another
- * method then, works. From then on failures of those methods do not count, as long as it answers
- * anything: that it answers a light query of the same method does not make the heavy one its fault.
- */
-export class LoneFailures {
-  readonly #clock: Clock
-  /** What failed since the last answer; of methods that the spec names, so there are few. */
-  readonly #row = new Set<string>()
-  /** What fails alone. */
-  readonly #lone = new Set<string>()
-  #answeredMs = -Infinity
-
-  constructor(clock: Clock) {
-    this.#clock = clock
-  }
-
-  /** @returns whether it counts against the upstream */
-  failed(method: string): boolean {
-    if (this.#clock.nowMs() - this.#answeredMs >= memoryMs) this.#lone.clear()
-    if (this.#lone.has(method)) return false
-    this.#row.add(method)
-    return true
-  }
-
-  /** @param wasDisabled the upstream was out of service until now */
-  answered(method: string, wasDisabled: boolean): void {
-    this.#answeredMs = this.#clock.nowMs()
-    if (this.#row.size === 0) return
-    this.#row.delete(method)
-    if (wasDisabled) for (const each of this.#row) this.#lone.add(each)
-    this.#row.clear()
   }
 }
 

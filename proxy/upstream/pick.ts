@@ -153,7 +153,7 @@ export class Picker {
       if (!this.#serves(each, wanted)) continue
       const rank =
         (wanted.tried(each.name) ? ranks.tried : 0) +
-        (each.availability.standing === 'disabled' ? ranks.onTrial : 0) +
+        (each.availability.isOnTrial ? ranks.onTrial : 0) +
         (each.tier === 'backup' ? ranks.backup : 0)
       if (rank > lowestRank) continue
       if (rank < lowestRank) lowest = []

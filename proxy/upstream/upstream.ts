@@ -3,7 +3,7 @@
 import type { FailureClass } from '../chain/failure-table.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { NodeUrlConfig, Tier } from '../config/types.ts'
-import { LoneFailures, Score, type Availability, type Cooldown } from './health.ts'
+import { Score, type Availability, type Cooldown } from './health.ts'
 import { SecretMask } from './secrets/mask.ts'
 import type { SocketTransport, Transport } from './wire.ts'
 
@@ -79,6 +79,8 @@ export class NodeUrl<Wire extends Transport = Transport> {
 /** One WebSocket URL of an upstream. */
 export type SocketUrl = NodeUrl<SocketTransport>
 
+/** One that has answered a call within this time works, whatever other calls fail at it, unless a probe fails as well. */
+const worksForMs = 10_000
 /** The weight of one that comes back rises from nothing to the whole within this time. */
 const rampMs = 10_000
 
@@ -93,7 +95,10 @@ export class Upstream {
   readonly availability: Availability
   readonly score = new Score()
   readonly #clock: Clock
-  readonly #loneFailures: LoneFailures
+  /** When it last answered a call. */
+  #answeredMs = -Infinity
+  /** Is called when failures of calls have put it on trial: a probe can tell whether it works. */
+  onDoubt: (() => void) | null = null
   #rejoinedMs = -Infinity
   /** Calls that it is answering now. */
   sessions = 0
@@ -117,7 +122,6 @@ export class Upstream {
     this.sockets = sockets
     this.availability = availability
     this.#clock = clock
-    this.#loneFailures = new LoneFailures(clock)
   }
 
   /** For calls and for subscriptions, each once. */
@@ -138,42 +142,42 @@ export class Upstream {
   /**
    * An answer came from this URL, be it a result or an error that is the node's own.
    * @param latencyMs null where the time that it took says nothing
-   * @param method by its name in the spec; '' for any other
    */
-  succeeded(url: NodeUrl, latencyMs: number | null, method: string): void {
+  succeeded(url: NodeUrl, latencyMs: number | null): void {
     const nowMs = this.#clock.nowMs()
+    this.#answeredMs = nowMs
     url.failures = 0
     url.judgedMs = nowMs
     url.cooldown.end()
-    this.#loneFailures.answered(method, this.availability.standing === 'disabled')
     this.availability.succeeded()
     this.score.succeeded(latencyMs, nowMs)
   }
 
   /**
    * A failing URL does not count against the upstream while another of its URLs works, and one for
-   * subscriptions alone never does.
-   * @param method what it was asked; null where the failure has nothing to do with that
+   * subscriptions alone never does. What one client sends never disables it for others: where an answer to its
+   * call is the failure, that proves nothing of a node that answers other calls.
+   * @param isAnswer it failed at what a client sent; else the router itself found it failing
    * @param cause the fault or the answer: calls that shared a request fail by the same one, and count once
    * @returns whether it counts against the upstream as a whole
    */
   failed(
     url: NodeUrl,
     failure: Pick<FailureClass, 'name' | 'weight'>,
-    method: string | null = null,
+    isAnswer = false,
     cause: object | null = null,
   ): boolean {
     if (failure.weight === 0 || (cause && cause === url.failedBy?.deref())) return false
     url.failedBy = cause && new WeakRef(cause)
-    if (method !== null && !this.#loneFailures.failed(method)) {
-      this.score.failed(this.#clock.nowMs())
-      return false
-    }
     url.failures += 1
     if (!this.urls.includes(url)) return false
     if (this.urls.some((other) => other.serves([]) && other.failures === 0)) return false
-    this.availability.failed(failure.weight, failure.name)
-    this.score.failed(this.#clock.nowMs())
+    const nowMs = this.#clock.nowMs()
+    const isProven = !isAnswer || nowMs - this.#answeredMs >= worksForMs
+    const wasOnTrial = this.availability.isOnTrial
+    this.availability.failed(failure.weight, failure.name, isProven)
+    this.score.failed(nowMs)
+    if (!wasOnTrial && this.availability.isDoubtful) this.onDoubt?.()
     return true
   }
 

@@ -397,6 +397,31 @@ describe('beside the traffic', () => {
     expect(fixture.states).toEqual(['disabled'])
   })
 
+  it.each<[string, ScriptedAnswer | undefined, string]>([
+    ['and clears one that answers', undefined, 'eligible'],
+    ['and disables one that is down', refused, 'disabled'],
+    ['and disables one that fails everything', { status: 500, body: 'oops' }, 'disabled'],
+  ])('asks at once an upstream whose calls fail, %s', async (_, fault, state) => {
+    const node: NodeState = {}
+    const fixture = new WatchFixture([[node]])
+    await fixture.clock.advance(100)
+    const [upstream] = fixture.pool.upstreams
+    const fail = () => {
+      for (let each = 0; each < 9; each++)
+        upstream!.failed(upstream!.urls[0]!, { name: 'http-server-error', weight: 1 }, true)
+    }
+    upstream!.succeeded(upstream!.urls[0]!, 1)
+    if (fault) node.fault = fault
+    fail()
+    expect(fixture.states).toEqual(['eligible'])
+    expect(upstream!.availability.isOnTrial).toBe(true)
+    await fixture.clock.advance(50)
+    expect(upstream!.availability.isOnTrial).toBe(state === 'disabled')
+    expect(fixture.states).toEqual([state])
+    fail()
+    expect(fixture.states).toEqual([state])
+  })
+
   it('asks at once whether one is back, however long it was down another time', async () => {
     const state: NodeState = {}
     const fixture = new WatchFixture([[state]])

@@ -67,8 +67,11 @@ export class Watch {
         if (upstream.urls.includes(url)) first.push(verified)
         this.#run(this.#keepVerified(upstream, url, verified))
       }
+      upstream.onDoubt = () => {
+        this.#run(this.#probe(upstream))
+      }
       // Whether it is back: after 1 s, doubling to 30 s, and from 1 s on the next time.
-      this.#run(this.#probeWhere(upstream, retryBackoff, isDisabled))
+      this.#run(this.#probeWhere(upstream, retryBackoff, isOnTrial))
       this.#run(this.#probeWhere(upstream, every(tipMs), needsHead))
       if (livenessProbeIntervalMs !== null)
         this.#run(this.#probeWhere(upstream, every(livenessProbeIntervalMs), () => true))
@@ -176,8 +179,8 @@ export class Watch {
     if (answer.kind === 'refused') return
     url.failures = 0
     url.judgedMs = clock.nowMs()
-    // An upstream in service is judged by its traffic: it may know its block and nothing else.
-    if (isDisabled(upstream)) upstream.availability.succeeded()
+    // Else its traffic is what it is judged by: it may know its block and nothing else.
+    if (isOnTrial(upstream)) upstream.availability.succeeded()
     const block = toBlockNumber(answer.value, call.result.encoding)
     if (block !== null) pool.observeHead(upstream, block, askedMs, url)
   }
@@ -187,8 +190,8 @@ export class Watch {
   }
 }
 
-function isDisabled({ availability }: Upstream): boolean {
-  return availability.standing === 'disabled'
+function isOnTrial({ availability }: Upstream): boolean {
+  return availability.isOnTrial
 }
 
 /** Another verification may show more of it than the last one did. */

@@ -4,98 +4,77 @@ import { describe, expect, it } from 'vitest'
 import type { Script, ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
 import { TransportError } from '../upstream/wire.ts'
 import { Journal, type Send } from './call.ts'
-import { ethereum, RelayFixture, result } from './testing/relay-fixture.ts'
+import { ethereum, nodeError, RelayFixture, result } from './testing/relay-fixture.ts'
 
 const { chain, iface } = await ethereum()
 const ok = result('0x1')
 const heavy = { method: 'eth_getLogs', params: [{ fromBlock: '0x1', toBlock: '0xffffff' }] }
-const other = { method: 'eth_call', params: [{ to: `0x${'11'.repeat(20)}`, data: '0x' }, '0x1'] }
+const odd = { method: 'eth_getProof', params: ['0x', [], 'latest'] }
 
-/** Nodes that answer all but one method. */
+/** Nodes that answer all but what one client sends. */
 function fixture(names: string, answer: ScriptedAnswer): RelayFixture {
-  const script: Script = ({ body }) =>
-    Buffer.from(body as Uint8Array).includes(heavy.method) ? answer : ok
+  const script: Script = ({ body }) => {
+    const text = Buffer.from(body as Uint8Array).toString()
+    return text.includes(heavy.method) || text.includes(odd.method) ? answer : ok
+  }
   const upstreams = [...names].map((name) => [name, { script }])
   return new RelayFixture(chain, iface, Object.fromEntries(upstreams))
 }
 
-async function isDisabled(relay: RelayFixture): Promise<boolean> {
-  for (let each = 0; each < 20; each++) await relay.ask(heavy)
+/** Whether so many calls that fail, of several methods, one after another, disable every upstream. */
+async function isDisabled(relay: RelayFixture, calls = [heavy, odd]): Promise<boolean> {
+  for (let each = 0; each < 10; each++) for (const call of calls) await relay.ask(call)
   return !relay.pool.hasEligible
 }
 
 describe.each<[string, ScriptedAnswer]>([
-  ['has nodes drop the connection', { fault: 'reset' }],
-  ['has them send a page', { body: '<h1>Oops</h1>' }],
-  ['has them send half an answer', { fault: 'truncated' }],
-  ['has them fail', { status: 500, body: 'oops' }],
-])('a query that %s', (_, answer) => {
-  it.each(['a', 'abc'])('disables no upstream twice: %s', async (names) => {
+  ['have nodes drop the connection', { fault: 'reset' }],
+  ['have them send a page', { body: '<h1>Oops</h1>' }],
+  ['have them send half an answer', { fault: 'truncated' }],
+  ['have them fail', { status: 500, body: 'oops' }],
+  ['have them fail in the form of the interface', nodeError(-32603, 'Internal error')],
+])('calls of one client that %s', (_, answer) => {
+  it.each(['a', 'abc'])('disable no upstream that answers others: %s', async (names) => {
     const relay = fixture(names, answer)
-    expect(await isDisabled(relay)).toBe(true)
-    for (let each = 0; each < 200; each++) {
+    // A probe is answered.
+    for (const each of relay.pool.upstreams) each.onDoubt = () => each.availability.succeeded()
+    for (const _each of names) await relay.ask()
+    for (let each = 0; each < 50; each++) {
+      expect(await isDisabled(relay)).toBe(false)
       expect((await relay.ask()).outcome).toBe(ok.body)
-      for (let burst = 0; burst < 10; burst++) await relay.ask(heavy)
+      await relay.ask()
+      await relay.ask()
     }
-    const [first] = names
-    expect(relay.events.filter((each) => each === `${first}: eligible > disabled`)).toHaveLength(1)
+    expect(relay.events).toEqual([])
   })
 })
 
-describe('an upstream that fails one method and answers others', () => {
+describe('an upstream is disabled by calls', () => {
   const broken: ScriptedAnswer = { fault: 'reset' }
 
-  it('is disabled when another one fails as well', async () => {
+  it.each([
+    ['when it has never answered one', 0, 0, true],
+    ['not soon after an answer', 1, 5_000, false],
+    ['when it has answered none for 10 s', 1, 10_000, true],
+  ])('%s', async (_, answers, waitMs, disabled) => {
     const relay = fixture('a', broken)
-    expect(await isDisabled(relay)).toBe(true)
+    for (let each = 0; each < answers; each++) await relay.ask()
+    await relay.clock.advance(waitMs)
+    expect(await isDisabled(relay, [heavy])).toBe(disabled)
+  })
+
+  it('when a question of the router fails as well', async () => {
+    const relay = fixture('a', broken)
     await relay.ask()
-    relay.transport('a').play(() => broken)
     expect(await isDisabled(relay)).toBe(false)
-    for (let each = 0; each < 5; each++) await relay.ask(other)
+    expect(relay.pool.upstreams[0]!.availability.isOnTrial).toBe(true)
+    const [upstream] = relay.pool.upstreams
+    upstream!.failed(upstream!.urls[0]!, { name: 'probe: reset', weight: 1 })
     expect(relay.pool.hasEligible).toBe(false)
   })
 
-  it('is not disabled by heavy queries of a method whose light ones are answered', async () => {
-    const relay = fixture('a', broken)
-    expect(await isDisabled(relay)).toBe(true)
-    await relay.ask()
-    relay
-      .transport('a')
-      .play(({ body }) =>
-        Buffer.from(body as Uint8Array).includes('0xffffff') ? broken : result([]),
-      )
-    await relay.ask({ method: heavy.method, params: [{ fromBlock: '0x1', toBlock: '0x2' }] })
-    expect(await isDisabled(relay)).toBe(false)
-  })
-
-  it('is judged by that method again when nothing was answered for a minute', async () => {
-    const relay = fixture('a', broken)
-    expect(await isDisabled(relay)).toBe(true)
-    await relay.ask()
-    await relay.clock.advance(60_000)
-    expect(await isDisabled(relay)).toBe(true)
-  })
-
-  it('is disabled again by the method that brought it back', async () => {
-    const relay = fixture('a', broken)
-    expect(await isDisabled(relay)).toBe(true)
-    relay.transport('a').play(() => result([]))
-    await relay.ask(heavy)
-    relay.transport('a').play(() => broken)
-    expect(await isDisabled(relay)).toBe(true)
-  })
-
-  it('is disabled when it refuses connections, whatever was asked', async () => {
-    const relay = fixture('a', broken)
-    expect(await isDisabled(relay)).toBe(true)
-    await relay.ask()
-    relay.transport('a').play(() => ({ fault: 'refused' }))
-    expect(await isDisabled(relay)).toBe(true)
-  })
-
-  it('is disabled by one method that had failed only once before', async () => {
-    const relay = fixture('a', broken)
-    await relay.ask(heavy)
+  it('when it refuses connections, whatever was asked', async () => {
+    const relay = fixture('a', { fault: 'refused' })
     await relay.ask()
     expect(await isDisabled(relay)).toBe(true)
   })
@@ -125,6 +104,7 @@ describe('calls that shared a request', () => {
   ])('%s', async (_, faultOf, isEligible) => {
     const relay = new RelayFixture(chain, iface, { a: { script: () => ok } }, { retryLimit: 0 })
     const { call } = await relay.ask()
+    await relay.clock.advance(10_000)
     const shared = Array.from({ length: 20 }, () => {
       const journal = new Journal(relay.clock.nowMs())
       const send = () => Promise.reject(faultOf())
