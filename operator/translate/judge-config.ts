@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { unsupportedMessage } from '../../proxy/config/capabilities.ts'
+import { checkChains } from '../../proxy/config/check-chains.ts'
 import { upstreamUrl } from '../../proxy/config/fields/upstream-url.ts'
 import { parseConfig } from '../../proxy/config/parse.ts'
 import type { Problem } from '../../proxy/config/problem.ts'
@@ -102,7 +103,7 @@ export function judgeConfig(
   plan: RouterPlan,
   data: ReferenceData,
 ): Judgement {
-  const { check, subscribes } = plan.specs
+  const { known } = plan.specs
   const environment = environmentOf([plan, ...upstreams], data)
   const isHidden = ({ entry }: UpstreamPlan) =>
     entry['node-urls'].some(({ url }) => schemeOf(url, environment) === null)
@@ -110,7 +111,7 @@ export function judgeConfig(
   const readable = upstreams.map((upstream) => withReadableUrls(upstream, environment))
   const document = routerDocument(plan, listeners, readable)
   const parsed = parseConfig(document.text, { environment, flags: {} })
-  const ofChains = check(parsed.entries)
+  const ofChains = checkChains(parsed.entries, known, () => null)
   const ofRouter: RouterRefusal[] = []
   const ofProviders = new Map<string, readonly ConfigRefusal[]>()
   const refuse = ({ provider }: UpstreamPlan, refusals: readonly ConfigRefusal[]) =>
@@ -131,8 +132,7 @@ export function judgeConfig(
     const refusals = refusalsOfTls(upstream, data)
     if (refusals.length > 0) refuse(upstream, refusals)
   }
-  const facts = { chainIdOf: (chainId: string) => chainId, subscribes }
-  const found = parsed.config === null ? [] : listenersWithoutSocket(parsed.config, facts)
+  const found = parsed.config === null ? [] : listenersWithoutSocket(parsed.config, known)
   const withoutSocket = found.map((listener) => ({
     ...listener,
     isCertain: listener.isCertain && !hidden.includes(listener.serves),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { unsupportedMessage } from '../../proxy/config/capabilities.ts'
+import { type KnownChains, checkChains } from '../../proxy/config/check-chains.ts'
 import { type ListenerWithoutSocket, socketText } from '../../proxy/config/socket-check.ts'
 import { quantityValue } from '../api/quantity.ts'
 import type { RpcRouter, RpcRouterSpec } from '../api/rpc-router.ts'
@@ -8,7 +9,6 @@ import type { UpstreamProvider } from '../api/upstream-provider.ts'
 import { sentenceOf } from './judge-config.ts'
 import { hidesPort } from './rendered-config.ts'
 import type { Listener, UpstreamPlan } from './router-document.ts'
-import type { ChainCheck } from './spec-sources.ts'
 import type { RouterRefusal } from './translation.ts'
 
 /** What the spec can say and the router's config has no key for yet, in the router's own sentence. */
@@ -32,12 +32,13 @@ export function unservedEndpoint(
   router: RpcRouter,
   { endpoint, serves }: Listener,
   written: readonly UpstreamPlan[],
-  checkUses: ChainCheck,
+  known: KnownChains,
 ): RouterRefusal {
   const { name, chainId, apiInterface } = endpoint
   const field = `spec.endpoints[${name}]`
   const entry = { 'chain-id': chainId, 'api-interface': apiInterface }
-  const [problem] = checkUses({ endpoints: [{ path: '', entry }], upstreams: [] })
+  const entries = { endpoints: [{ path: '', entry }], upstreams: [] }
+  const [problem] = checkChains(entries, known, () => null)
   if (problem === undefined)
     return { reason: 'NoProviders', field, message: whyUnserved(router, serves, written) }
   // No provider could help: of a chain or an interface that the router does not have.

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { type KnownChains, checkChains, type KnownChain } from '../../proxy/config/check-chains.ts'
-import type { Entries } from '../../proxy/config/entries.ts'
-import type { Problem } from '../../proxy/config/problem.ts'
-import type { SocketFacts } from '../../proxy/config/socket-check.ts'
+import { type KnownChain, type KnownChains, anyChain } from '../../proxy/config/check-chains.ts'
 import type { ApiInterface } from '../../proxy/config/types.ts'
 import { readYamlText } from '../../proxy/config/yaml/read-yaml.ts'
 import type { SpecSource } from '../api/rpc-router.ts'
@@ -121,14 +118,10 @@ function jsonFault(text: string): string | null {
   }
 }
 
-/** What a config asks of chains that they do not have, as far as it is known without compiling a spec. */
-export type ChainCheck = (entries: Entries) => readonly Problem[]
-
 export interface JudgedSpecs {
   readonly refusals: readonly ConfigRefusal[]
-  readonly check: ChainCheck
-  /** Whether clients can subscribe; null where only the router knows. */
-  readonly subscribes: SocketFacts['subscribes']
+  /** The chains of the router, as far as they are known without compiling a spec. */
+  readonly known: KnownChains
 }
 
 /**
@@ -141,39 +134,26 @@ export function judgeSpecs(
   { texts, areAll }: SpecsRead,
   image: KnownChains,
 ): JudgedSpecs {
-  if (usesBundledSpecsAlone(sources))
-    return {
-      refusals: [],
-      check: (entries) => checkChains(entries, image, () => null),
-      subscribes: (chainId, apiInterface) =>
-        image.find(chainId)?.interfaces.get(apiInterface)?.subscribes ?? null,
-    }
+  if (usesBundledSpecsAlone(sources)) return { refusals: [], known: image }
   const specs = texts.map((text) => ({ text, ...readOwnSpec(text) }))
   const refusals = specs.flatMap(({ text: { key, configMap, field }, fault }): ConfigRefusal[] => {
     const message = `the key ${key} of the ConfigMap ${configMap} is no chain spec: it ${fault}`
     return fault === null ? [] : [{ reason: 'InvalidConfig', field, message }]
   })
-  const subscribes = () => null
   const own = specs.map(({ chains }) => chains)
   // With one that is not known, no chain can be refused.
-  if (!areAll || own.includes(null)) return { refusals, check: () => [], subscribes }
+  if (!areAll || own.includes(null)) return { refusals, known: anyChain }
   const isBundled = sources?.some(({ type }) => type === 'Bundled') ?? true
   const names = own.flatMap((chains) => chains ?? [])
-  return { refusals, check: checkAmong(names, isBundled ? image : null), subscribes }
+  return { refusals, known: chainsAmong(names, isBundled ? image : null) }
 }
 
 /** Knows only that the user's own chains exist: their specs are compiled when a pod starts. */
-function checkAmong(own: readonly string[], image: KnownChains | null): ChainCheck {
+function chainsAmong(own: readonly string[], image: KnownChains | null): KnownChains {
   const ours = new Set(own.map((name) => name.toUpperCase()))
-  const known: KnownChains = {
+  return {
     ids: [...own, ...(image?.ids ?? [])],
-    find: (id) => image?.find(id) ?? null,
-  }
-  const isOther = ({ entry }: Entries['endpoints' | 'upstreams'][number]) =>
-    !ours.has(entry['chain-id']?.toUpperCase() ?? '')
-  return ({ endpoints, upstreams }) => {
-    const others = { endpoints: endpoints.filter(isOther), upstreams: upstreams.filter(isOther) }
-    return checkChains(others, known, () => null)
+    find: (id) => (ours.has(id.toUpperCase()) ? anyChain : image)?.find(id) ?? null,
   }
 }
 
@@ -192,19 +172,18 @@ export function knownChains(rows: readonly ChainRow[]): KnownChains {
   const chains = new Map<string, KnownChain>()
   const names = new Map<string, KnownChain>()
   for (const [id, sameRows] of Map.groupBy(rows, ([id]) => id)) {
-    const interfaces = sameRows.map(([, , apiInterface, addons, verificationNames, subscribes]) => {
-      const offered = {
-        apiInterface,
-        addons: new Set(addons),
-        verificationNames: new Set(verificationNames),
-        subscribes,
-      }
-      return [apiInterface, offered] as const
+    const interfaces = sameRows.map(([, , apiInterface, addons, verificationNames]) => {
+      const words = { addons: new Set(addons), verificationNames: new Set(verificationNames) }
+      return [apiInterface, { apiInterface, ...words }] as const
     })
     const chain = { id, interfaces: new Map(interfaces) }
     chains.set(id, chain)
     for (const name of [id, ...sameRows.flatMap(([, aliases]) => aliases)])
       names.set(name.toUpperCase(), chain)
   }
-  return { ids: [...chains.keys()], find: (id) => names.get(id.toUpperCase()) ?? null }
+  return {
+    ids: [...chains.keys()],
+    find: (id) => names.get(id.toUpperCase()) ?? null,
+    subscribes: (id, name) => rows.find((row) => row[0] === id && row[2] === name)?.[5] ?? null,
+  }
 }

@@ -68,7 +68,7 @@ export function translate(input: TranslateInput): Translation {
   const unserved = closed
     .filter(({ listener }) => openListeners([listener], accepted.map(planOf)).length === 0)
     .map(({ listener, isHeld }) => {
-      const refusal = unservedEndpoint(router, listener, candidates.map(planOf), plan.specs.check)
+      const refusal = unservedEndpoint(router, listener, candidates.map(planOf), plan.specs.known)
       return isHeld ? { ...refusal, message: `${refusal.message}; ${holdText} it` } : refusal
     })
   const isBlocked =

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
 import { isUnbuilt } from '../config/capabilities.ts'
+import { kindKeyword } from '../config/fields/field.ts'
 import { nearest } from '../config/nearest.ts'
 import { type Problem, problemAt, quote } from '../config/problem.ts'
 import {
@@ -11,7 +12,6 @@ import {
   settingGroups,
   settingNames,
   settings,
-  valueNameOf,
 } from '../config/settings.ts'
 
 /** What `router` can be asked to do, and the sentence that `--help` says about it. */
@@ -180,6 +180,14 @@ export function helpText(): string {
     'Exit codes: 0 stopped cleanly, 1 failed while running, 2 wrong command line or config.',
     '',
   ].join('\n')
+}
+
+/** The placeholder of the value of a flag; null for a switch. */
+function valueNameOf(name: SettingName): string | null {
+  const { enum: words, [kindKeyword]: kind } = settings[name].field.meta() ?? {}
+  if (Array.isArray(words)) return words.join('|')
+  const [first = ''] = String(kind).split(/,| or | of /)
+  return first === 'true' ? null : first
 }
 
 function flagLines(name: SettingName): readonly string[] {

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { ChainCatalog } from '../chain/types.ts'
 import type { ParsedConfig } from '../config/parse.ts'
 import { orderProblems, type Problem } from '../config/problem.ts'
 import { type ConfigRequest, loadConfig } from './read-config-file.ts'
 
 /** Finds what is wrong beyond the file: with the chains, interfaces and files that it refers to. */
-export type CheckReferences = (parsed: ParsedConfig) => Promise<readonly Problem[]>
+export type CheckReferences = (parsed: ParsedConfig) => Promise<{
+  readonly problems: readonly Problem[]
+  /** The chain specs; null when they cannot be used. */
+  readonly catalog: ChainCatalog | null
+}>
 
 /** A config file with everything that is wrong with it. */
 export interface JudgedConfig {
@@ -14,6 +19,7 @@ export interface JudgedConfig {
   readonly problems: readonly Problem[]
   /** No problem is an error. */
   readonly valid: boolean
+  readonly catalog: ChainCatalog | null
 }
 
 /** Reads a config and judges it, the same for `run` and for `validate`. */
@@ -22,8 +28,10 @@ export async function judgeConfig(
   checkReferences: CheckReferences,
 ): Promise<JudgedConfig> {
   const parsed = await loadConfig(request)
-  const problems = orderProblems([...parsed.problems, ...(await checkReferences(parsed))])
-  return { parsed, problems, valid: problems.every(({ severity }) => severity !== 'error') }
+  const references = await checkReferences(parsed)
+  const problems = orderProblems([...parsed.problems, ...references.problems])
+  const valid = problems.every(({ severity }) => severity !== 'error')
+  return { parsed, problems, valid, catalog: references.catalog }
 }
 
 /**

@@ -3,7 +3,7 @@
 import { fileURLToPath } from 'node:url'
 import packageJson from '../../package.json' with { type: 'json' }
 import { configPathOf, helpText, parseFlags } from './command-line.ts'
-import { createReferenceCheck } from './reference-check.ts'
+import { checkReferences } from './reference-check.ts'
 import { exitCodes, problemLine } from './judged-config.ts'
 import { type CommandIo, runSchema, runValidate } from './validate.ts'
 import { run } from './run.ts'
@@ -30,7 +30,7 @@ export async function main(argv: readonly string[], io: CommandIo): Promise<numb
     case 'schema':
       return runSchema(io)
     case 'validate':
-      return runValidate({ configPath, flags, output }, io, createReferenceCheck().check)
+      return runValidate({ configPath, flags, output }, io, checkReferences)
     case 'run':
       return run({ configPath, flags, version }, io)
   }

@@ -4,7 +4,7 @@ import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { type EnvFile, layerEnvironment } from '../config/env-file.ts'
 import type { FlagValues } from '../config/settings.ts'
-import { envFilesOf, parseConfig, type ParsedConfig, unreadableConfig } from '../config/parse.ts'
+import { envFilesOf, parseConfig, type ParsedConfig } from '../config/parse.ts'
 import { type Problem, problemAt, whyUnreadable } from '../config/problem.ts'
 
 /** The largest config or env file that is read. */
@@ -24,7 +24,7 @@ export interface ConfigRequest {
 export async function loadConfig(request: ConfigRequest): Promise<ParsedConfig> {
   const { configPath, flags, environment } = request
   const file = await readTextFile(configPath)
-  if ('problem' in file) return unreadableConfig([file.problem], { environment, flags })
+  if ('problem' in file) return parseConfig([file.problem], request)
   const envFiles: EnvFile[] = []
   const problems: Problem[] = []
   for (const path of envFilesOf(file.text, flags)) {
@@ -35,7 +35,7 @@ export async function loadConfig(request: ConfigRequest): Promise<ParsedConfig> 
   const layered = layerEnvironment(environment, envFiles)
   problems.push(...layered.problems)
   // Without an env file its variables would be reported as missing too, one by one.
-  if (problems.length > 0) return unreadableConfig(problems, { environment, flags })
+  if (problems.length > 0) return parseConfig(problems, request)
   return parseConfig(file.text, { environment: layered.environment, flags })
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { checkChains } from '../config/check-chains.ts'
+import { checkChains, type KnownChains } from '../config/check-chains.ts'
 import { checkServing } from '../config/checks.ts'
 import { loadCatalog } from '../chain/load-catalog.ts'
 import { SpecError } from '../chain/document.ts'
@@ -8,53 +8,35 @@ import type { ChainCatalog } from '../chain/types.ts'
 import type { ParsedConfig } from '../config/parse.ts'
 import { gather, type Problem } from '../config/problem.ts'
 import { readTls, TlsFileError } from '../upstream/wire/upstream-target.ts'
-import { checkSockets, type SocketFacts } from '../config/socket-check.ts'
+import { checkSockets } from '../config/socket-check.ts'
 import { subscriptionFormOf } from '../subscription/families/family-of.ts'
 import type { CheckReferences } from './judged-config.ts'
 
-/**
- * Checks a config against what it refers to, chain specs and TLS files, and keeps the specs for the
- * run that follows.
- */
-export interface ReferenceCheck {
-  readonly check: CheckReferences
-  /** The specs of the last check; null before it, or when they could not be used. */
-  catalog(): ChainCatalog | null
-}
-
-export function createReferenceCheck(): ReferenceCheck {
-  let catalog: ChainCatalog | null = null
-  return {
-    async check(parsed) {
-      try {
-        const chains = await loadCatalog(parsed.specSources)
-        catalog = chains
-        const locate = (path: string) => parsed.locate(path)
-        const found = [
-          ...checkChains(parsed.entries, chains, locate),
-          ...gather(locate, (report) => {
-            checkServing(parsed.entries, (id) => chains.find(id)?.id ?? null, locate, report)
-          }),
-          ...checkTlsFiles(parsed),
-        ]
-        if (!parsed.config) return found
-        return [...found, ...checkSockets(parsed.config, socketFacts(chains), locate)]
-      } catch (error) {
-        if (!(error instanceof SpecError)) throw error
-        return error.problems
-      }
-    },
-    catalog: () => catalog,
+/** Checks a config against what it refers to, chain specs and TLS files. */
+export const checkReferences: CheckReferences = async (parsed) => {
+  try {
+    const catalog = await loadCatalog(parsed.specSources)
+    const { entries, locate } = parsed
+    const problems = [
+      ...checkChains(entries, catalog, locate),
+      ...checkServing(entries, catalog, locate),
+      ...checkTlsFiles(parsed),
+      ...checkSockets(parsed, withSubscriptions(catalog)),
+    ]
+    return { problems, catalog }
+  } catch (error) {
+    if (!(error instanceof SpecError)) throw error
+    return { problems: error.problems, catalog: null }
   }
 }
 
-function socketFacts(chains: ChainCatalog): SocketFacts {
+function withSubscriptions(catalog: ChainCatalog): KnownChains {
   return {
-    chainIdOf: (written) => chains.find(written)?.id ?? null,
-    subscribes(chainId, apiInterface) {
-      const chain = chains.find(chainId)
+    ...catalog,
+    subscribes(id, apiInterface) {
+      const chain = catalog.find(id)
       const offered = chain?.interfaces.get(apiInterface)
-      return chain !== null && offered !== undefined && subscriptionFormOf(chain, offered) !== null
+      return chain && offered ? subscriptionFormOf(chain, offered) !== null : null
     },
   }
 }

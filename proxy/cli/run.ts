@@ -5,7 +5,7 @@ import { setFlagsFromString } from 'node:v8'
 import { systemClock } from '../clock/clock.ts'
 import { systemRandom } from '../clock/random.ts'
 import { createLogger, type Logger } from '../telemetry/log.ts'
-import { createReferenceCheck } from './reference-check.ts'
+import { checkReferences } from './reference-check.ts'
 import type { CommandIo } from './validate.ts'
 import { exitCodes, judgeConfig, problemLine } from './judged-config.ts'
 import type { ConfigRequest } from './read-config-file.ts'
@@ -22,11 +22,9 @@ export interface RunRequest extends Omit<ConfigRequest, 'environment'> {
  */
 export async function run(request: RunRequest, io: CommandIo): Promise<number> {
   const { configPath, flags, version } = request
-  const references = createReferenceCheck()
   const asked = { configPath, flags, environment: io.environment }
-  const { parsed, problems, valid } = await judgeConfig(asked, references.check)
+  const { parsed, problems, valid, catalog } = await judgeConfig(asked, checkReferences)
   const { config, redact } = parsed
-  const catalog = references.catalog()
   if (config === null || catalog === null || !valid) {
     for (const problem of problems) io.stderr.write(`${redact(problemLine(configPath, problem))}\n`)
     return exitCodes.invalid

@@ -4,8 +4,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { anyChain } from '../config/check-chains.ts'
 import { checkServing } from '../config/checks.ts'
-import { gather, type Problem } from '../config/problem.ts'
+import type { ParsedConfig } from '../config/parse.ts'
+import type { Problem } from '../config/problem.ts'
 import type { CheckReferences } from './judged-config.ts'
 import { runSchema, runValidate, type ValidateArguments } from './validate.ts'
 
@@ -26,12 +28,15 @@ direct-rpc:
 `
 
 const environment = { KEY: 'canary-5f3c9e' }
-const noReferences: CheckReferences = async () => []
+/** Finds these problems, and no chain specs. */
+function finding(find: (parsed: ParsedConfig) => readonly Problem[]): CheckReferences {
+  return async (parsed) => ({ problems: find(parsed), catalog: null })
+}
 
 async function validate(
   text: string,
   options: Partial<ValidateArguments> = {},
-  checkReferences = noReferences,
+  checkReferences = finding(() => []),
 ): Promise<{ code: number; stdout: string; stderr: string }> {
   await writeFile(configPath, text)
   const written = { stdout: '', stderr: '' }
@@ -72,10 +77,7 @@ test('a wrong file: a line per problem on stderr, exit code 2', async () => {
 
 test('a warning alone leaves the file valid', async () => {
   const unused = right.split('\n')[3]?.replace('ETH1', 'HOODI')
-  const bySpelling: CheckReferences = async ({ entries, locate }) =>
-    gather(locate, (report) => {
-      checkServing(entries, (written) => written, locate, report)
-    })
+  const bySpelling = finding(({ entries, locate }) => checkServing(entries, anyChain, locate))
   const { code, stdout, stderr } = await validate(`${right}${unused}\n`, {}, bySpelling)
   expect(code).toBe(0)
   expect(stdout).toContain('is valid')
@@ -83,23 +85,27 @@ test('a warning alone leaves the file valid', async () => {
 })
 
 test('what the chain specs know is reported with its line', async () => {
-  const checkReferences: CheckReferences = async (parsed) => {
+  const checkReferences = finding((parsed) => {
     const path = 'endpoints[0].chain-id'
     const { line = null, column = null } = parsed.locate(path) ?? {}
     const message = `there is no chain ${parsed.entries.endpoints[0]?.entry['chain-id']}`
-    return [{ severity: 'error', path, line, column, message, hint: null } satisfies Problem]
-  }
+    return [{ severity: 'error', path, line, column, message, hint: null }]
+  })
   const { code, stderr } = await validate(right, {}, checkReferences)
   expect(code).toBe(2)
   expect(stderr).toBe(`${configPath}:2:16: error: endpoints[0].chain-id: there is no chain ETH1.\n`)
 })
 
 test('the specs are asked about a file that is wrong otherwise, and all is reported in order', async () => {
-  const { stderr } = await validate(`stratgy: latency\n${right}`, {}, async (parsed) => {
-    const [use] = parsed.entries.endpoints
-    const { line = null, column = null } = parsed.locate(`${use?.path}.chain-id`) ?? {}
-    return [{ severity: 'error', path: '', line, column, message: 'no such chain', hint: null }]
-  })
+  const { stderr } = await validate(
+    `stratgy: latency\n${right}`,
+    {},
+    finding((parsed) => {
+      const [use] = parsed.entries.endpoints
+      const { line = null, column = null } = parsed.locate(`${use?.path}.chain-id`) ?? {}
+      return [{ severity: 'error', path: '', line, column, message: 'no such chain', hint: null }]
+    }),
+  )
   expect(stderr).toMatch(/:1:1: error: stratgy: unknown key .*\n.*:3:16: error: no such chain\.\n$/)
 })
 
@@ -128,9 +134,9 @@ test('a missing file is reported like any problem', async () => {
 })
 
 test('a secret is not printed, even when another part puts it into a problem', async () => {
-  const leaky: CheckReferences = async () => [
+  const leaky = finding(() => [
     { severity: 'error', path: '', line: null, column: null, message: environment.KEY, hint: null },
-  ]
+  ])
   for (const output of ['text', 'json'] as const) {
     const { stdout, stderr } = await validate(right, { output }, leaky)
     expect(stdout + stderr).not.toContain(environment.KEY)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { type Entries, type Partly, type Placed, placed } from './entries.ts'
-import { nearest } from './nearest.ts'
-import { gather, type Locate, type Problem, type Report } from './problem.ts'
+import { nearest, suggestion } from './nearest.ts'
+import { gather, type Locate, type Problem, quote, type Report } from './problem.ts'
 import type { NodeUrlEntry, UpstreamEntry } from './schema.ts'
 import type { ApiInterface } from './types.ts'
 
@@ -12,14 +12,13 @@ export interface KnownInterface {
   readonly addons: ReadonlySet<string>
   /** What `skip-verifications` may name: also what the router never asks, and so skips anyway. */
   readonly verificationNames: ReadonlySet<string>
-  /** Whether clients can subscribe; undefined where that is not known. */
-  readonly subscribes?: boolean
 }
 
 /** A chain, as far as a config can ask for it. */
 export interface KnownChain {
   readonly id: string
-  readonly interfaces: ReadonlyMap<ApiInterface, KnownInterface>
+  /** Null where only its name is known. */
+  readonly interfaces: ReadonlyMap<ApiInterface, KnownInterface> | null
 }
 
 /** The chains that a config is checked against: a catalog of chain specs, or what is known of one. */
@@ -27,7 +26,12 @@ export interface KnownChains {
   readonly ids: readonly string[]
   /** By id or alias. */
   find(id: string): KnownChain | null
+  /** Whether clients can subscribe on the interface of a chain; null, as without this, where that is not known. */
+  subscribes?(id: string, apiInterface: ApiInterface): boolean | null
 }
+
+/** Where nothing is known of the chains: any of them may be there. */
+export const anyChain: KnownChains = { ids: [], find: (id) => ({ id, interfaces: null }) }
 
 /** Reports what a config asks of chains and their specs do not have. */
 export function checkChains(
@@ -53,8 +57,8 @@ function checkEntry(
   const chain = known.find(chainId)
   if (chain === null)
     report(`${path}.chain-id`, `No chain spec has the id "${chainId}".`, chainHint(chainId, known))
-  if (chain === null || apiInterface === undefined) return
-  const { id, interfaces } = chain
+  const { id = '', interfaces = null } = chain ?? {}
+  if (interfaces === null || apiInterface === undefined) return
   const offered = interfaces.get(apiInterface)
   if (offered === undefined) {
     const has = `${id} has: ${[...interfaces.keys()].join(', ')}.`
@@ -70,7 +74,8 @@ function checkEntry(
       for (const { path: at, entry: word } of placed<string>(url.entry[key], `${url.path}.${key}`))
         if (!has.includes(word)) {
           const message = `${id} has no ${what} "${word}" on ${apiInterface}.`
-          report(at, message, suggestion(word, has, `${what}s`))
+          const hint = `It has no ${what}s.`
+          report(at, message, has.length > 0 ? suggestion(word, has, `Its ${what}s`, quote) : hint)
         }
 }
 
@@ -80,11 +85,4 @@ function chainHint(chainId: string, { ids }: KnownChains): string {
   if (ids.length === 0) return 'The spec sources have no chain at all.'
   const rest = ids.length > 20 ? ` and ${ids.length - 20} more` : ''
   return `Known chains: ${ids.slice(0, 20).join(', ')}${rest}. Others can be added with \`--use-static-spec\`.`
-}
-
-function suggestion(word: string, known: readonly string[], what: string): string {
-  if (known.length === 0) return `It has no ${what}.`
-  const near = nearest(word, known)
-  const list = `Its ${what}: ${known.join(', ')}.`
-  return near === null ? list : `Did you mean "${near}"? ${list}`
 }

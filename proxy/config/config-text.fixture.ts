@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { anyChain } from './check-chains.ts'
 import type { FlagValues } from './settings.ts'
 import { checkServing } from './checks.ts'
-import { gather, orderProblems } from './problem.ts'
+import { orderProblems } from './problem.ts'
 import { parseConfig } from './parse.ts'
 import type { ParsedConfig } from './parse.ts'
 
@@ -35,9 +36,7 @@ export function problemsOf(
 ): readonly string[] {
   const parsed = parse(text, environment, flags)
   const { entries, locate } = parsed
-  const ofServing = gather(locate, (report) => {
-    checkServing(entries, (written) => written, locate, report)
-  })
+  const ofServing = checkServing(entries, anyChain, locate)
   const problems = orderProblems([...parsed.problems, ...ofServing])
   return problems.map(
     ({ severity, path, line, column, message, hint }) =>

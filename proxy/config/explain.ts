@@ -2,12 +2,10 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { z } from 'zod'
 import { isUnbuilt } from './capabilities.ts'
-import { hintOf, alreadyReported } from './fields/field.ts'
 import { type JsonSchema, annotatedSchema, sectionAt } from './json-schema.ts'
 import { nearest } from './nearest.ts'
-import { type Path, type Problem, formatPath, problemAt, quote } from './problem.ts'
+import { type Locate, type Path, type Problem, formatPath, problemAt, quote } from './problem.ts'
 import { isSettingName } from './settings.ts'
-import type { YamlFile } from './yaml/read-yaml.ts'
 import { type Tree, child, isList, isMap } from './yaml/scalar.ts'
 
 const maxListedKeys = 12
@@ -21,7 +19,8 @@ type Issue = z.core.$ZodIssue
  */
 export function explainIssues(
   issues: readonly Issue[],
-  file: YamlFile,
+  tree: Tree,
+  locate: Locate,
   sourceOf: (key: unknown) => string | undefined,
 ): readonly Problem[] {
   const schema = annotatedSchema()
@@ -35,15 +34,23 @@ export function explainIssues(
       if (near !== null) meant.add(formatPath([...path, near]))
       const place = formatPath([...path, key])
       const hint = near === null ? knownKeys(known) : `Did you mean ${quote(near)}?`
-      return problemAt(place, file.locateKey(place), `unknown key ${quote(key)}`, hint)
+      return problemAt(place, locate(place, true), `unknown key ${quote(key)}`, hint)
     })
   })
   const others = issues.flatMap((issue) => {
-    const source = sourceOf(issue.path[0])
-    const problem = explainIssue(issue, file, schema, meant)
-    return problem && source
-      ? { ...problem, path: source, line: null, column: null }
-      : (problem ?? [])
+    const path = issue.path as Path
+    // The part of the path that the file has.
+    let known = path
+    while (known.length > 0 && valueAt(tree, known) === undefined) known = known.slice(0, -1)
+    // What is missing because it is misspelt is said by the misspelling.
+    const isMisspelt = known.length < path.length && meant.has(formatPath(path))
+    if (issue.code === 'unrecognized_keys' || isMisspelt) return []
+    const [message, hint] = explainIssue(issue, valueAt(tree, known) ?? null, known, schema)
+    const source = sourceOf(path[0])
+    const place = formatPath(known)
+    return source === undefined
+      ? problemAt(place, locate(place), message, hint)
+      : problemAt(source, null, message, hint)
   })
   return [...unknown, ...others]
 }
@@ -56,33 +63,24 @@ function knownKeys(known: readonly string[]): string {
   return `Known here: ${listed.join(', ')}${others}.`
 }
 
-/** @param meant keys that are missing because they are misspelt: the misspelling says it better */
+/** @param actual what the file has at the known part of the issue's path */
 function explainIssue(
   issue: Issue,
-  { tree, locate }: YamlFile,
+  actual: Tree,
+  known: Path,
   schema: JsonSchema,
-  meant: ReadonlySet<string>,
-): Problem | null {
+): readonly [message: string, hint?: string | null | undefined] {
+  // A field says itself what is wrong.
+  if (issue.code === 'custom' && issue.params) return [issue.message, issue.params['hint']]
   const path = issue.path as Path
-  if (issue.code === 'unrecognized_keys' || issue.message === alreadyReported) return null
-  // The part of the path that the file has.
-  let known = path
-  while (known.length > 0 && valueAt(tree, known) === undefined) known = known.slice(0, -1)
-  const actual = valueAt(tree, known) ?? null
-  const place = formatPath(known)
-  const say = (message: string, hint: string | null = null): Problem =>
-    problemAt(place, locate(place), message, hint)
-  const hint = hintOf(issue)
-  if (hint !== undefined) return say(issue.message, hint)
   if (known.length < path.length && (isMap(actual) || isList(actual))) {
-    if (meant.has(formatPath(path))) return null
     const missing = formatPath(path.slice(known.length))
-    return say(`${quote(missing)} is missing`, sectionAt(schema, path)?.description ?? null)
+    return [`${quote(missing)} is missing`, sectionAt(schema, path)?.description]
   }
-  if (issue.code === 'too_small') return say('the list is empty', 'It needs at least one entry.')
-  if (actual === null) return say('has no value')
+  if (issue.code === 'too_small') return ['the list is empty', 'It needs at least one entry.']
+  if (actual === null) return ['has no value']
   const is = isList(actual) ? 'a list' : isMap(actual) ? 'a map' : 'a single value'
-  return say(`is ${is}, and ${wantedShape(sectionAt(schema, known))} is wanted`)
+  return [`is ${is}, and ${wantedShape(sectionAt(schema, known))} is wanted`]
 }
 
 function valueAt(tree: Tree, path: Path): Tree | undefined {

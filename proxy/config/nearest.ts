@@ -22,9 +22,14 @@ export function nearest(word: string, candidates: Iterable<string>): string | nu
 }
 
 /** What to write instead of a word that is none of the known ones. */
-export function suggestion(word: string, known: readonly string[]): string {
+export function suggestion(
+  word: string,
+  known: readonly string[],
+  what = 'Allowed',
+  show: (near: string) => string = String,
+): string {
   const near = nearest(word, known)
-  return `${near === null ? '' : `Did you mean ${near}? `}Allowed: ${known.join(', ')}.`
+  return `${near === null ? '' : `Did you mean ${show(near)}? `}${what}: ${known.join(', ')}.`
 }
 
 /** `chainId`, `chain_id` and `Chain-ID` are all spellings of `chain-id`. */

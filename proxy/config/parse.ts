@@ -9,7 +9,7 @@ import { createRedactor, hiddenInLogs } from './secret.ts'
 import { type ConfigFile, configSchema } from './schema.ts'
 import { type FlagValues, type SettingName, settingNames, settings } from './settings.ts'
 import type { RouterConfig } from './types.ts'
-import { readYaml, type YamlFile } from './yaml/read-yaml.ts'
+import { readYaml } from './yaml/read-yaml.ts'
 import { Scalar, type TreeMap } from './yaml/scalar.ts'
 
 /** What a config depends on besides its file. */
@@ -35,22 +35,19 @@ export interface ParsedConfig {
   readonly redact: (text: string) => string
 }
 
-/** Reads, renders, checks and completes a config file. Reports every problem at once; never throws. */
-export function parseConfig(text: string, options: ParseOptions): ParsedConfig {
-  return judge(readYaml(text, options.environment), options)
-}
-
-/** A config that could not even be read, with what is known from flags and environment. */
-export function unreadableConfig(
-  problems: readonly Problem[],
+/**
+ * Reads, renders, checks and completes a config file. Reports every problem at once; never throws.
+ *
+ * @param source the text of the file, or why there is none: then the rest is what flags and environment say
+ */
+export function parseConfig(
+  source: string | readonly Problem[],
   options: ParseOptions,
 ): ParsedConfig {
-  const nowhere = () => null
-  const places = { locate: nowhere, locateKey: nowhere }
-  return judge({ tree: null, problems, filledIn: [], ...places }, options)
-}
-
-function judge(yaml: YamlFile, options: ParseOptions): ParsedConfig {
+  const yaml =
+    typeof source === 'string'
+      ? readYaml(source, options.environment)
+      : { tree: null, problems: source, filledIn: [], locate: () => null }
   const { locate } = yaml
   const given = givenSettings(options)
   const tree = withSettings(yaml.tree, given)
@@ -62,7 +59,7 @@ function judge(yaml: YamlFile, options: ParseOptions): ParsedConfig {
     : issues.filter(({ path: [key] }) => given.has(key as SettingName))
   const problems = orderProblems([
     ...yaml.problems,
-    ...explainIssues(reported, { ...yaml, tree }, (key) => given.get(key as SettingName)?.source),
+    ...explainIssues(reported, tree, locate, (key) => given.get(key as SettingName)?.source),
     ...gather(locate, (report) => {
       checkEntries(entries, report)
       checkAddresses(entries, file['metrics-listen-address'] ?? null, locate, report)

@@ -23,8 +23,11 @@ export interface Position {
   readonly column: number
 }
 
-/** The position in the file of a path such as `endpoints[0].chain-id`, or of the nearest one around it. */
-export type Locate = (path: string) => Position | null
+/**
+ * The position in the file of a path such as `endpoints[0].chain-id`, or of the nearest one around it. A scalar is where
+ * its value begins, or its key if that is wanted.
+ */
+export type Locate = (path: string, wantsKey?: boolean) => Position | null
 
 /** A place in the document: keys of maps and indexes of lists. */
 export type Path = readonly (string | number)[]

@@ -16,8 +16,7 @@ import {
 } from './fields/fields.ts'
 import { authHeaders, authQuery } from './fields/upstream-auth.ts'
 import { upstreamUrl } from './fields/upstream-url.ts'
-import { settingGroups, settingNames, settings } from './settings.ts'
-import type { SettingName } from './settings.ts'
+import { type SettingName, settingGroups, settingNames, settings } from './settings.ts'
 import { Scalar } from './yaml/scalar.ts'
 
 const tlsSchema = z.strictObject({
@@ -108,17 +107,26 @@ const upstreamSchema = z.strictObject({
 export const defaultPort = 3360
 export const defaultAddress = { host: '0.0.0.0', port: defaultPort } as const
 
-const relaying = settingGroups.Relaying
-type Relaying = typeof relaying
-type RelayShape = { [N in keyof Relaying]: z.ZodOptional<Relaying[N]['field']> }
+type SettingShape<Names extends SettingName> = {
+  [N in Names]: z.ZodOptional<
+    N extends 'use-static-spec' | 'env-file'
+      ? z.ZodType<z.output<(typeof settings)[N]['field']>[]>
+      : (typeof settings)[N]['field']
+  >
+}
 
-/** The same settings as at the top of the file, without their defaults. */
-const relayShape = Object.fromEntries(
-  Object.entries(relaying).map(([name, { field, description }]) => [
-    name,
-    (field as z.ZodType).optional().describe(description),
-  ]),
-) as RelayShape
+/** Settings as keys of the file. */
+function settingShape<N extends SettingName>(names: readonly N[], withDefaults: boolean) {
+  const shape = names.map((name) => {
+    const { field, repeatable, description, default: text } = settings[name]
+    const value: z.ZodType = repeatable ? list(field) : field
+    const meta = { description, ...(withDefaults && text !== null && { 'x-default': text }) }
+    return [name, value.optional().meta(meta)] as const
+  })
+  return Object.fromEntries(shape) as SettingShape<N>
+}
+
+const relaying = Object.keys(settingGroups.Relaying) as (keyof typeof settingGroups.Relaying)[]
 
 const endpointSchema = z.strictObject({
   'network-address': address(defaultPort)
@@ -133,7 +141,7 @@ const endpointSchema = z.strictObject({
   ),
   'api-interface': apiInterface.describe('Interface that is served. The chain must have it.'),
   relay: z
-    .strictObject(relayShape)
+    .strictObject(settingShape(relaying, false))
     .optional()
     .describe('What this listener does otherwise than the settings at the top and the flags say.'),
 })
@@ -151,28 +159,10 @@ export const configSchema = z.strictObject({
   'resp-cache': unbuilt('resp-cache', 'map')
     .optional()
     .describe('A key-value store as cache backend.'),
-  ...settingShape(),
+  ...settingShape(settingNames, true),
 })
 
 export type ConfigFile = z.output<typeof configSchema>
 export type UpstreamEntry = z.output<typeof upstreamSchema>
 export type TlsEntry = z.output<typeof tlsSchema>
 export type NodeUrlEntry = z.output<typeof nodeUrlSchema>
-
-type SettingShape = {
-  [N in SettingName]: z.ZodOptional<
-    N extends 'use-static-spec' | 'env-file'
-      ? z.ZodType<z.output<(typeof settings)[N]['field']>[]>
-      : (typeof settings)[N]['field']
-  >
-}
-
-function settingShape(): SettingShape {
-  const shape = settingNames.map((name) => {
-    const { field, repeatable, description, default: defaultText } = settings[name]
-    const value: z.ZodType = repeatable ? list(field) : field
-    const meta = { description, ...(defaultText !== null && { 'x-default': defaultText }) }
-    return [name, value.optional().meta(meta)] as const
-  })
-  return Object.fromEntries(shape) as SettingShape
-}

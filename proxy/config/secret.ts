@@ -6,19 +6,19 @@ import { inspect } from 'node:util'
  * A value that must not be printed. Whatever turns it into text, be it a template, JSON, a logger
  * or a crash dump, gets the printable form; only `reveal()` gives the value.
  */
-export class Secret {
-  readonly #value: string
+export class Secret<T = string> {
+  readonly #value: T
   readonly #printable: string
   readonly #keys: readonly string[]
 
-  constructor(value: string, printable = '[redacted]', keys: readonly string[] = [value]) {
+  constructor(value: T, printable = '[redacted]', keys?: readonly string[]) {
     this.#value = value
     this.#printable = printable
-    this.#keys = keys
+    this.#keys = keys ?? (typeof value === 'string' ? [value] : [])
   }
 
   /** The value itself: for the wire, never for a message. */
-  reveal(): string {
+  reveal(): T {
     return this.#value
   }
 

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { z } from 'zod'
 import { unbuilt } from './capabilities.ts'
-import { type Field, type FieldMeta, kindKeyword } from './fields/field.ts'
+import type { Field } from './fields/field.ts'
 import {
   boolean,
   byteSize,
@@ -27,24 +27,19 @@ export const integrityLevels = ['off', 'envelope', 'core', 'full'] as const
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const
 export const logFormats = ['json', 'text'] as const
 
-/** A process-wide setting: a key at the top of the file and a flag of the same name. */
-interface Setting<F extends Field<unknown>, D extends string | null> {
-  readonly field: F
-  /** As one would write it; null when the setting is unset by default. */
-  readonly default: D
-  readonly description: string
-  /** True when it can be given several times, and is a list in the file. */
-  readonly repeatable: boolean
-  /** The environment variable that sets it too: beats the file, is beaten by the flag. */
-  readonly variable: string | null
-}
-
+/**
+ * A process-wide setting: a key at the top of the file and a flag of the same name.
+ *
+ * @param defaultText as one would write it; null when the setting is unset by default
+ * @param repeatable it can be given several times, and is a list in the file
+ * @param variable the environment variable that sets it too: beats the file, is beaten by the flag
+ */
 function setting<F extends Field<unknown>, D extends string | null>(
   field: F,
   defaultText: D,
   description: string,
   { repeatable = false, variable = null }: { repeatable?: boolean; variable?: string | null } = {},
-): Setting<F, D> {
+) {
   return { field, default: defaultText, description, repeatable, variable }
 }
 
@@ -247,11 +242,3 @@ export function isSettingName(name: string): name is SettingName {
 
 /** What was given on the command line, by setting: each value as written, in order. */
 export type FlagValues = Readonly<Partial<Record<SettingName, readonly string[]>>>
-
-/** The placeholder of the value of a flag in `--help`; null for a switch. */
-export function valueNameOf(name: SettingName): string | null {
-  const meta = settings[name].field.meta() as FieldMeta['json'] & { [kindKeyword]: string }
-  if (Array.isArray(meta['enum'])) return meta['enum'].join('|')
-  const [kind = ''] = meta[kindKeyword].split(/,| or | of /)
-  return kind === 'true' ? null : kind
-}

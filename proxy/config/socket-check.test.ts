@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
+import type { KnownChains } from './check-chains.ts'
 import { parseConfig } from './parse.ts'
-import { checkSockets, listenersWithoutSocket, type SocketFacts } from './socket-check.ts'
+import { checkSockets, listenersWithoutSocket } from './socket-check.ts'
 
-const facts: SocketFacts = {
-  chainIdOf: (written) => ({ ETH1: 'ETH1', ETHEREUM: 'ETH1', BTC: 'BTC' })[written] ?? null,
+const known: KnownChains = {
+  ids: ['ETH1', 'BTC'],
+  find(written) {
+    const id = { ETH1: 'ETH1', ETHEREUM: 'ETH1', BTC: 'BTC' }[written]
+    return id === undefined ? null : { id, interfaces: null }
+  },
   subscribes: (chainId) => ({ ETH1: true, BTC: false })[chainId] ?? null,
 }
 
@@ -22,7 +27,7 @@ function parsed(chainId: string, urls: readonly string[], more = '') {
 function without(chainId: string, ...urls: readonly string[]) {
   const { config } = parsed(chainId, urls)
   if (config === null) throw new Error('the config has errors')
-  return listenersWithoutSocket(config, facts)
+  return listenersWithoutSocket(config, known)
 }
 
 test('a chain with subscriptions needs one WebSocket URL', () => {
@@ -39,10 +44,8 @@ test('a chain without subscriptions needs none, and of an unknown one it is not 
 })
 
 test('the problem names the line to add, and goes with the flag', () => {
-  const problemsOf = (more: string) => {
-    const file = parsed('ETH1', ['https://a.example'], more)
-    return file.config && checkSockets(file.config, facts, (path) => file.locate(path))
-  }
+  const problemsOf = (more: string) =>
+    checkSockets(parsed('ETH1', ['https://a.example'], more), known)
   expect(problemsOf('')).toMatchObject([
     { hint: expect.stringContaining('add the line "skip-websocket-verification: true"') },
   ])

@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { KnownChains } from './check-chains.ts'
 import type { ParsedConfig } from './parse.ts'
 import { gather, type Problem } from './problem.ts'
-import type { ApiInterface, RouterConfig, UpstreamConfig } from './types.ts'
-
-/** What is known of the chains of a config, by whatever name it calls them. */
-export interface SocketFacts {
-  /** Null for a chain that is not known. */
-  readonly chainIdOf: (chainId: string) => string | null
-  /** Whether clients can subscribe on the interface of a chain; null where that is not known. */
-  readonly subscribes: (chainId: string, apiInterface: ApiInterface) => boolean | null
-}
+import type { RouterConfig, UpstreamConfig } from './types.ts'
 
 /** A listener whose clients may want to subscribe, and whose upstreams have no WebSocket URL. */
 export interface ListenerWithoutSocket {
@@ -27,16 +20,16 @@ export interface ListenerWithoutSocket {
 /** The listeners that lack a WebSocket URL, each chain and interface once. */
 export function listenersWithoutSocket(
   { endpoints, upstreams }: Pick<RouterConfig, 'endpoints' | 'upstreams'>,
-  { chainIdOf, subscribes }: SocketFacts,
+  known: KnownChains,
 ): readonly ListenerWithoutSocket[] {
   const found = new Map<string, ListenerWithoutSocket>()
+  const idOf = (chainId: string) => known.find(chainId)?.id ?? chainId
   for (const [index, { chainId, apiInterface }] of endpoints.entries()) {
-    const id = chainIdOf(chainId) ?? chainId
+    const id = idOf(chainId)
     const serves = `${id} ${apiInterface}`
-    const hasTopics = subscribes(id, apiInterface)
+    const hasTopics = known.subscribes?.(id, apiInterface) ?? null
     const own = upstreams.filter(
-      (each) =>
-        each.apiInterface === apiInterface && (chainIdOf(each.chainId) ?? each.chainId) === id,
+      (each) => each.apiInterface === apiInterface && idOf(each.chainId) === id,
     )
     if (hasTopics === false || found.has(serves) || own.some(hasSocket)) continue
     const names = own.map(({ name }) => name)
@@ -56,13 +49,12 @@ export function socketText({ upstreams }: Pick<ListenerWithoutSocket, 'upstreams
 
 /** Says of a config that is to serve subscriptions where it cannot, and which line to add. */
 export function checkSockets(
-  config: RouterConfig,
-  facts: SocketFacts,
-  locate: ParsedConfig['locate'],
+  { config, locate }: Pick<ParsedConfig, 'config' | 'locate'>,
+  known: KnownChains,
 ): readonly Problem[] {
-  if (config.skipWebsocketVerification) return []
+  if (config === null || config.skipWebsocketVerification) return []
   return gather(locate, (report) => {
-    for (const each of listenersWithoutSocket(config, facts))
+    for (const each of listenersWithoutSocket(config, known))
       if (each.isCertain)
         report(
           `endpoints[${each.index}]`,

@@ -11,6 +11,8 @@ export type Field<T> = z.ZodType<T, Scalar>
 /** The result of reading a text: a value, or what is wrong with it. */
 export type Reading<T> = { readonly value: T } | Fault
 
+export type Read<T> = (text: string, scalar: Scalar) => Reading<T>
+
 /** What is wrong with a text, as a clause that follows the text itself, and the remedy. */
 export interface Fault {
   readonly fault: string
@@ -21,57 +23,56 @@ export interface Fault {
 export interface FieldMeta {
   /** For readers: `duration`, `integer`, `text`. */
   readonly kind: string
-  /** Keywords of JSON Schema that an editor checks a value by. */
-  readonly json: Readonly<Record<string, unknown>>
   /** `hidden`: messages never show the text. `public`: clients see the value, so no placeholder. */
   readonly privacy?: 'hidden' | 'public' | undefined
+  /** Keywords of JSON Schema that an editor checks a value by. */
+  readonly [keyword: string]: unknown
 }
 
 /** The key of a field's kind in the JSON Schema while it is being made. */
 export const kindKeyword = 'x-kind'
 
-/** The message of an issue that is reported elsewhere already: only the value is missing. */
-export const alreadyReported = 'already reported'
-
-/** The hint of an issue of ours; undefined for one of zod's own. */
-export function hintOf(issue: z.core.$ZodIssue): Fault['hint'] | undefined {
-  return 'params' in issue ? (issue.params as unknown as Pick<Fault, 'hint'>).hint : undefined
-}
-
 /** Makes a field of a reader. */
-export function field<T>(
-  meta: FieldMeta,
-  read: (value: string, scalar: Scalar) => Reading<T>,
-): Field<T> {
+export function field<T>({ kind, privacy, ...json }: FieldMeta, read: Read<T>): Field<T> {
   return z
     .custom<Scalar>((value) => value instanceof Scalar)
     .transform((scalar, context): T => {
-      const reading = readScalar(scalar, meta, read)
-      if (reading !== null && 'value' in reading) return reading.value
-      const params = { hint: reading?.hint ?? null }
-      context.addIssue({ code: 'custom', message: reading?.fault ?? alreadyReported, params })
+      const reading = readScalar(scalar, privacy, read)
+      if ('value' in reading) return reading.value as T
+      report(context, [], reading.fault, reading.hint)
       return z.NEVER
     })
-    .meta({ ...meta.json, [kindKeyword]: meta.kind })
+    .meta({ ...json, [kindKeyword]: kind })
+}
+
+/** Says what is wrong with a value, or with a part of it. */
+export function report(
+  context: z.RefinementCtx,
+  path: string[],
+  message: string,
+  hint: string | null = null,
+): void {
+  context.addIssue({ code: 'custom', path, message, params: { hint } })
 }
 
 function readScalar<T>(
   scalar: Scalar,
-  meta: FieldMeta,
-  read: (value: string, scalar: Scalar) => Reading<T>,
-): Reading<T> | null {
-  const shown = meta.privacy === 'hidden' ? 'the value' : quote(scalar.written)
-  if (meta.privacy === 'public' && scalar.hasPlaceholder) {
+  privacy: FieldMeta['privacy'],
+  read: Read<T>,
+): Reading<T | undefined> {
+  const shown = privacy === 'hidden' ? 'the value' : quote(scalar.written)
+  if (privacy === 'public' && scalar.hasPlaceholder) {
     return {
       fault: `${shown} cannot hold a placeholder, for this is shown in logs, metrics or headers`,
       hint: 'Write the text itself.',
     }
   }
   const value = scalar.reveal()
-  if (value === null) return null
+  // Reported already: it is only missing.
+  if (value === null) return { value: undefined }
   const reading = value === '' ? { fault: 'is empty', hint: null } : read(value, scalar)
   if ('value' in reading) return reading
-  const once = scalar.hasPlaceholder && meta.privacy !== 'hidden' ? ' once rendered' : ''
+  const once = scalar.hasPlaceholder && privacy !== 'hidden' ? ' once rendered' : ''
   const typographic = typographicFault(value)
   if (typographic !== null) return { fault: `${shown} ${typographic}`, hint: null }
   return { fault: `${shown} ${reading.fault}${once}`, hint: reading.hint }

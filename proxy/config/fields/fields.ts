@@ -3,42 +3,32 @@
 import { suggestion } from '../nearest.ts'
 import { byteSizePattern, durationPattern, parseByteSize, parseDuration } from '../units.ts'
 import { type Address, isPlainHost, parseAddress } from './address.ts'
-import type { Scalar } from '../yaml/scalar.ts'
-import {
-  type Fault,
-  type Field,
-  type FieldMeta,
-  type Reading,
-  field,
-  orPlaceholder,
-} from './field.ts'
-
-type Read<T> = (text: string, scalar: Scalar) => Reading<T>
+import { type Fault, type Field, type FieldMeta, type Read, field, orPlaceholder } from './field.ts'
 
 /** A whole number within its bounds. */
 export function integer(min: number, max: number): Field<number> {
-  const json = { type: 'integer', minimum: min, maximum: max }
   const parse = (text: string) => (/^[+-]?[0-9]+$/.test(text) ? Number(text) : null)
   const wrong = { fault: 'is not a whole number', hint: `Write one from ${min} to ${max}.` }
-  const read = within(String(min), String(max), parse, wrong)
-  return field({ kind: `integer, ${min} to ${max}`, json }, read)
+  return field(
+    { kind: `integer, ${min} to ${max}`, type: 'integer', minimum: min, maximum: max },
+    within(String(min), String(max), parse, wrong),
+  )
 }
 
 /** A duration within its bounds, in milliseconds. */
 export function duration(min: string, max: string): Field<number> {
-  const json = { type: 'string', pattern: orPlaceholder(durationPattern) }
-  return field(
-    { kind: 'duration', json: { ...json, examples: ['500ms', '5s', '1m30s'] } },
-    durationWithin(min, max),
-  )
+  const pattern = orPlaceholder(durationPattern)
+  const examples = ['500ms', '5s', '1m30s']
+  return field({ kind: 'duration', type: 'string', pattern, examples }, durationWithin(min, max))
 }
 
 /** A duration or `off`, which is null; `on` is the usual one. */
 export function switchableDuration(min: string, max: string, usual: string): Field<number | null> {
-  const json = { type: ['string', 'boolean'], examples: ['on', 'off', usual] }
+  const kind = 'duration, `on` or `off`'
   const read = orOff(durationWithin(min, max))
-  return field({ kind: 'duration, `on` or `off`', json }, (text, scalar) =>
-    read(text === 'on' || text === 'true' ? usual : text, scalar),
+  return field(
+    { kind, type: ['string', 'boolean'], examples: ['on', 'off', usual] },
+    (text, scalar) => read(text === 'on' || text === 'true' ? usual : text, scalar),
   )
 }
 
@@ -51,10 +41,10 @@ function durationWithin(min: string, max: string): Read<number> {
 
 /** An amount of bytes within its bounds. */
 export function byteSize(min: string, max: string): Field<number> {
-  const json = { type: ['string', 'integer'], pattern: orPlaceholder(byteSizePattern) }
+  const pattern = orPlaceholder(byteSizePattern)
   const wrong = { fault: 'is not a size', hint: 'Write one such as 10MiB or 512KiB.' }
   return field(
-    { kind: 'size', json: { ...json, examples: ['10MiB', '512KiB'] } },
+    { kind: 'size', type: ['string', 'integer'], pattern, examples: ['10MiB', '512KiB'] },
     within(min, max, parseByteSize, wrong),
   )
 }
@@ -82,14 +72,11 @@ function orOff<T>(read: Read<T>): Read<T | null> {
 }
 
 /** `true` or `false`. */
-export const boolean: Field<boolean> = field(
-  { kind: 'true or false', json: { type: 'boolean' } },
-  (text) => {
-    if (text === 'true') return { value: true }
-    if (text === 'false') return { value: false }
-    return { fault: 'is neither true nor false', hint: null }
-  },
-)
+export const boolean: Field<boolean> = field({ kind: 'true or false', type: 'boolean' }, (text) => {
+  if (text === 'true') return { value: true }
+  if (text === 'false') return { value: false }
+  return { fault: 'is neither true nor false', hint: null }
+})
 
 /** One word of a list. */
 export function oneOf<T extends string>(
@@ -97,8 +84,7 @@ export function oneOf<T extends string>(
   privacy?: FieldMeta['privacy'],
 ): Field<T> {
   const kind = words.map((word) => `\`${word}\``).join(', ')
-  const json = { type: 'string', enum: [...words] }
-  return field({ kind, json, privacy }, (text) => {
+  return field({ kind, type: 'string', enum: words, privacy }, (text) => {
     const word = words.find((candidate) => candidate === text)
     return word === undefined
       ? { fault: 'is not one of the allowed values', hint: suggestion(text, words) }
@@ -118,7 +104,7 @@ export function switchableAddress(defaultPort: number): Field<Address | null> {
 
 function addressMeta(kind: string, defaultPort: number): FieldMeta {
   const examples = [`0.0.0.0:${defaultPort}`, `:${defaultPort}`]
-  return { kind, json: { type: ['string', 'integer'], examples } }
+  return { kind, type: ['string', 'integer'], examples }
 }
 
 function addressWithPort(defaultPort: number): Read<Address> {
@@ -138,7 +124,7 @@ interface TextRule extends Fault, Pick<FieldMeta, 'kind' | 'privacy'> {
 
 /** A text that follows a rule. A number is taken as it is written. */
 export function text({ pattern, fault, hint, ...meta }: TextRule): Field<string> {
-  return field({ ...meta, json: { type: ['string', 'number'] } }, (value) =>
+  return field({ ...meta, type: ['string', 'number'] }, (value) =>
     pattern.test(value) ? { value } : { fault, hint },
   )
 }

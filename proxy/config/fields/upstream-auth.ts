@@ -2,9 +2,9 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import * as z from 'zod'
 import { quote } from '../problem.ts'
-import { keysOfHeader, keysOfParameter, likelyKeys, Secret } from '../secret.ts'
+import { keysOfHeader, keysOfParameter, Secret } from '../secret.ts'
 import { isMap, Scalar, type Tree, type TreeMap } from '../yaml/scalar.ts'
-import { kindKeyword } from './field.ts'
+import { kindKeyword, report } from './field.ts'
 
 const headerName = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,256}$/
 const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/
@@ -84,7 +84,8 @@ function readQueryText(scalar: Scalar, context: z.RefinementCtx): TreeMap {
   const text = scalar.reveal()
   if (text === null) return {}
   const parameters = [...new URLSearchParams(text)]
-  const map = Object.fromEntries(parameters.map(([name, value]) => [name, scalar.part(value)]))
+  const part = (value: string) => new Scalar(value, value, scalar.hasPlaceholder, scalar.keys())
+  const map = Object.fromEntries(parameters.map(([name, value]) => [name, part(value)]))
   const wrong = (fault: string) => report(context, [], fault, 'Write k=v&k2=v2.')
   if (parameters.length === 0) wrong('there is no parameter')
   if (Object.keys(map).length < parameters.length) wrong('a parameter is repeated')
@@ -113,17 +114,7 @@ function readMap(
     const wrong = value === '' ? 'the value is empty' : valueFault(value)
     const hint = tree.hasPlaceholder ? 'Look at the variables that it is made of.' : null
     if (wrong !== null) report(context, [name], wrong, hint)
-    const keys = [...keysIn(name, value), ...tree.filledIn().flatMap(likelyKeys)]
-    secrets.set(name, new Secret(value, undefined, keys))
+    secrets.set(name, new Secret(value, undefined, [...keysIn(name, value), ...tree.keys()]))
   }
   return secrets
-}
-
-function report(
-  context: z.RefinementCtx,
-  path: string[],
-  message: string,
-  hint: string | null = null,
-): void {
-  context.addIssue({ code: 'custom', path, message, params: { hint } })
 }

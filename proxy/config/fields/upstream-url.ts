@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { suggestion } from '../nearest.ts'
-import { keysOfUrl, likelyKeys, Secret } from '../secret.ts'
+import { keysOfUrl, Secret } from '../secret.ts'
 import type { Scalar } from '../yaml/scalar.ts'
 import { type Field, field, type Reading } from './field.ts'
 
@@ -24,7 +24,8 @@ const portHint = 'Write a port from 1 to 65535, or none for that of the scheme.'
 export const upstreamUrl: Field<UpstreamUrl> = field(
   {
     kind: 'URL',
-    json: { type: 'string', examples: ['https://eth.example.com/v2/${API_KEY}'] },
+    type: 'string',
+    examples: ['https://eth.example.com/v2/${API_KEY}'],
     privacy: 'hidden',
   },
   readUrl,
@@ -52,7 +53,7 @@ function readUrl(text: string, scalar: Scalar): Reading<UpstreamUrl> {
   const basicAuth = takeBasicAuth(url)
   if (basicAuth === undefined)
     return wrong('is a URL with a wrong escape (%) in its user name or password', null)
-  const keys = [...keysOfUrl(url), ...scalar.filledIn().flatMap(likelyKeys)]
+  const keys = [...keysOfUrl(url), ...scalar.keys()]
   const secret = new Secret(url.href, printableOrigin(scalar.written), keys)
   return { value: { url: secret, scheme, basicAuth } }
 }

@@ -23,8 +23,6 @@ export interface YamlFile {
   /** The values of placeholders. Secret. */
   readonly filledIn: readonly string[]
   readonly locate: Locate
-  /** The position of the key of a value. */
-  readonly locateKey: Locate
 }
 
 type Words = readonly [message: string, hint?: string | null]
@@ -139,25 +137,24 @@ export function readYaml(
   const readScalar = (node: YamlNode, path: Path): Scalar | null => {
     const { source = '', type } = node as YamlScalar
     if (type === 'PLAIN' && /^(?:~|null|Null|NULL)?$/.test(source)) return null
-    const { scalar, missing, malformed } = renderPlaceholders(source, environment)
-    filledIn.push(...scalar.filledIn())
-    if (malformed) report(path, node, 'a placeholder is not well formed', malformedHint)
-    for (const name of new Set(missing).difference(missed)) {
+    const rendering = renderPlaceholders(source, environment)
+    filledIn.push(...rendering.filledIn)
+    if (rendering.malformed) report(path, node, 'a placeholder is not well formed', malformedHint)
+    for (const name of new Set(rendering.missing).difference(missed)) {
       missed.add(name)
       const state = environment[name] === '' ? 'is empty' : 'is not set'
       report(path, node, `the variable ${name} ${state}`, unsetVariableHint)
     }
-    return scalar
+    return rendering.scalar
   }
 
   const tree = document && read(document.contents, [])
   if (document && problems.length === 0 && !isTreeMap(tree)) report([], document, ...notMap)
-  const locator = (wantsKey: boolean) => (path: string) => {
+  const locate: Locate = (path, wantsKey = false) => {
     const offset = document && offsetOf(document, parsePath(path), wantsKey)
     return offset === null ? null : positionAt(offset)
   }
-  const places = { locate: locator(false), locateKey: locator(true) }
-  return { tree: usable && isTreeMap(tree) ? tree : null, problems, filledIn, ...places }
+  return { tree: usable && isTreeMap(tree) ? tree : null, problems, filledIn, locate }
 }
 
 const keepOne = 'Keep one of them.'

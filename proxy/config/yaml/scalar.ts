@@ -1,51 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { inspect } from 'node:util'
+import { likelyKeys, Secret } from '../secret.ts'
 
 /**
- * A single value of the file: what is written there, and its value once its placeholders are
- * rendered. Messages show what is written; only the reader of a field looks at the value.
+ * A single value of the file: what is written there, which is its printable form, and its value once its placeholders
+ * are rendered; null when one of them could not be, which is reported already.
  */
-export class Scalar {
+export class Scalar extends Secret<string | null> {
   /** As in the file, placeholders unrendered. */
   readonly written: string
   readonly hasPlaceholder: boolean
-  readonly #value: string | null
-  readonly #filledIn: readonly string[]
 
+  /** @param keys what looks like a key in the values of its placeholders */
   constructor(
     written: string,
     value: string | null = written,
     hasPlaceholder = false,
-    filledIn: readonly string[] = [],
+    keys: readonly string[] = [],
   ) {
+    super(value, written, keys)
     this.written = written
     this.hasPlaceholder = hasPlaceholder
-    this.#value = value
-    this.#filledIn = filledIn
-  }
-
-  /** The rendered value; null when a placeholder of it could not be rendered, which is reported already. */
-  reveal(): string | null {
-    return this.#value
-  }
-
-  /** The values of its placeholders. Secret. */
-  filledIn(): readonly string[] {
-    return this.#filledIn
-  }
-
-  /** Another value that is as secret as this one, of which it is made. */
-  part(value: string): Scalar {
-    return new Scalar(value, value, this.hasPlaceholder, this.#filledIn)
-  }
-
-  toJSON(): string {
-    return this.written
-  }
-
-  [inspect.custom](): string {
-    return this.written
   }
 }
 
@@ -80,6 +55,8 @@ export const placeholderPattern = '.*\\$[{<].*'
 /** What rendering one text gave. */
 interface Rendering {
   readonly scalar: Scalar
+  /** The values of its placeholders. Secret. */
+  readonly filledIn: readonly string[]
   /** Variables that are not set, or set to nothing. */
   readonly missing: readonly string[]
   /** True when something opens like a placeholder and is none. */
@@ -95,7 +72,7 @@ export function renderPlaceholders(
   environment: Readonly<Record<string, string | undefined>>,
 ): Rendering {
   const missing: string[] = []
-  const values: string[] = []
+  const filledIn: string[] = []
   let malformed = false
   const value = written.replace(
     openers,
@@ -111,11 +88,13 @@ export function renderPlaceholders(
         missing.push(name)
         return match
       }
-      values.push(found)
+      filledIn.push(found)
       return found
     },
   )
-  const failed = malformed || missing.length > 0
-  const scalar = new Scalar(written, failed ? null : value, failed || values.length > 0, values)
-  return { scalar, missing, malformed }
+  const isRendered = !malformed && missing.length === 0
+  const hasPlaceholder = !isRendered || filledIn.length > 0
+  const keys = filledIn.flatMap(likelyKeys)
+  const scalar = new Scalar(written, isRendered ? value : null, hasPlaceholder, keys)
+  return { scalar, filledIn, missing, malformed }
 }
