@@ -67,8 +67,9 @@ export interface FailureTable {
   /**
    * For an error in the interface's own form.
    * @param method the method of the request; null: not known
+   * @param callersWords the words may be the caller's own: they alone begin no cooldown, and blame nobody
    */
-  ofNodeError(error: NodeError, method?: string | null): FailureClass
+  ofNodeError(error: NodeError, method?: string | null, callersWords?: boolean): FailureClass
   /** For an answer that fails a check. */
   ofAnswer(finding: AnswerFinding): FailureClass
 }

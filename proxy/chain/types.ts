@@ -88,6 +88,8 @@ export interface Classification {
   readonly waitsForBlock: boolean
   /** The spec's own deadline of an attempt; null: it is computed from the cost. */
   readonly timeoutMs: number | null
+  /** Its errors may hold words of the caller's own: nothing follows for an upstream from words alone. */
+  readonly callersWords?: boolean
   /** Where the answer shows the chain's latest block; null: it does not. */
   readonly tellsTip: ResultPath | null
   /** The checks that an answer must pass. */

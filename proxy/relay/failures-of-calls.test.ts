@@ -38,7 +38,7 @@ describe.each<[string, ScriptedAnswer]>([
     const relay = fixture(names, answer)
     // A probe is answered.
     for (const each of relay.pool.upstreams) each.onDoubt = () => each.availability.succeeded()
-    for (const _each of names) await relay.ask()
+    for (let each = 0; each < names.length; each++) await relay.ask()
     for (let each = 0; each < 50; each++) {
       expect(await isDisabled(relay)).toBe(false)
       expect((await relay.ask()).outcome).toBe(ok.body)

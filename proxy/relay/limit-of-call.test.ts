@@ -83,9 +83,11 @@ describe('a call that takes more time than the node gives', () => {
     ['logs, in words of Go', logs, deadline, -32000, false],
     ['a plain read', balance, aborted, -32000, false],
     ['a plain read that was too late', balance, 'request timed out', -32002, true],
-    ['a call whose gateway waited', call, 'upstream request timeout', -32000, true],
-    ['a call whose backend was waited for', call, 'backend timed out', -32000, true],
-    ['a call that a client of HTTP waited for', call, `Post "http://a": ${deadline}`, -32000, true],
+    ['a read whose gateway waited', balance, 'upstream request timeout', -32000, true],
+    ['a read whose backend was waited for', balance, 'backend timed out', -32000, true],
+    ['a read that HTTP waited for', balance, `Post "http://a": ${deadline}`, -32000, true],
+    // The code that a call runs may say so itself.
+    ['a call whose gateway waited', call, 'upstream request timeout', -32000, false],
   ])('%s', async (_, asked, words, code, isBlamed) => {
     const refusal = nodeError(code, words)
     const relay = refusing(asked.method, refusal)

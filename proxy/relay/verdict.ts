@@ -83,7 +83,8 @@ export class Judge {
   }
 
   #ofNodeError({ error, rest }: Extract<Finding, { kind: 'node-error' }>, call: Call): Verdict {
-    const failure = this.#options.chain.failures.ofNodeError(error, call.asked.method)
+    const { method, callersWords } = call.asked
+    const failure = this.#options.chain.failures.ofNodeError(error, method, callersWords)
     // An unknown error may come from a gateway and not from the node: another upstream may do better.
     const isAnswer = failure.doubtful ? !maySendAgain(call) : !failure.retry && !failure.holdOff
     if (isAnswer) return nodeError(failure, rest)

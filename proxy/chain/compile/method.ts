@@ -43,6 +43,7 @@ export function compileMethod(
     deterministic: method.deterministic ?? kind === 'read',
     byHash: method['by-hash'] ?? false,
     waitsForBlock: method['waits-for-block'] ?? false,
+    callersWords: method['callers-words'] ?? false,
     timeoutMs: method.timeout === undefined ? null : durationMs(method.timeout),
     answersJson: method.answer !== 'any',
     refusal: method.refusal ?? null,
@@ -115,6 +116,8 @@ export function unknownMethod(method: string, kind: CallKind, internalPath = '')
     deterministic: false,
     byHash: false,
     waitsForBlock: false,
+    // It may run code.
+    callersWords: true,
     timeoutMs: null,
     tellsTip: null,
     checks: none,

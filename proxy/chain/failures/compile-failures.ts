@@ -8,11 +8,15 @@ type FailureFields = Omit<FailureRow, 'code' | 'status' | 'message' | 'examples'
 
 // A message may quote text of any length from a request; its beginning names the error.
 const maxMessageLength = 1_000
+/** An error about the params may repeat them. */
+const invalidParams = -32_602
 
 interface NodeErrorRow {
   readonly failure: FailureClass
   /** The failure with HTTP 500, for a row that would be the answer; null: the status does not matter. */
   readonly ifOdd: FailureClass | null
+  /** The failure without what follows for the upstream, where words alone show it; null for other rows. */
+  readonly ifQuoted: FailureClass | null
   readonly codes: ReadonlySet<number> | null
   readonly statuses: ReadonlySet<number> | null
   readonly message: RegExp | null
@@ -56,14 +60,19 @@ export function compileFailures(files: readonly FailureFile[]): FailureTable {
       const limit = limits.find((row) => matches(row, { status, code: null, message }, null))
       return limit?.failure ?? ofStatus(status)
     },
-    ofNodeError(error, method = null) {
-      const { status } = error
+    ofNodeError(error, method = null, callersWords = false) {
+      const { status, code } = error
       const isOdd = isOddStatus(status) && !ownStatuses.has(status)
+      const isQuoting = callersWords || code === invalidParams
+      let byWords: FailureClass | null = null
       for (const row of rows) {
         if (isOdd && row.ifOdd !== null && status !== 500) continue
-        if (matches(row, error, method)) return (isOdd && row.ifOdd) || row.failure
+        if (!matches(row, error, method)) continue
+        // A code or a status may still decide.
+        if (isQuoting && row.ifQuoted !== null) byWords ??= row.ifQuoted
+        else return (isOdd && row.ifOdd) || row.failure
       }
-      return unknownError
+      return byWords ?? unknownError
     },
     ofAnswer: (finding) => answers.get(finding) ?? malformed,
   }
@@ -86,13 +95,17 @@ function rankOf({ first, last }: FailureRow): number {
 
 function compileRow(row: FailureRow): NodeErrorRow {
   const failure = failureOf(row)
-  const { whose, retry, holdOff } = failure
+  const { whose, retry, holdOff, weight } = failure
   // The error is the answer: no other upstream is asked.
   const isFinal = whose !== 'upstream' && !retry && !holdOff
   const isForAny = row.status !== undefined || !isFinal
   return {
     failure,
     ifOdd: isForAny ? null : Object.freeze({ ...failure, retry: true, doubtful: true }),
+    ifQuoted:
+      !row.code && !row.status && (holdOff || weight > 0)
+        ? Object.freeze({ ...failure, holdOff: false, weight: 0 })
+        : null,
     codes: row.code ? new Set(row.code) : null,
     statuses: row.status ? expand(row.status) : null,
     message: row.message

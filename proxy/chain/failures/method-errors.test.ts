@@ -3,6 +3,8 @@
 import { describe, expect, it, test } from 'vitest'
 import { loadCatalog } from '../load-catalog.ts'
 import { AskedChain } from '../testing/asked-chain.ts'
+import type { FailureClass } from '../failure-table.ts'
+import type { Classification } from '../types.ts'
 import { compileFailures } from './compile-failures.ts'
 import { failureFileSchema } from './schema.ts'
 
@@ -70,6 +72,50 @@ describe('an error of one method', () => {
     ['move', '/transactions/simulate', [0, 'vm error'], 'transaction-rejected'],
   ])('%s: %s says %j', (chain, method, error, name) => {
     expect(classOf(chain, method, error).name).toBe(name)
+  })
+})
+
+describe('words that a caller may have chosen', () => {
+  const bad = 'rate limit exceeded'
+  test.each<[string, number, number, string, Partial<FailureClass>]>([
+    ['eth_call', 200, -32000, bad, { holdOff: false, weight: 0, retry: true }],
+    ['debug_traceCall', 200, -32000, `${bad} at tracer`, { holdOff: false, weight: 0 }],
+    ['debug_traceTransaction', 200, -32000, 'panic: no', { holdOff: false, weight: 0 }],
+    ['trace_call', 200, -32000, 'socket hang up', { holdOff: false, weight: 0 }],
+    ['eth_estimateGas', 200, -32000, 'Unauthorized', { holdOff: false, weight: 0 }],
+    ['my_callOfNoSpec', 200, -32000, bad, { holdOff: false, weight: 0 }],
+    ['eth_getBalance', 200, -32000, bad, { holdOff: true }],
+    ['eth_getBalance', 200, -32000, 'socket hang up', { weight: 1 }],
+    // What stands in the params.
+    ['eth_getBalance', 200, -32602, `invalid block: ${bad}`, { holdOff: false, whose: 'caller' }],
+    // Codes and statuses are the node's.
+    ['eth_call', 200, -32005, bad, { holdOff: true }],
+    ['eth_call', 200, 429, bad, { holdOff: true }],
+    ['debug_traceCall', 429, -32000, bad, { holdOff: true }],
+    ['debug_traceCall', 503, -32000, bad, { weight: 1 }],
+    ['eth_call', 200, -32603, 'Internal error', { weight: 1 }],
+    // Words that speak of the call keep their meaning.
+    ['eth_call', 200, -32000, 'header not found', { name: 'header-not-found', weight: 0 }],
+  ])('%s: HTTP %i, %i %s', (method, status, code, message, expected) => {
+    const { callersWords } = chains.evm.jsonrpc(method)
+    const { failures } = chains.evm.chain
+    const found = failures.ofNodeError({ status, code, message }, method, callersWords)
+    expect(found).toMatchObject(expected)
+  })
+
+  test.each<[string, Classification, boolean]>([
+    ['simulateTransaction', chains.slot.jsonrpc('simulateTransaction', []), true],
+    ['getBalance', chains.slot.jsonrpc('getBalance', []), false],
+    ['abci_query', chains.hub.tendermint('abci_query', {}), true],
+    ['status', chains.hub.tendermint('status', {}), false],
+    ['smart', chains.hub.rest('GET /cosmwasm/wasm/v1/contract/a/smart/b'), true],
+    ['simulate', chains.hub.grpc('cosmos.tx.v1beta1.Service/Simulate'), true],
+    ['supply', chains.hub.rest('GET /cosmos/bank/v1beta1/supply'), false],
+    ['view', chains.move.rest('POST /view'), true],
+    ['a transaction simulated', chains.move.rest('POST /v1/transactions/simulate'), true],
+    ['accounts', chains.move.rest('GET /accounts/0x1'), false],
+  ])('%s', (_, { callersWords = false }, expected) => {
+    expect(callersWords).toBe(expected)
   })
 })
 

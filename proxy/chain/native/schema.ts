@@ -160,6 +160,8 @@ const methodSchema = strict({
   deterministic: z.boolean().optional(),
   timeout: duration.optional(),
   'waits-for-block': z.boolean().optional(),
+  /** Its errors may hold the caller's words: of code that it runs, of a query that it repeats. */
+  'callers-words': z.boolean().optional(),
   'tells-tip': resultPath.optional(),
   checks: z.array(checkSchema).max(16).optional(),
   answer: z.enum(['json', 'any']).optional(),

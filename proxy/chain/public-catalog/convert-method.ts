@@ -38,6 +38,7 @@ export function convertMethod(
     'by-hash': namedByHash(api),
     'waits-for-block': api.category?.hanging_api === true,
     timeout: api.timeout_ms ? `${api.timeout_ms}ms` : undefined,
+    'callers-words': running.test(api.name),
     'tells-tip': tip,
     checks: data.api_interface === 'jsonrpc' ? ethereumChecks.get(api.name) : [],
     answer: page.test(api.name) ? 'any' : 'json',
@@ -53,6 +54,9 @@ const filters: readonly (readonly [NonNullable<NativeMethod['stateful']>, RegExp
   ['uses', /^(eth_|Filecoin\.Eth)GetFilter(Changes|Logs)$/i],
   ['ends', /^(eth_|Filecoin\.Eth)UninstallFilter$/i],
 ]
+// They run the caller's code, or repeat its query.
+const running =
+  /^(?:eth_|Filecoin\.Eth)(?:call|estimate|createAccessList|simulate)|^(?:\w*trace_|debug_trace|simulate|sendTransaction$|abci_query$|\w+_search$)|\/(?:simulate|smart\/.*|view)$|\/(?:Simulate|SmartContractState)$/i
 // Pages for people and their tools. The catalog does not mark them.
 const page = /\/(spec(\.\w+)?|health\w*|metrics|openapi[^/]*|swagger[^/]*|ping|version)\/?$/i
 // Broadcasts that the catalog marks as reads.

@@ -56,6 +56,15 @@ it('finds chains without regard to case, and by their neutral ids', () => {
   expect(catalog.find('__proto__')).toBeNull()
 })
 
+test.each([
+  ['ETH1', 'eth_call', true],
+  ['ETH1', 'trace_call', true],
+  ['SOLANA', 'simulateTransaction', true],
+  ['ETH1', 'eth_getBalance', false],
+])('%s %s may answer with words of its caller: %s', (id, method, expected) => {
+  expect(ask(id, method, []).callersWords).toBe(expected)
+})
+
 describe('what a chain inherits', () => {
   it('has the methods of the chain that it imports, from another file', () => {
     const base = chain('BASE').interfaces.get('jsonrpc')
