@@ -231,7 +231,18 @@ describe('a single call', () => {
       'null',
     ],
     ...['""', '"a"', '"\\u0061"', '"\\/"', '"\\ud800"', '"𝄞"', '"a\\"b"', '"\\\\"', '"1"'],
+    '9007199254740993',
+    `"${'x'.repeat(3_000)}"`,
   ]
+  test('gets its id of 3 MB back from nodes that cut long ids', async () => {
+    await using fixture = await startListener((asked) => {
+      const { id } = JSON.parse(sentText(asked)) as { id: unknown }
+      return Promise.resolve(reply(`{"id":${JSON.stringify(id).slice(0, 1_000)},"result":1}`))
+    })
+    const id = `"${'x'.repeat(3e6)}"`
+    expect((await post(fixture.url, call(id))).text).toBe(`{"id":${id},"result":1}`)
+  })
+
   test.each(ids)('gets its id %s back byte for byte', async (id) => {
     await using fixture = await startListener((asked) => {
       // A node that parses the id and returns it in its own spelling.

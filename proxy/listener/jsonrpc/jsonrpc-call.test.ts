@@ -23,8 +23,10 @@ describe('the bytes for the upstream', () => {
   test.each([
     ['{"jsonrpc":"2.0","id":1,"method":"m","params":[1e2, 9007199254740993]}', '1'],
     ['{ "method" : "m" , "id" : -42 }', '-42'],
-    ['{"id":"a\\u0062","method":"m"}', '"a\\u0062"'],
-    ['{"id":999999999999999,"method":"m"}', '999999999999999'],
+    ['{"id":9007199254740991,"method":"m"}', '9007199254740991'],
+    ['{"id":"","method":"m"}', '""'],
+    ['{"id":"a-1:b/{2}~ ","method":"m"}', '"a-1:b/{2}~ "'],
+    [`{"id":"${'x'.repeat(64)}","method":"m"}`, `"${'x'.repeat(64)}"`],
   ])("are the client's own: %s", (text, id) => {
     expect(sent(text)).toEqual([text, id])
   })
@@ -33,6 +35,12 @@ describe('the bytes for the upstream', () => {
     ['{"id":1.0,"method":"m"}', '{"id":1,"method":"m"}'],
     ['{"id":1e2,"method":"m"}', '{"id":1,"method":"m"}'],
     ['{"method":"m","id": 1152921504606846976 ,"x":1}', '{"method":"m","id": 1 ,"x":1}'],
+    ['{"id":9007199254740993,"method":"m"}', '{"id":1,"method":"m"}'],
+    [`{"id":"${'x'.repeat(65)}","method":"m"}`, '{"id":1,"method":"m"}'],
+    [`{"id":"${'x'.repeat(3e6)}","method":"m"}`, '{"id":1,"method":"m"}'],
+    ['{"id":"a\\u0062","method":"m"}', '{"id":1,"method":"m"}'],
+    ['{"id":"ä","method":"m"}', '{"id":1,"method":"m"}'],
+    ['{"id":"<a&b>","method":"m"}', '{"id":1,"method":"m"}'],
     ['{"jsonrpc":"2.0","id":null,"method":"m"}', '{"jsonrpc":"2.0","id":1,"method":"m"}'],
     ['{"jsonrpc":"2.0","method":"m"}', '{"id":1,"jsonrpc":"2.0","method":"m"}'],
     ['{"method":"m"}', '{"id":1,"method":"m"}'],

@@ -88,16 +88,20 @@ export function makeOwnCall(
   return makeJsonRpcCall(request, origin, guid, serving)
 }
 
+/** With its quotes. */
+const maxIdBytes = 66
+/** Without what writers of JSON may write otherwise: escapes, letters beyond ASCII, and what HTML reads. */
+const plainId = /^(?:"[ !#-%'-;=?-[\]-~]*"|-?\d{1,16})$/
+
 /**
- * Whether a node returns the client's id unchanged: a string, or an integer of at most 15 digits, which
- * fits every number type. Nodes do not answer a notification, and some take a null id for one. Some
- * refuse a fraction, or lose digits of a long number.
+ * Whether a node returns the client's id unchanged: a short plain string, or an integer that fits every number
+ * type. Nodes do not answer a notification, and some take a null id for one. Some refuse a fraction, lose
+ * digits of a long number, or cut a long text.
  */
 function isGivenBack({ body, id }: JsonRpcRequest): boolean {
-  if (id === null) return false
-  const { start, end } = id
-  if (body[start] === 0x22) return true
-  return end - start <= 16 && /^-?\d{1,15}$/.test(bufferOf(body).toString('latin1', start, end))
+  if (id === null || id.end - id.start > maxIdBytes) return false
+  const text = bufferOf(body).toString('latin1', id.start, id.end)
+  return plainId.test(text) && (body[id.start] === 0x22 || Number.isSafeInteger(Number(text)))
 }
 
 /**

@@ -75,7 +75,8 @@ describe('a batch', () => {
     await using fixture = await startListener(echoRelay)
     const items = ['{ "id":10,"method":"m" }', '{"method":"m","id":"\\u0061","params":[1e2]}']
     const { text } = await post(fixture.url, ` [ ${items.join(' ,\n ')} ] `)
-    expect(fixture.calls.map(sentText)).toEqual(items)
+    // Some nodes would write the second id otherwise.
+    expect(fixture.calls.map(sentText)).toEqual([items[0], items[1]?.replace('"\\u0061"', '1')])
     expect(text).toBe(`[${answer('10')},${answer('"\\u0061"')}]`)
   })
 
