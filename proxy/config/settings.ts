@@ -113,7 +113,7 @@ export const settingGroups = {
     ),
     'websocket-max-message-bytes': setting(
       byteSize('1B', '1GiB'),
-      '64MiB',
+      '10MiB',
       'The largest message that is taken from a client.',
     ),
     'websocket-max-calls': setting(
@@ -147,6 +147,11 @@ export const settingGroups = {
       integer(1, 10_000),
       '3',
       'Block times without events, at least 3s, after which the upstream of a subscription is checked for a stall.',
+    ),
+    'subscription-max-topics': setting(
+      integer(1, 1_000_000),
+      '10000',
+      'Different subscriptions of all clients of one chain and interface. Clients can still join those that exist.',
     ),
   },
   Upstreams: {

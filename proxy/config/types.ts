@@ -55,6 +55,7 @@ export const socketSettings = {
 export const subscriptionSettings = {
   maxGapBlocks: 'subscription-max-gap-blocks',
   stallBlocks: 'subscription-stall-blocks',
+  maxTopics: 'subscription-max-topics',
 } as const
 
 export const processSettings = {

@@ -8,7 +8,8 @@ import type { CheckName, Violation } from './violation.ts'
 type Fields = Readonly<Record<string, unknown>>
 
 /** What a filter asks for, ready to be compared. Null: unrestricted, or in an unknown form. */
-interface Filter {
+export interface LogFilter {
+  readonly fields: object
   readonly from: number
   readonly to: number
   readonly blockHash: string | null
@@ -19,7 +20,7 @@ interface Filter {
 
 /** Values that a filter accepts. The same few come in nearly every log: a spelling is read once. */
 class Accepted {
-  readonly #values = new Set<string>()
+  readonly values = new Set<string>()
   readonly #normal: Normal
   /** Spellings that were found to be among them. */
   readonly #spellings = new Set<unknown>()
@@ -31,7 +32,7 @@ class Accepted {
   /** @returns false for a value in a form that is not known */
   add(value: unknown): boolean {
     const own = this.#normal(value)
-    if (own !== null) this.#values.add(own)
+    if (own !== null) this.values.add(own)
     return own !== null
   }
 
@@ -40,7 +41,7 @@ class Accepted {
     if (this.#spellings.has(value)) return true
     const own = this.#normal(value)
     if (own === null) return null
-    const isIn = this.#values.has(own)
+    const isIn = this.values.has(own)
     if (isIn) this.#spellings.add(value)
     return isIn
   }
@@ -54,7 +55,7 @@ type Normal = (value: unknown) => string | null
  */
 export function checkLogs(result: unknown, filter: unknown, asked: BlockRef): Violation | null {
   if (!Array.isArray(result) || !isObject(filter)) return null
-  const wanted = readFilter(filter, asked)
+  const wanted = readLogFilter(filter, asked)
   for (const [index, log] of result.entries()) {
     const found = isObject(log) ? checkLog(log, wanted) : null
     if (found) return { ...found, detail: `log ${index}: ${found.detail}` }
@@ -62,11 +63,12 @@ export function checkLogs(result: unknown, filter: unknown, asked: BlockRef): Vi
   return null
 }
 
-function readFilter(filter: Fields, asked: BlockRef): Filter {
+export function readLogFilter(filter: object, asked: BlockRef): LogFilter {
   const isRange = asked.kind === 'range'
-  const addresses = filter['address'] ?? []
-  const topics = filter['topics']
+  const { address, topics } = filter as Fields
+  const addresses = address ?? []
   return {
+    fields: filter,
     from: isRange ? heightOf(asked.from, -Infinity) : -Infinity,
     to: isRange ? heightOf(asked.to, Infinity) : Infinity,
     blockHash: asked.kind === 'hash' ? toHash(asked.hash) : null,
@@ -94,7 +96,13 @@ function toAddress(value: unknown): string | null {
   return /^(?:0x|xdc|41|0x41)?([0-9a-f]{40})$/i.exec(value)?.[1]?.toLowerCase() ?? null
 }
 
-function checkLog(log: Fields, filter: Filter): Violation | null {
+/** The address and the topics as filters compare them; nothing where one is in an unknown form. */
+export function logValues({ address, topics }: Fields): readonly string[] {
+  const values = Array.isArray(topics) ? [toAddress(address), ...topics.map(toHash)] : []
+  return values.every((each) => each !== null) ? values : []
+}
+
+function checkLog(log: Fields, filter: LogFilter): Violation | null {
   const { from, to, blockHash, addresses, topics } = filter
   if (from > -Infinity || to < Infinity) {
     const number = toNumber(log['blockNumber'])

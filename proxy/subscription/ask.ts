@@ -15,6 +15,8 @@ export interface OwnQuestion {
   /** Not these, which were asked before. */
   readonly avoid: readonly string[]
   readonly signal: AbortSignal
+  /** Longer answers are not taken. */
+  readonly maxBytes?: number | undefined
 }
 
 export interface Answer {
@@ -63,8 +65,8 @@ export class FetchFailures {
 
 /** A thousand filters have a thousand questions about each block: the calls of clients must find room. */
 const maxAtOnce = 64
-/** Longer answers are not taken: no block of any chain is. */
-const maxBytes = 64 * 1024 * 1024
+/** No block of any chain is longer. */
+const maxAnswerBytes = 64 * 1024 * 1024
 /** Of a node's error, for the log. */
 const maxShownBytes = 200
 /** Upstreams that are asked for what the one before does not have. */
@@ -79,7 +81,7 @@ export function createAsk(relay: Relay, newCall: (question: OwnQuestion) => Call
     else await new Promise<void>((resolve) => waiting.push(resolve))
     try {
       if (question.signal.aborted) throw new CallAborted()
-      return await askNow(relay, newCall(question), question.method)
+      return await askNow(relay, newCall(question), question)
     } finally {
       const next = waiting.shift()
       if (next) next()
@@ -88,7 +90,8 @@ export function createAsk(relay: Relay, newCall: (question: OwnQuestion) => Call
   }
 }
 
-async function askNow(relay: Relay, call: Call, method: string): Promise<Answer> {
+async function askNow(relay: Relay, call: Call, question: OwnQuestion): Promise<Answer> {
+  const { method, maxBytes = maxAnswerBytes } = question
   const { incoming, upstream, refusal } = await relay(call)
   if (refusal) {
     release(incoming.body)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { EthereumLogs } from './families/ethereum-logs.ts'
 import type { TopicRequest } from './subscriptions.ts'
 
 /** The position of a block, a height or a slot on its chain. */
@@ -107,16 +108,8 @@ export interface ChainReader {
    */
   pathTo(block: Block, backfill: Backfill): Promise<Path | null>
   /** Absent where there are no logs. */
-  readonly fetchLogs?: FetchLogs
+  readonly logs?: EthereumLogs
 }
-
-/** All logs of a block that fit a filter, in their order. @throws what asking throws */
-export type FetchLogs = (
-  position: Position,
-  filter: object,
-  prefer: string | null,
-  signal: AbortSignal,
-) => Promise<readonly Uint8Array[]>
 
 /** What of a family of chains can be sent without a gap. */
 export interface Family {

@@ -4,7 +4,7 @@ import type { Chain } from '../chain/types.ts'
 import { unlessAborted, within } from '../clock/cancellation.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
-import type { Strategy } from '../config/types.ts'
+import type { Strategy, SubscriptionConfig } from '../config/types.ts'
 import type { Call } from '../relay/call.ts'
 import { CallAborted, RelayError, errorKinds } from '../relay/errors.ts'
 import type { Pool } from '../upstream/pool.ts'
@@ -16,7 +16,7 @@ import { Sequence, type SequenceListener } from './sequence.ts'
 import { Sockets } from './socket.ts'
 import type { Subscriber, Subscription, SubscriptionObserver, Topic } from './subscriptions.ts'
 
-export interface HubOptions {
+export interface HubOptions extends SubscriptionConfig {
   readonly chain: Pick<Chain, 'blockTimeMs' | 'failures' | 'allowedLagBlocks'>
   readonly family: Family
   readonly pool: Pool
@@ -24,10 +24,6 @@ export interface HubOptions {
   readonly clock: Clock
   readonly random: Random
   readonly observer: SubscriptionObserver
-  /** More missed blocks than this end a subscription. */
-  readonly maxGapBlocks: number
-  /** A socket without events for so many block times is checked. */
-  readonly stallBlocks: number
   /** A client waits no longer for its subscription. */
   readonly processingTimeoutMs: number
 }
@@ -93,6 +89,11 @@ export class Hub {
   }
 
   #begin(topic: Topic): SharedTopic {
+    const { maxTopics } = this.#options
+    if (this.#topics.size >= maxTopics) {
+      const message = `all clients together have ${maxTopics} different subscriptions already`
+      throw new RelayError(errorKinds.tooManySubscriptions, message)
+    }
     const clients = new Set<TopicClient>()
     const audience: Subscriber = {
       event: (event) => {
@@ -126,7 +127,7 @@ export class Hub {
       { ...this.#options, sockets: this.#sockets, name, request: topic },
       {
         event: (event) => {
-          audience.event(topic.shared?.(event) ?? event)
+          audience.event(new Uint8Array(topic.shared?.(event) ?? event))
         },
         moved() {},
       },
@@ -144,14 +145,14 @@ export class Hub {
       new Sequence({ ...this.#options, sockets: this.#sockets, name: key, reader })
     this.#sequences.set(key, sequence)
     const { name, logFilter: filter } = topic
-    const { fetchLogs } = reader
+    const { logs: source } = reader
     const logs =
-      filter && fetchLogs
-        ? new LogsTopic({ ...this.#options, name, filter, fetchLogs, sequence }, audience)
+      filter && source
+        ? new LogsTopic({ ...this.#options, name, filter, source, sequence }, audience)
         : null
     const listener: SequenceListener = logs ?? {
       appended: ({ event }) => {
-        audience.event(event)
+        audience.event(new Uint8Array(event))
       },
       removed() {},
       ended: audience.ended,

@@ -46,6 +46,24 @@ test('the node itself says what is wrong with a request', async () => {
   expect(fixture.clock.pending).toBe(0)
 })
 
+test('beyond the limit a client can join what others have, and nothing new', async () => {
+  const { fixture } = await setUp({ maxTopics: 2 })
+  const first = await fixture.join('eth_subscribe', pending)
+  await fixture.join('eth_subscribe', ['syncing'])
+  const late = await fixture.join('eth_subscribe', ['surprise'])
+  expect(late.refused).toMatchObject({
+    message: 'all clients together have 2 different subscriptions already',
+    kind: { reason: 'too-many-subscriptions' },
+  })
+  const again = await fixture.join('eth_subscribe', pending)
+  for (const client of [first, again]) {
+    expect(client.refused).toBeNull()
+    client.leave()
+  }
+  expect((await fixture.join('eth_subscribe', ['surprise'])).refused).toBeNull()
+  expect(fixture.clients).toEqual({ newPendingTransactions: 0, syncing: 1, other: 1 })
+})
+
 test('the failure of one node is none of another', async () => {
   const { fixture, one, two } = await setUp()
   one.answer = { code: -32005, message: 'rate limit exceeded' }

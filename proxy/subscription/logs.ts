@@ -2,9 +2,10 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { Backoff } from '../clock/backoff.ts'
 import { sleep } from '../clock/clock.ts'
+import { readLogFilter, type LogFilter } from '../integrity/logs.ts'
 import { FetchFailures, isTemporary, retryBackoff } from './ask.ts'
-import type { Block, FetchLogs, Position } from './family.ts'
-import { markRemoved } from './families/ethereum.ts'
+import type { Block, Position } from './family.ts'
+import { markRemoved, type EthereumLogs } from './families/ethereum-logs.ts'
 import type { Sequence, SequenceListener, SequenceOptions } from './sequence.ts'
 import type { Subscriber } from './subscriptions.ts'
 
@@ -18,13 +19,13 @@ export interface LogsOptions extends Pick<
   'name' | 'clock' | 'random' | 'observer' | 'maxGapBlocks'
 > {
   readonly filter: object
-  readonly fetchLogs: FetchLogs
+  readonly source: EthereumLogs
   readonly sequence: Pick<Sequence, 'upstream'>
 }
 
 /** A block whose logs are still to be sent. */
 interface Pending {
-  readonly position: Position
+  readonly block: Block
   readonly removed: AbortController
   /** Asked for already. Null when it is not wanted any more. */
   logs: Promise<readonly Uint8Array[] | null> | null
@@ -36,36 +37,40 @@ interface Pending {
  */
 export class LogsTopic implements SequenceListener {
   readonly #options: LogsOptions
+  readonly #filter: LogFilter
   readonly #listener: Subscriber
   readonly #pending: Pending[] = []
-  /** What was sent of the last blocks. */
-  readonly #sent: (readonly Uint8Array[])[] = []
-  #hasForgotten = false
+  /** By the number of the block, where anything was sent. */
+  readonly #sent = new Map<number, readonly Uint8Array[]>()
+  /** The newest block that it is not kept of any more. */
+  #forgotten = -1
   #isClosed = false
   #isRunning = false
 
   constructor(options: LogsOptions, listener: Subscriber) {
     this.#options = options
+    this.#filter = readLogFilter(options.filter, { kind: 'none' })
     this.#listener = listener
+    options.source.filters += 1
   }
 
-  appended({ number, id, parent }: Block): void {
+  appended(block: Block): void {
     const { maxGapBlocks } = this.#options
-    const position = { number, id, parent }
-    this.#pending.push({ position, removed: new AbortController(), logs: null })
+    this.#pending.push({ block, removed: new AbortController(), logs: null })
     if (this.#pending.length > maxGapBlocks + 1)
       return this.#end(`the events of more than ${maxGapBlocks} blocks could not be fetched`)
     this.#fetchNext()
     void this.#run()
   }
 
-  removed(): void {
+  removed({ number }: Position): void {
     const newest = this.#pending.pop()
     if (newest) return newest.removed.abort()
-    const sent = this.#sent.pop()
-    for (const log of sent?.toReversed() ?? []) this.#listener.event(markRemoved(log))
-    if (!sent && this.#hasForgotten)
-      this.#end(`a reorganisation goes deeper than ${keptBlocks} blocks`)
+    if (number <= this.#forgotten)
+      return this.#end(`a reorganisation goes deeper than ${keptBlocks} blocks`)
+    for (const log of this.#sent.get(number)?.toReversed() ?? [])
+      this.#listener.event(markRemoved(log))
+    this.#sent.delete(number)
   }
 
   ended(reason: string): void {
@@ -75,10 +80,11 @@ export class LogsTopic implements SequenceListener {
   }
 
   close(): void {
+    if (!this.#isClosed) this.#options.source.filters -= 1
     this.#isClosed = true
     for (const { removed } of this.#pending) removed.abort()
     this.#pending.length = 0
-    this.#sent.length = 0
+    this.#sent.clear()
   }
 
   /** Sends block by block; the logs of the next ones are asked for meanwhile. */
@@ -90,11 +96,9 @@ export class LogsTopic implements SequenceListener {
       const logs = await first.logs
       if (logs === null || this.#pending[0] !== first) continue
       this.#pending.shift()
-      this.#sent.push(logs)
-      if (this.#sent.length > keptBlocks) {
-        this.#sent.shift()
-        this.#hasForgotten = true
-      }
+      const { number } = first.block
+      if (logs.length > 0) this.#sent.set(number, logs)
+      if (this.#sent.delete(number - keptBlocks)) this.#forgotten = number - keptBlocks
       for (const log of logs) this.#listener.event(log)
     }
     this.#isRunning = false
@@ -105,8 +109,8 @@ export class LogsTopic implements SequenceListener {
   }
 
   /** Asks until there is an answer. Never rejects. @returns null when it is not wanted any more */
-  async #fetch({ position, removed }: Pending): Promise<readonly Uint8Array[] | null> {
-    const { fetchLogs, filter, sequence, observer, name, clock, random } = this.#options
+  async #fetch({ block, removed }: Pending): Promise<readonly Uint8Array[] | null> {
+    const { source, sequence, observer, name, clock, random } = this.#options
     const { signal } = removed
     const backoff = new Backoff(retryBackoff, random)
     const failures = new FetchFailures()
@@ -114,12 +118,12 @@ export class LogsTopic implements SequenceListener {
       // The upstream that reported the block has it; when that one fails, the pool chooses.
       for (let prefer = sequence.upstream; ; prefer = null)
         try {
-          return await fetchLogs(position, filter, prefer, signal)
+          return await source.fetch(block, this.#filter, { prefer, signal })
         } catch (error) {
           if (signal.aborted || !isTemporary(error)) throw error
           const { forMs, isOver } = failures.add(error, clock.nowMs())
           observer.fetchFailed(name, forMs, error.message)
-          if (isOver) this.#end(`the events of block ${position.number} could not be fetched`)
+          if (isOver) this.#end(`the events of block ${block.number} could not be fetched`)
           await sleep(clock, backoff.next(), signal)
         }
     } catch (error) {

@@ -16,7 +16,7 @@ export const errorTexts: Readonly<Record<keyof typeof errorKinds, string>> = {
   needsWebSocket:
     'The method opens or ends a subscription, and the request came by HTTP, where no events can be sent later. Connect to the same address with `ws://`.',
   tooManySubscriptions:
-    'The connection has as many subscriptions as `--websocket-max-subscriptions` allows. End one, or open another connection.',
+    'The connection has as many subscriptions as `--websocket-max-subscriptions` allows: end one, or open another connection. Or all clients have as many different ones as `--subscription-max-topics` allows.',
   badHttp:
     'The bytes on the connection are no HTTP request, or the target of the request has bytes that must be percent-encoded. The connection is closed.',
   noSuchPath: 'The listener serves other paths than this; the message names them.',

@@ -45,7 +45,7 @@ export function drawSubscriptionSchedule(seed: number) {
       ],
     },
     nodes: dice.times(nodeCount, (index) => drawNode(dice, index, durationMs, mood, outage, forks)),
-    clients: dice.times(dice.whole(1, 8), () => drawClient(dice, durationMs)),
+    clients: dice.times(dice.whole(1, 12), () => drawClient(dice, durationMs)),
   }
 }
 export type SubscriptionSchedule = ReturnType<typeof forcedFailovers>

@@ -129,6 +129,7 @@ class Simulation {
       random: new Dice(seed, 400),
       observer: this.#observer(),
       maxGapBlocks,
+      maxTopics: 10_000,
       stallBlocks,
     })
   }

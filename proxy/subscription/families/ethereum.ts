@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { bufferOf, Cursor, parseJson } from '../../json/scanner.ts'
+import { bufferOf, Cursor } from '../../json/scanner.ts'
 import { toBlockNumber } from '../../upstream/dialect.ts'
 import { askFor, BackfillError, type Ask } from '../ask.ts'
-import type { Backfill, Block, ChainReader, Family, FetchLogs, Path, Position } from '../family.ts'
+import type { Backfill, Block, ChainReader, Family, Path, Position } from '../family.ts'
 import { subscribeRequest } from '../forms/ethereum.ts'
+import { EthereumLogs } from './ethereum-logs.ts'
 
 /** Blocks that are asked for at the same time. */
 const atOnce = 8
@@ -20,9 +21,11 @@ class EthereumHeads implements ChainReader {
   readonly forks = true
   readonly isHead = true
   readonly unit = 'blocks'
+  readonly logs: EthereumLogs
   readonly #ask: Ask
 
   constructor(ask: Ask) {
+    this.logs = new EthereumLogs(ask)
     this.#ask = ask
   }
 
@@ -58,13 +61,6 @@ class EthereumHeads implements ChainReader {
       if (branch.length === 2) fetched = await this.#between(tip, oldest, backfill)
       branch.push(fetched.get(oldest.parent as string) ?? (await this.#parentOf(oldest, backfill)))
     }
-  }
-
-  /** By the block's hash: a node that does not have the block says so instead of "none". */
-  readonly fetchLogs: FetchLogs = async (position, filter, prefer, signal) => {
-    const params = [{ blockHash: position.id, ...filter }]
-    const question = { method: 'eth_getLogs', params, prefer, signal }
-    return (await askFor(this.#ask, question, (result) => logsOf(result, position))).value
   }
 
   /** All blocks between two, by number: the right ones where the chain was not reorganised since. */
@@ -144,33 +140,4 @@ export function readHead(bytes: Uint8Array): Block | null {
 
 function hashOf(text: string | undefined): string | null {
   return text !== undefined && /^0x[0-9a-f]{64}$/i.test(text) ? text.toLowerCase() : null
-}
-
-interface Log {
-  readonly blockHash: string
-  readonly blockNumber: string
-}
-
-/**
- * In the node's order: how a chain numbers its logs is its own (Hedera and Sei, anew in each transaction).
- * @returns null for what is no list of logs of this block
- */
-function logsOf(result: Uint8Array, { id, number }: Position): readonly Uint8Array[] | null {
-  if (result[0] !== 0x5b) return null
-  const events: Uint8Array[] = []
-  const cursor = new Cursor(result, 0)
-  while (cursor.next()) {
-    // A copy: the answer may be far longer than what is kept of it.
-    const event = Buffer.from(bufferOf(result).subarray(cursor.valueStart, cursor.valueEnd))
-    const { blockHash, blockNumber } = (parseJson(event) ?? {}) as Partial<Log>
-    const isOfBlock = String(blockHash).toLowerCase() === id && Number(blockNumber) === number
-    if (!isOfBlock) return null
-    events.push(event)
-  }
-  return cursor.end < 0 ? null : events
-}
-
-/** The log with `removed` true, in the place of that member or as the last one. */
-export function markRemoved(log: Uint8Array): Uint8Array {
-  return Buffer.from(JSON.stringify({ ...(parseJson(log) as object), removed: true }))
 }

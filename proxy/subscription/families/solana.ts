@@ -3,14 +3,8 @@
 import { sleep, type Clock } from '../../clock/clock.ts'
 import { parseJson } from '../../json/scanner.ts'
 import { askFor, BackfillError, jsonOf, type Ask } from '../ask.ts'
-import {
-  type Backfill,
-  type Block,
-  type ChainReader,
-  type Family,
-  numberedBlock,
-  type Path,
-} from '../family.ts'
+import { numberedBlock } from '../family.ts'
+import type { Backfill, Block, ChainReader, Family, Path } from '../family.ts'
 import { subscribeRequest } from '../forms/solana.ts'
 
 /** How many slot times are waited for a slot to be confirmed. */

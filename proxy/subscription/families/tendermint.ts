@@ -2,14 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { parseJson } from '../../json/scanner.ts'
 import { askFor, jsonOf, type Ask } from '../ask.ts'
-import {
-  type Backfill,
-  type Block,
-  type ChainReader,
-  type Family,
-  numberedBlock,
-  type Path,
-} from '../family.ts'
+import { numberedBlock } from '../family.ts'
+import type { Backfill, Block, ChainReader, Family, Path } from '../family.ts'
 import { behindQuery, subscribeRequest } from '../forms/tendermint.ts'
 import { fetchBlock, newBlock, newBlockHeader, type TendermintBlock } from './tendermint-block.ts'
 

@@ -11,6 +11,7 @@ export interface TestBlock {
 
 export interface TestLog {
   readonly address: string
+  readonly topics: readonly string[]
   readonly blockHash: string
   readonly blockNumber: string
   readonly logIndex: string
@@ -95,7 +96,8 @@ export function headOf({ number, hash, parentHash }: TestBlock): Omit<TestBlock,
 
 export function logsOf({ number, hash }: TestBlock): readonly TestLog[] {
   return ['0x0', '0x1'].map((logIndex) => ({
-    address: '0xaa',
+    address: `0x${'aa'.padStart(40, '0')}`,
+    topics: [],
     blockHash: hash,
     blockNumber: number,
     logIndex,

@@ -31,6 +31,7 @@ export interface FixtureOptions {
   /** Names of those that have none. */
   readonly others?: readonly string[]
   readonly maxGapBlocks?: number
+  readonly maxTopics?: number
   readonly stallBlocks?: number
   readonly random?: Random
 }
@@ -139,6 +140,7 @@ export class SubscriptionFixture {
         },
       },
       maxGapBlocks: options.maxGapBlocks ?? 1_000,
+      maxTopics: options.maxTopics ?? 10_000,
       stallBlocks: options.stallBlocks ?? 3,
       processingTimeoutMs: 30_000,
     })
