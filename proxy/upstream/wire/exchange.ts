@@ -2,11 +2,13 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { CancelSignal } from '../../clock/cancellation.ts'
 import type { Clock } from '../../clock/clock.ts'
-import { aborted, type HeaderList, type Incoming, type TransportError } from '../wire.ts'
+import { aborted, type HeaderList, type Incoming, TransportError } from '../wire.ts'
 import { ReplyBody, type Flow } from './reply-body.ts'
 
 /** A longer body is a stream. */
 const collectBytes = 1024 * 1024
+/** Interim answers (1xx) before the answer itself. */
+const maxInterims = 16
 
 export interface WireOptions {
   /** `rpc-router/1.2.3`. */
@@ -48,6 +50,7 @@ export abstract class Exchange {
   protected abstract readonly stallMs: number | null
   readonly #pieces: Uint8Array[] = []
   #collectedBytes = 0
+  #interims = 0
   #body: ReplyBody | null = null
   readonly #signal: CancelSignal
   readonly #resolve: Resolve
@@ -70,6 +73,12 @@ export abstract class Exchange {
   /** All bytes of the body, where they are known before. */
   protected length(): number | null {
     return null
+  }
+
+  /** An interim answer has come, which nobody wants. */
+  protected interim(): void {
+    if (++this.#interims <= maxInterims) return
+    this.fail(new TransportError('protocol', `over ${maxInterims} interim answers`))
   }
 
   /** A part of the body has come. */

@@ -7,7 +7,7 @@ import { VirtualClock } from '../../../clock/testing/virtual-clock.ts'
 import { createGrpcTransport } from './grpc-transport.ts'
 import { nodeUrlConfig } from '../../testing/node-url-config.ts'
 import { SilentWire } from '../../testing/silent-wire.ts'
-import type { BodyStream, Outgoing } from '../../wire.ts'
+import type { BodyStream, Outgoing, TransportError } from '../../wire.ts'
 
 const request: Outgoing = {
   verb: 'POST',
@@ -20,6 +20,8 @@ const noError = () => {}
 /** A node that begins an answer, behind a wire that can fall silent without breaking. */
 class FarNode implements AsyncDisposable {
   readonly #server = createServer()
+  /** Interim answers before each answer. */
+  interims = 0
   readonly wire = new SilentWire(() => (this.#server.address() as AddressInfo).port)
   readonly sessions: ServerHttp2Session[] = []
   readonly streams: ServerHttp2Stream[] = []
@@ -36,6 +38,7 @@ class FarNode implements AsyncDisposable {
     })
     this.#server.on('stream', (stream: ServerHttp2Stream) => {
       this.streams.push(stream.on('error', noError))
+      for (let at = 0; at < this.interims; at++) stream.additionalHeaders({ ':status': 103 })
       stream.respond([':status', '200', 'content-type', 'application/grpc'])
       stream.write(Buffer.alloc(5))
     })
@@ -74,7 +77,8 @@ async function begun() {
 /** Lets the moment pass in which an answer might end. */
 async function ready<T>(sent: Promise<T>, clock: VirtualClock): Promise<T> {
   let isThere = false
-  void sent.then(() => (isThere = true))
+  const settled = () => (isThere = true)
+  void sent.then(settled, settled)
   await expect
     .poll(
       async () => {
@@ -201,4 +205,15 @@ test('a connection that is not there in 10 s is given up, and nothing was sent',
   await expect.poll(() => seen).toMatchObject({ fault: 'refused', sent: false })
   await transport.close()
   silent.close()
+})
+
+test.each([
+  [16, 'none'],
+  [17, 'protocol'],
+])('%i interim answers before the answer: fault %s', async (interims, fault) => {
+  await using own = await begun()
+  own.node.interims = interims
+  const sent = own.transport.send(request, new AbortController().signal)
+  const seen = ready(sent, own.clock).then(() => 'none')
+  expect(await seen.catch((error: TransportError) => error.fault)).toBe(fault)
 })

@@ -78,6 +78,9 @@ class GrpcExchange extends Exchange {
       this.fail(http2Fault(stream.rstCode, cause, isLargeMetadata(headers)))
     }
     stream
+      .on('headers', () => {
+        this.interim()
+      })
       .on('response', (_, flags: number, raw: string[]) => {
         if (this.isOver) return
         const { headers: given, status } = split(raw)

@@ -205,6 +205,12 @@ describe('a request', () => {
   })
 })
 
+it('may have 16 interim answers before it', async () => {
+  const bytes = `${'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(16)}HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}`
+  const answer = await transportTo(await rawServer(bytes, () => {})).send(request, signal)
+  expect(text(answer)).toBe('{}')
+})
+
 describe('a fault', () => {
   const head = 'HTTP/1.1 200 OK\r\n'
   it.each([
@@ -225,6 +231,12 @@ describe('a fault', () => {
     ],
     // undici takes it for one who answers without being asked.
     ['100 Continue', 'HTTP/1.1 100 Continue\r\n\r\n', () => {}, 'reset'],
+    [
+      'too many interim answers',
+      'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(17),
+      () => {},
+      'protocol',
+    ],
     ['not HTTP', 'SSH-2.0-OpenSSH\r\n\r\n', (s: net.Socket) => s.end(), 'protocol'],
     [
       'broken gzip',

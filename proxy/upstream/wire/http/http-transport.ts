@@ -88,7 +88,8 @@ class UndiciExchange extends Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
-    if (status < 200 || this.isOver) return
+    if (status < 200) return this.interim()
+    if (this.isOver) return
     this.status = status
     const { rawHeaders } = controller
     this.headers = Array.isArray(rawHeaders)
