@@ -168,9 +168,9 @@ export const webSocket = object(
   'What one WebSocket connection of a client may take.',
   {
     maxMessageSize: byteSize(
-      'The largest message that is taken from a client. Unset: 64Mi.',
+      'The largest message that is taken from a client. Unset: 10Mi.',
       '1Gi',
-      '64Mi',
+      '10Mi',
     ).optional(),
     maxCalls: integer(
       'Calls in flight on one connection. More wait, and the connection is not read meanwhile. Unset: 100.',

@@ -10,6 +10,7 @@ const saidOtherwise: Readonly<Record<string, string>> = {
   'shared-state': 'spec.sharedState',
   'env-file': 'the environment of the pods',
   'max-buffered-bytes': 'the memory limit of the pods',
+  'subscription-max-topics': 'the default of the router',
 }
 
 test('every setting of the router can be said in the spec', () => {
