@@ -72,6 +72,14 @@ test.each(targets)('URI style: the answer to GET %s equals that of the node', as
   expect(routed).toEqual(await ask(node!.url + target))
 })
 
+test.each(['//', '/%2F'])('GET %s does not reach the node either', async (target) => {
+  await using own = await served(1)
+  using client = new RawClient(own.router.port)
+  client.write(`GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+  expect(await client.untilClosed()).toMatch(/^HTTP\/1\.1 404 /)
+  expect(own.nodes[0]!.asked).toEqual([])
+})
+
 test.each(['GET', 'HEAD'])(
   '%s / does not reach the node, whose page would show its address',
   async (method) => {
@@ -103,6 +111,20 @@ test('a transaction goes to every node, in either style', async () => {
   await expect
     .poll(() => own.nodes.map(({ asked }) => asked.filter(isBroadcast).length))
     .toEqual([2, 2, 2])
+})
+
+test.each([
+  '/%62roadcast_tx_sync?tx=0x01',
+  '//broadcast_tx_commit?tx=0x01',
+  '/%2Fbroadcast_tx_async?tx=0x01',
+  '/./broadcast_tx_sync/?tx=0x01',
+])('GET %s is a transaction, and goes to every node as it was sent', async (target) => {
+  await using own = await served(3)
+  using client = new RawClient(own.router.port)
+  client.write(`GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`)
+  await expect
+    .poll(() => own.nodes.map(({ asked }) => asked.map((each) => each.target)))
+    .toEqual([[target], [target], [target]])
 })
 
 function isBroadcast({ target, body }: Asked): boolean {

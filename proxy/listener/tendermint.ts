@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { segmentsOf } from '../chain/compile/path-tree.ts'
 import { errorKinds, type RelayError } from '../relay/errors.ts'
 import type { Finding } from '../relay/reply.ts'
 import type { Incoming } from '../upstream/wire.ts'
@@ -34,7 +35,7 @@ class TendermintHandler extends JsonRpcHandler {
     // `/health` is the router's own on every listener; the node's is called by POST.
     const isUri = (verb === 'GET' || verb === 'HEAD') && path !== '/health'
     // There nodes have a page of links that show their own address.
-    if (isUri && path === '/') exchange.answer(this.refuse(errorKinds.noSuchPath, noIndex))
+    if (isUri && nameIn(path) === '') exchange.answer(this.refuse(errorKinds.noSuchPath, noIndex))
     else if (isUri) this.#uri.serve(exchange)
     else super.handle(exchange)
   }
@@ -46,7 +47,7 @@ class UriCalls extends PathCalls {
     const { iface } = this.options
     const asked = iface.classify({
       apiInterface: 'tendermintrpc',
-      method: path.slice(1),
+      method: nameIn(path),
       params: uriParams(query),
     })
     // A path that no spec names may return anything.
@@ -62,6 +63,11 @@ class UriCalls extends PathCalls {
   protected errorBytes(error: RelayError, guid: string): Uint8Array {
     return errorBytes(error, guid, uriId)
   }
+}
+
+/** The name of the method in a path, as the node reads it: `/%62lock`, `//block` and `/%2Fblock` are `block`. */
+function nameIn(path: string): string {
+  return segmentsOf(path.replaceAll(/%2f/gi, '/')).join('/')
 }
 
 /**

@@ -47,11 +47,18 @@ function emptyNode<Value>(): Node<Value> {
   return { literals: new Map(), parameter: null, wildcards: [], value: null }
 }
 
-/** Segments without the empty ones at both ends: `/`, the empty path and a trailing slash are one. */
+/** What a node reads of a path: its segments, decoded once, without those that say nothing: `//`, `/./`, a slash at the end. */
 export function segmentsOf(path: string): string[] {
-  const start = path.startsWith('/') ? 1 : 0
-  const end = path.length > start && path.endsWith('/') ? path.length - 1 : path.length
-  return end <= start ? [] : path.slice(start, end).split('/')
+  const segments = path.split('/').filter((segment) => segment !== '' && segment !== '.')
+  return path.includes('%') ? segments.map(decoded) : segments
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
 }
 
 function isParameter(segment: string): boolean {
@@ -68,8 +75,7 @@ function walk<Value>(node: Node<Value>, segments: readonly string[], at: number)
   const literal = node.literals.get(segment)
   const found = literal === undefined ? null : walk(literal, segments, at + 1)
   if (found !== null) return found
-  const byParameter =
-    node.parameter === null || segment === '' ? null : walk(node.parameter, segments, at + 1)
+  const byParameter = node.parameter === null ? null : walk(node.parameter, segments, at + 1)
   if (byParameter !== null) return byParameter
   for (const { after, value } of node.wildcards) {
     const first = segments.length - after.length

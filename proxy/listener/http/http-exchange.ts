@@ -195,7 +195,7 @@ export const targetMessage =
 const fragmentMessage =
   'the target of the request has a # in it, which begins a fragment, and no request has one; a # that is meant is %23'
 const dotsMessage =
-  'the dot segments of the path may lead above the root of the node, where its URL does not reach'
+  'dot segments and percent-encoded dots in the path may lead above the root of the node, where its URL does not reach'
 
 /**
  * Reads a request target (RFC 9112, 3.2) in origin form, or in the absolute form of a proxy's clients,
@@ -215,9 +215,9 @@ export function readTarget(target: string): RequestTarget {
 /**
  * `..` as a segment. Servers differ in what they read as separators and dots, and in what they drop
  * behind them (`..;a`, white space). So every form that one of them may accept counts: plain,
- * percent-encoded, or encoded twice or more.
+ * percent-encoded, or encoded twice or more. No client has a reason to encode any other dot.
  */
-const dotSegment = /(?:[/\\]|%(?:25)*(?:2f|5c))(?:\.|%(?:25)*2e){2}(?:$|[/\\;%#\s])/i
+const dotSegment = /%(?:25)*2e|(?:[/\\]|%(?:25)*(?:2f|5c))(?:\.|%(?:25)*2e){2}(?:$|[/\\;%#\s])/i
 
 /**
  * What a path must not contain. With dot segments a node's server might answer from outside the base
