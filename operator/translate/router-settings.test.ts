@@ -9,6 +9,7 @@ const saidOtherwise: Readonly<Record<string, string>> = {
   'use-static-spec': 'spec.specSources',
   'shared-state': 'spec.sharedState',
   'env-file': 'the environment of the pods',
+  'allowed-origins': 'the edge, where clients come in',
   'max-buffered-bytes': 'the memory limit of the pods',
   'subscription-max-topics': 'the default of the router',
 }

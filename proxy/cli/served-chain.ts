@@ -146,6 +146,7 @@ function serveChain(
       observer: observers.listenerObserver(chainId, apiInterface),
       maxRequestBytes: router.maxRequestBytes,
       budget: parts.budget,
+      allowedOrigins: router.allowedOrigins,
       socketLimits: router.sockets,
       subscriptions,
       version: parts.version,

@@ -17,6 +17,7 @@ export function buildRouterConfig(file: ConfigFile): RouterConfig {
       ...(file['backup-direct-rpc'] ?? []).map((upstream) => buildUpstream(upstream, 'backup')),
     ],
     specSources: file['use-static-spec'] ?? [],
+    allowedOrigins: file['allowed-origins'] ? new Set(file['allowed-origins']) : null,
     sockets: valuesOf(socketSettings, file),
     subscriptions: valuesOf(subscriptionSettings, file),
     ...valuesOf(processSettings, file),

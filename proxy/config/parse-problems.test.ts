@@ -294,6 +294,18 @@ const configCases: readonly Case[] = [
       '10:14 error direct-rpc[0].node-urls[0].url: the value is a URL with port 0, to which no connection is possible | Write a port from 1 to 65535, or none for that of the scheme.',
     ],
   })),
+  ...[
+    'https://App.example',
+    'https://app.example/',
+    'https://app.example:443',
+    'app.example',
+    '*',
+  ].map((origin) => ({
+    text: `allowed-origins: ['${origin}']\n${minimal}`,
+    problems: [
+      `1:19 error allowed-origins[0]: "${origin}" is not an origin | Write what browsers send, such as https://app.example.org: a scheme and a host in lower case, the port unless it is the usual one, no path, no slash behind.`,
+    ],
+  })),
   {
     text: `use-static-spec: https://specs.example:70000/a\n${minimal}`,
     problems: [

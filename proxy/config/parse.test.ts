@@ -44,6 +44,7 @@ test('fills in every default', () => {
     upstreams: [{ name: 'one', tier: 'primary' }],
     metricsListenAddress: null,
     specSources: [],
+    allowedOrigins: null,
     skipWebsocketVerification: false,
     enableSelectionStats: false,
     maxSessionsPerUpstream: 1000,

@@ -51,6 +51,15 @@ const specSource = text({
   privacy: 'public',
 })
 
+/** As browsers write it in `Origin`: lower case, no path, no usual port. */
+const origin = text({
+  kind: 'origin',
+  pattern: /^(?:null|(?!http:.*:80$|https:.*:443$)[a-z][a-z\d+.-]*:\/\/[^\s/?#@A-Z]*)$/,
+  fault: 'is not an origin',
+  hint: 'Write what browsers send, such as https://app.example.org: a scheme and a host in lower case, the port unless it is the usual one, no path, no slash behind.',
+  privacy: 'public',
+})
+
 /** Every process-wide setting, once, under the headings of `--help`. */
 export const settingGroups = {
   Chains: {
@@ -110,6 +119,12 @@ export const settingGroups = {
       byteSize('1MiB', '1024GiB'),
       null,
       'Bytes of requests and answers that the process holds at once. With more, new requests with a body are refused. Unset: a third of the heap limit of Node.js.',
+    ),
+    'allowed-origins': setting(
+      origin,
+      null,
+      'Origins of the pages that are served, over HTTP and WebSocket. Unset: any. Clients that are no browsers send no origin, and are always served.',
+      { repeatable: true },
     ),
     'websocket-max-message-bytes': setting(
       byteSize('1B', '1GiB'),

@@ -131,6 +131,8 @@ export interface RouterConfig extends ValuesOf<typeof processSettings> {
   readonly upstreams: readonly UpstreamConfig[]
   /** Files, directories or URLs of chain specs, later ones win. Empty: the bundled ones. */
   readonly specSources: readonly string[]
+  /** Pages of these origins are served; null: of any. */
+  readonly allowedOrigins: ReadonlySet<string> | null
   readonly sockets: SocketLimits
   readonly subscriptions: SubscriptionConfig
 }

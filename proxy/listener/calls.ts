@@ -12,6 +12,7 @@ import {
   type HttpExchange,
   type HttpHandler,
 } from './http/http-exchange.ts'
+import { jsonType, refusalOfPage } from './http/request-head.ts'
 import type { CallEnd, ListenerOptions } from './listener.ts'
 
 /** The result of a call. */
@@ -89,6 +90,8 @@ export abstract class HttpCalls<C extends Call = Call> implements HttpHandler {
   protected readonly calls: Calls
   /** The lowest HTTP status of a refusal. */
   protected readonly minStatus: number = 200
+  /** The types of bodies that pages may post. */
+  protected readonly typesOfPages: RegExp = jsonType
 
   constructor(options: ListenerOptions) {
     this.options = options
@@ -108,7 +111,11 @@ export abstract class HttpCalls<C extends Call = Call> implements HttpHandler {
   }
 
   serve(exchange: HttpExchange): void {
-    const { verb, path } = exchange
+    const { verb, path, head } = exchange
+    if (head.isFromPage) {
+      const refused = refusalOfPage(exchange, this.options.allowedOrigins, this.typesOfPages)
+      if (refused) return exchange.answer(this.refusal(refused, this.options.newGuid()))
+    }
     if (path !== '/health' || (verb !== 'GET' && verb !== 'HEAD')) return this.handle(exchange)
     const { status, text } = healthAnswer(this.options.health())
     const headers = ['Content-Type', 'text/plain', 'Router-Version', this.options.version]

@@ -50,6 +50,8 @@ export interface ListenerOptions {
   readonly maxRequestBytes: number
   /** Of the process: what it holds of requests and answers. */
   readonly budget: ByteBudget
+  /** Pages of these origins are served; null: of any. */
+  readonly allowedOrigins: ReadonlySet<string> | null
   readonly socketLimits: SocketLimits
   /** Null when there is nothing to subscribe to. */
   readonly subscriptions: SubscriptionServing | null

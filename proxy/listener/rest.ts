@@ -8,6 +8,7 @@ import { HttpCalls, errorOf, isBodiless } from './calls.ts'
 import { forwardHeaders, readDirectives } from './headers.ts'
 import type { HttpExchange } from './http/http-exchange.ts'
 import { HttpServer } from './http/http-server.ts'
+import { askedType } from './http/request-head.ts'
 import type { Listener, ListenerOptions } from './listener.ts'
 import { RestReplyReader } from './rest/rest-reply-reader.ts'
 
@@ -69,6 +70,8 @@ export abstract class PathCalls extends HttpCalls {
 class RestHandler extends PathCalls {
   // JSON-RPC has the error in its body, REST in its status.
   protected override readonly minStatus = 400
+  // Nodes take signed transactions in types of their own.
+  protected override readonly typesOfPages = askedType
   readonly #requestHeaders: ReadonlySet<string>
 
   constructor(options: ListenerOptions) {

@@ -48,6 +48,8 @@ export const errorKinds = {
   badGrpc: kind('RPC_BAD_GRPC', 'bad-grpc', -32600, 400, 13),
   slowRequest: kind('RPC_SLOW_REQUEST', 'slow-request', -32600, 408, 4),
   unsupportedEncoding: kind('RPC_UNSUPPORTED_ENCODING', 'unsupported-encoding', -32600, 415, 12),
+  contentType: kind('RPC_CONTENT_TYPE', 'content-type', -32600, 415, 3),
+  originNotAllowed: kind('RPC_ORIGIN_NOT_ALLOWED', 'origin-not-allowed', -32600, 403, 7),
   headersTooLarge: kind('RPC_HEADERS_TOO_LARGE', 'headers-too-large', -32600, 431, 8),
   noUpstream: kind('RPC_NO_UPSTREAM', 'no-upstream', -32050, 503, 14),
   rateLimited: kind('RPC_RATE_LIMITED', 'rate-limited', -32005, 429, 8),

@@ -30,6 +30,10 @@ export const errorTexts: Readonly<Record<keyof typeof errorKinds, string>> = {
     'The request breaks the rules of gRPC: it ends in the middle of a message, or has a `grpc-timeout` twice or one that is none.',
   slowRequest: 'The client took too long to send its request. The connection is closed.',
   unsupportedEncoding: 'The request has a `Content-Encoding` other than gzip.',
+  contentType:
+    'A page sent a POST without `Content-Type: application/json`, which browsers send without asking the server first. Nothing was sent to an upstream.',
+  originNotAllowed:
+    '`allowed-origins` does not list the origin of the page that sent the request or opens the WebSocket. Nothing was sent to an upstream.',
   headersTooLarge:
     'The request line and headers are longer than 16 KiB, or the metadata of a gRPC call is. An HTTP/1.1 connection is closed.',
   noUpstream:

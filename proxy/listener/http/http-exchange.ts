@@ -7,6 +7,7 @@ import { RelayError, errorKinds, type ErrorKind } from '../../relay/errors.ts'
 import type { Body, ByteStream, HeaderList } from '../../upstream/wire.ts'
 import { drained } from '../listener.ts'
 import { acceptsGzip, gzipBytes, gzipFromBytes, gzipStream } from './compression.ts'
+import { listOf, readHead, type RequestHead } from './request-head.ts'
 
 /** An answer of the router itself. */
 export interface HttpAnswer {
@@ -44,7 +45,7 @@ export class HttpExchange implements RequestTarget {
   body: Uint8Array = nothing
   /** The client left before it was answered. Cheaper to read than `signal`. */
   gone = false
-  readonly contentEncoding: string | null
+  readonly head: RequestHead
   readonly #response: ServerResponse
   readonly #settings: ExchangeSettings
   #abort: Cancellation | null = null
@@ -54,12 +55,13 @@ export class HttpExchange implements RequestTarget {
     this.verb = request.method ?? ''
     this.path = path
     this.query = query
-    this.fault = fault
+    this.head = readHead(request)
+    this.fault = this.head.fault ?? fault
     this.headers = request.rawHeaders
     this.#response = response
     this.#settings = settings
-    // `request.headers` would build an object of all headers.
-    this.contentEncoding = listOf(this.headers, 'content-encoding')
+    // What is behind a doubtful head may belong to another request.
+    if (this.head.fault) response.shouldKeepAlive = false
   }
 
   /** Aborted when the client left before it was answered. Created at its first use. */
@@ -161,17 +163,6 @@ export class HttpExchange implements RequestTarget {
   get #takesGzip(): boolean {
     return acceptsGzip(listOf(this.headers, 'accept-encoding'))
   }
-}
-
-/** A header that may come several times, as one list; null when absent. `name` is lower case. */
-function listOf(headers: HeaderList, name: string): string | null {
-  let list: string | null = null
-  for (let at = 0; at < headers.length; at += 2) {
-    const each = headers[at] as string
-    if (each.length !== name.length || each.toLowerCase() !== name) continue
-    list = list === null ? (headers[at + 1] as string) : `${list}, ${headers[at + 1]}`
-  }
-  return list
 }
 
 /** The answer to `GET /health` of a listener: whether it can serve, for load balancers. */

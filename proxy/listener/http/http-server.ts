@@ -194,8 +194,9 @@ export class HttpServer implements Listener {
         return exchange.answer(handler.refuse(kind, message))
       }
       exchange.body = body
-      if (exchange.contentEncoding === null) handler.serve(exchange)
-      else void this.#decode(exchange, exchange.contentEncoding)
+      const { contentEncoding } = exchange.head
+      if (contentEncoding === null) handler.serve(exchange)
+      else void this.#decode(exchange, contentEncoding)
     })
   }
 

@@ -11,7 +11,7 @@ import type { Reply } from '../../relay/reply.ts'
 import type { Relay } from '../../relay/relay.ts'
 import type { Body, BodyStream, HeaderList } from '../../upstream/wire.ts'
 import { createJsonRpcListener } from '../jsonrpc.ts'
-import type { CallEnd, SubscriptionServing } from '../listener.ts'
+import type { CallEnd, Listener, ListenerOptions, SubscriptionServing } from '../listener.ts'
 
 /** A listener on loopback over a relay of the test, and what its observer saw. */
 export interface Fixture extends AsyncDisposable {
@@ -41,6 +41,8 @@ export interface FixtureOptions {
   readonly maxRequestBytes?: number
   readonly budget?: ByteBudget
   readonly health?: () => boolean
+  readonly allowedOrigins?: readonly string[]
+  readonly create?: (options: ListenerOptions) => Listener
   readonly requestHeaders?: readonly string[]
   readonly responseHeaders?: readonly string[]
   readonly internalPaths?: readonly string[]
@@ -88,7 +90,7 @@ export async function startListener(relay: Relay, options: FixtureOptions = {}):
   let open = 0
   let openSockets = 0
   let guids = 0
-  const listener = createJsonRpcListener({
+  const listener = (options.create ?? createJsonRpcListener)({
     address: { host: '127.0.0.1', port: 0 },
     iface: anyInterface(options),
     relay: (call) => {
@@ -104,6 +106,7 @@ export async function startListener(relay: Relay, options: FixtureOptions = {}):
     },
     maxRequestBytes: options.maxRequestBytes ?? 10 * 1024 * 1024,
     budget: options.budget ?? new ByteBudget(Infinity),
+    allowedOrigins: options.allowedOrigins ? new Set(options.allowedOrigins) : null,
     socketLimits: { ...socketLimits, ...options.socketLimits },
     subscriptions: options.subscriptions ?? null,
     version: '1.2.3',

@@ -6,6 +6,7 @@ import { WebSocketServer as Upgrader } from 'ws'
 import type { Cancel } from '../../clock/clock.ts'
 import { Calls } from '../calls.ts'
 import { forwardHeaders, readDirectives } from '../headers.ts'
+import { isOriginAllowed, readHead } from '../http/request-head.ts'
 import { ownHeaders } from '../jsonrpc/jsonrpc-call.ts'
 import type { JsonRpcServing } from '../jsonrpc/jsonrpc-items.ts'
 import type { ListenerOptions } from '../listener.ts'
@@ -50,9 +51,12 @@ export class WebSocketServer {
   }
 
   /** Whether a request can become a WebSocket here. */
-  accepts({ url = '', headers }: IncomingMessage): boolean {
-    // A URL with a fragment is refused as in any request.
+  accepts(request: IncomingMessage): boolean {
+    const { url = '', headers } = request
+    // A URL with a fragment is refused as in any request; so is a doubtful head, and the origin of a page.
     if (headers.upgrade?.toLowerCase() !== 'websocket' || url.includes('#')) return false
+    const head = readHead(request)
+    if (head.fault || !isOriginAllowed(head, this.#serving.allowedOrigins)) return false
     return this.#paths.includes(pathOf(url))
   }
 

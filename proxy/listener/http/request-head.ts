@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { IncomingMessage } from 'node:http'
+import { RelayError, errorKinds } from '../../relay/errors.ts'
+import type { HeaderList } from '../../upstream/wire.ts'
+
+/** What the headers of a request say to the router itself. */
+export interface RequestHead {
+  readonly contentEncoding: string | null
+  /** Of the page that sent the request, or opens a WebSocket; null when browsers name none, and of other clients. */
+  readonly origin: string | null
+  /** A browser sent it for a page, or for a site other than the router's own. */
+  readonly isFromPage: boolean
+  /** Why another server could read another request here; null when none could. */
+  readonly fault: RelayError | null
+}
+
+/** Reads all that is needed in one walk; `request.headers` would build an object of all headers. */
+export function readHead({ rawHeaders, httpVersionMinor }: IncomingMessage): RequestHead {
+  let contentEncoding: string | null = null
+  let origin: string | null = null
+  let isCrossSite = false
+  let isChunked = false
+  let hosts = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string
+    // Few names have one of these lengths.
+    switch (name.length) {
+      case 4:
+        if (name.toLowerCase() === 'host') hosts += 1
+        break
+      case 6:
+        if (name.toLowerCase() === 'origin') origin = joined(origin, rawHeaders[at + 1])
+        break
+      case 14:
+        if (name.toLowerCase() === 'sec-fetch-site')
+          isCrossSite ||= rawHeaders[at + 1] === 'cross-site'
+        break
+      case 16:
+        if (name.toLowerCase() === 'content-encoding')
+          contentEncoding = joined(contentEncoding, rawHeaders[at + 1])
+        break
+      case 17:
+        isChunked ||= name.toLowerCase() === 'transfer-encoding'
+        break
+    }
+  }
+  const isDoubtful = hosts > 1 || (isChunked && httpVersionMinor === 0)
+  const fault = isDoubtful ? new RelayError(errorKinds.badHttp, doubtfulMessage) : null
+  return { contentEncoding, origin, isFromPage: origin !== null || isCrossSite, fault }
+}
+
+const doubtfulMessage =
+  'the request has more than one Host header, or a Transfer-Encoding in HTTP/1.0; servers differ in how they read these, so send one Host, and chunks in HTTP/1.1'
+
+/** A header that may come several times, as one list; null when absent. `name` is lower case. */
+export function listOf(headers: HeaderList, name: string): string | null {
+  let list: string | null = null
+  for (let at = 0; at < headers.length; at += 2) {
+    const each = headers[at] as string
+    if (each.length !== name.length || each.toLowerCase() !== name) continue
+    list = joined(list, headers[at + 1])
+  }
+  return list
+}
+
+function joined(list: string | null, value = ''): string {
+  return list === null ? value : `${list}, ${value}`
+}
+
+/** Whether the page that sent the request is served. @param allowed null: any */
+export function isOriginAllowed(
+  { origin }: Pick<RequestHead, 'origin'>,
+  allowed: ReadonlySet<string> | null,
+): boolean {
+  return origin === null || allowed === null || allowed.has(origin)
+}
+
+/** JSON and its kin. */
+export const jsonType = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i
+/** Any type but those that browsers send without asking the server first (Fetch, 2.2.2: no-CORS-safelisted). */
+export const askedType =
+  /^(?!(?:text\/plain|multipart\/form-data|application\/x-www-form-urlencoded)\b)[\w.+-]+\/[\w.+-]+\s*(?:;|$)/i
+
+/**
+ * Why a page is not served: its origin, or a POST of a type that its browser sends without asking the server
+ * first (a CORS preflight), so that any page could make its visitors send it unseen.
+ *
+ * @param types of bodies that pages may send
+ */
+export function refusalOfPage(
+  exchange: { readonly verb: string; readonly head: RequestHead; readonly headers: HeaderList },
+  allowed: ReadonlySet<string> | null,
+  types: RegExp,
+): RelayError | null {
+  const { verb, head, headers } = exchange
+  if (!isOriginAllowed(head, allowed))
+    return new RelayError(errorKinds.originNotAllowed, originMessage)
+  if (verb !== 'POST') return null
+  if (types.test(listOf(headers, 'content-type') ?? '')) return null
+  return new RelayError(errorKinds.contentType, typeMessage)
+}
+
+const originMessage =
+  'this router serves pages of other origins only: its setting allowed-origins does not list the one of this page'
+const typeMessage =
+  'what a page sends needs the header Content-Type: application/json, and this request has another one or none'
