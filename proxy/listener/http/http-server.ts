@@ -47,6 +47,9 @@ const defaultTimeouts = {
 const maxHeaderBytes = 16 * 1024
 /** How long a refused client may go on sending before its connection is cut. */
 const lingerMs = 2_000
+/** Requests of one connection that wait for the one before them: what Node reads at once (64 KiB), if they have a body. */
+const maxWaiting = 1_024
+const slowRequestCode = 'ERR_HTTP_REQUEST_TIMEOUT'
 /** The errors for bytes that are no request, or that came too slowly, by the code of Node's error. */
 const refusals: Readonly<Record<string, readonly [ErrorKind, string]>> = {
   HPE_HEADER_OVERFLOW: [
@@ -54,7 +57,7 @@ const refusals: Readonly<Record<string, readonly [ErrorKind, string]>> = {
     `the request line and headers are longer than ${maxHeaderBytes} bytes`,
   ],
   HPE_INVALID_URL: [errorKinds.badHttp, targetMessage],
-  ERR_HTTP_REQUEST_TIMEOUT: [errorKinds.slowRequest, 'the request took too long to arrive'],
+  [slowRequestCode]: [errorKinds.slowRequest, 'the request took too long to arrive'],
 }
 const notHttp = [errorKinds.badHttp, 'this is not a request in HTTP/1.1'] as const
 
@@ -74,6 +77,8 @@ interface Connection {
   inFlight: number
   /** The newest request, which may still be coming in; null before the first. */
   newest: IncomingMessage | null
+  /** Serve pipelined requests, each once the one before it is answered. No more is read meanwhile. */
+  readonly waiting: (() => void)[]
 }
 
 /** An HTTP/1.1 server on `node:http`. WebSockets also see that library, in their upgrade request. */
@@ -112,6 +117,8 @@ export class HttpServer implements Listener {
       .on('upgrade', (request, wire, head) => {
         // Node no longer handles errors of an upgraded socket, and an unhandled one ends the process.
         wire.on('error', () => {})
+        // Answers to requests before it would be frames of a WebSocket.
+        if (this.#connections.get(request.socket)?.inFlight) return void wire.destroy()
         this.#connections.delete(request.socket)
         options.sockets?.upgrade(request, wire, head)
       })
@@ -159,9 +166,16 @@ export class HttpServer implements Listener {
   }
 
   #connected(socket: Socket): void {
-    this.#connections.set(socket, { inFlight: 0, newest: null })
+    const waiting: Connection['waiting'] = []
+    this.#connections.set(socket, { inFlight: 0, newest: null, waiting })
     this.#changed(1)
+    // Node resumes it for the body of any request. Here it may be paused already, and is read all the same:
+    // then `pause` does nothing, and the event stops the parser.
+    socket.on('resume', () => {
+      if (waiting.length > 0) socket.pause().emit('pause')
+    })
     socket.once('close', () => {
+      waiting.length = 0
       this.#connections.delete(socket)
       this.#changed(-1)
     })
@@ -179,14 +193,39 @@ export class HttpServer implements Listener {
   }
 
   #receive(request: IncomingMessage, response: ServerResponse): void {
-    const { maxRequestBytes, handler } = this.#options
-    const connection = this.#connections.get(request.socket)
+    const { socket } = request
+    const connection = this.#connections.get(socket)
     if (connection) connection.newest = request
     this.#count(connection, 1)
+    if (!connection || connection.inFlight === 1) return this.#serve(request, response, connection)
+    const waiting = connection.waiting.push(() => {
+      this.#serve(request, response, connection)
+    })
+    if (waiting > maxWaiting) socket.destroy()
+    else socket.pause()
+  }
+
+  #serveNext({ waiting }: Connection, socket: Socket): void {
+    // Nothing can be answered behind an answer that closes the connection.
+    if (socket.writableEnded) return
+    const serve = waiting.shift()
+    // That of the answer before, for a client that does not read it.
+    socket.setTimeout(0)
+    if (waiting.length === 0) socket.resume()
+    serve?.()
+  }
+
+  #serve(
+    request: IncomingMessage,
+    response: ServerResponse,
+    connection: Connection | undefined,
+  ): void {
+    const { maxRequestBytes, handler } = this.#options
     const exchange = new HttpExchange(request, response, this.#settings)
     response.on('close', () => {
       this.#count(connection, -1)
       exchange.closed()
+      if (connection && connection.waiting.length > 0) this.#serveNext(connection, request.socket)
     })
     collectBody(request, maxRequestBytes, (body) => {
       if (exchange.fault || body === null) {
@@ -216,6 +255,10 @@ export class HttpServer implements Listener {
     // It has its answer; further bytes are ignored.
     if (socket.writableEnded) return
     const connection = this.#connections.get(socket)
+    if (connection && connection.waiting.length > 0 && error.code === slowRequestCode)
+      return this.#allowAgain(connection, () => {
+        this.#refuseBytes(error, socket)
+      })
     // The client would take an answer now for the one to an earlier request.
     if (!connection || !socket.writable || hasUnanswered(connection)) {
       socket.destroy()
@@ -224,6 +267,16 @@ export class HttpServer implements Listener {
     const [kind, message] = refusals[error.code ?? ''] ?? notHttp
     socket.end(rawAnswer(this.#options.handler.refuse(kind, message)))
     this.#options.clock.after(lingerMs, () => socket.destroy())
+  }
+
+  /** What came in too slowly since it was not read has its time again. Node does not look a second time. */
+  #allowAgain(connection: Connection, refuse: () => void): void {
+    const { newest } = connection
+    const wasWhole = newest?.complete
+    const { requestMs } = this.#options.timeouts ?? defaultTimeouts
+    this.#options.clock.after(requestMs, () => {
+      if (connection.newest === newest && newest?.complete === wasWhole) refuse()
+    })
   }
 }
 

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import { VirtualClock } from '../../clock/testing/virtual-clock.ts'
+import { echoRelay, RawClient, rawPost, startListener } from '../testing/listener-fixture.ts'
+import type { HttpExchange } from './http-exchange.ts'
+import { HttpServer } from './http-server.ts'
+
+/*
+ * A connection has one call in flight, however many requests a client sends ahead: those wait, and
+ * the connection is not read meanwhile. Other connections are served as if it were not there.
+ */
+
+function post(id: number, method: string): Buffer {
+  return rawPost(JSON.stringify({ jsonrpc: '2.0', id, method }))
+}
+
+/** A server whose calls are answered when the test wants. */
+async function held(timeouts: Partial<{ headersMs: number; requestMs: number }> = {}) {
+  const stack = new AsyncDisposableStack()
+  const clock = new VirtualClock()
+  const exchanges: HttpExchange[] = []
+  const seen = { open: 0 }
+  const server = new HttpServer({
+    address: { host: '127.0.0.1', port: 0 },
+    maxRequestBytes: 1_000_000,
+    clock,
+    handler: {
+      serve: (exchange) => void exchanges.push(exchange),
+      refuse: ({ httpStatus }) => ({ status: httpStatus, headers: [], body: Buffer.from('no') }),
+    },
+    observer: { connectionsChanged: (now) => void (seen.open = now) },
+    timeouts: {
+      ...{ headersMs: 60_000, requestMs: 60_000, checkMs: 10 },
+      ...{ keepAliveMs: 60_000, stalledMs: 60_000, ...timeouts },
+    },
+  })
+  const { port } = await server.start()
+  stack.defer(async () => {
+    const closed = server.close()
+    await clock.advance(5_000)
+    await closed
+  })
+  const client = stack.use(new RawClient(port))
+  const answer = (at: number) => exchanges[at]?.respond(200, [], Buffer.from(`answer ${at};`))
+  const dispose = () => stack.disposeAsync()
+  return { clock, seen, exchanges, server, client, answer, [Symbol.asyncDispose]: dispose }
+}
+
+test('20,000 calls on one connection are answered in order, one at a time, and others meanwhile', async () => {
+  const count = 20_000
+  let inFlight = 0
+  let maxInFlight = 0
+  await using fixture = await startListener(async (call) => {
+    if (call.asked.method !== 'ahead') return echoRelay(call)
+    maxInFlight = Math.max(maxInFlight, ++inFlight)
+    await new Promise((resolve) => setImmediate(resolve))
+    inFlight -= 1
+    return echoRelay(call)
+  })
+  using greedy = new RawClient(fixture.port)
+  const pieces: string[] = []
+  greedy.socket.removeAllListeners('data').on('data', (data) => pieces.push(data.toString()))
+  greedy.write(Buffer.concat(Array.from({ length: count }, (_, id) => post(id, 'ahead'))))
+  await expect.poll(() => fixture.calls.length).toBeGreaterThan(100)
+  for (let at = 0; at < 10; at++)
+    expect(
+      await (
+        await fetch(fixture.url, { method: 'POST', body: '{"jsonrpc":"2.0","id":1,"method":"m"}' })
+      ).text(),
+    ).toContain('"result":"m"')
+  expect(fixture.calls.length).toBeLessThan(count)
+  await expect.poll(() => pieces.at(-1), { timeout: 60_000 }).toContain(`"id":${count - 1},`)
+  const ids = [...pieces.join('').matchAll(/"id":(\d+),/g)].map(([, id]) => Number(id))
+  expect(ids).toEqual(Array.from({ length: count }, (_, id) => id))
+  expect(maxInFlight).toBe(1)
+}, 90_000)
+
+test('more than Node reads at once of requests with a body is not held', async () => {
+  await using own = await held()
+  const { client, exchanges } = own
+  client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2_000))
+  expect(await client.untilClosed()).toBe('')
+  expect(exchanges).toHaveLength(1)
+})
+
+test('a long body behind a call is read when its turn comes', async () => {
+  await using own = await held()
+  const { client, exchanges, answer } = own
+  client.write(Buffer.concat([post(0, 'a'), rawPost('b'.repeat(900_000)), post(2, 'c')]))
+  for (let at = 0; at < 3; at++) {
+    await expect.poll(() => exchanges).toHaveLength(at + 1)
+    await answer(at)
+  }
+  expect(await client.until(/answer 2;/)).toMatch(/answer 0;.*answer 1;.*answer 2;/s)
+  expect(exchanges.map(({ body }) => body.length)).toEqual([37, 900_000, 37])
+})
+
+test('what a client that left had sent ahead is not run', async () => {
+  await using own = await held()
+  const { client, exchanges, answer } = own
+  client.write(Buffer.concat([post(0, 'a'), post(1, 'b'), post(2, 'c')]))
+  await expect.poll(() => exchanges).toHaveLength(1)
+  client.socket.resetAndDestroy()
+  // The connection is not read: that the client left shows when an answer is sent.
+  for (const at of [0, 1]) {
+    await expect.poll(() => exchanges.length > at || own.seen.open === 0).toBe(true)
+    await answer(at)
+  }
+  await expect.poll(() => own.seen.open).toBe(0)
+  expect(exchanges.length).toBeLessThan(3)
+})
+
+test('nor what was sent behind a call whose answer closes the connection', async () => {
+  await using own = await held()
+  const { client, exchanges, answer, clock } = own
+  client.write(Buffer.concat([post(0, 'a'), post(1, 'b')]))
+  await expect.poll(() => exchanges).toHaveLength(1)
+  const drained = own.server.drain()
+  await answer(0)
+  expect(await client.untilClosed()).toMatch(/Connection: close.*answer 0;$/s)
+  client.socket.end()
+  await clock.advance(5_000)
+  await drained
+  expect(exchanges).toHaveLength(1)
+})
+
+test.each([
+  ['its head', 'POST / HTTP/1.1\r\nHost: x\r\n', 'Content-Length: 1\r\n\r\nb', { headersMs: 30 }],
+  [
+    'its body',
+    'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nb',
+    'b',
+    { headersMs: 30, requestMs: 40 },
+  ],
+])(
+  'a request that comes slowly in %s, since it waits, has its time again',
+  async (_, begin, end, timeouts) => {
+    for (const rest of [end, null]) {
+      await using own = await held(timeouts)
+      const { client, exchanges, answer, clock } = own
+      client.write(Buffer.concat([post(0, 'a'), post(1, 'b'), Buffer.from(begin)]))
+      // Node found it slow, and it has its time again.
+      await expect.poll(() => clock.pending).toBe(1)
+      await answer(0)
+      await expect.poll(() => exchanges).toHaveLength(2)
+      await answer(1)
+      await client.until(/answer 1;$/)
+      if (rest === null) {
+        await clock.advance(60_000)
+        expect(await client.untilClosed()).toMatch(/answer 1;HTTP\/1\.1 408 .*no$/s)
+        continue
+      }
+      client.write(rest)
+      await expect.poll(() => exchanges).toHaveLength(3)
+      await clock.advance(60_000)
+      await answer(2)
+      await client.until(/answer 2;$/)
+    }
+  },
+)
+
+test('an upgrade behind a call that is not answered ends the connection', async () => {
+  await using fixture = await startListener(() => new Promise(() => {}))
+  using client = new RawClient(fixture.port)
+  const upgrade = [
+    ...['GET / HTTP/1.1', 'Host: x', 'Connection: Upgrade', 'Upgrade: websocket'],
+    ...['Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==', '', ''],
+  ]
+  client.write(Buffer.concat([post(0, 'a'), Buffer.from(upgrade.join('\r\n'))]))
+  expect(await client.untilClosed()).toBe('')
+  await expect.poll(fixture.openConnections).toBe(0)
+})
