@@ -12,7 +12,7 @@ import {
   type HttpExchange,
   type HttpHandler,
 } from './http/http-exchange.ts'
-import { jsonType, refusalOfPage } from './http/request-head.ts'
+import { jsonType, refusalOfPage } from './request-head.ts'
 import type { CallEnd, ListenerOptions } from './listener.ts'
 
 /** The result of a call. */

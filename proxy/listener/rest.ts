@@ -8,7 +8,7 @@ import { HttpCalls, errorOf, isBodiless } from './calls.ts'
 import { forwardHeaders, readDirectives } from './headers.ts'
 import type { HttpExchange } from './http/http-exchange.ts'
 import { HttpServer } from './http/http-server.ts'
-import { askedType } from './http/request-head.ts'
+import { askedType } from './request-head.ts'
 import type { Listener, ListenerOptions } from './listener.ts'
 import { RestReplyReader } from './rest/rest-reply-reader.ts'
 

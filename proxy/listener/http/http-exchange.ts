@@ -7,7 +7,7 @@ import { RelayError, errorKinds, type ErrorKind } from '../../relay/errors.ts'
 import type { Body, ByteStream, HeaderList } from '../../upstream/wire.ts'
 import { drained } from '../listener.ts'
 import { acceptsGzip, gzipBytes, gzipFromBytes, gzipStream } from './compression.ts'
-import { listOf, readHead, type RequestHead } from './request-head.ts'
+import { listOf, readHead, type RequestHead } from '../request-head.ts'
 
 /** An answer of the router itself. */
 export interface HttpAnswer {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
-import { RawClient, echoRelay, rawPost, reply, startListener } from '../testing/listener-fixture.ts'
-import { createRestListener } from '../rest.ts'
-import { createTendermintListener } from '../tendermint.ts'
+import { RawClient, echoRelay, rawPost, reply, startListener } from './testing/listener-fixture.ts'
+import { createRestListener } from './rest.ts'
+import { createTendermintListener } from './tendermint.ts'
 
 const call = '{"jsonrpc":"2.0","id":1,"method":"m"}'
 const page = 'Origin: https://app.example.org'

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { IncomingMessage } from 'node:http'
-import { RelayError, errorKinds } from '../../relay/errors.ts'
-import type { HeaderList } from '../../upstream/wire.ts'
+import { RelayError, errorKinds } from '../relay/errors.ts'
+import type { HeaderList } from '../upstream/wire.ts'
 
 /** What the headers of a request say to the router itself. */
 export interface RequestHead {
@@ -16,7 +15,13 @@ export interface RequestHead {
 }
 
 /** Reads all that is needed in one walk; `request.headers` would build an object of all headers. */
-export function readHead({ rawHeaders, httpVersionMinor }: IncomingMessage): RequestHead {
+export function readHead({
+  rawHeaders,
+  httpVersionMinor,
+}: {
+  readonly rawHeaders: HeaderList
+  readonly httpVersionMinor: number
+}): RequestHead {
   let contentEncoding: string | null = null
   let origin: string | null = null
   let isCrossSite = false
