@@ -174,7 +174,7 @@ export function knownChains(rows: readonly ChainRow[]): KnownChains {
   for (const [id, sameRows] of Map.groupBy(rows, ([id]) => id)) {
     const interfaces = sameRows.map(([, , apiInterface, addons, verificationNames]) => {
       const words = { addons: new Set(addons), verificationNames: new Set(verificationNames) }
-      return [apiInterface, { apiInterface, ...words }] as const
+      return [apiInterface, words] as const
     })
     const chain = { id, interfaces: new Map(interfaces) }
     chains.set(id, chain)

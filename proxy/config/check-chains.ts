@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { type Entries, type Partly, type Placed, placed } from './entries.ts'
+import { type Entries, type Placed, placed } from './entries.ts'
 import { nearest, suggestion } from './nearest.ts'
 import { gather, type Locate, type Problem, quote, type Report } from './problem.ts'
 import type { NodeUrlEntry, UpstreamEntry } from './schema.ts'
@@ -8,7 +8,6 @@ import type { ApiInterface } from './types.ts'
 
 /** What a config can ask of a chain's interface. */
 export interface KnownInterface {
-  readonly apiInterface: ApiInterface
   readonly addons: ReadonlySet<string>
   /** What `skip-verifications` may name: also what the router never asks, and so skips anyway. */
   readonly verificationNames: ReadonlySet<string>
@@ -40,14 +39,13 @@ export function checkChains(
   locate: Locate,
 ): readonly Problem[] {
   return gather(locate, (report) => {
-    for (const { entry, path } of endpoints) checkEntry(entry, path, [], known, report)
-    for (const { entry, path, urls } of upstreams) checkEntry(entry, path, urls, known, report)
+    for (const each of endpoints) checkEntry(each, [], known, report)
+    for (const each of upstreams) checkEntry(each, each.urls, known, report)
   })
 }
 
 function checkEntry(
-  entry: Partly<Pick<UpstreamEntry, 'chain-id' | 'api-interface'>>,
-  path: string,
+  { entry, path }: Placed<Pick<UpstreamEntry, 'chain-id' | 'api-interface'>>,
   urls: readonly Placed<NodeUrlEntry>[],
   known: KnownChains,
   report: Report,

@@ -4,8 +4,9 @@ import type { z } from 'zod'
 import type { Address } from './fields/address.ts'
 import type { UpstreamUrl } from './fields/upstream-url.ts'
 import type { ConfigFile, NodeUrlEntry, UpstreamEntry } from './schema.ts'
-import type { Secret } from './secret.ts'
+import { Secret } from './secret.ts'
 import type { Tier } from './types.ts'
+import { Scalar } from './yaml/scalar.ts'
 
 /** An entry of a list of the file, as far as it could be read. */
 export interface Placed<T> {
@@ -51,15 +52,11 @@ export function placed<T>(
   )
 }
 
-/** The secrets of a file that may have mistakes elsewhere: headers and queries, and URLs for the keys in them. */
-export function secretsOf({ upstreams }: Entries): readonly Secret[] {
-  return upstreams.flatMap(({ urls }) =>
-    urls.flatMap(({ entry: { url, 'auth-config': auth } }) => [
-      ...(url === undefined ? [] : [url.url, ...(url.basicAuth === null ? [] : [url.basicAuth])]),
-      ...(auth?.['auth-headers']?.values() ?? []),
-      ...(auth?.['auth-query']?.values() ?? []),
-    ]),
-  )
+/** The secrets anywhere in what was read: URLs, headers and queries. What is still a scalar is wrong, or not used. */
+export function secretsIn(value: unknown): readonly Secret[] {
+  if (value instanceof Secret) return value instanceof Scalar ? [] : [value]
+  if (typeof value !== 'object' || value === null) return []
+  return [...(value instanceof Map ? value.values() : Object.values(value))].flatMap(secretsIn)
 }
 
 type Leaf = Address | UpstreamUrl | ReadonlyMap<string, Secret>
@@ -82,13 +79,12 @@ interface PartialResult<T> {
 
 /** Reads a tree of which some may be wrong: so that one mistake does not hide what else is wrong with a file. */
 export function parsePartly<T>(schema: z.ZodType<T>, tree: unknown): PartialResult<T> {
-  const { success, data, error } = schema.safeParse(tree)
-  if (success) return { value: data as Partly<T>, issues: [] }
-  // `safeParse` keeps to itself what was right.
+  // `safeParse` keeps to itself what was right, and `run` what is wrong in words.
+  const issues = schema.safeParse(tree).error?.issues ?? []
   // oxlint-disable-next-line no-underscore-dangle -- zod's own name of what its schemas are run by
   const run = schema._zod.run({ value: tree, issues: [] }, { async: false })
   const value = (run as z.core.ParsePayload).value as Partly<T>
-  for (const { code, path } of error.issues) {
+  for (const { code, path } of issues) {
     // An unknown key is not in the value, and an empty list is one.
     if (code === 'unrecognized_keys' || code === 'too_small') continue
     const last = path.at(-1)
@@ -96,7 +92,7 @@ export function parsePartly<T>(schema: z.ZodType<T>, tree: unknown): PartialResu
     if (last !== undefined && typeof parent === 'object' && parent !== null && last in parent)
       Reflect.set(parent, last, undefined)
   }
-  return { value, issues: error.issues }
+  return { value, issues }
 }
 
 function partOf(value: unknown, key: PropertyKey): unknown {

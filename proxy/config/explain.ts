@@ -87,7 +87,7 @@ function valueAt(tree: Tree, path: Path): Tree | undefined {
   return path.reduce<Tree | undefined>(child, tree)
 }
 
-function wantedShape(section: JsonSchema | null): string {
+function wantedShape(section: JsonSchema | undefined): string {
   if (section?.items !== undefined)
     return section.items.properties === undefined ? 'a list' : 'a list of maps ("- key: value")'
   const map = section?.properties ?? section?.['additionalProperties']

@@ -31,34 +31,26 @@ export function annotatedSchema(): JsonSchema {
 
 /** JSON Schema (draft 7, which editors' YAML servers know best) of a config file. */
 export function configJsonSchema(): JsonSchema {
-  const { $schema, ...rest } = plain(annotatedSchema(), null)
+  const { $schema, ...rest } = plain(annotatedSchema())
   return { $schema, title: 'rpc-router configuration', ...rest }
 }
 
 /** Turns our own keywords into standard ones. */
-function plain(schema: JsonSchema, key: string | null): JsonSchema {
-  const { [kindKeyword]: kind, 'x-default': defaultText, properties, items, ...rest } = schema
-  const result: Record<string, unknown> = { ...rest }
+function plain(schema: JsonSchema, key = ''): JsonSchema {
+  const { [kindKeyword]: _kind, 'x-default': defaultText, properties, items, ...rest } = schema
+  const result: Record<string, unknown> = rest
   if (defaultText !== undefined) result['default'] = typed(defaultText, schema['type'])
-  if (key !== null && isUnbuilt(key)) {
-    result['description'] = `${schema.description ?? ''} Not supported by this version.`.trim()
-  }
+  if (isUnbuilt(key)) result['description'] = `${schema.description} Not supported by this version.`
   if (properties !== undefined) {
-    result['properties'] = Object.fromEntries(
-      Object.entries(properties).map(([name, property]) => [name, plain(property, name)]),
-    )
+    const entries = Object.entries(properties).map(([name, each]) => [name, plain(each, name)])
+    result['properties'] = Object.fromEntries(entries)
   }
-  if (items !== undefined) {
-    const item = plain(items, null)
-    // A single value is allowed where a list is expected.
-    if (kind === 'list' && items.properties === undefined) {
-      const { type, minItems, items: _items, ...shared } = result
-      const array = { type, ...(minItems !== undefined && { minItems }), items: item }
-      return { ...shared, anyOf: [array, item] }
-    }
-    result['items'] = item
-  }
-  return result
+  if (items === undefined) return result
+  const item = plain(items)
+  if (items.properties !== undefined) return { ...result, items: item }
+  // A single value is allowed where a list is expected.
+  const { type, minItems, ...shared } = result
+  return { ...shared, anyOf: [{ type, minItems, items: item }, item] }
 }
 
 function typed(text: string, type: unknown): unknown {
@@ -67,16 +59,13 @@ function typed(text: string, type: unknown): unknown {
   return text
 }
 
-/** The schema of the section at a path, or null when there is no such section. */
+/** The schema of the section at a path; undefined when there is no such section. */
 export function sectionAt(
   schema: JsonSchema,
   path: readonly (string | number)[],
-): JsonSchema | null {
-  let section: JsonSchema | undefined = schema
-  for (const part of path) {
-    const properties: JsonSchema['properties'] = section?.properties ?? {}
-    if (typeof part === 'number') section = section?.items
-    else section = Object.hasOwn(properties, part) ? properties[part] : undefined
-  }
-  return section ?? null
+): JsonSchema | undefined {
+  return path.reduce<JsonSchema | undefined>(
+    (section, part) => (typeof part === 'number' ? section?.items : section?.properties?.[part]),
+    schema,
+  )
 }

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { buildRouterConfig } from './build.ts'
 import { checkAddresses, checkEntries } from './checks.ts'
-import { type Entries, entriesOf, parsePartly, secretsOf } from './entries.ts'
+import { type Entries, entriesOf, parsePartly, secretsIn } from './entries.ts'
 import { explainIssues } from './explain.ts'
 import { gather, type Locate, orderProblems, type Problem } from './problem.ts'
 import { createRedactor, hiddenInLogs } from './secret.ts'
@@ -72,7 +72,7 @@ export function parseConfig(
     entries,
     specSources: wholeList(file['use-static-spec']),
     locate,
-    redact: createRedactor([...yaml.filledIn, ...hiddenInLogs(secretsOf(entries))]),
+    redact: createRedactor([...yaml.filledIn, ...hiddenInLogs(secretsIn(file))]),
   }
 }
 

@@ -249,11 +249,9 @@ export const settings = {
 export type SettingName = keyof typeof settings
 export const settingNames = Object.keys(settings) as readonly SettingName[]
 
-type Parsed<N extends SettingName> = z.output<(typeof settings)[N]['field']>
-
-/** What a setting is once resolved: a list when repeatable, null only when it is unset by default. */
+/** What a setting is once resolved; null where that switches it off, or when it is unset by default. */
 export type SettingValue<N extends SettingName> =
-  Parsed<N> | ((typeof settings)[N]['default'] extends null ? null : never)
+  z.output<(typeof settings)[N]['field']> | Extract<(typeof settings)[N]['default'], null>
 
 /** True when the text names a setting. */
 export function isSettingName(name: string): name is SettingName {

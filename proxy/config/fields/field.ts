@@ -2,7 +2,6 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import * as z from 'zod'
 import { quote, typographicFault } from '../problem.ts'
-import { placeholderPattern } from '../yaml/scalar.ts'
 import { Scalar } from '../yaml/scalar.ts'
 
 /** A zod schema that reads one scalar of the file, or of a flag, into a value of the program. */
@@ -80,12 +79,11 @@ function readScalar<T>(
 
 /** A pattern for editors that lets placeholders pass. */
 export function orPlaceholder(pattern: string): string {
-  return `^(?:${pattern}|${placeholderPattern})$`
+  return `^(?:${pattern}|.*\\$[{<].*)$`
 }
 
 /** A list; a single scalar where a list is wanted is a list of one. */
 export function list<T extends z.ZodType>(item: T, least = 0): z.ZodType<z.output<T>[]> {
-  return z
-    .preprocess((value) => (value instanceof Scalar ? [value] : value), z.array(item).min(least))
-    .meta({ [kindKeyword]: 'list' })
+  const listOfOne = (value: unknown) => (value instanceof Scalar ? [value] : value)
+  return z.preprocess(listOfOne, z.array(item).min(least))
 }

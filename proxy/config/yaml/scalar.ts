@@ -49,9 +49,6 @@ const openers = /\$(\$?)(?:\{([^{}]*)\}|<([^<>]*)>|[{<])/g
 /** What a variable may be called. */
 export const variableName = /^[A-Za-z_][A-Za-z0-9_.-]*$/
 
-/** Matches a text that holds a placeholder: for editors that check a file by its JSON Schema. */
-export const placeholderPattern = '.*\\$[{<].*'
-
 /** What rendering one text gave. */
 interface Rendering {
   readonly scalar: Scalar
