@@ -2,24 +2,27 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ChainCatalog } from '../chain/types.ts'
 import type { ParsedConfig } from '../config/parse.ts'
+import type { RouterConfig } from '../config/types.ts'
 import { orderProblems, type Problem } from '../config/problem.ts'
+import { createRedactor } from '../upstream/secrets/mask.ts'
 import { type ConfigRequest, loadConfig } from './read-config-file.ts'
 
-/** Finds what is wrong beyond the file: with the chains, interfaces and files that it refers to. */
-export type CheckReferences = (parsed: ParsedConfig) => Promise<{
+/** What a check found. */
+interface Findings {
   readonly problems: readonly Problem[]
   /** The chain specs; null when they cannot be used. */
   readonly catalog: ChainCatalog | null
-}>
+}
 
-/** A config file with everything that is wrong with it. */
-export interface JudgedConfig {
-  readonly parsed: ParsedConfig
-  /** Of the file and of what it refers to, in the order of the file. */
-  readonly problems: readonly Problem[]
-  /** No problem is an error. */
-  readonly valid: boolean
-  readonly catalog: ChainCatalog | null
+/** Finds what is wrong beyond the file: with the chains, interfaces and files that it refers to. */
+export type CheckReferences = (parsed: ParsedConfig) => Promise<Findings>
+
+/** A config with all that is wrong with it. */
+export interface JudgedConfig extends Findings {
+  /** Null when a problem is an error. */
+  readonly config: RouterConfig | null
+  /** Takes every value out of a text that must not be printed. */
+  readonly redact: (text: string) => string
 }
 
 /** Reads a config and judges it, the same for `run` and for `validate`. */
@@ -28,10 +31,11 @@ export async function judgeConfig(
   checkReferences: CheckReferences,
 ): Promise<JudgedConfig> {
   const parsed = await loadConfig(request)
-  const references = await checkReferences(parsed)
-  const problems = orderProblems([...parsed.problems, ...references.problems])
+  const { problems: others, catalog } = await checkReferences(parsed)
+  const problems = orderProblems([...parsed.problems, ...others])
   const valid = problems.every(({ severity }) => severity !== 'error')
-  return { parsed, problems, valid, catalog: references.catalog }
+  const config = valid ? parsed.config : null
+  return { config, problems, catalog, redact: createRedactor(parsed.hidden()) }
 }
 
 /**

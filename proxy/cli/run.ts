@@ -21,11 +21,10 @@ export interface RunRequest extends Omit<ConfigRequest, 'environment'> {
  * @returns the exit code
  */
 export async function run(request: RunRequest, io: CommandIo): Promise<number> {
-  const { configPath, flags, version } = request
-  const asked = { configPath, flags, environment: io.environment }
-  const { parsed, problems, valid, catalog } = await judgeConfig(asked, checkReferences)
-  const { config, redact } = parsed
-  if (config === null || catalog === null || !valid) {
+  const { configPath, version } = request
+  const asked = { ...request, environment: io.environment }
+  const { config, problems, catalog, redact } = await judgeConfig(asked, checkReferences)
+  if (config === null || catalog === null) {
     for (const problem of problems) io.stderr.write(`${redact(problemLine(configPath, problem))}\n`)
     return exitCodes.invalid
   }

@@ -34,16 +34,16 @@ export async function runValidate(
   io: CommandIo,
   checkReferences: CheckReferences,
 ): Promise<number> {
-  const { configPath, flags, output } = arguments_
-  const request = { configPath, flags, environment: io.environment }
-  const { parsed, problems, valid } = await judgeConfig(request, checkReferences)
-  const { config, redact } = parsed
+  const { configPath, output } = arguments_
+  const request = { ...arguments_, environment: io.environment }
+  const { config, problems, redact } = await judgeConfig(request, checkReferences)
+  const valid = config !== null
   if (output === 'json') {
     const document = { version: 1, file: configPath, valid, problems }
     io.stdout.write(`${redact(JSON.stringify(document, null, 2))}\n`)
   } else {
     for (const problem of problems) io.stderr.write(`${redact(problemLine(configPath, problem))}\n`)
-    if (valid && config !== null) io.stdout.write(`${configPath} is valid: ${summary(config)}\n`)
+    if (valid) io.stdout.write(`${configPath} is valid: ${summary(config)}\n`)
   }
   return valid ? exitCodes.done : exitCodes.invalid
 }

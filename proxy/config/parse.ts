@@ -5,7 +5,7 @@ import { checkAddresses, checkEntries } from './checks.ts'
 import { type Entries, entriesOf, parsePartly, secretsIn } from './entries.ts'
 import { explainIssues } from './explain.ts'
 import { gather, type Locate, orderProblems, type Problem } from './problem.ts'
-import { createRedactor, hiddenInLogs } from './secret.ts'
+import { hiddenInLogs } from './secret.ts'
 import { type ConfigFile, configSchema } from './schema.ts'
 import { type FlagValues, type SettingName, settingNames, settings } from './settings.ts'
 import type { RouterConfig } from './types.ts'
@@ -31,8 +31,8 @@ export interface ParsedConfig {
   readonly specSources: readonly string[]
   /** The position of a path such as `endpoints[0].chain-id`, or of the nearest one around it. */
   readonly locate: Locate
-  /** Takes every value out of a text that must not be printed. */
-  readonly redact: (text: string) => string
+  /** The values that must not be printed. */
+  readonly hidden: () => readonly string[]
 }
 
 /**
@@ -72,7 +72,7 @@ export function parseConfig(
     entries,
     specSources: wholeList(file['use-static-spec']),
     locate,
-    redact: createRedactor([...yaml.filledIn, ...hiddenInLogs(secretsIn(file))]),
+    hidden: () => [...yaml.filledIn, ...hiddenInLogs(secretsIn(file))],
   }
 }
 

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
+import { createRedactor } from '../upstream/secrets/mask.ts'
 import { minimal, parse } from './config-text.fixture.ts'
 import { configJsonSchema, type JsonSchema } from './json-schema.ts'
 
@@ -51,7 +52,7 @@ test('a config that holds secrets can be printed whole', () => {
 
 test('what must not be printed is known to the redactor', () => {
   const parsed = parse(secretive, { ...environment, SCHEME: 'https' })
-  const { redact } = parsed
+  const redact = createRedactor(parsed.hidden())
   for (const { url, authHeaders, authQuery } of parsed.config?.upstreams[0]?.nodeUrls ?? []) {
     const wire = [url, ...authHeaders.values(), ...authQuery.values()].map((secret) =>
       secret.reveal(),
@@ -65,7 +66,7 @@ test('keys in the file itself are known to the redactor too', () => {
     'https://one.example.com/v1',
     'https://me:open-sesame@one.example.com/v2/0123456789abcdef?k=query-secret',
   )
-  const { redact } = parse(text)
+  const redact = createRedactor(parse(text).hidden())
   const log = 'open-sesame 0123456789abcdef query-secret'
   expect(redact(log)).toBe('[redacted] [redacted] [redacted]')
 })

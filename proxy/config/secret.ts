@@ -52,11 +52,6 @@ const host = /^(?:(?:[a-z0-9_-]{1,63}\.)+[a-z]{2,24}|\d{1,3}(?:\.\d{1,3}){3})(?:
 const wordOrNumber = /^(?:[a-z]+|[A-Z]?[a-z]+\d{1,2}|[A-Z]{1,4}\d|v\d+[a-z]+\d*|\d{1,4})$/
 const network = /mainnet|testnet|devnet|sepolia|holesky|hoodi|chain/i
 
-/** Whether a text is distinctive enough to be masked: not with less than 6 characters, nor as a short number. */
-export function isTellable(text: string): boolean {
-  return text.length >= 6 && !/^\d{1,11}$/.test(text)
-}
-
 /** A part of a URL as a server understands it. */
 export function decoded(part: string): string {
   try {
@@ -130,30 +125,4 @@ export function hiddenInLogs(secrets: readonly Secret[]): readonly string[] {
     const query = URL.parse(value)?.searchParams.values() ?? []
     return [value, ...secret.keys(), ...query, ...piecesOf(value).filter((each) => !isWord(each))]
   })
-}
-
-/**
- * A last line of defence for logs: replaces every occurrence of a secret value, also as it is written in JSON,
- * in a URL and in base64. A value that is not distinctive is not replaced.
- */
-export function createRedactor(secretValues: Iterable<string>): (text: string) => string {
-  const forms = [...secretValues]
-    .flatMap((value) => [value, value.trim()])
-    .filter(isTellable)
-    .flatMap((value) => [
-      value,
-      JSON.stringify(value).slice(1, -1),
-      encodeURIComponent(value.toWellFormed()),
-      encodeURI(value.toWellFormed()),
-      Buffer.from(value).toString('base64').replace(/=+$/, ''),
-    ])
-  if (forms.length === 0) return (text) => text
-  const pattern = anyOf(forms, 'g')
-  return (text) => text.replace(pattern, '[redacted]')
-}
-
-/** Matches any of the texts, the longest first, or one that begins with another would be found only in part. */
-export function anyOf(texts: readonly string[], flags: string): RegExp {
-  const longestFirst = [...new Set(texts)].toSorted((a, b) => b.length - a.length)
-  return new RegExp(longestFirst.map((text) => RegExp.escape(text)).join('|'), flags)
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { anyOf, decoded, isTellable } from '../../config/secret.ts'
+import { decoded } from '../../config/secret.ts'
 import type { NodeUrlConfig } from '../../config/types.ts'
 import { bufferOf } from '../../json/scanner.ts'
 import { header, type HeaderList, type Incoming } from '../wire.ts'
@@ -18,8 +18,10 @@ export class SecretMask {
 
   constructor({ url, authHeaders, authQuery }: NodeUrlConfig) {
     const secrets = [url, ...authHeaders.values(), ...authQuery.values()]
-    const keys = secrets.flatMap((secret) => secret.keys()).flatMap(spellingsOf)
-    this.#pattern = keys.length > 0 ? anyOf(keys, 'gi') : null
+    const keys = secrets.flatMap((secret) => secret.keys()).map((key) => key.trim())
+    // Bytes are searched as Latin-1.
+    const spellings = keys.flatMap(spellingsOf).map((each) => Buffer.from(each).toString('latin1'))
+    this.#pattern = anyOf(spellings, 'gi')
   }
 
   /** The same answer without the keys: its headers, its body, its trailers. */
@@ -71,12 +73,42 @@ function stars(found: string): string {
   return (/^\d+$/.test(found) ? '1' : '*').repeat(found.length)
 }
 
-/** How answers may repeat a key, read as Latin-1: as it stands in the config, decoded, and percent-encoded. */
+/**
+ * A last line of defence for logs: replaces every occurrence of a secret value, also as it is written in JSON, in a URL
+ * and in base64. A value that is not distinctive is not replaced.
+ */
+export function createRedactor(values: readonly string[]): (text: string) => string {
+  const forms = values
+    .flatMap((value) => [value, value.trim()])
+    .filter(isDistinctive)
+    .flatMap((value) => [
+      value,
+      JSON.stringify(value).slice(1, -1),
+      Buffer.from(value).toString('base64').replace(/=+$/, ''),
+      ...spellingsOf(value),
+    ])
+  const pattern = anyOf(forms, 'g')
+  return (text) => (pattern === null ? text : text.replace(pattern, '[redacted]'))
+}
+
+/** How a text may repeat a key: as it stands in the config, decoded, and percent-encoded. */
 function spellingsOf(key: string): readonly string[] {
-  const plain = decoded(key.trim())
-  if (!isTellable(plain)) return []
+  const plain = decoded(key).toWellFormed()
+  if (!isDistinctive(plain)) return []
   const encoded = [plain, encodeURI(plain), encodeURIComponent(plain)]
   // A query has a plus for a space.
   const inQuery = encoded.map((each) => each.replaceAll(/ |%20/g, '+'))
-  return [key.trim(), ...encoded, ...inQuery].map((each) => Buffer.from(each).toString('latin1'))
+  return [key, ...encoded, ...inQuery]
+}
+
+/** Whether a text can be told from others: not with less than 6 characters, nor as a short number. */
+function isDistinctive(text: string): boolean {
+  return text.length >= 6 && !/^\d{1,11}$/.test(text)
+}
+
+/** Matches any of the texts, the longest first, or one that begins with another would be found only in part. */
+function anyOf(texts: readonly string[], flags: string): RegExp | null {
+  const longestFirst = [...new Set(texts)].toSorted((a, b) => b.length - a.length)
+  const pattern = longestFirst.map((text) => RegExp.escape(text)).join('|')
+  return pattern === '' ? null : new RegExp(pattern, flags)
 }
