@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
+import { ByteBudget } from '../../proxy/bytes/byte-budget.ts'
 import { loadCatalog } from '../../proxy/chain/load-catalog.ts'
 import { seededRandom } from '../../proxy/clock/testing/seeded-random.ts'
 import { systemClock as clock } from '../../proxy/clock/clock.ts'
@@ -116,7 +117,9 @@ async function startRacing(silent: SocketNode, prompt: SocketNode, signal: Abort
       failureThreshold: 5,
       createSocketTransport: createNoSocket,
       createTransport: (url) =>
-        url.url.reveal() === wireless.url ? wirelessTransport : createHttpTransport(url, { clock }),
+        url.url.reveal() === wireless.url
+          ? wirelessTransport
+          : createHttpTransport(url, { clock, budget: new ByteBudget(1e9) }),
     },
   )
   for (const upstream of pool.upstreams) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 
+/** A body up to this length is short. */
+export const shortBytes = 64 * 1024
 /** Long bodies leave the rest of the budget to short ones, so that a few of them do not shut out everybody. */
 const longShare = 3 / 4
 
@@ -25,9 +27,14 @@ export class ByteBudget {
     return this.#heldBytes >= this.maxBytes
   }
 
-  /** No body is taken, or collected, beyond 64 KiB. */
+  /** No long body is taken or collected. */
   get isTight(): boolean {
     return this.#heldBytes >= this.maxBytes * longShare
+  }
+
+  /** Whether a body may grow to this length: a new one while there is room, a long one while it is not tight. */
+  allows(fromBytes: number, toBytes: number): boolean {
+    return toBytes > shortBytes ? !this.isTight : fromBytes > 0 || !this.isFull
   }
 
   hold(bytes: number): void {

@@ -75,7 +75,7 @@ function serveChain(
   router: RouterConfig,
   parts: ServedChainParts,
 ): ServedChain {
-  const { catalog, clock, random, observers } = parts
+  const { catalog, clock, random, observers, budget } = parts
   const [first] = configs
   if (!first) throw new Error('a chain is served by one listener at least')
   const { apiInterface } = first
@@ -100,7 +100,7 @@ function serveChain(
     random,
     observer: poolObserver,
     failureThreshold: router.upstreamFailureThreshold,
-    createTransport: (url) => createTransport(url, { clock, userAgent }),
+    createTransport: (url) => createTransport(url, { clock, userAgent, budget }),
     createSocketTransport: (url) =>
       createWebSocketTransport(url, {
         clock,
@@ -145,7 +145,7 @@ function serveChain(
       clock,
       observer: observers.listenerObserver(chainId, apiInterface),
       maxRequestBytes: router.maxRequestBytes,
-      budget: parts.budget,
+      budget,
       allowedOrigins: router.allowedOrigins,
       socketLimits: router.sockets,
       subscriptions,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Call } from '../relay/call.ts'
-import { CallAborted, RelayError, errorKinds, type ErrorKind } from '../relay/errors.ts'
+import { CallAborted, RelayError, errorKinds } from '../relay/errors.ts'
 import type { Reply } from '../relay/reply.ts'
 import { isStreamFailure } from '../relay/streamed-answer.ts'
 import { header, type Body, type ByteStream, type HeaderList } from '../upstream/wire.ts'
@@ -122,12 +122,13 @@ export abstract class HttpCalls<C extends Call = Call> implements HttpHandler {
     exchange.answer({ status, headers, body: Buffer.from(text) })
   }
 
-  refuse(kind: ErrorKind, message: string): HttpAnswer {
-    return this.refusal(new RelayError(kind, message), this.options.newGuid())
+  refuse(error: RelayError): HttpAnswer {
+    return this.refusal(error, this.options.newGuid())
   }
 
   protected refuseVerb(exchange: HttpExchange, target: string, allowed: string): void {
-    const answer = this.refuse(errorKinds.verbNotAllowed, `this ${target} takes ${allowed} only`)
+    const message = `this ${target} takes ${allowed} only`
+    const answer = this.refuse(new RelayError(errorKinds.verbNotAllowed, message))
     exchange.answer({ ...answer, headers: [...answer.headers, 'Allow', allowed] })
   }
 
@@ -136,7 +137,7 @@ export abstract class HttpCalls<C extends Call = Call> implements HttpHandler {
     this.options.observer.requestRefused(error, guid)
     return {
       status: Math.max(error.kind.httpStatus, this.minStatus),
-      headers: this.metadataOf(guid).toHeaders('application/json'),
+      headers: errorHeaders(this.metadataOf(guid), error),
       body: this.errorBytes(error, guid),
     }
   }
@@ -174,13 +175,17 @@ export abstract class HttpCalls<C extends Call = Call> implements HttpHandler {
 
   /** Answers with an error of the router; sends nothing when an answer has begun already. */
   #fail(exchange: HttpExchange, call: C, error: RelayError): void {
-    const headers = this.metadataOf(call.guid).add(call.journal, null).toHeaders('application/json')
+    const headers = errorHeaders(this.metadataOf(call.guid).add(call.journal, null), error)
     this.calls.ended(call, error)
-    if (error.retryAfterMs !== null)
-      headers.push('Retry-After', String(Math.ceil(error.retryAfterMs / 1_000)))
     const body = this.errorBytes(error, call.guid, call)
     exchange.answer({ status: error.kind.httpStatus, headers, body })
   }
+}
+
+function errorHeaders(metadata: ResponseMetadata, { retryAfterMs }: RelayError): HeaderList {
+  const headers = metadata.toHeaders('application/json')
+  if (retryAfterMs !== null) headers.push('Retry-After', String(Math.ceil(retryAfterMs / 1_000)))
+  return headers
 }
 
 /** An upstream's status, or 502 for one that cannot be sent with this body. */

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Classification } from '../chain/types.ts'
 import { type Call, Journal } from '../relay/call.ts'
-import { CallAborted, RelayError, errorKinds } from '../relay/errors.ts'
+import { CallAborted, RelayError, errorKinds, overloaded } from '../relay/errors.ts'
 import type { Reply } from '../relay/reply.ts'
 import { soleMessage } from '../upstream/dialect.ts'
 import { maxMetadataBytes } from '../upstream/wire/grpc/http2-sessions.ts'
@@ -78,8 +78,9 @@ class GrpcHandler {
 
   /** @throws RelayError when the request is invalid */
   async #makeCall(exchange: Http2Exchange, guid: string): Promise<Call> {
-    const { iface, clock } = this.#options
+    const { iface, clock, budget } = this.#options
     const { path, headers, signal } = exchange
+    if (budget.isFull) throw overloaded()
     const fault = faultOf(exchange)
     if (fault) throw fault
     const directives = readDirectives(headers)

@@ -64,7 +64,7 @@ export class JsonRpcHandler extends HttpCalls<JsonRpcCall> {
     else {
       const paths = ['/', ...internalPaths].join(', ')
       const message = `this listener serves POST ${paths} with a JSON-RPC body, WebSockets, and GET /health`
-      exchange.answer(this.refuse(errorKinds.noSuchPath, message))
+      exchange.answer(this.refuse(new RelayError(errorKinds.noSuchPath, message)))
     }
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { segmentsOf } from '../chain/compile/path-tree.ts'
-import { errorKinds, type RelayError } from '../relay/errors.ts'
+import { RelayError, errorKinds } from '../relay/errors.ts'
 import type { Finding } from '../relay/reply.ts'
 import type { Incoming } from '../upstream/wire.ts'
 import { forwardHeaders } from './headers.ts'
@@ -35,7 +35,8 @@ class TendermintHandler extends JsonRpcHandler {
     // `/health` is the router's own on every listener; the node's is called by POST.
     const isUri = (verb === 'GET' || verb === 'HEAD') && path !== '/health'
     // There nodes have a page of links that show their own address.
-    if (isUri && nameIn(path) === '') exchange.answer(this.refuse(errorKinds.noSuchPath, noIndex))
+    if (isUri && nameIn(path) === '')
+      exchange.answer(this.refuse(new RelayError(errorKinds.noSuchPath, noIndex)))
     else if (isUri) this.#uri.serve(exchange)
     else super.handle(exchange)
   }

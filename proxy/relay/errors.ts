@@ -80,6 +80,12 @@ export class RelayError extends Error {
   }
 }
 
+/** The error for what would be more than the process may hold. */
+export function overloaded(): RelayError {
+  const message = 'the router holds as many bytes as it may; ask again in a second'
+  return new RelayError(errorKinds.overloaded, message, { retryAfterMs: 1_000 })
+}
+
 /** The client left before it had its reply. */
 export class CallAborted extends Error {
   override readonly name = 'CallAborted'

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { beforeAll, expect, test } from 'vitest'
+import { ByteBudget } from '../../../proxy/bytes/byte-budget.ts'
 import { VirtualClock } from '../../../proxy/clock/testing/virtual-clock.ts'
 import { createGrpcTransport } from '../../../proxy/upstream/wire/grpc/grpc-transport.ts'
 import { nodeUrlConfig } from '../../../proxy/upstream/testing/node-url-config.ts'
@@ -92,7 +93,7 @@ const oneByte = Buffer.from('000000000412020801', 'hex')
 test('a stream is idle for three minutes at a server that ends connections for pings', async () => {
   const clock = new VirtualClock()
   const url = nodeUrlConfig(`grpc://127.0.0.1:${direct}`)
-  const transport = createGrpcTransport(url, { clock })
+  const transport = createGrpcTransport(url, { clock, budget: new ByteBudget(1e9) })
   ground.stack.defer(() => transport.close())
   const more = Promise.withResolvers<void>()
   async function* questions() {

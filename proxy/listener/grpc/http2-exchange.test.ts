@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { connect, type ClientHttp2Stream } from 'node:http2'
 import { expect, test } from 'vitest'
+import { ByteBudget } from '../../bytes/byte-budget.ts'
 import { VirtualClock } from '../../clock/testing/virtual-clock.ts'
 import type { Body } from '../../upstream/wire.ts'
 import type { Http2Exchange } from './http2-exchange.ts'
@@ -34,6 +35,7 @@ async function answered(body: Body) {
   const server = new Http2Server({
     address: { host: '127.0.0.1', port: 0 },
     maxRequestBytes: 1_000,
+    budget: new ByteBudget(1e9),
     clock,
     serve: (exchange) => {
       void exchange.respond(['content-type', 'application/grpc'], body, () => ['grpc-status', '0'])

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { constants, type ServerHttp2Stream } from 'node:http2'
+import type { ByteBudget } from '../../bytes/byte-budget.ts'
 import type { Cancel, Clock } from '../../clock/clock.ts'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
 import type { Body, HeaderList } from '../../upstream/wire.ts'
@@ -28,6 +29,8 @@ export class Http2Exchange {
   readonly #stream: ServerHttp2Stream
   readonly #frames = new GrpcFrames()
   readonly #clock: Clock
+  readonly #budget: ByteBudget
+  #heldBytes = 0
   readonly #abort = new AbortController()
 
   /** @param maxMessageBytes of one message of the client */
@@ -36,14 +39,16 @@ export class Http2Exchange {
     headers: HeaderList,
     maxMessageBytes: number,
     clock: Clock,
+    budget: ByteBudget,
   ) {
     const pseudo = (name: string) => headers[headers.indexOf(name) + 1] ?? ''
     this.#stream = stream
     this.#clock = clock
+    this.#budget = budget
     this.verb = pseudo(':method')
     this.path = pseudo(':path')
     this.headers = headers
-    const body = new RequestBody(keptBytes, stream)
+    const body = new RequestBody(keptBytes, stream, budget)
     this.body = body
     const frames = this.#frames
     const left = () => {
@@ -72,6 +77,8 @@ export class Http2Exchange {
       })
       .on('close', () => {
         left()
+        body.release()
+        budget.release(this.#heldBytes)
         if (!stream.writableFinished || stream.rstCode !== constants.NGHTTP2_NO_ERROR)
           this.#abort.abort()
       })
@@ -112,6 +119,8 @@ export class Http2Exchange {
   end(headers: HeaderList, status: HeaderList): void {
     if (this.#stream.destroyed || this.#stream.headersSent) return
     this.#stream.respond([':status', '200', ...lowerCase(headers), ...status], { endStream: true })
+    // What the client still sends is not kept.
+    this.body.end(new Error('the call is answered'))
   }
 
   /** Ends with this status an answer that may be in the middle of its messages. */
@@ -146,20 +155,30 @@ export class Http2Exchange {
     })
     stream.respond([':status', '200', ...lowerCase(headers)], { waitForTrailers: true })
     if (body instanceof Uint8Array) {
+      this.#hold(body.length)
       stream.end(body)
       if (body.length < watchedFromBytes) return
     } else {
       for await (const piece of body) {
         if (stream.destroyed || stream.writableEnded) return
         if (stream.write(piece)) continue
+        this.#hold(piece.length)
         const unwatch = this.#watch()
         await drained(stream)
         unwatch()
+        this.#hold(-piece.length)
       }
       if (stream.destroyed) return
       stream.end()
     }
     stream.once('close', this.#watch())
+  }
+
+  /** Counts in the budget what waits for the client, until the stream has closed. */
+  #hold(bytes: number): void {
+    if (this.#stream.destroyed) return
+    this.#heldBytes += bytes
+    this.#budget.hold(bytes)
   }
 
   /** Cuts the client off when it does not read for too long. The code shows it the reason. */

@@ -3,6 +3,7 @@
 import { connect, type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2'
 import { connect as connectTcp } from 'node:net'
 import { expect, test } from 'vitest'
+import { ByteBudget } from '../../bytes/byte-budget.ts'
 import { VirtualClock } from '../../clock/testing/virtual-clock.ts'
 import { SilentWire } from '../../upstream/testing/silent-wire.ts'
 import type { Http2Exchange } from './http2-exchange.ts'
@@ -17,6 +18,7 @@ async function serving() {
   const server = new Http2Server({
     address: { host: '127.0.0.1', port: 0 },
     maxRequestBytes: 1_000,
+    budget: new ByteBudget(1e9),
     clock,
     serve: (exchange) => void exchanges.push(exchange),
     observer: {

@@ -34,7 +34,7 @@ const pulseMs = 30_000
 /** `maxRequestBytes` is of one message of a client. */
 export interface Http2ServerOptions extends Pick<
   ListenerOptions,
-  'address' | 'maxRequestBytes' | 'clock'
+  'address' | 'maxRequestBytes' | 'clock' | 'budget'
 > {
   readonly serve: (exchange: Http2Exchange) => void
   readonly observer: Pick<ListenerObserver, 'connectionsChanged'>
@@ -133,7 +133,7 @@ export class Http2Server implements Listener {
       this.#streams -= 1
       this.#lastUsedMs = this.#options.clock.nowMs()
     })
-    const { maxRequestBytes, clock, serve } = this.#options
-    serve(new Http2Exchange(stream, rawHeaders, maxRequestBytes, clock))
+    const { maxRequestBytes, clock, budget, serve } = this.#options
+    serve(new Http2Exchange(stream, rawHeaders, maxRequestBytes, clock, budget))
   }
 }

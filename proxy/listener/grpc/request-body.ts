@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { shortBytes, type ByteBudget } from '../../bytes/byte-budget.ts'
+import { GrowingBuffer } from '../../bytes/growing-buffer.ts'
 import type { Clock } from '../../clock/clock.ts'
 import type { ByteStream } from '../../upstream/wire.ts'
 
@@ -11,34 +13,36 @@ interface Flow {
 
 /**
  * A request's body that is sent while it still comes in. It is kept, so that another attempt may send
- * it from its beginning. Once it is too long for that, it can be read only once, as fast as it is sent.
+ * it from its beginning. Once it is too long for that, it can be read only once, as fast as it is sent. While
+ * the budget is tight, only a short one is kept.
  */
 export class RequestBody implements ByteStream {
   readonly #flow: Flow
   readonly #keepBytes: number
-  readonly #pieces: Uint8Array[] = []
-  #bytes = 0
+  readonly #budget: ByteBudget
+  readonly #kept: GrowingBuffer
+  #isRepeatable = true
   #end: 'whole' | Error | null = null
-  /** Pieces were dropped. */
+  /** What was read was dropped. */
   #isCut = false
   /** Only the newest reader goes on. */
   #readers = 0
   #wake = () => {}
 
-  constructor(keepBytes: number, flow: Flow) {
+  constructor(keepBytes: number, flow: Flow, budget: ByteBudget) {
     this.#keepBytes = keepBytes
     this.#flow = flow
+    this.#budget = budget
+    this.#kept = new GrowingBuffer(budget)
   }
 
   get isRepeatable(): boolean {
-    return this.#bytes <= this.#keepBytes
+    return this.#isRepeatable
   }
 
   /** All of it, when it has ended and every byte was kept. */
   get whole(): Uint8Array | null {
-    if (this.#end !== 'whole' || !this.isRepeatable) return null
-    const [first = Buffer.alloc(0)] = this.#pieces
-    return this.#pieces.length < 2 ? first : Buffer.concat(this.#pieces)
+    return this.#end === 'whole' && this.isRepeatable ? this.#kept.bytes : null
   }
 
   /** Before it is read: waits for this condition, or until no more will be kept, `withinMs` at most. */
@@ -57,8 +61,9 @@ export class RequestBody implements ByteStream {
 
   push(piece: Uint8Array): void {
     if (this.#end) return
-    this.#pieces.push(piece)
-    this.#bytes += piece.length
+    this.#kept.push(piece)
+    if (this.#kept.length > (this.#budget.isTight ? shortBytes : this.#keepBytes))
+      this.#isRepeatable = false
     if (!this.isRepeatable) this.#flow.pause()
     this.#wake()
   }
@@ -68,6 +73,11 @@ export class RequestBody implements ByteStream {
     this.#wake()
   }
 
+  /** The client's call is over: what is kept counts in the budget no more. */
+  release(): void {
+    this.#kept.release()
+  }
+
   async *[Symbol.asyncIterator](): AsyncIterator<Uint8Array, undefined> {
     if (this.#isCut) throw new Error('the beginning of the request is gone')
     const reader = ++this.#readers
@@ -75,9 +85,9 @@ export class RequestBody implements ByteStream {
     for (let at = 0; ;) {
       // Ending here would look like the end of the request.
       if (reader !== this.#readers) throw new Error('another attempt sends the request')
-      const piece = this.#pieces[at]
-      if (piece) {
-        at = this.#taken(at + 1)
+      if (at < this.#kept.length) {
+        const piece = this.#kept.bytes.subarray(at)
+        at = this.#taken()
         yield piece
       } else if (this.#end instanceof Error) throw this.#end
       else if (this.#end) return
@@ -85,12 +95,12 @@ export class RequestBody implements ByteStream {
     }
   }
 
-  /** Keeps the pieces that were read, or drops them and resumes the flow. @returns the index of the next one */
-  #taken(pieces: number): number {
-    if (this.isRepeatable) return pieces
+  /** Keeps what was read, or drops it and resumes the flow. @returns where the rest begins */
+  #taken(): number {
+    if (this.isRepeatable) return this.#kept.length
     this.#isCut = true
-    this.#pieces.splice(0, pieces)
-    if (this.#pieces.length === 0) this.#flow.resume()
+    this.#kept.take()
+    this.#flow.resume()
     return 0
   }
 }

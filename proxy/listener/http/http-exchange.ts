@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ByteBudget } from '../../bytes/byte-budget.ts'
 import { Cancellation } from '../../clock/cancellation.ts'
 import { bufferOf } from '../../json/scanner.ts'
-import { RelayError, errorKinds, type ErrorKind } from '../../relay/errors.ts'
+import { RelayError, errorKinds } from '../../relay/errors.ts'
 import type { Body, ByteStream, HeaderList } from '../../upstream/wire.ts'
 import { drained } from '../listener.ts'
 import { acceptsGzip, gzipBytes, gzipFromBytes, gzipStream } from './compression.ts'
@@ -21,12 +22,13 @@ export interface HttpHandler {
   /** Answers the exchange, now or later. Must not throw. */
   serve(exchange: HttpExchange): void
   /** The answer to a request that never became an exchange: too large, not HTTP, too slow. */
-  refuse(kind: ErrorKind, message: string): HttpAnswer
+  refuse(error: RelayError): HttpAnswer
 }
 
 /** What all exchanges of a server have in common. */
 export interface ExchangeSettings {
   readonly stalledMs: number
+  readonly budget: ByteBudget
   /** Connections close after their answer. */
   isDraining: boolean
 }
@@ -48,6 +50,7 @@ export class HttpExchange implements RequestTarget {
   readonly head: RequestHead
   readonly #response: ServerResponse
   readonly #settings: ExchangeSettings
+  #heldBytes = 0
   #abort: Cancellation | null = null
 
   constructor(request: IncomingMessage, response: ServerResponse, settings: ExchangeSettings) {
@@ -75,9 +78,17 @@ export class HttpExchange implements RequestTarget {
 
   /** For the server: the response has ended or broken off. */
   closed(): void {
+    this.#settings.budget.release(this.#heldBytes)
     if (this.#response.writableFinished) return
     this.gone = true
     this.#abort?.abort()
+  }
+
+  /** Counts bytes in the budget until the response is over. */
+  hold(bytes: number): void {
+    if (this.gone) return
+    this.#heldBytes += bytes
+    this.#settings.budget.hold(bytes)
   }
 
   /** Answers with bytes; Node leaves the body out for a HEAD. */
@@ -97,7 +108,10 @@ export class HttpExchange implements RequestTarget {
     if (!(body instanceof Uint8Array)) {
       if (body !== null) return this.#stream(status, headers, body)
       this.#send(status, headers, body)
-    } else if (body.length < gzipFromBytes) this.#send(status, headers, body)
+      return undefined
+    }
+    this.hold(body.length)
+    if (body.length < gzipFromBytes) this.#send(status, headers, body)
     else {
       const varied = [...headers, 'Vary', 'Accept-Encoding']
       if (this.#takesGzip) return this.#zip(status, varied, body)
@@ -145,9 +159,11 @@ export class HttpExchange implements RequestTarget {
         if (this.gone) return
         begin()
         if (response.write(chunk)) continue
+        this.hold(chunk.length)
         response.setTimeout(this.#settings.stalledMs)
         await drained(response)
         response.setTimeout(0)
+        this.hold(-chunk.length)
       }
     } catch (error) {
       // Only a broken connection shows the client that its answer is not complete.

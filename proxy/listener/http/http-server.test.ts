@@ -4,6 +4,7 @@ import { request } from 'node:http'
 import { gzipSync, gunzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import fc from 'fast-check'
+import { ByteBudget } from '../../bytes/byte-budget.ts'
 import type { Relay } from '../../relay/relay.ts'
 import { systemClock } from '../../clock/clock.ts'
 import type { HttpExchange } from './http-exchange.ts'
@@ -255,10 +256,11 @@ describe('HTTP', () => {
 const serverOptions: HttpServerOptions = {
   address: { host: '127.0.0.1', port: 0 },
   maxRequestBytes: 1_000,
+  budget: new ByteBudget(1e9),
   clock: systemClock,
   handler: {
     serve: (exchange) => void exchange.respond(200, [], Buffer.alloc(32 * 1024 * 1024)),
-    refuse: ({ httpStatus }) => ({ status: httpStatus, headers: [], body: Buffer.from('refused') }),
+    refuse: ({ kind }) => ({ status: kind.httpStatus, headers: [], body: Buffer.from('refused') }),
   },
   observer: { connectionsChanged: () => undefined },
 }

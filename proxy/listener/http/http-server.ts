@@ -8,8 +8,9 @@ import {
   type ServerResponse,
 } from 'node:http'
 import type { Socket } from 'node:net'
+import { GrowingBuffer } from '../../bytes/growing-buffer.ts'
 import type { Address } from '../../config/types.ts'
-import { errorKinds, type ErrorKind, type RelayError } from '../../relay/errors.ts'
+import { RelayError, errorKinds, overloaded, type ErrorKind } from '../../relay/errors.ts'
 import {
   closed,
   closeGraceMs,
@@ -22,7 +23,7 @@ import {
   type ListenerOptions,
 } from '../listener.ts'
 import type { WebSocketServer } from '../websocket/websocket-server.ts'
-import { decodeBody, tooLarge } from './compression.ts'
+import { Inflater, tooLarge } from './compression.ts'
 import {
   HttpExchange,
   type ExchangeSettings,
@@ -63,7 +64,7 @@ const notHttp = [errorKinds.badHttp, 'this is not a request in HTTP/1.1'] as con
 
 export interface HttpServerOptions extends Pick<
   ListenerOptions,
-  'address' | 'maxRequestBytes' | 'clock'
+  'address' | 'maxRequestBytes' | 'clock' | 'budget'
 > {
   readonly handler: HttpHandler
   readonly observer: Pick<ListenerObserver, 'connectionsChanged'>
@@ -86,6 +87,7 @@ export class HttpServer implements Listener {
   readonly #options: HttpServerOptions
   readonly #server: Server
   readonly #settings: ExchangeSettings
+  readonly #inflater: Inflater
   /** Without those that have become WebSockets. */
   readonly #connections = new Map<Socket, Connection>()
   #open = 0
@@ -95,7 +97,8 @@ export class HttpServer implements Listener {
     this.#options = options
     const { keepAliveMs, headersMs, requestMs, checkMs, stalledMs } =
       options.timeouts ?? defaultTimeouts
-    this.#settings = { stalledMs, isDraining: false }
+    this.#settings = { stalledMs, budget: options.budget, isDraining: false }
+    this.#inflater = new Inflater(options)
     this.#server = createServer({
       keepAliveTimeout: keepAliveMs,
       headersTimeout: headersMs,
@@ -220,32 +223,48 @@ export class HttpServer implements Listener {
     response: ServerResponse,
     connection: Connection | undefined,
   ): void {
-    const { maxRequestBytes, handler } = this.#options
+    const { budget, handler } = this.#options
     const exchange = new HttpExchange(request, response, this.#settings)
+    const collected = new GrowingBuffer(budget)
     response.on('close', () => {
       this.#count(connection, -1)
+      collected.release()
       exchange.closed()
       if (connection && connection.waiting.length > 0) this.#serveNext(connection, request.socket)
     })
-    collectBody(request, maxRequestBytes, (body) => {
-      if (exchange.fault || body === null) {
-        const { kind, message } = exchange.fault ?? tooLarge(maxRequestBytes)
-        return exchange.answer(handler.refuse(kind, message))
-      }
-      exchange.body = body
-      const { contentEncoding } = exchange.head
-      if (contentEncoding === null) handler.serve(exchange)
-      else void this.#decode(exchange, contentEncoding)
-    })
+    let refusal = exchange.fault
+    // The remainder of a refused body is read and dropped. Closing while the client still sends would reset
+    // the connection, and the client might never read the answer.
+    request
+      .on('data', (piece: Buffer) => {
+        refusal ??= this.#refusalOf(collected.length, piece.length)
+        if (refusal === null) collected.push(piece)
+        else collected.take()
+      })
+      .on('end', () => {
+        if (refusal) return exchange.answer(handler.refuse(refusal))
+        exchange.body = collected.bytes
+        const { contentEncoding } = exchange.head
+        if (contentEncoding === null) handler.serve(exchange)
+        else void this.#decode(exchange, contentEncoding)
+      })
+  }
+
+  /** Why a body of this length may not grow by this. */
+  #refusalOf(length: number, by: number): RelayError | null {
+    const { maxRequestBytes, budget } = this.#options
+    if (length + by > maxRequestBytes) return tooLarge(maxRequestBytes)
+    return budget.allows(length, length + by) ? null : overloaded()
   }
 
   async #decode(exchange: HttpExchange, coding: string): Promise<void> {
-    const { maxRequestBytes, handler } = this.#options
+    const { handler } = this.#options
     try {
-      exchange.body = await decodeBody(coding, exchange.body, maxRequestBytes)
+      const body = await this.#inflater.decode(coding, exchange.body)
+      exchange.hold(body.length)
+      exchange.body = body
     } catch (error) {
-      const { kind, message } = error as RelayError
-      return exchange.answer(handler.refuse(kind, message))
+      return exchange.answer(handler.refuse(error as RelayError))
     }
     handler.serve(exchange)
   }
@@ -265,7 +284,7 @@ export class HttpServer implements Listener {
       return
     }
     const [kind, message] = refusals[error.code ?? ''] ?? notHttp
-    socket.end(rawAnswer(this.#options.handler.refuse(kind, message)))
+    socket.end(rawAnswer(this.#options.handler.refuse(new RelayError(kind, message))))
     this.#options.clock.after(lingerMs, () => socket.destroy())
   }
 
@@ -290,29 +309,4 @@ function rawAnswer({ status, headers, body }: HttpAnswer): Buffer {
   for (let at = 0; at < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`)
   lines.push(`Content-Length: ${body.length}`, 'Connection: close', '', '')
   return Buffer.concat([Buffer.from(lines.join('\r\n'), 'latin1'), body])
-}
-
-/**
- * Reads a request to its end. Calls `done` with all bytes, or null when there are more than `maxBytes`;
- * never when it breaks off. The remainder of a body that is too long is read and dropped. Closing while
- * the client still sends would reset the connection, and the client might never read the answer.
- */
-function collectBody(
-  request: IncomingMessage,
-  maxBytes: number,
-  done: (body: Buffer | null) => void,
-): void {
-  let pieces: Buffer[] = []
-  let length = 0
-  request
-    .on('data', (piece: Buffer) => {
-      length += piece.length
-      if (length <= maxBytes) pieces.push(piece)
-      else pieces = []
-    })
-    .on('end', () => {
-      const [first] = pieces
-      if (length > maxBytes) done(null)
-      else done(pieces.length === 1 && first ? first : Buffer.concat(pieces))
-    })
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
+import { ByteBudget } from '../../bytes/byte-budget.ts'
 import { VirtualClock } from '../../clock/testing/virtual-clock.ts'
 import { echoRelay, RawClient, rawPost, startListener } from '../testing/listener-fixture.ts'
 import type { HttpExchange } from './http-exchange.ts'
@@ -24,10 +25,11 @@ async function held(timeouts: Partial<{ headersMs: number; requestMs: number }> 
   const server = new HttpServer({
     address: { host: '127.0.0.1', port: 0 },
     maxRequestBytes: 1_000_000,
+    budget: new ByteBudget(1e9),
     clock,
     handler: {
       serve: (exchange) => void exchanges.push(exchange),
-      refuse: ({ httpStatus }) => ({ status: httpStatus, headers: [], body: Buffer.from('no') }),
+      refuse: ({ kind }) => ({ status: kind.httpStatus, headers: [], body: Buffer.from('no') }),
     },
     observer: { connectionsChanged: (now) => void (seen.open = now) },
     timeouts: {

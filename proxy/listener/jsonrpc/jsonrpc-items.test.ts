@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
 import fc from 'fast-check'
+import { ByteBudget } from '../../bytes/byte-budget.ts'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
 import type { Relay } from '../../relay/relay.ts'
 import {
@@ -172,7 +173,7 @@ describe('a batch', () => {
   test('whose client does not read starts one wave of calls, and those at once', async () => {
     const answered = Buffer.alloc(900 * 1024, 0x31)
     let started = 0
-    const answers = batchPieces([...Array(1_000).keys()], () => {
+    const answers = batchPieces([...Array(1_000).keys()], new ByteBudget(1e9), () => {
       started += 1
       return Promise.resolve(answered)
     })
@@ -196,7 +197,7 @@ describe('a batch', () => {
         },
       }),
     })
-    const answers = batchPieces([0, 1, 2], (index) =>
+    const answers = batchPieces([0, 1, 2], new ByteBudget(1e9), (index) =>
       Promise.resolve(index === 0 ? Buffer.from('0') : streamed(index)),
     )
     for (const piece of ['[', '0', ',']) expect(String((await answers.next()).value)).toBe(piece)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { ByteBudget } from '../../bytes/byte-budget.ts'
+import { GrowingBuffer } from '../../bytes/growing-buffer.ts'
 import type { Span } from '../../json/scanner.ts'
 import { CallAborted, RelayError, errorKinds } from '../../relay/errors.ts'
 import type { Journal } from '../../relay/call.ts'
@@ -49,34 +51,42 @@ export async function answerBody(
   serving: JsonRpcServing,
 ): Promise<ItemAnswer> {
   if (read.kind === 'single') return answerItem(body, read.span, guid, context, serving)
-  const pieces = batchPieces(read.items, (span, index, joined) =>
+  const { budget } = serving
+  const pieces = batchPieces(read.items, budget, (span, index, joined) =>
     answerItem(body, span, `${guid}-${index}`, context, serving, joined),
   )
-  const collected: Uint8Array[] = []
-  let length = 0
-  while (length <= maxCollectedBytes) {
-    const next = await pieces.next()
-    if (next.done) return length === 0 ? null : Buffer.concat(collected, length)
-    collected.push(next.value)
-    length += next.value.length
+  const collected = new GrowingBuffer(budget)
+  try {
+    while (collected.length <= maxCollectedBytes) {
+      const next = await pieces.next()
+      if (next.done) return collected.length === 0 ? null : collected.bytes
+      collected.push(next.value)
+    }
+  } finally {
+    collected.release()
   }
-  return rest(Buffer.concat(collected, length), pieces)
+  return rest(collected.bytes, pieces)
 }
 
 /**
  * The JSON array of the answers, in pieces; nothing at all when no item has an answer. A bounded number
- * of items is in flight at once.
+ * of items is in flight at once. What waits for the answers before it counts in the budget.
  * @param answer may join its request to an upstream with those of other items. Must not reject.
  */
 export async function* batchPieces<Item>(
   items: readonly Item[],
+  budget: ByteBudget,
   answer: (item: Item, index: number, joined: JoinedRequests) => Promise<ItemAnswer>,
 ): AsyncGenerator<Uint8Array> {
   let isFirst = true
   for (let from = 0; from < items.length; from += waveItems) {
     const wave = items.slice(from, from + waveItems)
     const joined = new JoinedRequests(wave.length)
-    const answers = wave.map((item, at) => answer(item, from + at, joined))
+    const answers = wave.map(async (item, at) => {
+      const bytes = await answer(item, from + at, joined)
+      budget.hold(heldBytes(bytes))
+      return bytes
+    })
     // Only what was sent before this is joined. So nothing on the way from `answer` to the first attempt
     // of a call may wait, not even for one microtask.
     joined.flush()
@@ -89,13 +99,23 @@ export async function* batchPieces<Item>(
         isFirst = false
         if (bytes instanceof Uint8Array) yield bytes
         else yield* bytes
+        budget.release(heldBytes(bytes))
       }
     } finally {
       // When the client left, the answers that it will not read are released as they come.
-      for (const unread of answers.slice(next)) void unread.then(drop)
+      for (const unread of answers.slice(next))
+        void unread.then((bytes) => {
+          budget.release(heldBytes(bytes))
+          return drop(bytes)
+        })
     }
   }
   if (!isFirst) yield close
+}
+
+/** What a stream has collected is counted where it comes from. */
+function heldBytes(answer: ItemAnswer): number {
+  return answer instanceof Uint8Array ? answer.length : 0
 }
 
 /** Begins and ends a stream that has no reader: one that never began would not end its calls. */

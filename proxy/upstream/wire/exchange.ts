@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { shortBytes, type ByteBudget } from '../../bytes/byte-budget.ts'
+import { GrowingBuffer } from '../../bytes/growing-buffer.ts'
 import type { CancelSignal } from '../../clock/cancellation.ts'
 import type { Clock } from '../../clock/clock.ts'
 import { aborted, type HeaderList, type Incoming, TransportError } from '../wire.ts'
 import { ReplyBody, type Flow } from './reply-body.ts'
 
-/** A longer body is a stream. */
+/** A longer body is a stream; while the budget is tight, one over `shortBytes`. */
 const collectBytes = 1024 * 1024
 /** Interim answers (1xx) before the answer itself. */
 const maxInterims = 16
@@ -14,6 +16,7 @@ export interface WireOptions {
   /** `rpc-router/1.2.3`. */
   readonly userAgent?: string
   readonly clock: Clock
+  readonly budget: ByteBudget
 }
 
 type Resolve = (incoming: Incoming) => void
@@ -48,8 +51,7 @@ export abstract class Exchange {
   protected isOver = false
   /** Of a stream, see `ReplyBodyOptions`. */
   protected abstract readonly stallMs: number | null
-  readonly #pieces: Uint8Array[] = []
-  #collectedBytes = 0
+  readonly #collected: GrowingBuffer
   #interims = 0
   #body: ReplyBody | null = null
   readonly #signal: CancelSignal
@@ -61,6 +63,7 @@ export abstract class Exchange {
 
   constructor(options: WireOptions, signal: CancelSignal, resolve: Resolve, reject: Reject) {
     this.options = options
+    this.#collected = new GrowingBuffer(options.budget)
     this.#signal = signal
     this.#resolve = resolve
     this.#reject = reject
@@ -85,9 +88,9 @@ export abstract class Exchange {
   protected push(piece: Uint8Array): void {
     if (this.isOver) return
     if (this.#body) return this.#body.push(piece)
-    this.#pieces.push(piece)
-    this.#collectedBytes += piece.length
-    if (this.#collectedBytes > collectBytes) this.handOn()
+    this.#collected.push(piece)
+    const { length } = this.#collected
+    if (length > shortBytes && (length > collectBytes || this.options.budget.isTight)) this.handOn()
   }
 
   /** Hands on what there is, however short: more may be long in coming. */
@@ -97,7 +100,7 @@ export abstract class Exchange {
     this.#body = new ReplyBody({
       clock: this.options.clock,
       ...{ flow, stallMs },
-      pieces: this.#pieces,
+      collected: this.#collected,
       length: this.length(),
       abort: (error) => {
         this.fail(error)
@@ -110,9 +113,7 @@ export abstract class Exchange {
   protected complete(): void {
     this.end()
     if (this.#body) return this.#body.end()
-    const [first] = this.#pieces
-    const isOne = first !== undefined && this.#pieces.length === 1
-    this.#answer(isOne ? first : Buffer.concat(this.#pieces, this.#collectedBytes))
+    this.#answer(this.#collected.take())
   }
 
   protected fail(error: TransportError): void {
@@ -121,7 +122,8 @@ export abstract class Exchange {
     this.reset(error)
     // Harmless once it was resolved: then the reader of the stream gets the error.
     this.#reject(error)
-    this.#body?.fail(error)
+    if (this.#body) this.#body.fail(error)
+    else this.#collected.take()
   }
 
   protected end(): void {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
+import { ByteBudget } from '../../bytes/byte-budget.ts'
+import { GrowingBuffer } from '../../bytes/growing-buffer.ts'
 import { VirtualClock } from '../../clock/testing/virtual-clock.ts'
 import { ReplyBody, waitingBytes, type Flow } from './reply-body.ts'
 import type { TransportError } from '../wire.ts'
@@ -10,10 +12,12 @@ const stallMs = 30_000
 /** A stream whose first piece is there. */
 function fixture(different: { stallMs?: number | null; flow?: Flow } = {}) {
   const clock = new VirtualClock()
+  const collected = new GrowingBuffer(new ByteBudget(1e9))
+  collected.push(Buffer.alloc(waitingBytes))
   const body: ReplyBody = new ReplyBody({
     clock,
     flow: { pause: () => {}, resume: () => {} },
-    pieces: [Buffer.alloc(waitingBytes)],
+    collected,
     length: null,
     stallMs,
     ...different,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { GrowingBuffer } from '../../bytes/growing-buffer.ts'
 import type { Cancel, Clock } from '../../clock/clock.ts'
 import { aborted, type BodyStream, TransportError } from '../wire.ts'
 
@@ -16,7 +17,7 @@ export interface ReplyBodyOptions {
   readonly clock: Clock
   readonly flow: Flow
   /** What has come already. */
-  readonly pieces: Uint8Array[]
+  readonly collected: GrowingBuffer
   /** All bytes, when the source says that it knows. */
   readonly length: number | null
   /**
@@ -42,25 +43,24 @@ const done: Result = { done: true, value: undefined }
 export class ReplyBody implements BodyStream, AsyncIterator<Uint8Array, undefined> {
   readonly length: number | null
   readonly #options: ReplyBodyOptions
-  #chunks: Uint8Array[]
-  #waitingBytes: number
+  /** What has come and waits for the reader. */
+  readonly #waiting: GrowingBuffer
   #paused: boolean
   #over: 'ended' | 'left' | TransportError | null = null
   #waiter: Waiter | null = null
 
   constructor(options: ReplyBodyOptions) {
-    const { pieces, length, flow } = options
+    const { collected, length, flow } = options
     this.#options = options
     this.length = length
-    this.#chunks = pieces
-    this.#waitingBytes = pieces.reduce((sum, each) => sum + each.length, 0)
+    this.#waiting = collected
     // The source goes on when its reader has read what there is.
-    this.#paused = pieces.length > 0
+    this.#paused = collected.length > 0
     if (this.#paused) flow.pause()
   }
 
   get head(): readonly Uint8Array[] {
-    return this.#chunks
+    return this.#waiting.length > 0 ? [this.#waiting.bytes] : []
   }
 
   // For the source.
@@ -68,9 +68,8 @@ export class ReplyBody implements BodyStream, AsyncIterator<Uint8Array, undefine
   push(chunk: Uint8Array): void {
     if (this.#over !== null || chunk.length === 0) return
     if (this.#waiter) return this.#wake()?.resolve({ done: false, value: chunk })
-    this.#chunks.push(chunk)
-    this.#waitingBytes += chunk.length
-    if (this.#waitingBytes >= waitingBytes && !this.#paused) {
+    this.#waiting.push(chunk)
+    if (this.#waiting.length >= waitingBytes && !this.#paused) {
       this.#paused = true
       this.#options.flow.pause()
     }
@@ -86,7 +85,7 @@ export class ReplyBody implements BodyStream, AsyncIterator<Uint8Array, undefine
   fail(error: TransportError): void {
     if (this.#over !== null && this.#over !== 'ended') return
     this.#over = error
-    this.#drop()
+    this.#waiting.take()
     this.#wake()?.reject(error)
   }
 
@@ -97,10 +96,9 @@ export class ReplyBody implements BodyStream, AsyncIterator<Uint8Array, undefine
   }
 
   next(): Promise<Result> {
-    const chunk = this.#chunks.shift()
-    if (chunk) {
-      this.#waitingBytes -= chunk.length
-      if (this.#paused && this.#chunks.length === 0) {
+    if (this.#waiting.length > 0) {
+      const chunk = this.#waiting.take()
+      if (this.#paused) {
         this.#paused = false
         this.#options.flow.resume()
       }
@@ -123,14 +121,9 @@ export class ReplyBody implements BodyStream, AsyncIterator<Uint8Array, undefine
       this.#over = 'left'
       this.#options.abort(aborted())
     }
-    this.#drop()
+    this.#waiting.take()
     this.#wake()?.resolve(done)
     return Promise.resolve(done)
-  }
-
-  #drop(): void {
-    this.#chunks = []
-    this.#waitingBytes = 0
   }
 
   #wake(): Waiter | null {

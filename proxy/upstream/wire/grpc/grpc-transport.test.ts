@@ -3,6 +3,7 @@
 import { createServer, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
 import { createServer as createTcpServer, type AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
+import { ByteBudget } from '../../../bytes/byte-budget.ts'
 import { VirtualClock } from '../../../clock/testing/virtual-clock.ts'
 import { createGrpcTransport } from './grpc-transport.ts'
 import { nodeUrlConfig } from '../../testing/node-url-config.ts'
@@ -62,7 +63,10 @@ async function begun() {
   const stack = new AsyncDisposableStack()
   const node = stack.use(await new FarNode().start())
   const clock = new VirtualClock()
-  const transport = createGrpcTransport(nodeUrlConfig(node.url), { clock })
+  const transport = createGrpcTransport(nodeUrlConfig(node.url), {
+    clock,
+    budget: new ByteBudget(1e9),
+  })
   stack.defer(() => transport.close())
   const open = async () => {
     const sent = transport.send(request, new AbortController().signal)
@@ -195,7 +199,7 @@ test('a connection that is not there in 10 s is given up, and nothing was sent',
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
   const clock = new VirtualClock()
   const url = `grpcs://127.0.0.1:${(silent.address() as AddressInfo).port}`
-  const transport = createGrpcTransport(nodeUrlConfig(url), { clock })
+  const transport = createGrpcTransport(nodeUrlConfig(url), { clock, budget: new ByteBudget(1e9) })
   const sent = transport.send(request, new AbortController().signal)
   const seen = { fault: 'none', sent: true }
   sent.catch((error: { fault: string; sent: boolean }) => Object.assign(seen, error))

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import net, { type AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it, test } from 'vitest'
 import { gzipSync } from 'node:zlib'
+import { ByteBudget } from '../../../bytes/byte-budget.ts'
 import { VirtualClock } from '../../../clock/testing/virtual-clock.ts'
 import { countStreamedBytes } from '../../testing/streamed-bytes.ts'
 import { createHttpTransport } from './http-transport.ts'
@@ -51,6 +52,7 @@ async function serve(answer: (socket: net.Socket) => void) {
   cleanups.push(streamed.stop)
   const { port } = server.address() as AddressInfo
   const transport = createHttpTransport(nodeUrlConfig(`http://127.0.0.1:${port}`), {
+    budget: new ByteBudget(1e9),
     clock,
   })
   cleanups.push(() => transport.close())

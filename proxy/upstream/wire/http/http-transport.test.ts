@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { ByteBudget } from '../../../bytes/byte-budget.ts'
 import { VirtualClock } from '../../../clock/testing/virtual-clock.ts'
 import { Secret } from '../../../config/secret.ts'
 import type { NodeUrlConfig } from '../../../config/types.ts'
@@ -38,7 +39,10 @@ async function listen(server: net.Server): Promise<number> {
 }
 
 function transportTo(url: string, different: Partial<NodeUrlConfig> = {}): Transport {
-  const transport = createHttpTransport(nodeUrlConfig(url, different), { clock })
+  const transport = createHttpTransport(nodeUrlConfig(url, different), {
+    clock,
+    budget: new ByteBudget(1e9),
+  })
   cleanups.push(() => transport.close())
   return transport
 }

@@ -11,7 +11,7 @@ import { WebSocketConnection } from './ws-connection.ts'
 /** Of one URL for calls, and as many for subscriptions. */
 const maxConnections = 100
 
-export interface WebSocketTransportOptions extends WireOptions {
+export interface WebSocketTransportOptions extends Omit<WireOptions, 'budget'> {
   /** More of them are spread over several connections: nodes take no more on one. */
   readonly subscriptionsPerConnection: number
 }

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { ByteBudget } from './byte-budget.ts'
+
+const nothing = Buffer.alloc(0)
+
+/**
+ * Collects pieces in one buffer, so that a million tiny ones cost twice their bytes and no more. One piece alone
+ * is kept as it is. What it holds counts in the budget until it is taken or released.
+ */
+export class GrowingBuffer {
+  readonly #budget: ByteBudget
+  #buffer: Uint8Array = nothing
+  #heldBytes = 0
+  length = 0
+
+  constructor(budget: ByteBudget) {
+    this.#budget = budget
+  }
+
+  /** What was collected, without a copy. More pieces do not change it. */
+  get bytes(): Uint8Array {
+    return this.#buffer.length === this.length
+      ? this.#buffer
+      : this.#buffer.subarray(0, this.length)
+  }
+
+  push(piece: Uint8Array): void {
+    const length = this.length + piece.length
+    if (this.length === 0) this.#hold(piece)
+    else {
+      if (length > this.#buffer.length) {
+        const grown = Buffer.allocUnsafeSlow(length * 2)
+        grown.set(this.bytes)
+        this.#hold(grown)
+      }
+      this.#buffer.set(piece, this.length)
+    }
+    this.length = length
+  }
+
+  /** Empties it. */
+  take(): Uint8Array {
+    const { bytes } = this
+    this.release()
+    this.#buffer = nothing
+    this.length = 0
+    return bytes
+  }
+
+  /** Its bytes count no more, whoever still reads them. */
+  release(): void {
+    this.#budget.release(this.#heldBytes)
+    this.#heldBytes = 0
+  }
+
+  #hold(buffer: Uint8Array): void {
+    this.#budget.hold(buffer.length - this.#heldBytes)
+    this.#heldBytes = buffer.length
+    this.#buffer = buffer
+  }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { connect, type ClientHttp2Session } from 'node:http2'
+import { expect, test } from 'vitest'
+import { ByteBudget } from '../../bytes/byte-budget.ts'
+import { systemClock } from '../../clock/clock.ts'
+import type { Relay } from '../../relay/relay.ts'
+import { createGrpcListener } from '../grpc.ts'
+import { anyInterface, reply } from '../testing/listener-fixture.ts'
+
+const message = (length: number) => {
+  const bytes = Buffer.alloc(5 + length)
+  bytes.writeUInt32BE(length, 1)
+  return bytes
+}
+
+async function serve(relay: Relay, budget: ByteBudget) {
+  const listener = createGrpcListener({
+    address: { host: '127.0.0.1', port: 0 },
+    iface: anyInterface({}),
+    relay,
+    clock: systemClock,
+    observer: {
+      callEnded: () => {},
+      requestRefused: () => {},
+      connectionsChanged: () => {},
+      socketsChanged: () => {},
+    },
+    maxRequestBytes: 10e6,
+    allowedOrigins: null,
+    budget,
+    socketLimits: {
+      maxMessageBytes: 1,
+      maxCalls: 1,
+      maxSubscriptions: 1,
+      maxBufferedBytes: 1,
+      idleTimeoutMs: null,
+    },
+    subscriptions: null,
+    version: '1',
+    newGuid: () => 'guid',
+    health: () => true,
+  })
+  const { port } = await listener.start()
+  const session = connect(`http://127.0.0.1:${port}`)
+  return {
+    session,
+    async [Symbol.asyncDispose]() {
+      session.destroy()
+      await listener.close()
+    },
+  }
+}
+
+/** The metadata of the answer and its status. */
+async function call(session: ClientHttp2Session, path: string, body: Buffer | null) {
+  const isGet = body === null
+  const stream = session.request({
+    ':method': isGet ? 'GET' : 'POST',
+    ':path': path,
+    'content-type': 'application/grpc',
+  })
+  const head = Promise.withResolvers<Record<string, unknown>>()
+  stream.on('error', () => {}).on('response', head.resolve)
+  stream.on('trailers', (trailers) => Object.assign(seen, trailers))
+  const seen: Record<string, unknown> = {}
+  stream.end(body ?? undefined)
+  Object.assign(seen, await head.promise)
+  stream.resume()
+  await new Promise((resolve) => stream.once('close', resolve))
+  return { http: seen[':status'], grpc: seen['grpc-status'] }
+}
+
+const answer = () => {
+  const given = reply(message(100_000), { headers: ['content-type', 'application/grpc'] })
+  return { ...given, incoming: { ...given.incoming, trailers: () => ['grpc-status', '0'] } }
+}
+
+test('a full budget refuses new calls with RESOURCE_EXHAUSTED; what is in flight and /health are answered', async () => {
+  const budget = new ByteBudget(1e6)
+  const gate = Promise.withResolvers<undefined>()
+  let inFlight = 0
+  const relay: Relay = async () => {
+    inFlight += 1
+    await gate.promise
+    return answer()
+  }
+  await using served = await serve(relay, budget)
+  const first = call(served.session, '/a.B/C', message(50_000))
+  await expect.poll(() => inFlight).toBe(1)
+  await expect.poll(() => budget.heldBytes).toBeGreaterThanOrEqual(50_005)
+  budget.hold(1e6)
+  expect(await call(served.session, '/a.B/C', message(2e6))).toEqual({ http: 200, grpc: '8' })
+  expect(await call(served.session, '/health', null)).toMatchObject({ http: 200 })
+  gate.resolve(undefined)
+  expect(await first).toEqual({ http: 200, grpc: '0' })
+  budget.release(1e6)
+  expect(await call(served.session, '/a.B/C', message(10))).toEqual({ http: 200, grpc: '0' })
+  await expect.poll(() => budget.heldBytes).toBe(0)
+})
