@@ -6,6 +6,8 @@ import { setFlagsFromString } from 'node:v8'
 
 // A controller waits for the API server most of its time: it can well spend some of it on keeping its memory small.
 setFlagsFromString('--heap-growing-percent=25')
+// SIGTERM and SIGINT stop it. Of these others, SIGUSR1 would open Node's inspector, and the rest would kill.
+for (const signal of ['SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => {})
 // Keeps what was compiled for the next start, which then takes half the time.
 enableCompileCache()
 const { main } = await import('./cli/main.ts')
