@@ -50,7 +50,9 @@ export async function openAdminServer(
       },
     )
   })
-  server.requestTimeout = 10_000
+  // A scraper and the probes: what is idle goes, and few are let in.
+  server.requestTimeout = server.timeout = 10_000
+  server.maxConnections = 256
   const [, host = '', port = ''] = /^(.*):(\d+)$/.exec(address) ?? []
   try {
     server.listen(Number(port), host.replaceAll(/[[\]]/g, '') || '0.0.0.0')

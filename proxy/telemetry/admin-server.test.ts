@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterEach, expect, test } from 'vitest'
 import { VirtualClock } from '../clock/testing/virtual-clock.ts'
@@ -124,6 +124,60 @@ test('what is not HTTP is refused, and does no harm', async () => {
   socket.end('\u0000\u0001 not http\r\n\r\n')
   expect(await text(socket)).toMatch(/^(HTTP\/1.1 400 |$)/)
   expect((await get(`${url}/livez`)).status).toBe(200)
+})
+
+/** Also where it is reset. */
+const closed = (socket: Socket) =>
+  new Promise<null>((resolve) => socket.once('close', () => resolve(null)))
+
+const limits = {
+  maxConnections: 256,
+  requestMs: 60_000,
+  idleMs: 60_000,
+  keepAliveMs: 60_000,
+  checkMs: 10,
+  maxHeaderBytes: 8 * 1024,
+}
+
+test.each([
+  ['that never sends anything', '', { idleMs: 20 }],
+  ['that stops within a head', 'GET /livez HTTP/1.1\r\nHost', { requestMs: 20 }],
+  [
+    'that stops within a body',
+    'POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n1',
+    { requestMs: 20 },
+  ],
+  ['that is idle after its answer', 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n', { keepAliveMs: 20 }],
+])('a connection %s is closed', async (_, bytes, shorter) => {
+  const { port } = await start({ limits: { ...limits, ...shorter } })
+  const socket = connect(port, '127.0.0.1').on('error', () => {})
+  socket.resume().write(bytes)
+  expect(await closed(socket)).toBeNull()
+})
+
+test('connections are bounded in number; idle ones make place', async () => {
+  const { port } = await start({ limits: { ...limits, maxConnections: 3 } })
+  const ask = async () => {
+    const socket = connect(port, '127.0.0.1').on('error', () => {})
+    socket.write('GET /livez HTTP/1.1\r\nHost: x\r\n\r\n')
+    const first = await Promise.race([
+      new Promise<Buffer>((resolve) => socket.once('data', resolve)),
+      closed(socket),
+    ])
+    return { socket, isAnswered: first !== null }
+  }
+  const held = [await ask(), await ask(), await ask()]
+  expect(held.map(({ isAnswered }) => isAnswered)).toEqual([true, true, true])
+  const ended = held.map(({ socket }) => closed(socket))
+  expect((await ask()).isAnswered).toBe(false)
+  await Promise.all(ended)
+  expect((await ask()).isAnswered).toBe(true)
+})
+
+test('a head over the limit is refused', async () => {
+  const { url } = await start()
+  const answer = await fetch(`${url}/livez`, { headers: { a: 'a'.repeat(9_000) } })
+  expect(answer.status).toBe(431)
 })
 
 test('an address in use is named', async () => {

@@ -20,6 +20,21 @@ export interface AdminServerOptions {
   readonly metrics: Pick<Metrics, 'scrape' | 'contentType'>
   readonly health: Health
   readonly logger: Logger
+  readonly limits?: typeof defaultLimits
+}
+
+/** Few ask here, and nothing large: a scraper and the probes. */
+const defaultLimits = {
+  maxConnections: 256,
+  /** For the whole of a request. */
+  requestMs: 10_000,
+  /** A connection on which nothing moves, before its first answer or in one. */
+  idleMs: 10_000,
+  /** Between requests. Longer than the usual scrape interval (60 s), so that the scraper closes first. */
+  keepAliveMs: 75_000,
+  /** How often the time of requests is checked. */
+  checkMs: 1_000,
+  maxHeaderBytes: 8 * 1024,
 }
 
 const plainText = 'text/plain; charset=utf-8'
@@ -48,10 +63,14 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
   }
 }
 
+const hasBody = (headers: FastifyRequest['headers']) =>
+  headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
+
 async function makeServer({
   metrics,
   health,
   logger,
+  limits = defaultLimits,
 }: AdminServerOptions): Promise<FastifyInstance> {
   const { default: fastify } = await import('fastify')
   const answerError = (error: FastifyError, _request: FastifyRequest, reply: FastifyReply) => {
@@ -65,11 +84,20 @@ async function makeServer({
     return503OnClosing: false,
     forceCloseConnections: true,
     bodyLimit: 1_024,
-    requestTimeout: 10_000,
-    connectionTimeout: 30_000,
-    keepAliveTimeout: 75_000,
+    requestTimeout: limits.requestMs,
+    connectionTimeout: limits.idleMs,
+    keepAliveTimeout: limits.keepAliveMs,
+    http: {
+      maxHeaderSize: limits.maxHeaderBytes,
+      connectionsCheckingInterval: limits.checkMs,
+    },
     frameworkErrors: answerError,
     routerOptions: { ignoreTrailingSlash: true },
+  })
+  server.server.maxConnections = limits.maxConnections
+  // The next one finds a place.
+  server.server.on('drop', () => {
+    server.server.closeIdleConnections()
   })
   const answered = (reply: FastifyReply, { status, body }: HealthAnswer) =>
     reply.code(status).type(plainText).send(body)
@@ -81,6 +109,8 @@ async function makeServer({
   }
   server.addHook('onRequest', async (request, reply) => {
     reply.header('cache-control', 'no-store')
+    // A body is not waited for.
+    if (hasBody(request.headers)) reply.header('connection', 'close')
     // Before the body is looked at: whatever it holds, the answer is the same.
     if (request.method !== 'GET' && request.method !== 'HEAD' && !request.is404)
       await reply
