@@ -40,6 +40,7 @@ export type Question =
   | {
       readonly apiInterface: 'jsonrpc'
       readonly method: string
+      /** Their JSON as `FoundJson`, or the value itself. */
       readonly params: unknown
       /** The path that the client called, where a chain serves several (`/C/rpc`); absent: `/`. */
       readonly internalPath?: string
@@ -111,7 +112,7 @@ export interface Classification {
 /** A rule for an answer, and the value at its place in the request. */
 export interface Check {
   readonly rule: CheckRule
-  readonly wanted: unknown
+  readonly wanted: (() => unknown) | null
 }
 
 /** The place of a value in an answer, and how its number is written. */

@@ -16,6 +16,7 @@ const routedId = /^0x([0-9a-f]{8})([0-9a-f]{1,64})$/i
 /** How many filters are remembered (the least recently used goes first), and how long their criteria may be. */
 const maxRemembered = 1_000
 const maxCriteriaLength = 16_384
+const maxQuestionBytes = 64 * 1024
 /** How many blocks one poll catches up with when the filter's node is gone. */
 const maxLogBlocks = 1_000
 const maxBlocks = 100
@@ -197,7 +198,8 @@ interface Question {
 }
 
 function questionOf({ request: { body } }: Call): Question | null {
-  if (!(body instanceof Uint8Array)) return null
+  // A longer one has no id that the router gave, and no criteria that it keeps.
+  if (!(body instanceof Uint8Array) || body.length > maxQuestionBytes) return null
   const question = parseSpan(body, 0, body.length) as { params?: unknown }
   return { ...question, params: Array.isArray(question.params) ? question.params : [] }
 }

@@ -17,7 +17,7 @@ interface Case {
 }
 
 function check({ rule, block = { kind: 'none' }, wanted, result }: Case): string | null {
-  const checks = [{ rule: checkSchema.parse(rule), wanted }]
+  const checks = [{ rule: checkSchema.parse(rule), wanted: () => wanted }]
   return new Integrity('core').check(result, { checks, block })?.check ?? null
 }
 
@@ -55,7 +55,7 @@ describe('an answer about something else', () => {
 
   it('a block that is shown with another parent than before', () => {
     const rule = checkSchema.parse({ check: 'parent', hash: ['hash'], parent: ['parentHash'] })
-    const asked = { checks: [{ rule, wanted: undefined }], block: number(1) }
+    const asked = { checks: [{ rule, wanted: null }], block: number(1) }
     const integrity = new Integrity('core')
     const shown = (parentHash: string) =>
       integrity.check({ hash: hash('a'), parentHash }, asked)?.check ?? null

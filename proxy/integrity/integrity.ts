@@ -45,7 +45,8 @@ export class Integrity {
     if (form !== undefined) this.#proofs.giveUp(form)
   }
 
-  #apply({ rule, wanted }: Check, result: unknown, { block }: Asked): Violation | null {
+  #apply({ rule, wanted: read }: Check, result: unknown, { block }: Asked): Violation | null {
+    const wanted = read?.()
     switch (rule.check) {
       case 'block':
         return checkBlock(rule, result, block)

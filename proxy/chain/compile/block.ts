@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ApiInterface } from '../../config/types.ts'
+import { FoundJson, misspelt, unreadable, valueIn } from '../../json/place.ts'
 import { type NativeBlock, type Place, blockTags } from '../native/schema.ts'
 import { fieldAt } from '../proto-field.ts'
 import type { BlockPoint, BlockRef, BlockTag, Family, Question } from '../types.ts'
@@ -217,15 +218,6 @@ function readObject(value: object, syntax: PointSyntax): BlockPoint | null {
  */
 export type PlaceReader = (question: Question, segments: readonly string[]) => unknown
 
-/** Returned by a `PlaceReader` where the request has another shape than the place needs. */
-const unreadable = Symbol('unreadable')
-
-/**
- * Stands for a member whose name differs from the known one in its case. Some nodes match names
- * without regard to case and read it, others do not.
- */
-const misspelt = Symbol('misspelt')
-
 /** @param pattern of the path of a REST call */
 export function placeReader(place: Place, pattern: string): PlaceReader {
   const { header, query, message, 'path-parameter': parameter } = place
@@ -252,10 +244,18 @@ export function placeReader(place: Place, pattern: string): PlaceReader {
 function paramReader({ param: position, name, field = [] }: Place): PlaceReader {
   const at = position ?? (name === undefined ? 0 : null)
   const path = typeof field === 'string' ? [field] : field
-  return (question) =>
-    question.apiInterface === 'rest' || question.apiInterface === 'grpc'
-      ? unreadable
-      : path.reduce<unknown>(step, param(question.params, at, name))
+  const inList = at === null ? null : [at, ...path]
+  const inObject = name === undefined ? null : [name, ...path]
+  return (question) => {
+    if (question.apiInterface === 'rest' || question.apiInterface === 'grpc') return unreadable
+    const { params: given = null } = question
+    const params =
+      given instanceof FoundJson ? given : new FoundJson(Buffer.from(JSON.stringify(given)), 0)
+    const first = params.bytes[params.start]
+    if (first === 0x5b) return inList === null ? undefined : valueIn(params, inList)
+    if (first === 0x6e) return undefined
+    return inObject === null ? unreadable : valueIn(params, inObject)
+  }
 }
 
 /** The member of this name; `misspelt` where only one like it is there; undefined without either. */
@@ -263,18 +263,4 @@ function member(object: object, name: string): unknown {
   if (Object.hasOwn(object, name)) return (object as Record<string, unknown>)[name]
   const folded = name.toLowerCase()
   return Object.keys(object).some((each) => each.toLowerCase() === folded) ? misspelt : undefined
-}
-
-function param(params: unknown, position: number | null, name: string | undefined): unknown {
-  if (Array.isArray(params)) return position === null ? undefined : (params[position] as unknown)
-  if (params === undefined || params === null) return undefined
-  if (typeof params !== 'object' || name === undefined) return unreadable
-  return member(params, name)
-}
-
-function step(value: unknown, key: string | number): unknown {
-  if (value === undefined || value === null) return undefined
-  if (typeof value !== 'object' || Array.isArray(value) !== (typeof key === 'number'))
-    return value === misspelt ? misspelt : unreadable
-  return typeof key === 'number' ? (value as unknown[])[key] : member(value, key)
 }

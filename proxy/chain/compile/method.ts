@@ -88,8 +88,10 @@ function compileChecks(
     return { rule, read: isPlaced ? placeReader(rule) : null }
   })
   if (rows.every(({ read }) => read === null))
-    return Object.freeze(rows.map(({ rule }) => ({ rule, wanted: undefined })))
-  return (...request) => rows.map(({ rule, read }) => ({ rule, wanted: read?.(...request) }))
+    return Object.freeze(rows.map(({ rule }) => ({ rule, wanted: null })))
+  // Read when an answer is there: until then a filter stays as small as it was sent.
+  return (question, segments) =>
+    rows.map(({ rule, read }) => ({ rule, wanted: read && (() => read(question, segments)) }))
 }
 
 /** Where the answer shows the tip: at the method's own place, else in the interface's header. */

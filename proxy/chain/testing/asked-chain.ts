@@ -54,6 +54,11 @@ export class AskedChain {
   }
 }
 
+/** A classification with what its checks read of the request. */
+export function readOut({ checks, ...asked }: Classification) {
+  return { ...asked, checks: checks.map(({ rule, wanted }) => ({ rule, wanted: wanted?.() })) }
+}
+
 export const none: BlockRef = { kind: 'none' }
 export const invalid: BlockRef = { kind: 'invalid' }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { isAscii, isUtf8 } from 'node:buffer'
+import { FoundJson } from '../../json/place.ts'
 import {
   bufferOf,
   Cursor,
@@ -72,7 +73,7 @@ const nullId = Buffer.from('null')
 
 /**
  * One request of a client. Offsets are into the body that contains it. The chain spec classifies it
- * directly, and its params are parsed only when that reads them.
+ * directly, and of its params only what that reads is parsed.
  */
 export class JsonRpcRequest {
   readonly apiInterface = 'jsonrpc'
@@ -87,8 +88,8 @@ export class JsonRpcRequest {
   readonly method: string
   /** The chain's internal path that the client called; empty for none. */
   internalPath = ''
+  readonly params: FoundJson | null
   readonly #paramsSpan: Span | null
-  #params: unknown
 
   /**
    * Reads one request.
@@ -114,6 +115,7 @@ export class JsonRpcRequest {
     if (params && !isParams(body[params.start]))
       throw this.#invalid('"params" must be an array or an object')
     this.#paramsSpan = params
+    this.params = params && new FoundJson(body, params.start)
   }
 
   /** Gets no reply: a request of version 2.0 without an id. */
@@ -124,14 +126,6 @@ export class JsonRpcRequest {
   /** The id as the client wrote it; `null` when it wrote none. */
   get ownId(): Uint8Array {
     return this.id ? this.body.subarray(this.id.start, this.id.end) : nullId
-  }
-
-  get params(): unknown {
-    const span = this.#paramsSpan
-    // A parsed value is never undefined.
-    if (span && this.#params === undefined)
-      this.#params = parseSpan(this.body, span.start, span.end)
-    return this.#params
   }
 
   /** The params as the client wrote them; empty when it wrote none. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { bufferOf } from '../../json/scanner.ts'
+import { bufferOf, parseJson } from '../../json/scanner.ts'
 import { CallAborted, RelayError, errorKinds } from '../../relay/errors.ts'
 import type { SubscribeWish, Wish } from '../../subscription/forms/form.ts'
 import { NodeRefused, type Subscription } from '../../subscription/subscriptions.ts'
@@ -43,7 +43,7 @@ export class SessionSubscriptions {
       method: request.method,
       id: bufferOf(request.ownId).toString(),
       get params() {
-        return request.params
+        return parseJson(request.paramsBytes)
       },
     }
     let wish: Wish | null

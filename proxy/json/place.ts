@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { Cursor, parseSpan, spaceEnd, valueEnd } from './scanner.ts'
+
+/** Stands for a value of another shape than is looked for, or a longer one than is read. */
+export const unreadable = Symbol('unreadable')
+
+/**
+ * Stands for a member whose name differs from the known one in its case, or may differ in its spelling only.
+ * Some nodes match names without regard to case and read it, others do not.
+ */
+export const misspelt = Symbol('misspelt')
+
+/** Longer values are not parsed: a filter of logs has a few thousand addresses, a transaction a few blobs. */
+const maxListBytes = 256 * 1024
+const maxTextBytes = 4 * 1024 * 1024
+
+/** JSON that was found to be valid, by the offset of its first byte. */
+export class FoundJson {
+  readonly bytes: Uint8Array
+  readonly start: number
+
+  constructor(bytes: Uint8Array, start: number) {
+    this.bytes = bytes
+    this.start = start
+  }
+}
+
+/**
+ * The value that a path leads to; undefined where there is none. The way is scanned, and only that value is parsed.
+ */
+export function valueIn({ bytes, start }: FoundJson, path: readonly (string | number)[]): unknown {
+  let at = start
+  for (const key of path) {
+    const next = childOf(bytes, at, key)
+    if (typeof next !== 'number') return next
+    at = next
+  }
+  const end = valueEnd(bytes, at)
+  const isText = bytes[at] === 0x22
+  return end - at > (isText ? maxTextBytes : maxListBytes) ? unreadable : parseSpan(bytes, at, end)
+}
+
+/** Where the element or the member of the list or object at `start` begins. Of members of one name the last counts. */
+function childOf(bytes: Uint8Array, start: number, key: string | number) {
+  // Null.
+  if (bytes[start] === 0x6e) return undefined
+  if (bytes[start] !== (typeof key === 'number' ? 0x5b : 0x7b)) return unreadable
+  if (typeof key === 'number') return elementOf(bytes, start, key)
+  const cursor = new Cursor(bytes, start)
+  let found: number | typeof misspelt | undefined
+  while (cursor.next()) {
+    if (cursor.isNamed(key)) found = cursor.valueStart
+    else if (found === undefined && mayMean(bytes, cursor, key)) found = misspelt
+  }
+  return found
+}
+
+function elementOf(bytes: Uint8Array, start: number, index: number): number | undefined {
+  let at = spaceEnd(bytes, start + 1)
+  if (bytes[at] === 0x5d) return undefined
+  for (let left = index; left > 0; left--) {
+    at = spaceEnd(bytes, valueEnd(bytes, at))
+    if (bytes[at] !== 0x2c) return undefined
+    at = spaceEnd(bytes, at + 1)
+  }
+  return at
+}
+
+/** Whether a member's name is this one but for its case. One with escapes, or beyond ASCII, may be. */
+function mayMean(bytes: Uint8Array, { nameStart, nameEnd }: Cursor, name: string): boolean {
+  let isAlike = nameEnd - nameStart - 2 === name.length
+  for (let at = nameStart + 1; at < nameEnd - 1; at++) {
+    const byte = bytes[at] as number
+    if (byte === 0x5c || byte > 0x7f) return true
+    isAlike &&= ((byte ^ name.charCodeAt(at - nameStart - 1)) & 0xdf) === 0
+  }
+  return isAlike
+}
