@@ -102,6 +102,7 @@ async function startRacing(silent: SocketNode, prompt: SocketNode, signal: Abort
           skipVerifications: ['*'],
           authHeaders: new Map(),
           authQuery: new Map(),
+          compression: false,
           tls: null,
         },
       ],

@@ -1,22 +1,83 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { Tier } from './entries.ts'
+import { type ConfigFile, type NodeUrlEntry, type UpstreamEntry, defaultAddress } from './schema.ts'
 import type { Secret } from './secret.ts'
-import { type ConfigFile, type NodeUrlEntry, type UpstreamEntry } from './schema.ts'
-import { defaultAddress } from './schema.ts'
-import type { SettingName } from './settings.ts'
-import type { EndpointConfig, NodeUrlConfig, RouterConfig, Tier, UpstreamConfig } from './types.ts'
-import { processSettings, relaySettings, socketSettings, subscriptionSettings } from './types.ts'
-import type { ValuesOf } from './types.ts'
+import type { SettingName, SettingValue } from './settings.ts'
+
+/* The settings by the names that the program has for them. What each means is said in `settings.ts`. */
+
+const relaySettings = {
+  strategy: 'strategy',
+  retryLimit: 'set-relay-retry-limit',
+  maxAttempts: 'max-relay-attempts',
+  processingTimeoutMs: 'default-processing-timeout',
+  minRelayTimeoutMs: 'min-relay-timeout',
+  integrity: 'integrity',
+  retryMissingBlocks: 'retry-missing-blocks',
+} as const
+
+const socketSettings = {
+  maxMessageBytes: 'websocket-max-message-bytes',
+  maxCalls: 'websocket-max-calls',
+  maxSubscriptions: 'websocket-max-subscriptions',
+  maxBufferedBytes: 'websocket-max-buffered-bytes',
+  idleTimeoutMs: 'websocket-idle-timeout',
+} as const
+
+const subscriptionSettings = {
+  maxGapBlocks: 'subscription-max-gap-blocks',
+  stallBlocks: 'subscription-stall-blocks',
+  maxTopics: 'subscription-max-topics',
+} as const
+
+const processSettings = {
+  metricsListenAddress: 'metrics-listen-address',
+  skipWebsocketVerification: 'skip-websocket-verification',
+  enableSelectionStats: 'enable-selection-stats',
+  maxSessionsPerUpstream: 'max-sessions-per-provider',
+  upstreamFailureThreshold: 'upstream-failure-threshold',
+  epochDurationMs: 'epoch-duration',
+  healthCheckIntervalMs: 'health-check-interval',
+  livenessProbeIntervalMs: 'liveness-probe-interval',
+  maxRequestBytes: 'max-request-bytes',
+  maxBufferedBytes: 'max-buffered-bytes',
+  drainTimeoutMs: 'drain-timeout',
+  logLevel: 'log-level',
+  logFormat: 'log-format',
+} as const
+
+/** Values of settings. Null: switched off. */
+export type ValuesOf<Names extends Readonly<Record<string, SettingName>>> = {
+  readonly [Key in keyof Names]: SettingValue<Names[Key]>
+}
+
+/** How one listener relays. Set for all listeners at the top, overridable per endpoint. */
+export type RelayConfig = ValuesOf<typeof relaySettings>
+/** What one WebSocket of a client may cost. */
+export type SocketLimits = ValuesOf<typeof socketSettings>
+/** How subscriptions are kept whole. */
+export type SubscriptionConfig = ValuesOf<typeof subscriptionSettings>
+/** The listeners, the upstreams, and the settings of the process. */
+export type RouterConfig = ReturnType<typeof buildRouterConfig>
+/** A listener: one chain through one interface. */
+export type EndpointConfig = ReturnType<typeof buildEndpoint>
+/** An upstream: one provider's node, or several URLs that count as one. */
+export type UpstreamConfig = ReturnType<typeof buildUpstream>
+/** One URL of an upstream. */
+export type NodeUrlConfig = ReturnType<typeof buildNodeUrl>
 
 /** Builds the config of the program from a file that passed every check. */
-export function buildRouterConfig(file: ConfigFile): RouterConfig {
+export function buildRouterConfig(file: ConfigFile) {
   return {
     endpoints: file.endpoints.map((endpoint) => buildEndpoint(endpoint, file)),
     upstreams: [
       ...file['direct-rpc'].map((upstream) => buildUpstream(upstream, 'primary')),
       ...(file['backup-direct-rpc'] ?? []).map((upstream) => buildUpstream(upstream, 'backup')),
     ],
+    /** Files, directories or URLs of chain specs, later ones win. Empty: the bundled ones. */
     specSources: file['use-static-spec'] ?? [],
+    /** Pages of these origins are served; null: of any. */
     allowedOrigins: file['allowed-origins'] ? new Set(file['allowed-origins']) : null,
     sockets: valuesOf(socketSettings, file),
     subscriptions: valuesOf(subscriptionSettings, file),
@@ -32,10 +93,7 @@ function valuesOf<Names extends Readonly<Record<string, SettingName>>>(
   return Object.fromEntries(values) as ValuesOf<Names>
 }
 
-function buildEndpoint(
-  endpoint: ConfigFile['endpoints'][number],
-  file: ConfigFile,
-): EndpointConfig {
+function buildEndpoint(endpoint: ConfigFile['endpoints'][number], file: ConfigFile) {
   const { relay: own, 'network-address': address = endpoint['listen-address'] } = endpoint
   return {
     address: address ?? defaultAddress,
@@ -45,7 +103,7 @@ function buildEndpoint(
   }
 }
 
-function buildUpstream(upstream: UpstreamEntry, tier: Tier): UpstreamConfig {
+function buildUpstream(upstream: UpstreamEntry, tier: Tier) {
   return {
     name: upstream.name,
     tier,
@@ -58,23 +116,30 @@ function buildUpstream(upstream: UpstreamEntry, tier: Tier): UpstreamConfig {
 /** The size that common nodes accept at least. */
 const defaultMaxBatch = 100
 
-function buildNodeUrl(entry: NodeUrlEntry): NodeUrlConfig {
+function buildNodeUrl(entry: NodeUrlEntry) {
   const { url, scheme, basicAuth } = entry.url
   const auth = entry['auth-config'] ?? {}
-  const headers = new Map<string, Secret>()
-  for (const [name, value] of auth['auth-headers'] ?? []) headers.set(name.toLowerCase(), value)
-  if (basicAuth !== null) headers.set('authorization', basicAuth)
+  const authHeaders = new Map<string, Secret>()
+  for (const [name, value] of auth['auth-headers'] ?? []) authHeaders.set(name.toLowerCase(), value)
+  if (basicAuth !== null) authHeaders.set('authorization', basicAuth)
   return {
+    /** The whole URL with its keys; its printable form is the origin, as written in the file. */
     url,
     scheme,
+    /** Replaces the per-attempt time that the router would compute. */
     timeoutMs: entry.timeout ?? null,
-    // Only a request over HTTP is known to be answered as a whole.
+    /** JSON-RPC by HTTP, where a request is known to be answered as a whole: items of a batch in one; 1: singly. */
     maxBatch: scheme.startsWith('http') ? (entry['max-batch'] ?? defaultMaxBatch) : 1,
+    /** Answers are asked for in gzip. */
+    compression: entry.compression ?? scheme === 'https',
+    /** Add-ons and extensions that this URL serves: `debug`, `trace`, `archive`, `bundler`, ... */
     addons: [...new Set(entry.addons)],
+    /** Names of start-up verifications to leave out; `*` for all. */
     skipVerifications: entry['skip-verifications'] ?? [],
-    ...(entry.compression === undefined ? {} : { compression: entry.compression }),
-    authHeaders: headers,
-    authQuery: auth['auth-query'] ?? new Map(),
+    authHeaders,
+    /** Added to the query string of every request. */
+    authQuery: auth['auth-query'] ?? new Map<string, Secret>(),
+    /** As in the file: paths of PEM files. */
     tls: auth.tls ?? null,
   }
 }

@@ -5,8 +5,10 @@ import type { Address } from './fields/address.ts'
 import type { UpstreamUrl } from './fields/upstream-url.ts'
 import type { ConfigFile, NodeUrlEntry, UpstreamEntry } from './schema.ts'
 import { Secret } from './secret.ts'
-import type { Tier } from './types.ts'
 import { Scalar } from './yaml/scalar.ts'
+
+export const tiers = ['primary', 'backup'] as const
+export type Tier = (typeof tiers)[number]
 
 /** An entry of a list of the file, as far as it could be read. */
 export interface Placed<T> {

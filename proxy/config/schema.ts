@@ -164,5 +164,4 @@ export const configSchema = z.strictObject({
 
 export type ConfigFile = z.output<typeof configSchema>
 export type UpstreamEntry = z.output<typeof upstreamSchema>
-export type TlsEntry = z.output<typeof tlsSchema>
 export type NodeUrlEntry = z.output<typeof nodeUrlSchema>

@@ -38,10 +38,9 @@ const bomb = { bytes: 64 * 1024 * 1024, ratio: 500 }
  * @throws Error naming the file, when a TLS file cannot be read
  */
 export function createHttpTransport(config: NodeUrlConfig, options: WireOptions): Transport {
-  const asksForGzip = config.compression ?? config.scheme === 'https'
   const target = new UpstreamTarget(config, {
     'user-agent': options.userAgent,
-    'accept-encoding': asksForGzip ? 'gzip' : undefined,
+    'accept-encoding': config.compression ? 'gzip' : undefined,
   })
   const pool = new Pool(target.origin, {
     connect: { ...target.tls, timeout: connectTimeoutMs },
