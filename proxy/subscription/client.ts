@@ -3,7 +3,7 @@
 import type { Subscriber, Subscription } from './subscriptions.ts'
 
 /** Of events that wait for a client's reply to be sent. Far more than can come in that time. */
-const maxWaitingBytes = 64 * 1024 * 1024
+const maxWaitingBytes = 8 * 1024 * 1024
 
 /** One client of a topic. */
 export class TopicClient implements Subscription {

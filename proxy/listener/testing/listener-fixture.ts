@@ -27,7 +27,7 @@ export interface Fixture extends AsyncDisposable {
 }
 
 const socketLimits: SocketLimits = {
-  maxMessageBytes: 64 * 1024 * 1024,
+  maxMessageBytes: 10 * 1024 * 1024,
   maxCalls: 100,
   maxSubscriptions: 100,
   maxBufferedBytes: 8 * 1024 * 1024,

@@ -4,28 +4,42 @@ import { EventEmitter } from 'node:events'
 import type { Duplex } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
+import { ByteBudget } from '../../bytes/byte-budget.ts'
 import { VirtualClock } from '../../clock/testing/virtual-clock.ts'
-import { ClientSocket } from './client-socket.ts'
+import { ClientSocket, fullReason } from './client-socket.ts'
 
 const maxBufferedBytes = 1_600
 
 /** A client that reads when the test calls `take`: the library's socket and its wire. */
 class SlowSocket extends EventEmitter {
-  readonly readyState = WebSocket.OPEN
-  readonly wire = Object.assign(new EventEmitter(), { writableLength: 0, writableNeedDrain: false })
+  readyState: number = WebSocket.OPEN
+  readonly wire = Object.assign(new EventEmitter(), { writableLength: 0 })
   readonly sent: number[] = []
+  readonly texts: string[] = []
   closedWith: { code: number; reason: string } | null = null
+  #written: (() => void)[] = []
 
-  send({ length }: Uint8Array): void {
-    this.sent.push(length)
-    this.wire.writableLength += length
-    this.wire.writableNeedDrain ||= this.wire.writableLength >= 100
+  send(bytes: Uint8Array, _options: object, written: () => void): void {
+    this.sent.push(bytes.length)
+    this.texts.push(Buffer.from(bytes).toString())
+    this.wire.writableLength += bytes.length
+    this.#written.push(written)
+  }
+
+  pong(data: Uint8Array, _mask: boolean, written: () => void): void {
+    this.send(Buffer.concat([Buffer.from('pong '), data]), {}, written)
   }
 
   take(): void {
     this.wire.writableLength = 0
-    this.wire.writableNeedDrain = false
-    this.wire.emit('drain')
+    for (const written of this.#written.splice(0)) written()
+  }
+
+  /** The connection ends. */
+  end(): void {
+    this.readyState = WebSocket.CLOSED
+    this.wire.emit('close')
+    this.emit('close')
   }
 
   resume(): void {}
@@ -33,16 +47,23 @@ class SlowSocket extends EventEmitter {
 
   close(code: number, reason: string): void {
     this.closedWith ??= { code, reason }
+    this.readyState = WebSocket.CLOSING
   }
 }
 
-function made() {
+function made(limits: { maxBufferedBytes?: number; budgetBytes?: number } = {}) {
   const clock = new VirtualClock()
+  const budget = new ByteBudget(limits.budgetBytes ?? Infinity)
   const socket = new SlowSocket()
   const wire = socket.wire as unknown as Duplex
-  const serving = { clock, socketLimits: { maxBufferedBytes } }
+  const socketLimits = { maxBufferedBytes: limits.maxBufferedBytes ?? maxBufferedBytes }
+  const serving = { clock, budget, socketLimits }
   const outbox = new ClientSocket(socket as unknown as WebSocket, wire, serving)
-  return { clock, socket, outbox }
+  outbox.serve(
+    () => {},
+    () => {},
+  )
+  return { clock, budget, socket, outbox }
 }
 
 const bytes = (length: number) => new Uint8Array(length)
@@ -73,10 +94,10 @@ describe('answers', () => {
     void outbox.answer(bytes(900))
     void outbox.answer(bytes(700))
     await clock.advance(1)
-    outbox.notify(bytes(1))
+    outbox.notify([bytes(1)])
     expect(socket.closedWith).toBeNull()
-    outbox.notify(bytes(1))
-    expect([socket.sent, socket.closedWith?.code]).toEqual([[900, 1], 1008])
+    outbox.notify([bytes(1)])
+    expect([socket.sent, socket.closedWith?.code]).toEqual([[900], 1008])
   })
 
   it('of an unknown length let no more calls in than fit', async () => {
@@ -88,8 +109,12 @@ describe('answers', () => {
     expect([outbox.hasRoomBeside(2), outbox.hasRoomBeside(3)]).toEqual([true, false])
     socket.take()
     await clock.advance(1)
-    for (let at = 0; at < 50; at++) await outbox.answer(bytes(1))
-    socket.take()
+    for (let at = 0; at < 50; at++) {
+      const answered = outbox.answer(bytes(1))
+      await clock.advance(1)
+      socket.take()
+      await answered
+    }
     expect(outbox.hasRoomBeside(100)).toBe(true)
   })
 
@@ -126,13 +151,105 @@ describe('notifications', () => {
     const answered = outbox.answer(long())
     await clock.advance(1)
     socket.take()
-    for (const length of [1_000, 601]) outbox.notify(bytes(length))
+    for (const length of [300, 301]) outbox.notify([bytes(length)])
     expect([socket.sent, socket.closedWith]).toEqual([[10], null])
-    outbox.notify(bytes(1))
-    expect(socket.closedWith).toMatchObject({ code: 1008 })
     more.resolve()
-    await clock.advance(1)
+    for (let at = 0; at < 5; at++) {
+      await clock.advance(1)
+      socket.take()
+    }
     await answered
-    expect(socket.sent).toEqual([10, 10, 0, 1_000, 601])
+    expect(socket.sent).toEqual([10, 10, 0, 300, 301])
+  })
+
+  it('are kept once for all sockets, counted as they are held, and close at the bound', () => {
+    const { socket, outbox, budget } = made({ maxBufferedBytes: 8 * 1024 * 1024 })
+    const [head, result, tail] = [bytes(100), bytes(84), bytes(2)]
+    let taken = 0
+    for (; socket.closedWith === null; taken++) outbox.notify([head, result, tail])
+    // The wire has one; a queue has what fits when each counts for 512 bytes more than it has.
+    expect(socket.sent).toEqual([186])
+    expect(taken - 2).toBe(Math.ceil((8 * 1024 * 1024 - 186 + 1) / (186 + 512)))
+    expect(socket.closedWith?.code).toBe(1008)
+    expect(budget.heldBytes).toBe(186)
+    socket.end()
+    expect(budget.heldBytes).toBe(0)
+  })
+
+  it('come whole and in their order, however slowly the client reads', async () => {
+    const { clock, socket, outbox, budget } = made({ maxBufferedBytes: 1e6 })
+    const answer = outbox.answer(Buffer.from('answer 1'))
+    for (let at = 0; at < 5; at++) outbox.notify([Buffer.from('event '), Buffer.from(String(at))])
+    const late = outbox.answer(Buffer.from('answer 2'))
+    for (let at = 0; at < 9; at++) {
+      await clock.advance(1)
+      socket.take()
+    }
+    await Promise.all([answer, late])
+    const events = socket.texts.filter((text) => text.startsWith('event'))
+    expect(events).toEqual(['event 0', 'event 1', 'event 2', 'event 3', 'event 4'])
+    expect(socket.texts).toHaveLength(7)
+    expect(budget.heldBytes).toBe(0)
+    expect(clock.pending).toBe(0)
+  })
+
+  it('of a client that does not read are given up when the process holds all it may', () => {
+    const { socket, outbox, budget } = made({ maxBufferedBytes: 1e6, budgetBytes: 10_000 })
+    const { socket: keen, outbox: other } = made()
+    for (let at = 0; socket.closedWith === null && at < 100; at++) outbox.notify([bytes(186)])
+    expect(socket.closedWith).toEqual({ code: 1013, reason: fullReason })
+    expect(budget.heldBytes).toBeLessThan(10_000)
+    other.notify([bytes(186)])
+    expect([keen.sent, keen.closedWith]).toEqual([[186], null])
+  })
+})
+
+it('the newest of many pings is answered when the client reads', () => {
+  const { socket } = made()
+  for (let at = 0; at < 1_000; at++) socket.emit('ping', Buffer.from(String(at)))
+  expect(socket.texts).toEqual(['pong 0'])
+  socket.take()
+  socket.take()
+  expect(socket.texts).toEqual(['pong 0', 'pong 999'])
+})
+
+describe('what has come of a message', () => {
+  const came = (socket: SlowSocket, ...pieces: readonly number[]) => {
+    for (const piece of pieces) socket.wire.emit('data', bytes(piece))
+  }
+
+  it('counts as it is held until the message is whole', () => {
+    const { socket, budget } = made()
+    came(socket, 1, 1, 1_000)
+    expect(budget.heldBytes).toBe(1_002 + 3 * 512)
+    socket.emit('message', bytes(900))
+    expect(budget.heldBytes).toBe(0)
+  })
+
+  it('is not there after pings and pongs', async () => {
+    const { clock, socket, outbox } = made()
+    came(socket, 6 + 2, 6)
+    socket.emit('pong', bytes(2))
+    expect(outbox.unfinished.sinceMs).toBe(0)
+    socket.emit('ping', bytes(0))
+    expect(outbox.unfinished.sinceMs).toBeNull()
+    await clock.advance(5)
+    // A part of a message, and a ping before the rest of it.
+    came(socket, 10 + 6)
+    socket.emit('ping', bytes(0))
+    expect(outbox.unfinished.sinceMs).toBe(5)
+    came(socket, 6)
+    socket.emit('ping', bytes(0))
+    expect(outbox.unfinished.sinceMs).toBe(5)
+  })
+
+  it('closes the connection when the process holds all it may', () => {
+    const { socket, budget } = made({ budgetBytes: 100_000 })
+    came(socket, ...Array<number>(40).fill(1_000))
+    expect(socket.closedWith).toBeNull()
+    came(socket, ...Array<number>(50).fill(1_000))
+    expect(socket.closedWith).toEqual({ code: 1013, reason: fullReason })
+    socket.end()
+    expect(budget.heldBytes).toBe(0)
   })
 })

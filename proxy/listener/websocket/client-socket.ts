@@ -5,7 +5,8 @@ import { WebSocket } from 'ws'
 import type { SocketLimits } from '../../config/types.ts'
 import type { Body, ByteStream } from '../../upstream/wire.ts'
 import { brokenOff } from '../calls.ts'
-import { drained, type ListenerOptions, stalledMs } from '../listener.ts'
+import { type ListenerOptions, stalledMs } from '../listener.ts'
+import { overheadBytes, UnfinishedMessage } from './unfinished-message.ts'
 
 /** How long a client may take to answer a goodbye, and to read what is left. */
 const closeTimeoutMs = 5_000
@@ -23,24 +24,30 @@ export const closeCodes = {
   goingAway: 1001,
   /** The client does not read, and its answers are not kept any longer. */
   notRead: 1008,
+  /** The end of a message does not come. */
+  notWhole: 1008,
   /** An answer broke off when a part of it was sent. */
   brokenOff: 1011,
-  /** A subscription cannot go on without a gap. */
+  /** A subscription cannot go on without a gap, or the router is full. */
   tryAgain: 1013,
 } as const
+export const fullReason = 'the router holds as many bytes as it may; try again'
 
-type Serving = Pick<ListenerOptions, 'clock'> & {
+type Serving = Pick<ListenerOptions, 'clock' | 'budget'> & {
   readonly socketLimits: Pick<SocketLimits, 'maxBufferedBytes'>
 }
 
 /**
  * One WebSocket of a client. Answers are sent one after the other as the client reads them, and
  * notifications as they come. A long answer is sent in fragments, and everything else waits behind it.
- * All that the client has not read counts against one bound. Once it is closed, messages are dropped.
+ * What waits is kept here: the wire gets the next frame when it is empty, since it would hold many times
+ * the bytes of a short one. All that the client has not read counts against one bound and in the budget.
+ * Once it is closed, messages are dropped.
  */
 export class ClientSocket {
   /** The library's socket, to pause it and to check that it lives. All sending goes through this class. */
   readonly ws: WebSocket
+  readonly unfinished: UnfinishedMessage
   readonly #wire: Duplex
   readonly #serving: Serving
   /** When anything last came from the client. */
@@ -50,8 +57,13 @@ export class ClientSocket {
   /** Settles when the long answer was sent. */
   #streaming: Promise<void> | null = null
   #drained: Promise<void> | null = null
-  readonly #held: Uint8Array[] = []
+  #emptied: () => void = () => {}
+  /** Notifications in parts, which sockets share. */
+  readonly #held: (readonly Uint8Array[])[] = []
   #heldBytes = 0
+  #wireBytes = 0
+  /** What the last ping brought, until it is answered. */
+  #ping: Buffer | null = null
   /** Of answers that wait for others. */
   #waitingBytes = 0
   /** The estimated size of the next answer: that of the last ones, and less with each shorter one. */
@@ -61,32 +73,56 @@ export class ClientSocket {
     this.ws = ws
     this.#wire = wire
     this.#serving = serving
+    this.unfinished = new UnfinishedMessage(serving)
     this.receivedMs = this.usedMs = serving.clock.nowMs()
     this.#likelyBytes = serving.socketLimits.maxBufferedBytes * firstShare
   }
 
   serve(received: (message: Uint8Array) => void, closed: () => void): void {
+    const { unfinished } = this
     const noteReceived = () => {
       this.receivedMs = this.#serving.clock.nowMs()
     }
+    this.#wire.prependListener('data', ({ length }: Buffer) => {
+      if (!unfinished.came(length)) this.close(closeCodes.tryAgain, fullReason)
+    })
     this.ws
       .on('message', (message: Buffer) => {
         noteReceived()
+        unfinished.ended()
         if (!this.#isOpen) return
         this.usedMs = this.receivedMs
         received(message)
       })
-      .on('ping', noteReceived)
-      .on('pong', noteReceived)
+      .on('ping', (data: Buffer) => {
+        noteReceived()
+        unfinished.controlCame(data)
+        this.#ping = data
+        this.#sendHeld()
+      })
+      .on('pong', (data: Buffer) => {
+        noteReceived()
+        unfinished.controlCame(data)
+      })
       // The library closes it with the code that says what is wrong.
       .on('error', noteReceived)
-      .on('close', closed)
+      .on('close', () => {
+        unfinished.ended()
+        this.#dropHeld()
+        this.#countWire()
+        closed()
+      })
+  }
+
+  ping(): void {
+    this.ws.ping(undefined, false, this.#written)
   }
 
   /** @param reason of at most 123 bytes */
   close(code: number, reason: string): void {
     if (!this.#isOpen) return
     this.ws.close(code, reason)
+    this.#dropHeld()
     // The answer to the goodbye may be behind messages that were not read.
     this.ws.resume()
     this.#serving.clock.after(closeTimeoutMs, () => {
@@ -112,20 +148,27 @@ export class ClientSocket {
     const length = body instanceof Uint8Array ? body.length : streamBytes
     this.#likelyBytes = Math.max(length, (this.#likelyBytes * 7) / 8)
     this.#waitingBytes += length
+    this.#serving.budget.hold(length)
     while ((this.#streaming ?? this.#drained) !== null) await (this.#streaming ?? this.#drained)
     this.#waitingBytes -= length
+    this.#serving.budget.release(length)
     if (!(body instanceof Uint8Array)) await this.#stream(body)
     else if (!this.#send(body)) await this.#untilDrained()
   }
 
-  /** Sends a notification. The connection of a client that has too much to read is closed. */
-  notify(message: Uint8Array): void {
-    if (this.#unreadBytes > this.#serving.socketLimits.maxBufferedBytes)
-      this.close(closeCodes.notRead, 'the client does not read what it subscribed to')
-    else if (this.#streaming) {
-      this.#held.push(message)
-      this.#heldBytes += message.length
-    } else this.#send(message)
+  /**
+   * Sends a notification. The connection of a client that has too much to read is closed.
+   * @param parts must not be changed afterwards
+   */
+  notify(parts: readonly Uint8Array[]): void {
+    const { budget, socketLimits } = this.#serving
+    if (!this.#isOpen) return
+    if (this.#unreadBytes > socketLimits.maxBufferedBytes)
+      return this.close(closeCodes.notRead, 'the client does not read what it subscribed to')
+    if (this.#held.length > 0 && budget.isFull) return this.close(closeCodes.tryAgain, fullReason)
+    this.#hold(parts, 1)
+    this.#held.push(parts)
+    this.#sendHeld()
   }
 
   get #isOpen(): boolean {
@@ -152,8 +195,7 @@ export class ClientSocket {
       throw error
     } finally {
       this.#streaming = null
-      for (const message of this.#held.splice(0)) this.#send(message)
-      this.#heldBytes = 0
+      this.#sendHeld()
       resolve()
     }
   }
@@ -165,8 +207,49 @@ export class ClientSocket {
    */
   #send(bytes: Uint8Array, isLast = true): boolean {
     if (!this.#isOpen) return true
-    this.ws.send(bytes, { binary: false, fin: isLast })
-    return !this.#wire.writableNeedDrain
+    this.ws.send(bytes, { binary: false, fin: isLast }, this.#written)
+    this.#countWire()
+    return this.#wire.writableLength === 0
+  }
+
+  /** A frame left the wire. */
+  readonly #written = (): void => {
+    this.#countWire()
+    if (this.#wire.writableLength > 0) return
+    this.#sendHeld()
+    this.#emptied()
+  }
+
+  /** Sends what waits as long as the wire takes it at once. */
+  #sendHeld(): void {
+    if (this.#ping !== null && this.#wire.writableLength === 0) {
+      this.ws.pong(this.#ping, false, this.#written)
+      this.#ping = null
+    }
+    let sent = 0
+    for (const parts of this.#held) {
+      if (this.#streaming !== null || this.#wire.writableLength > 0) break
+      sent += 1
+      this.#hold(parts, -1)
+      this.#send(Buffer.concat(parts))
+    }
+    this.#held.splice(0, sent)
+  }
+
+  #hold(parts: readonly Uint8Array[], sign: 1 | -1): void {
+    const bytes = sign * parts.reduce((sum, { length }) => sum + length, overheadBytes)
+    this.#heldBytes += bytes
+    this.#serving.budget.hold(bytes)
+  }
+
+  #dropHeld(): void {
+    for (const parts of this.#held.splice(0)) this.#hold(parts, -1)
+  }
+
+  #countWire(): void {
+    const bytes = this.ws.readyState === WebSocket.CLOSED ? 0 : this.#wire.writableLength
+    this.#serving.budget.hold(bytes - this.#wireBytes)
+    this.#wireBytes = bytes
   }
 
   /** One wait for all callers: until the client has read everything, or is gone. */
@@ -179,7 +262,11 @@ export class ClientSocket {
       const reason = `nothing of the answers was read in ${stalledMs / 1000} s`
       this.close(closeCodes.notRead, reason)
     })
-    await drained(this.#wire)
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#emptied = resolve
+    this.#wire.on('close', resolve)
+    await promise
+    this.#wire.off('close', resolve)
     cancelStall()
     this.#drained = null
   }

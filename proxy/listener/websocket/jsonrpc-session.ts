@@ -15,7 +15,7 @@ import {
   readBody,
   type RequestBody,
 } from '../jsonrpc/jsonrpc-request.ts'
-import { closeCodes, type ClientSocket } from './client-socket.ts'
+import { closeCodes, fullReason, type ClientSocket } from './client-socket.ts'
 import { SessionSubscriptions } from './session-subscriptions.ts'
 
 /** The settings in the upgrade request, which apply to every call. */
@@ -36,7 +36,7 @@ export class JsonRpcSession {
   /** Aborts the calls in flight when the client leaves; null while there are none. */
   #gone: AbortController | null = null
   /** Messages that came when too many calls were in flight, or their answers were not read. */
-  #waiting: Uint8Array[] = []
+  readonly #waiting: Uint8Array[] = []
   #inFlight = 0
   #count = 0
   #isLeaving = false
@@ -62,6 +62,10 @@ export class JsonRpcSession {
 
   received(message: Uint8Array): void {
     if (this.#isSettling) return
+    const { budget } = this.#serving
+    if (!budget.allows(0, message.length))
+      return this.#socket.close(closeCodes.tryAgain, fullReason)
+    budget.hold(message.length)
     if (this.#hasRoom) this.#serve(message)
     else {
       // Messages that the library has read already still come.
@@ -79,7 +83,7 @@ export class JsonRpcSession {
 
   /** The connection has ended, from either side. */
   closed(): void {
-    this.#waiting = []
+    this.#dropWaiting()
     this.#subscriptions?.close()
     this.#gone?.abort()
   }
@@ -93,8 +97,12 @@ export class JsonRpcSession {
   /** Messages that come from now on are not answered. */
   settle(): void {
     this.#isSettling = true
-    this.#waiting = []
+    this.#dropWaiting()
     this.leave()
+  }
+
+  #dropWaiting(): void {
+    for (const { length } of this.#waiting.splice(0)) this.#serving.budget.release(length)
   }
 
   #leaveWhenDone(): void {
@@ -108,17 +116,18 @@ export class JsonRpcSession {
       const body = readBody(message)
       // The items of a batch that are in flight at once.
       const weight = body.kind === 'batch' ? Math.min(body.items.length, waveItems) : 1
-      this.#await(weight, this.#answer(message, body, guid))
+      this.#await(weight, message, this.#answer(message, body, guid))
     } catch (cause) {
       const error = errorOf(cause)
       this.#serving.observer.requestRefused(error, guid)
-      this.#await(1, this.#socket.answer(errorBytes(error, guid)))
+      this.#await(1, message, this.#socket.answer(errorBytes(error, guid)))
     }
   }
 
-  #await(weight: number, answered: Promise<void>): void {
+  #await(weight: number, { length }: Uint8Array, answered: Promise<void>): void {
     this.#inFlight += weight
     void answered.then(() => {
+      this.#serving.budget.release(length)
       this.#inFlight -= weight
       if (this.#inFlight === 0) this.#gone = null
       this.#serveWaiting()

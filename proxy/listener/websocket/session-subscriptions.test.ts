@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
+import { ByteBudget } from '../../bytes/byte-budget.ts'
 import { seededRandom } from '../../clock/testing/seeded-random.ts'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
 import type { SubscriptionForm } from '../../subscription/forms/form.ts'
@@ -198,12 +199,19 @@ describe('a subscription', () => {
     await expect.poll(() => hub.begun).toBe(1)
   })
 
-  it('ends with its connection', async () => {
-    const { hub, fixture } = await setUp()
+  it('ends with its connection, and holds no bytes of the budget after it', async () => {
+    const budget = new ByteBudget(1e9)
+    const { hub, fixture } = await setUp(ethereumForm, { budget })
     const client = await connect(fixture.port)
+    const address = Array.from({ length: 1_000 }, (_, at) => `0x${String(at).padStart(40, '0')}`)
+    const { result } = await client.ask('eth_subscribe', ['logs', { address }])
+    expect(budget.heldBytes).toBeGreaterThan(4 * 40_000)
+    await client.ask('eth_unsubscribe', [result])
+    await expect.poll(() => budget.heldBytes).toBe(0)
     for (const name of ['newHeads', 'logs']) await client.ask('eth_subscribe', [name])
     client.socket.terminate()
     await expect.poll(() => hub.members.size).toBe(0)
+    await expect.poll(() => budget.heldBytes).toBe(0)
   })
 
   it('that cannot go on closes the connection with the reason', async () => {

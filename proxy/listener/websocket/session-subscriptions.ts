@@ -11,13 +11,16 @@ import type { ItemAnswer, JsonRpcServing } from '../jsonrpc/jsonrpc-items.ts'
 import { errorBytes, type JsonRpcRequest } from '../jsonrpc/jsonrpc-request.ts'
 import { closeCodes, type ClientSocket } from './client-socket.ts'
 
+/** What a subscription holds for each byte of its parameters: they are kept as text and parsed. */
+const copies = 4
+
 /** The subscriptions of one client's connection. */
 export class SessionSubscriptions {
   readonly #offer: SubscriptionServing
   readonly #serving: JsonRpcServing
   readonly #socket: ClientSocket
   /** By handle: the subscriptions that the client has, or has asked for. */
-  readonly #open = new Map<string, Promise<Subscription>>()
+  readonly #open = new Map<string, { opening: Promise<Subscription>; heldBytes: number }>()
 
   constructor(offer: SubscriptionServing, serving: JsonRpcServing, socket: ClientSocket) {
     this.#offer = offer
@@ -101,14 +104,16 @@ export class SessionSubscriptions {
     const { head, tail } = form.envelope(wish, id)
     const opening = hub.subscribe(call, topic, {
       event: (result) => {
-        socket.notify(Buffer.concat([head, result, tail]))
+        socket.notify([head, result, tail])
         if (topic.isLast?.(result)) void this.#leave(id.handle)
       },
       ended: (reason) => {
         socket.close(closeCodes.tryAgain, reason)
       },
     })
-    this.#open.set(id.handle, opening)
+    const heldBytes = topic.key.length * copies
+    this.#open.set(id.handle, { opening, heldBytes })
+    this.#serving.budget.hold(heldBytes)
     try {
       const subscription = await opening
       if (call.signal.aborted) {
@@ -120,7 +125,7 @@ export class SessionSubscriptions {
       })
       return form.subscribed(id)
     } catch (cause) {
-      this.#open.delete(id.handle)
+      this.#forget(id.handle)
       throw cause
     }
   }
@@ -136,12 +141,17 @@ export class SessionSubscriptions {
 
   /** @returns whether there was such a subscription, once it was open. Never rejects. */
   async #leave(handle: string): Promise<boolean> {
-    const opening = this.#open.get(handle)
-    const subscription = await opening?.catch(() => null)
-    if (!subscription || this.#open.get(handle) !== opening) return false
-    this.#open.delete(handle)
+    const open = this.#open.get(handle)
+    const subscription = await open?.opening.catch(() => null)
+    if (!subscription || this.#open.get(handle) !== open) return false
+    this.#forget(handle)
     subscription.unsubscribe()
     return true
+  }
+
+  #forget(handle: string): void {
+    this.#serving.budget.release(this.#open.get(handle)?.heldBytes ?? 0)
+    this.#open.delete(handle)
   }
 
   #failed(request: JsonRpcRequest, call: JsonRpcCall, cause: unknown): ItemAnswer {

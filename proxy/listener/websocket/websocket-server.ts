@@ -13,6 +13,8 @@ import type { ListenerOptions } from '../listener.ts'
 import { JsonRpcSession } from './jsonrpc-session.ts'
 import { ClientSocket, closeCodes } from './client-socket.ts'
 
+/** The end of a message has to come this long after its beginning, as that of a body. */
+const messageMs = 60_000
 /** How often the sockets are checked. */
 const checkMs = 15_000
 /** A client that was silent for this long is sent a ping ... */
@@ -38,6 +40,7 @@ export class WebSocketServer {
       noServer: true,
       clientTracking: false,
       perMessageDeflate: false,
+      autoPong: false,
       maxPayload: options.socketLimits.maxMessageBytes,
     })
   }
@@ -133,11 +136,15 @@ export class WebSocketServer {
     const nowMs = clock.nowMs()
     for (const [socket, { isIdle }] of this.#sessions) {
       const silentForMs = nowMs - socket.receivedMs
-      if (socket.ws.isPaused) continue
-      if (silentForMs >= silentMs) socket.ws.terminate()
+      const { unfinished } = socket
+      // What the router does not read is not late.
+      if (socket.ws.isPaused) unfinished.sinceMs &&= nowMs
+      else if (nowMs - (unfinished.sinceMs ?? nowMs) >= messageMs)
+        socket.close(closeCodes.notWhole, `a message was not complete in ${messageMs / 1_000} s`)
+      else if (silentForMs >= silentMs) socket.ws.terminate()
       else if (isIdle && idleTimeoutMs !== null && nowMs - socket.usedMs >= idleTimeoutMs)
         socket.close(closeCodes.idle, 'nothing was asked for a long time')
-      else if (silentForMs >= quietMs) socket.ws.ping()
+      else if (silentForMs >= quietMs) socket.ping()
     }
   }
 }

@@ -5,6 +5,7 @@ import { connect as netConnect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
+import { ByteBudget } from '../../bytes/byte-budget.ts'
 import { VirtualClock } from '../../clock/testing/virtual-clock.ts'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
 import type { Relay } from '../../relay/relay.ts'
@@ -415,6 +416,72 @@ describe('limits', () => {
     expect(await idle.untilClosed()).toMatchObject({ code: 1000 })
     await expect.poll(openSockets).toBe(0)
   })
+})
+
+describe('a message that comes in parts', () => {
+  const parts = ['{"jsonrpc":"2.0","id":1,', '"method":"eth_chainId"}'] as const
+
+  it('is served when it is whole, and the connection is closed when that takes a minute', async () => {
+    const clock = new VirtualClock()
+    const { port, openSockets } = await listen(echoRelay, { clock })
+    const [quick, slow, subscribed] = await Promise.all([0, 1, 2].map(() => connect(port)))
+    for (const client of [quick, slow]) client!.socket.send(parts[0], { fin: false })
+    const pass = async () => {
+      await clock.advance(15_000)
+      // A client may send pings between the parts, and answers those of the router.
+      for (const client of [quick, slow, subscribed]) client!.socket.ping()
+      await sleep(20)
+    }
+    for (let at = 0; at < 3; at++) await pass()
+    quick!.socket.send(parts[1])
+    await quick!.until(1)
+    for (let at = 0; at < 3; at++) await pass()
+    expect(slow!.closed).toEqual({ code: 1008, reason: 'a message was not complete in 60 s' })
+    expect([quick!.closed, subscribed!.closed]).toEqual([null, null])
+    for (const client of [quick, subscribed]) client!.socket.terminate()
+    await expect.poll(openSockets).toBe(0)
+  })
+
+  it('counts in the budget of the process', async () => {
+    const budget = new ByteBudget(1e9)
+    const { port } = await listen(echoRelay, { budget })
+    const client = await connect(port)
+    client.socket.send(' '.repeat(1_000_000), { fin: false })
+    await expect.poll(() => budget.heldBytes).toBeGreaterThan(1_000_000)
+    client.socket.send('{}')
+    await client.until(1)
+    await expect.poll(() => budget.heldBytes).toBe(0)
+    client.socket.send(' '.repeat(1_000_000), { fin: false })
+    await expect.poll(() => budget.heldBytes).toBeGreaterThan(1_000_000)
+    client.socket.terminate()
+    await expect.poll(() => budget.heldBytes).toBe(0)
+  })
+})
+
+it('when the process holds all it may, a new message closes its connection, and the others go on', async () => {
+  const budget = new ByteBudget(10_000)
+  const answer = Promise.withResolvers<void>()
+  const { port, calls } = await listen(
+    async (asked) => {
+      await answer.promise
+      return echoRelay(asked)
+    },
+    { budget },
+  )
+  const [busy, late, quiet] = await Promise.all([0, 1, 2].map(() => connect(port)))
+  busy!.socket.send(call(1) + ' '.repeat(20_000))
+  await expect.poll(() => calls.length).toBe(1)
+  late!.socket.send(call(2))
+  expect(await late!.untilClosed()).toEqual({
+    code: 1013,
+    reason: 'the router holds as many bytes as it may; try again',
+  })
+  quiet!.socket.ping()
+  await once(quiet!.socket, 'pong')
+  answer.resolve()
+  expect(JSON.parse((await busy!.until(1))[0] as string)).toMatchObject({ id: 1 })
+  await expect.poll(() => budget.heldBytes).toBe(0)
+  expect(await quiet!.ask(call(3))).toContain('"id":3')
 })
 
 describe('a stop', () => {

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { ListenerOptions } from '../listener.ts'
+
+/** What Node.js holds of a piece of bytes, or of one that waits, beside the bytes. */
+export const overheadBytes = 512
+/** The bytes of a control frame beside its data, as clients send it. */
+const controlBytes = 6
+
+/** What has come of a message before its end. The library shows messages only when they are whole. */
+export class UnfinishedMessage {
+  /** Since when it has been coming; null: there is none. */
+  sinceMs: number | null = null
+  readonly #serving: Pick<ListenerOptions, 'clock' | 'budget'>
+  #bytes = 0
+  #heldBytes = 0
+
+  constructor(serving: Pick<ListenerOptions, 'clock' | 'budget'>) {
+    this.#serving = serving
+  }
+
+  /** Bytes came on the wire, before the library reads them. @returns whether there is room for them */
+  came(bytes: number): boolean {
+    const { budget, clock } = this.#serving
+    this.sinceMs ??= clock.nowMs()
+    this.#bytes += bytes
+    this.#heldBytes += bytes + overheadBytes
+    budget.hold(bytes + overheadBytes)
+    return budget.allows(1, this.#heldBytes)
+  }
+
+  /** A ping or a pong was among them, maybe between two parts of the message. */
+  controlCame({ length }: Uint8Array): void {
+    this.#bytes -= controlBytes + length
+    if (this.#bytes <= 0) this.ended()
+  }
+
+  ended(): void {
+    this.sinceMs = null
+    this.#serving.budget.release(this.#heldBytes)
+    this.#bytes = this.#heldBytes = 0
+  }
+}
