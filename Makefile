@@ -110,6 +110,10 @@ lint-unused: install
 lint-law: install
 	@$(BIN)/vitest run --reporter=dot scripts/law
 
+.PHONY: sbom
+sbom: install ## a list of all that the programs are made from, with hashes, in dist/sbom.cdx.json (CycloneDX)
+	@mkdir -p dist && npm sbom --sbom-format cyclonedx --omit dev --package-lock-only > dist/sbom.cdx.json
+
 .PHONY: sim
 sim: install ## the engine in virtual time against misbehaving nodes (SEEDS=5000 FROM=1, or SEED=n TRACE=1)
 	@SEEDS=$(SEEDS) FROM=$(FROM) SEED=$(SEED) TRACE=$(TRACE) $(NODE) e2e/simulation/sim.ts

