@@ -198,7 +198,7 @@ export class Upstream {
       return null
     }
     url.judgedMs = nowMs
-    const isCounted = this.failed(url, failure)
+    const isCounted = this.failed(url, failure, true)
     // That another URL works does not make the wait any shorter.
     if (!isCounted) this.score.failed(nowMs)
     return () => {
