@@ -17,7 +17,7 @@ class SlowSocket extends EventEmitter {
   readonly sent: number[] = []
   readonly texts: string[] = []
   closedWith: { code: number; reason: string } | null = null
-  #written: (() => void)[] = []
+  readonly #written: (() => void)[] = []
 
   send(bytes: Uint8Array, _options: object, written: () => void): void {
     this.sent.push(bytes.length)
