@@ -35,65 +35,41 @@ export function gzipStream(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8
   return pipeline(body, createGzip(gzipOptions), () => undefined)
 }
 
-/** A body inflates to so much at the utmost, or to so many times its length: batches of like calls reach 100. */
+/** A gzip body may inflate to so much, or to so many times its length: batches of like calls reach 100 times. */
 const inflation = { bytes: 256 * 1024, ratio: 200 }
 
-/** Undoes the `Content-Encoding` of requests; of long ones one after the other, since each may take megabytes. */
-export class Inflater {
-  readonly #options: Pick<ListenerOptions, 'maxRequestBytes' | 'budget'>
-  #last: Promise<unknown> = Promise.resolve()
-
-  constructor(options: Pick<ListenerOptions, 'maxRequestBytes' | 'budget'>) {
-    this.#options = options
+/**
+ * Undoes the `Content-Encoding` of a request. What it may inflate to counts in the budget meanwhile.
+ * @throws RelayError when the coding is unknown, the bytes are broken, or the result is over a bound
+ */
+export async function decodeBody(
+  coding: string,
+  body: Uint8Array,
+  { maxRequestBytes, budget }: Pick<ListenerOptions, 'maxRequestBytes' | 'budget'>,
+): Promise<Uint8Array> {
+  const name = coding.trim().toLowerCase()
+  if (name === '' || name === 'identity') return body
+  if (name !== 'gzip' && name !== 'x-gzip')
+    throw new RelayError(
+      errorKinds.unsupportedEncoding,
+      'the Content-Encoding of the request is not supported; send the body plain or as gzip',
+    )
+  const allowedBytes = Math.max(inflation.bytes, inflation.ratio * body.length)
+  const maxBytes = Math.min(maxRequestBytes, allowedBytes)
+  if (!budget.allows(0, maxBytes)) throw overloaded()
+  budget.hold(maxBytes)
+  try {
+    return await gunzipAsync(body, { maxOutputLength: maxBytes })
+  } catch (cause) {
+    const isTooLarge = (cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
+    if (isTooLarge && maxBytes === maxRequestBytes) throw tooLarge(maxBytes)
+    const message = isTooLarge
+      ? `the request body inflates to more than ${inflation.ratio} times its length; send it plain`
+      : 'the request body is not the gzip that it claims to be'
+    throw new RelayError(isTooLarge ? errorKinds.tooLarge : errorKinds.parse, message, { cause })
+  } finally {
+    budget.release(maxBytes)
   }
-
-  /** @throws RelayError when the coding is unknown, the bytes are broken, or the result is over a bound */
-  async decode(coding: string, body: Uint8Array): Promise<Uint8Array> {
-    switch (coding.trim().toLowerCase()) {
-      case '':
-      case 'identity':
-        return body
-      case 'gzip':
-      case 'x-gzip':
-        return this.#inflate(body)
-      default:
-        throw new RelayError(
-          errorKinds.unsupportedEncoding,
-          'the Content-Encoding of the request is not supported; send the body plain or as gzip',
-        )
-    }
-  }
-
-  #inflate(body: Uint8Array): Promise<Uint8Array> {
-    const { maxRequestBytes, budget } = this.#options
-    const maxBytes = Math.max(inflation.bytes, inflation.ratio * body.length)
-    const outputBytes = Math.min(maxRequestBytes, maxBytes)
-    const inflate = async () => {
-      if (!budget.allows(0, outputBytes)) throw overloaded()
-      budget.hold(outputBytes)
-      try {
-        return await gunzipAsync(body, { maxOutputLength: outputBytes })
-      } catch (cause) {
-        throw inflationError(cause as NodeJS.ErrnoException, maxRequestBytes, maxBytes)
-      } finally {
-        budget.release(outputBytes)
-      }
-    }
-    if (outputBytes <= inflation.bytes) return inflate()
-    const turn = this.#last.then(inflate)
-    this.#last = turn.catch(() => {})
-    return turn
-  }
-}
-
-function inflationError(cause: NodeJS.ErrnoException, maxRequestBytes: number, maxBytes: number) {
-  if (cause.code !== 'ERR_BUFFER_TOO_LARGE') {
-    const message = 'the request body is not the gzip that it claims to be'
-    return new RelayError(errorKinds.parse, message, { cause })
-  }
-  if (maxRequestBytes <= maxBytes) return tooLarge(maxRequestBytes)
-  const message = `the request body inflates to more than ${inflation.ratio} times its length; send it plain`
-  return new RelayError(errorKinds.tooLarge, message)
 }
 
 /** The error for a request over the limit. */

@@ -4,7 +4,14 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { ByteBudget } from '../../bytes/byte-budget.ts'
 import type { Relay } from '../../relay/relay.ts'
-import { RawClient, echoRelay, rawPost, reply, startListener } from '../testing/listener-fixture.ts'
+import {
+  RawClient,
+  echoRelay,
+  rawPost,
+  reply,
+  sentText,
+  startListener,
+} from '../testing/listener-fixture.ts'
 
 const KiB = 1024
 const MiB = 1024 * KiB
@@ -39,12 +46,23 @@ test('a body in one-byte chunks costs twice its bytes, and no more', async () =>
   }
   await using fixture = await startListener(relay, { budget })
   using client = new RawClient(fixture.port)
-  const body = callOf(512 * KiB)
+  const body = callOf(200_000)
   client.write(chunkedHead)
   client.write([...body].map(chunkOf).join('') + '0\r\n\r\n')
   expect(await client.until(/\}$/)).toMatch(/^HTTP\/1\.1 200 /)
   expect(peakBytes).toBeLessThanOrEqual(2 * body.length)
   await released(budget)
+})
+
+test('a body in one-byte chunks leaves time to others', async () => {
+  await using fixture = await startListener(echoRelay)
+  using client = new RawClient(fixture.port)
+  client.write(chunkedHead + [...callOf(100_000)].map(chunkOf).join('') + '0\r\n\r\n')
+  for (let count = 0; count < 20; count++)
+    expect((await fetch(fixture.url, { method: 'POST', body: callOf(1) })).status).toBe(200)
+  const isLong = fixture.calls.map((call) => sentText(call).length > 100_000)
+  expect(isLong.slice(0, 10)).toEqual(Array(10).fill(false))
+  expect(await client.until(/\}$/)).toMatch(/^HTTP\/1\.1 200 /)
 })
 
 describe('a full budget', () => {

@@ -23,7 +23,7 @@ import {
   type ListenerOptions,
 } from '../listener.ts'
 import type { WebSocketServer } from '../websocket/websocket-server.ts'
-import { Inflater, tooLarge } from './compression.ts'
+import { decodeBody, tooLarge } from './compression.ts'
 import {
   HttpExchange,
   type ExchangeSettings,
@@ -51,6 +51,10 @@ const lingerMs = 2_000
 /** Requests of one connection that wait for the one before them: what Node reads at once (64 KiB), if they have a body. */
 const maxWaiting = 1_024
 const slowRequestCode = 'ERR_HTTP_REQUEST_TIMEOUT'
+/** Each piece of a body costs a microsecond: between so many that are shorter than this, others have time. */
+const tinyPieces = { bytes: 64, count: 4_096, restMs: 100 }
+/** Between two reads of what is dropped. */
+const dropRestMs = 5
 /** The errors for bytes that are no request, or that came too slowly, by the code of Node's error. */
 const refusals: Readonly<Record<string, readonly [ErrorKind, string]>> = {
   HPE_HEADER_OVERFLOW: [
@@ -80,6 +84,8 @@ interface Connection {
   newest: IncomingMessage | null
   /** Serve pipelined requests, each once the one before it is answered. No more is read meanwhile. */
   readonly waiting: (() => void)[]
+  /** It is not read for a moment. */
+  rests: boolean
 }
 
 /** An HTTP/1.1 server on `node:http`. WebSockets also see that library, in their upgrade request. */
@@ -87,7 +93,8 @@ export class HttpServer implements Listener {
   readonly #options: HttpServerOptions
   readonly #server: Server
   readonly #settings: ExchangeSettings
-  readonly #inflater: Inflater
+  /** The last of the long bodies that are inflated one after the other. */
+  #inflating: Promise<void> = Promise.resolve()
   /** Without those that have become WebSockets. */
   readonly #connections = new Map<Socket, Connection>()
   #open = 0
@@ -98,7 +105,6 @@ export class HttpServer implements Listener {
     const { keepAliveMs, headersMs, requestMs, checkMs, stalledMs } =
       options.timeouts ?? defaultTimeouts
     this.#settings = { stalledMs, budget: options.budget, isDraining: false }
-    this.#inflater = new Inflater(options)
     this.#server = createServer({
       keepAliveTimeout: keepAliveMs,
       headersTimeout: headersMs,
@@ -170,12 +176,13 @@ export class HttpServer implements Listener {
 
   #connected(socket: Socket): void {
     const waiting: Connection['waiting'] = []
-    this.#connections.set(socket, { inFlight: 0, newest: null, waiting })
+    const connection = { inFlight: 0, newest: null, waiting, rests: false }
+    this.#connections.set(socket, connection)
     this.#changed(1)
     // Node resumes it for the body of any request. Here it may be paused already, and is read all the same:
     // then `pause` does nothing, and the event stops the parser.
     socket.on('resume', () => {
-      if (waiting.length > 0) socket.pause().emit('pause')
+      if (waiting.length > 0 || connection.rests) socket.pause().emit('pause')
     })
     socket.once('close', () => {
       waiting.length = 0
@@ -233,6 +240,7 @@ export class HttpServer implements Listener {
       if (connection && connection.waiting.length > 0) this.#serveNext(connection, request.socket)
     })
     let refusal = exchange.fault
+    let pieces = 0
     // The remainder of a refused body is read and dropped. Closing while the client still sends would reset
     // the connection, and the client might never read the answer.
     request
@@ -240,14 +248,31 @@ export class HttpServer implements Listener {
         refusal ??= this.#refusalOf(collected.length, piece.length)
         if (refusal === null) collected.push(piece)
         else collected.take()
+        pieces += 1
+        if (!connection) return
+        if (refusal) this.#rest(connection, request.socket, dropRestMs)
+        else if (pieces % tinyPieces.count === 0 && collected.length < tinyPieces.bytes * pieces)
+          this.#rest(connection, request.socket, tinyPieces.restMs)
       })
       .on('end', () => {
         if (refusal) return exchange.answer(handler.refuse(refusal))
         exchange.body = collected.bytes
         const { contentEncoding } = exchange.head
         if (contentEncoding === null) handler.serve(exchange)
-        else void this.#decode(exchange, contentEncoding)
+        else if (collected.length < 1024) void this.#decode(exchange, contentEncoding)
+        else this.#inflating = this.#inflating.then(() => this.#decode(exchange, contentEncoding))
       })
+  }
+
+  /** Leaves time to other connections: Node reads one of them up to 32 times before it turns to the next. */
+  #rest(connection: Connection, socket: Socket, ms: number): void {
+    if (connection.rests) return
+    connection.rests = true
+    socket.pause().emit('pause')
+    this.#options.clock.after(ms, () => {
+      connection.rests = false
+      if (connection.waiting.length === 0) socket.resume()
+    })
   }
 
   /** Why a body of this length may not grow by this. */
@@ -259,8 +284,9 @@ export class HttpServer implements Listener {
 
   async #decode(exchange: HttpExchange, coding: string): Promise<void> {
     const { handler } = this.#options
+    if (exchange.gone) return
     try {
-      const body = await this.#inflater.decode(coding, exchange.body)
+      const body = await decodeBody(coding, exchange.body, this.#options)
       exchange.hold(body.length)
       exchange.body = body
     } catch (error) {

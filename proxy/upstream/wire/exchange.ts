@@ -74,7 +74,7 @@ export abstract class Exchange {
   protected abstract reset(error: TransportError): void
 
   /** All bytes of the body, where they are known before. */
-  protected length(): number | null {
+  length(): number | null {
     return null
   }
 
@@ -88,7 +88,7 @@ export abstract class Exchange {
   protected push(piece: Uint8Array): void {
     if (this.isOver) return
     if (this.#body) return this.#body.push(piece)
-    this.#collected.push(piece)
+    this.#collected.push(piece, this)
     const { length } = this.#collected
     if (length > shortBytes && (length > collectBytes || this.options.budget.isTight)) this.handOn()
   }
