@@ -6,7 +6,7 @@ import type { SocketLimits } from '../../config/types.ts'
 import type { Body, ByteStream } from '../../upstream/wire.ts'
 import { brokenOff } from '../calls.ts'
 import { type ListenerOptions, stalledMs } from '../listener.ts'
-import { overheadBytes, UnfinishedMessage } from './unfinished-message.ts'
+import { controlBytes, overheadBytes, UnfinishedMessage } from './unfinished-message.ts'
 
 /** How long a client may take to answer a goodbye, and to read what is left. */
 const closeTimeoutMs = 5_000
@@ -60,12 +60,11 @@ export class ClientSocket {
   #emptied: () => void = () => {}
   /** Notifications in parts, which sockets share. */
   readonly #held: (readonly Uint8Array[])[] = []
-  #heldBytes = 0
   #wireBytes = 0
+  /** In the wire, and waiting for it. */
+  #unreadBytes = 0
   /** What the last ping brought, until it is answered. */
   #ping: Buffer | null = null
-  /** Of answers that wait for others. */
-  #waitingBytes = 0
   /** The estimated size of the next answer: that of the last ones, and less with each shorter one. */
   #likelyBytes: number
 
@@ -83,6 +82,10 @@ export class ClientSocket {
     const noteReceived = () => {
       this.receivedMs = this.#serving.clock.nowMs()
     }
+    const controlCame = ({ length }: Buffer) => {
+      noteReceived()
+      unfinished.ended(controlBytes + length)
+    }
     this.#wire.prependListener('data', ({ length }: Buffer) => {
       if (!unfinished.came(length)) this.close(closeCodes.tryAgain, fullReason)
     })
@@ -95,15 +98,11 @@ export class ClientSocket {
         received(message)
       })
       .on('ping', (data: Buffer) => {
-        noteReceived()
-        unfinished.controlCame(data)
+        controlCame(data)
         this.#ping = data
         this.#sendHeld()
       })
-      .on('pong', (data: Buffer) => {
-        noteReceived()
-        unfinished.controlCame(data)
-      })
+      .on('pong', controlCame)
       // The library closes it with the code that says what is wrong.
       .on('error', noteReceived)
       .on('close', () => {
@@ -147,11 +146,9 @@ export class ClientSocket {
   async answer(body: Body): Promise<void> {
     const length = body instanceof Uint8Array ? body.length : streamBytes
     this.#likelyBytes = Math.max(length, (this.#likelyBytes * 7) / 8)
-    this.#waitingBytes += length
-    this.#serving.budget.hold(length)
+    this.#count(length)
     while ((this.#streaming ?? this.#drained) !== null) await (this.#streaming ?? this.#drained)
-    this.#waitingBytes -= length
-    this.#serving.budget.release(length)
+    this.#count(-length)
     if (!(body instanceof Uint8Array)) await this.#stream(body)
     else if (!this.#send(body)) await this.#untilDrained()
   }
@@ -166,17 +163,13 @@ export class ClientSocket {
     if (this.#unreadBytes > socketLimits.maxBufferedBytes)
       return this.close(closeCodes.notRead, 'the client does not read what it subscribed to')
     if (this.#held.length > 0 && budget.isFull) return this.close(closeCodes.tryAgain, fullReason)
-    this.#hold(parts, 1)
+    this.#count(sizeOf(parts))
     this.#held.push(parts)
     this.#sendHeld()
   }
 
   get #isOpen(): boolean {
     return this.ws.readyState === WebSocket.OPEN
-  }
-
-  get #unreadBytes(): number {
-    return this.#wire.writableLength + this.#heldBytes + this.#waitingBytes
   }
 
   async #stream(body: ByteStream): Promise<void> {
@@ -230,26 +223,25 @@ export class ClientSocket {
     for (const parts of this.#held) {
       if (this.#streaming !== null || this.#wire.writableLength > 0) break
       sent += 1
-      this.#hold(parts, -1)
+      this.#count(-sizeOf(parts))
       this.#send(Buffer.concat(parts))
     }
     this.#held.splice(0, sent)
   }
 
-  #hold(parts: readonly Uint8Array[], sign: 1 | -1): void {
-    const bytes = sign * parts.reduce((sum, { length }) => sum + length, overheadBytes)
-    this.#heldBytes += bytes
-    this.#serving.budget.hold(bytes)
-  }
-
   #dropHeld(): void {
-    for (const parts of this.#held.splice(0)) this.#hold(parts, -1)
+    for (const parts of this.#held.splice(0)) this.#count(-sizeOf(parts))
   }
 
   #countWire(): void {
     const bytes = this.ws.readyState === WebSocket.CLOSED ? 0 : this.#wire.writableLength
-    this.#serving.budget.hold(bytes - this.#wireBytes)
+    this.#count(bytes - this.#wireBytes)
     this.#wireBytes = bytes
+  }
+
+  #count(bytes: number): void {
+    this.#unreadBytes += bytes
+    this.#serving.budget.hold(bytes)
   }
 
   /** One wait for all callers: until the client has read everything, or is gone. */
@@ -270,4 +262,8 @@ export class ClientSocket {
     cancelStall()
     this.#drained = null
   }
+}
+
+function sizeOf(parts: readonly Uint8Array[]): number {
+  return parts.reduce((sum, { length }) => sum + length, overheadBytes)
 }

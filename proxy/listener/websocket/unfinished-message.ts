@@ -5,7 +5,7 @@ import type { ListenerOptions } from '../listener.ts'
 /** What Node.js holds of a piece of bytes, or of one that waits, beside the bytes. */
 export const overheadBytes = 512
 /** The bytes of a control frame beside its data, as clients send it. */
-const controlBytes = 6
+export const controlBytes = 6
 
 /** What has come of a message before its end. The library shows messages only when they are whole. */
 export class UnfinishedMessage {
@@ -29,15 +29,12 @@ export class UnfinishedMessage {
     return budget.allows(1, this.#heldBytes)
   }
 
-  /** A ping or a pong was among them, maybe between two parts of the message. */
-  controlCame({ length }: Uint8Array): void {
-    this.#bytes -= controlBytes + length
-    if (this.#bytes <= 0) this.ended()
-  }
-
-  ended(): void {
+  /** @param bytes of it that were something else: a ping or a pong, maybe between two parts */
+  ended(bytes = Infinity): void {
+    this.#bytes = Math.max(this.#bytes - bytes, 0)
+    if (this.#bytes > 0) return
     this.sinceMs = null
     this.#serving.budget.release(this.#heldBytes)
-    this.#bytes = this.#heldBytes = 0
+    this.#heldBytes = 0
   }
 }
