@@ -173,9 +173,9 @@ export const webSocket = object(
       '10Mi',
     ).optional(),
     maxCalls: integer(
-      'Calls in flight on one connection. More wait, and the connection is not read meanwhile. Unset: 100.',
+      'Calls in flight on one connection. More wait, and the connection is not read meanwhile. Unset: 128.',
       [1, 100_000],
-      100,
+      128,
     ).optional(),
     maxSubscriptions: integer(
       'Subscriptions of one connection. Unset: 100.',

@@ -10,6 +10,8 @@ const saidOtherwise: Readonly<Record<string, string>> = {
   'shared-state': 'spec.sharedState',
   'env-file': 'the environment of the pods',
   'allowed-origins': 'the edge, where clients come in',
+  'max-calls-per-connection': 'the default of the router',
+  'grpc-idle-timeout': 'the default of the router',
   'max-buffered-bytes': 'the memory limit of the pods',
   'subscription-max-topics': 'the default of the router',
 }

@@ -148,6 +148,7 @@ function serveChain(
       budget,
       allowedOrigins: router.allowedOrigins,
       socketLimits: router.sockets,
+      grpcLimits: router.grpc,
       subscriptions,
       version: parts.version,
       newGuid: randomUUID,

@@ -25,6 +25,11 @@ const socketSettings = {
   idleTimeoutMs: 'websocket-idle-timeout',
 } as const
 
+const grpcSettings = {
+  maxStreams: 'max-calls-per-connection',
+  idleTimeoutMs: 'grpc-idle-timeout',
+} as const
+
 const subscriptionSettings = {
   maxGapBlocks: 'subscription-max-gap-blocks',
   stallBlocks: 'subscription-stall-blocks',
@@ -55,7 +60,9 @@ export type ValuesOf<Names extends Readonly<Record<string, SettingName>>> = {
 /** How one listener relays. Set for all listeners at the top, overridable per endpoint. */
 export type RelayConfig = ValuesOf<typeof relaySettings>
 /** What one WebSocket of a client may cost. */
-export type SocketLimits = ValuesOf<typeof socketSettings>
+export type SocketLimits = ValuesOf<typeof socketSettings> & { readonly maxCalls: number }
+/** What one gRPC connection of a client may cost. */
+export type GrpcLimits = ValuesOf<typeof grpcSettings>
 /** How subscriptions are kept whole. */
 export type SubscriptionConfig = ValuesOf<typeof subscriptionSettings>
 /** The listeners, the upstreams, and the settings of the process. */
@@ -69,6 +76,7 @@ export type NodeUrlConfig = ReturnType<typeof buildNodeUrl>
 
 /** Builds the config of the program from a file that passed every check. */
 export function buildRouterConfig(file: ConfigFile) {
+  const grpc = valuesOf(grpcSettings, file)
   return {
     endpoints: file.endpoints.map((endpoint) => buildEndpoint(endpoint, file)),
     upstreams: [
@@ -79,7 +87,11 @@ export function buildRouterConfig(file: ConfigFile) {
     specSources: file['use-static-spec'] ?? [],
     /** Pages of these origins are served; null: of any. */
     allowedOrigins: file['allowed-origins'] ? new Set(file['allowed-origins']) : null,
-    sockets: valuesOf(socketSettings, file),
+    sockets: {
+      ...valuesOf(socketSettings, file),
+      maxCalls: file['websocket-max-calls'] ?? grpc.maxStreams,
+    },
+    grpc,
     subscriptions: valuesOf(subscriptionSettings, file),
     ...valuesOf(processSettings, file),
   }

@@ -126,6 +126,16 @@ export const settingGroups = {
       'Origins of the pages that are served, over HTTP and WebSocket. Unset: any. Clients that are no browsers send no origin, and are always served.',
       { repeatable: true },
     ),
+    'max-calls-per-connection': setting(
+      integer(1, 100_000),
+      '128',
+      'Calls in flight on one connection: streams of gRPC, and messages of a WebSocket. More wait. Over HTTP/1 it is one.',
+    ),
+    'grpc-idle-timeout': setting(
+      switchableDuration('1s', '24h', '10m'),
+      '10m',
+      'A stream whose client has not ended its request is ended when neither side has sent anything for this long. `off`: never.',
+    ),
     'websocket-max-message-bytes': setting(
       byteSize('1B', '1GiB'),
       '10MiB',
@@ -133,8 +143,8 @@ export const settingGroups = {
     ),
     'websocket-max-calls': setting(
       integer(1, 100_000),
-      '100',
-      'Calls in flight on one connection. More wait, and the connection is not read meanwhile.',
+      null,
+      'Calls in flight on one connection. More wait, and the connection is not read meanwhile. Unset: `max-calls-per-connection`.',
     ),
     'websocket-max-subscriptions': setting(
       integer(0, 100_000),

@@ -6,7 +6,7 @@ import type { ByteBudget } from '../bytes/byte-budget.ts'
 import type { ChainInterface } from '../chain/types.ts'
 import { sleep, type Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
-import type { Address, SocketLimits } from '../config/types.ts'
+import type { Address, GrpcLimits, SocketLimits } from '../config/types.ts'
 import type { Call } from '../relay/call.ts'
 import type { RelayError } from '../relay/errors.ts'
 import type { Relay } from '../relay/relay.ts'
@@ -53,6 +53,7 @@ export interface ListenerOptions {
   /** Pages of these origins are served; null: of any. */
   readonly allowedOrigins: ReadonlySet<string> | null
   readonly socketLimits: SocketLimits
+  readonly grpcLimits: GrpcLimits
   /** Null when there is nothing to subscribe to. */
   readonly subscriptions: SubscriptionServing | null
   /** Goes into `Router-Version`. */

@@ -36,6 +36,7 @@ async function answered(body: Body) {
     address: { host: '127.0.0.1', port: 0 },
     maxRequestBytes: 1_000,
     budget: new ByteBudget(1e9),
+    grpcLimits: { maxStreams: 128, idleTimeoutMs: null },
     clock,
     serve: (exchange) => {
       void exchange.respond(['content-type', 'application/grpc'], body, () => ['grpc-status', '0'])

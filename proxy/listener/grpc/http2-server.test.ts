@@ -19,6 +19,7 @@ async function serving() {
     address: { host: '127.0.0.1', port: 0 },
     maxRequestBytes: 1_000,
     budget: new ByteBudget(1e9),
+    grpcLimits: { maxStreams: 128, idleTimeoutMs: null },
     clock,
     serve: (exchange) => void exchanges.push(exchange),
     observer: {

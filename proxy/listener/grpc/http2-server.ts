@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import {
+  constants,
   createServer,
   type Http2Server as NodeHttp2Server,
   type ServerHttp2Session,
@@ -21,8 +22,6 @@ import {
   type ListenerOptions,
 } from '../listener.ts'
 
-/** Streams that one connection may have at once. */
-const maxStreams = 4_096
 const streamWindowBytes = 256 * 1024
 /** One slow stream must not hold up the others of its connection. */
 const connectionWindowBytes = 16 * 1024 * 1024
@@ -30,11 +29,18 @@ const connectionWindowBytes = 16 * 1024 * 1024
 const maxSessionMiB = 64
 /** A client that is silent for one to two times this long is pinged, and cut off after the same time again. */
 const pulseMs = 30_000
+/**
+ * Calls that one connection may cancel: a proxy before many clients cancels hundreds a second. Beyond it
+ * Node sends GOAWAY, as it does for floods of empty, unknown and invalid frames, and of what it must answer.
+ */
+const resets = { streamResetBurst: 2_000, streamResetRate: 500 }
+/** Pings and settings of one connection in `pulseMs`. Some clients measure each round trip by a ping. */
+const maxControlFrames = 300_000
 
 /** `maxRequestBytes` is of one message of a client. */
 export interface Http2ServerOptions extends Pick<
   ListenerOptions,
-  'address' | 'maxRequestBytes' | 'clock' | 'budget'
+  'address' | 'maxRequestBytes' | 'grpcLimits' | 'clock' | 'budget'
 > {
   readonly serve: (exchange: Http2Exchange) => void
   readonly observer: Pick<ListenerObserver, 'connectionsChanged'>
@@ -53,8 +59,9 @@ export class Http2Server implements Listener {
     this.#server = createServer({
       maxSessionMemory: maxSessionMiB,
       ...metadataOptions,
+      ...resets,
       settings: {
-        maxConcurrentStreams: maxStreams,
+        maxConcurrentStreams: options.grpcLimits.maxStreams,
         initialWindowSize: streamWindowBytes,
         enablePush: false,
       },
@@ -117,6 +124,8 @@ export class Http2Server implements Listener {
         session.destroy()
       },
     })
+    const count = this.#flood(session)
+    session.on('ping', count).on('remoteSettings', count)
     session.on('close', () => {
       stopPulse()
       this.#sessions.delete(session)
@@ -124,6 +133,21 @@ export class Http2Server implements Listener {
     })
     // A client that breaks the protocol loses its connection, and nothing else happens.
     session.on('error', () => {})
+  }
+
+  /** @returns counts a frame, and ends a connection on which too many come */
+  #flood(session: ServerHttp2Session): () => void {
+    const { clock } = this.#options
+    let frames = 0
+    let sinceMs = clock.nowMs()
+    return () => {
+      if (++frames <= maxControlFrames) return
+      const nowMs = clock.nowMs()
+      if (nowMs - sinceMs < pulseMs)
+        session.destroy(new Error('a flood of frames'), constants.NGHTTP2_ENHANCE_YOUR_CALM)
+      frames = 0
+      sinceMs = nowMs
+    }
   }
 
   #receive(stream: ServerHttp2Stream, rawHeaders: readonly string[]): void {

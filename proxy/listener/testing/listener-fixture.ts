@@ -108,6 +108,7 @@ export async function startListener(relay: Relay, options: FixtureOptions = {}):
     budget: options.budget ?? new ByteBudget(Infinity),
     allowedOrigins: options.allowedOrigins ? new Set(options.allowedOrigins) : null,
     socketLimits: { ...socketLimits, ...options.socketLimits },
+    grpcLimits: { maxStreams: 128, idleTimeoutMs: 600_000 },
     subscriptions: options.subscriptions ?? null,
     version: '1.2.3',
     newGuid: () => `guid${++guids}`,

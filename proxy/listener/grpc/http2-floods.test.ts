@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { connect } from 'node:http2'
+import { expect, test } from 'vitest'
+import { ByteBudget } from '../../bytes/byte-budget.ts'
+import { VirtualClock } from '../../clock/testing/virtual-clock.ts'
+import * as raw from '../testing/raw-http2.ts'
+import { Http2Server } from './http2-server.ts'
+
+/*
+ * Cheap frames that make work: over a bound their connection gets GOAWAY and is closed, while other
+ * clients are served as if it were not there.
+ */
+
+async function serving() {
+  const stack = new AsyncDisposableStack()
+  const clock = new VirtualClock()
+  const seen = { connections: 0, calls: 0 }
+  const server = new Http2Server({
+    address: { host: '127.0.0.1', port: 0 },
+    maxRequestBytes: 1_000,
+    grpcLimits: { maxStreams: 128, idleTimeoutMs: null },
+    budget: new ByteBudget(1e9),
+    clock,
+    // An honest call has ended its request; others rest.
+    serve: (exchange) => {
+      seen.calls += 1
+      void exchange.body
+        .until(() => false, 1e9, clock)
+        .then(() => {
+          exchange.end(['content-type', 'application/grpc'], ['grpc-status', '0'])
+        })
+    },
+    observer: { connectionsChanged: (open) => void (seen.connections = open) },
+  })
+  const { port } = await server.start()
+  stack.defer(async () => {
+    const closed = server.close()
+    await clock.advance(2_000)
+    await closed
+  })
+  const innocent = connect(`http://127.0.0.1:${port}`).on('error', () => {})
+  stack.defer(() => {
+    innocent.destroy()
+  })
+  const call = () =>
+    new Promise<unknown>((resolve, reject) => {
+      const stream = innocent.request({ ':method': 'POST', ':path': '/a.B/C' })
+      stream.on('error', reject).on('response', (headers) => {
+        resolve(headers['grpc-status'])
+      })
+      stream.resume().end(Buffer.alloc(5))
+    })
+  const client = stack.use(new raw.RawHttp2(port))
+  const dispose = () => stack.disposeAsync()
+  return { clock, server, seen, client, call, [Symbol.asyncDispose]: dispose }
+}
+
+const idOf = (at: number) => 2 * at + 1
+
+/** Each row: what a client sends again and again, and the most of it that may be taken. */
+const floods: [string, number, (at: number) => Buffer[]][] = [
+  ['calls that are reset at once', 4_000, (at) => [raw.openCall(idOf(at)), raw.reset(idOf(at))]],
+  ['pings', 350_000, () => [raw.ping]],
+  ['settings', 350_000, () => [raw.emptySettings]],
+  ['empty DATA', 4_000, (at) => [...(at === 0 ? [raw.openCall(1)] : []), raw.emptyData(1)]],
+  ['headers that never end', 100, (at) => [raw.endlessHeaders(idOf(at), 100)]],
+  ['priorities', 40_000, () => [raw.prioritized(3)]],
+  ['frames of an unknown type', 40_000, () => [raw.frame(77, 0, 0)]],
+  [
+    'calls that make the server reset them',
+    4_000,
+    (at) => [raw.openCall(idOf(at)), raw.windowUpdated(idOf(at), 2 ** 31 - 1)],
+  ],
+  ['calls beyond what it may have at once', 4_000, (at) => [raw.openCall(idOf(at))]],
+]
+test.each(floods)(
+  'a flood of %s ends its connection, and no other',
+  async (_, most, of) => {
+    await using own = await serving()
+    const { client, seen, server, clock } = own
+    let sent = 0
+    while (!client.isClosed && sent < most) {
+      // Few at once: the bounds on what waits to be answered are not reached.
+      await client.writeAll(...Array.from({ length: 100 }, () => of(sent++)).flat())
+      if (sent % 2_000 === 0 || most < 2_000) expect(await own.call()).toBe('0')
+    }
+    await expect.poll(() => client.isClosed).toBe(true)
+    expect(client.goaway).toBeGreaterThan(0)
+    expect(await own.call()).toBe('0')
+    await expect.poll(() => seen.connections).toBe(1)
+    // No call of it is left.
+    const drained = server.drain()
+    await clock.advance(2_000)
+    await drained
+  },
+  60_000,
+)
+
+test('nothing is kept for a client that does not read the answers to its pings', async () => {
+  await using own = await serving()
+  const { client, seen } = own
+  await expect.poll(() => seen.connections).toBe(2)
+  client.socket.pause()
+  await client.writeAll(...Array.from({ length: 200_000 }, () => raw.ping))
+  await expect.poll(() => seen.connections).toBe(1)
+  expect(await own.call()).toBe('0')
+})
+
+test('a client may cancel hundreds of calls a second', async () => {
+  await using own = await serving()
+  const { client, seen } = own
+  for (let at = 0; at < 1_500; at++) client.write(raw.openCall(idOf(at)), raw.reset(idOf(at)))
+  await expect.poll(() => seen.calls).toBe(1_500)
+  await client.writeAll(raw.ping)
+  await expect.poll(() => client.count(raw.frameType.ping)).toBe(1)
+  expect([client.isClosed, client.goaway]).toEqual([false, null])
+})
+
+test('a client knows how many calls it may have at once', async () => {
+  await using own = await serving()
+  await expect.poll(() => own.client.maxStreams).toBe(128)
+})
