@@ -89,6 +89,7 @@ class GrpcHandler {
     if (timeoutMs instanceof RelayError) throw timeoutMs
     const receivedMs = clock.nowMs()
     const { asked, body, mayStream } = await this.#classify(exchange)
+    if (body === null) this.#endWhenIdle(exchange, guid)
     const journal = new Journal(clock.nowMs())
     journal.mayStream = mayStream
     if (timeoutMs !== null) journal.clientDeadlineMs = receivedMs + timeoutMs
@@ -107,6 +108,19 @@ class GrpcHandler {
       signal,
       journal,
     }
+  }
+
+  /** A client that never ends its request holds a stream at a node. */
+  #endWhenIdle(exchange: Http2Exchange, guid: string): void {
+    const { grpcLimits, observer } = this.#options
+    const { idleTimeoutMs } = grpcLimits
+    if (idleTimeoutMs === null) return
+    exchange.whenIdle(idleTimeoutMs, () => {
+      const message = `the request has not ended, and nothing came from either side for ${idleTimeoutMs / 1000} s`
+      const error = new RelayError(errorKinds.slowRequest, message)
+      observer.requestRefused(error, guid)
+      exchange.cutOff(statusOf(error))
+    })
   }
 
   /**

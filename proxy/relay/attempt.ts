@@ -17,6 +17,7 @@ import { isLight, isRepeatable, maySendAgain } from './call.ts'
 import { addonsOf } from './needs.ts'
 import type { RelayParts } from './parts.ts'
 import type { Reply, StreamJudge } from './reply.ts'
+import { Session } from './session.ts'
 import { isStreamFailure, StreamedAnswer, type StreamFailure } from './streamed-answer.ts'
 import type { Verdict } from './verdict.ts'
 import { mayBeRight, type Violation } from '../integrity/violation.ts'
@@ -56,6 +57,7 @@ export class Attempt implements Due {
   readonly #owner: AttemptOwner
   readonly #call: Call
   readonly #urls: Iterator<NodeUrl, undefined> & Iterable<NodeUrl>
+  readonly #session: Session
   readonly #cancellation = new Cancellation()
   #url: NodeUrl
   #record: AttemptRecord
@@ -87,7 +89,7 @@ export class Attempt implements Due {
     if (done) throw new Error('an upstream was chosen that has no URL for the call')
     this.#url = url
     this.#record = call.journal.begin(upstream.name, kind, nowMs)
-    upstream.sessions += 1
+    this.#session = new Session(upstream, call.request.body)
   }
 
   /** After how many milliseconds it is late, or fails. */
@@ -296,10 +298,9 @@ export class Attempt implements Due {
     const { clock } = this.#parts
     // The latency ends with the head: the rest is as slow as the client.
     this.#record.endedMs = nowMs
-    this.upstream.sessions += 1
     const { signal } = this.#call
     const body = new StreamedAnswer(incoming.body, rest, signal, clock, (cause) => {
-      this.upstream.sessions -= 1
+      this.#session.leave()
       const endMs = clock.nowMs()
       const isAborted = cause instanceof TransportError && cause.fault === 'aborted'
       if (cause === null) this.#succeed(refusal, endMs)
@@ -378,7 +379,8 @@ export class Attempt implements Due {
 
   #close(): void {
     this.#isOver = true
-    this.upstream.sessions -= 1
+    // That of a stream ends with it.
+    if (!(this.reply?.incoming.body instanceof StreamedAnswer)) this.#session.leave()
     this.#parts.dueTimes.delete(this)
   }
 

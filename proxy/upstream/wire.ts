@@ -23,6 +23,8 @@ export interface ByteStream extends AsyncIterable<Uint8Array> {
    * True may become false as more comes.
    */
   readonly isRepeatable?: boolean
+  /** Calls once when all of it has come, at once when it has; never when it breaks off. Absent: it is here. */
+  whenWhole?(run: () => void): void
 }
 
 /** All of a message's bytes, or the bytes as they come. */

@@ -28,7 +28,8 @@ export const errorTexts: Readonly<Record<keyof typeof errorKinds, string>> = {
     'A header of the request asks for what this version cannot do: `rpc-stickiness`, or one of `rpc-cross-validation-*`. Nothing was sent to an upstream.',
   badGrpc:
     'The request breaks the rules of gRPC: it ends in the middle of a message, or has a `grpc-timeout` twice or one that is none.',
-  slowRequest: 'The client took too long to send its request. The connection is closed.',
+  slowRequest:
+    'The client took too long to send its request. The connection is closed. Over gRPC: the request has not ended, and neither side sent anything for `--grpc-idle-timeout`.',
   unsupportedEncoding: 'The request has a `Content-Encoding` other than gzip.',
   contentType:
     'A page sent a POST without `Content-Type: application/json`, which browsers send without asking the server first. Nothing was sent to an upstream.',

@@ -27,6 +27,7 @@ async function serve(relay: Relay, budget: ByteBudget) {
       socketsChanged: () => {},
     },
     maxRequestBytes: 10e6,
+    grpcLimits: { maxStreams: 128, idleTimeoutMs: null },
     allowedOrigins: null,
     budget,
     socketLimits: {

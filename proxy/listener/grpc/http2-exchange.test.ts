@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { connect, type ClientHttp2Stream } from 'node:http2'
+import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
 import { ByteBudget } from '../../bytes/byte-budget.ts'
 import { VirtualClock } from '../../clock/testing/virtual-clock.ts'
@@ -28,7 +29,7 @@ class Endless {
 }
 
 /** A client whose call is answered with this body. */
-async function answered(body: Body) {
+async function answered(body: Body, hasEnded = true) {
   const stack = new AsyncDisposableStack()
   const clock = new VirtualClock()
   const served = Promise.withResolvers<Http2Exchange>()
@@ -42,7 +43,7 @@ async function answered(body: Body) {
       void exchange.respond(['content-type', 'application/grpc'], body, () => ['grpc-status', '0'])
       served.resolve(exchange)
     },
-    observer: { connectionsChanged: () => {} },
+    observer: { connectionsChanged: () => {}, requestRefused: () => {} },
   })
   const { port } = await server.start()
   const session = connect(`http://127.0.0.1:${port}`)
@@ -53,10 +54,12 @@ async function answered(body: Body) {
     await closed
   })
   const stream = session.request({ ':method': 'POST', ':path': '/a/B' })
-  stream.on('error', () => {}).end()
+  stream.on('error', () => {})
+  if (hasEnded) stream.end()
   await new Promise((resolve) => stream.once('response', resolve))
-  const { signal } = await served.promise
-  return { clock, stream, signal, [Symbol.asyncDispose]: () => stack.disposeAsync() }
+  const exchange = await served.promise
+  const { signal } = exchange
+  return { clock, stream, signal, exchange, [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }
 
 /** Waits until the server can send no more for now. */
@@ -128,4 +131,40 @@ test('nothing waits for a client that read all of its answer', async () => {
   // The timer of the connection, which checks that the client is alive.
   await expect.poll(() => own.clock.pending).toBe(1)
   expect(own.signal.aborted).toBe(false)
+})
+
+/** A call whose request is open, and what it took for idle. */
+async function opened() {
+  const pieces = new PassThrough()
+  const own = await answered(pieces, false)
+  const seen = { idle: 0 }
+  own.exchange.whenIdle(6_000, () => (seen.idle += 1))
+  return { ...own, pieces, seen }
+}
+
+test('a request that has not ended is idle once neither side has sent anything for a time', async () => {
+  await using own = await opened()
+  const { clock, stream, exchange, pieces, seen } = own
+  await clock.advance(5_999)
+  stream.write(Buffer.alloc(5))
+  await expect.poll(() => exchange.messages).toBe(1)
+  await clock.advance(5_999)
+  const read = new Promise((resolve) => stream.once('data', resolve))
+  pieces.write('x')
+  await read
+  await clock.advance(5_999)
+  expect(seen.idle).toBe(0)
+  await clock.advance(1)
+  expect(seen.idle).toBe(1)
+})
+
+test.each(['ends', 'is reset'])('a request that %s is never idle', async (how) => {
+  await using own = await opened()
+  const { clock, stream, seen } = own
+  const before = clock.pending
+  if (how === 'ends') stream.end()
+  else stream.close(8)
+  await expect.poll(() => clock.pending).toBe(before - 1)
+  await clock.advance(20_000)
+  expect(seen.idle).toBe(0)
 })

@@ -32,6 +32,8 @@ export class Http2Exchange {
   readonly #budget: ByteBudget
   #heldBytes = 0
   readonly #abort = new AbortController()
+  #activeMs = 0
+  #cancelIdle: Cancel = () => {}
 
   /** @param maxMessageBytes of one message of the client */
   constructor(
@@ -56,6 +58,7 @@ export class Http2Exchange {
     }
     stream
       .on('data', (chunk: Buffer) => {
+        this.#activeMs = clock.nowMs()
         frames.push(chunk)
         if (frames.longestBytes > maxMessageBytes)
           return this.cutOff(statusOf(tooLarge(maxMessageBytes)))
@@ -67,6 +70,7 @@ export class Http2Exchange {
         this.#abort.abort()
       })
       .on('end', () => {
+        this.#cancelIdle()
         if (stream.aborted) return
         if (frames.isWhole) return body.end('whole')
         // A node would take it for an internal error, or for a whole request.
@@ -76,6 +80,7 @@ export class Http2Exchange {
         this.cutOff(statusOf(error))
       })
       .on('close', () => {
+        this.#cancelIdle()
         left()
         body.release()
         budget.release(this.#heldBytes)
@@ -106,6 +111,20 @@ export class Http2Exchange {
     return this.body.whole
   }
 
+  /** From now on: calls once when neither side has sent anything for this long, unless the request has ended. */
+  whenIdle(idleMs: number, run: () => void): void {
+    const clock = this.#clock
+    const stream = this.#stream
+    this.#activeMs = clock.nowMs()
+    const look = () => {
+      if (stream.destroyed || stream.readableEnded || stream.writableEnded) return
+      const leftMs = this.#activeMs + idleMs - clock.nowMs()
+      if (leftMs <= 0) run()
+      else this.#cancelIdle = clock.after(leftMs, look)
+    }
+    look()
+  }
+
   /** Answers a request that is not gRPC, in plain HTTP. */
   answerText(status: number, text: string, headers: HeaderList = []): void {
     const stream = this.#stream
@@ -126,7 +145,7 @@ export class Http2Exchange {
   /** Ends with this status an answer that may be in the middle of its messages. */
   cutOff(status: HeaderList): void {
     const stream = this.#stream
-    if (stream.destroyed) return
+    if (stream.destroyed || stream.writableEnded) return
     if (!stream.headersSent) this.end(['content-type', 'application/grpc'], status)
     else {
       this.#trailers = () => status
@@ -160,6 +179,7 @@ export class Http2Exchange {
       if (body.length < watchedFromBytes) return
     } else {
       for await (const piece of body) {
+        this.#activeMs = this.#clock.nowMs()
         if (stream.destroyed || stream.writableEnded) return
         if (stream.write(piece)) continue
         this.#hold(piece.length)

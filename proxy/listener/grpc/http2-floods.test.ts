@@ -15,7 +15,7 @@ import { Http2Server } from './http2-server.ts'
 async function serving() {
   const stack = new AsyncDisposableStack()
   const clock = new VirtualClock()
-  const seen = { connections: 0, calls: 0 }
+  const seen = { connections: 0, calls: 0, refusals: [] as string[] }
   const server = new Http2Server({
     address: { host: '127.0.0.1', port: 0 },
     maxRequestBytes: 1_000,
@@ -31,7 +31,10 @@ async function serving() {
           exchange.end(['content-type', 'application/grpc'], ['grpc-status', '0'])
         })
     },
-    observer: { connectionsChanged: (open) => void (seen.connections = open) },
+    observer: {
+      connectionsChanged: (open) => void (seen.connections = open),
+      requestRefused: ({ kind }) => void seen.refusals.push(kind.reason),
+    },
   })
   const { port } = await server.start()
   stack.defer(async () => {
@@ -87,6 +90,7 @@ test.each(floods)(
     }
     await expect.poll(() => client.isClosed).toBe(true)
     expect(client.goaway).toBeGreaterThan(0)
+    expect(seen.refusals).toEqual(['bad-http'])
     expect(await own.call()).toBe('0')
     await expect.poll(() => seen.connections).toBe(1)
     // No call of it is left.

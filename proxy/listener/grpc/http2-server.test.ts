@@ -26,6 +26,7 @@ async function serving() {
       connectionsChanged: (open) => {
         seen.connections = open
       },
+      requestRefused: () => {},
     },
   })
   const { port } = await server.start()

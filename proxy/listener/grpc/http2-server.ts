@@ -9,6 +9,7 @@ import {
 } from 'node:http2'
 import { feelPulse } from '../../clock/pulse.ts'
 import type { Address } from '../../config/types.ts'
+import { RelayError, errorKinds } from '../../relay/errors.ts'
 import { metadataOptions } from '../../upstream/wire/grpc/http2-sessions.ts'
 import { Http2Exchange } from './http2-exchange.ts'
 import {
@@ -36,6 +37,7 @@ const pulseMs = 30_000
 const resets = { streamResetBurst: 2_000, streamResetRate: 500 }
 /** Pings and settings of one connection in `pulseMs`. Some clients measure each round trip by a ping. */
 const maxControlFrames = 300_000
+const flooded = Object.assign(new Error('too many pings or settings'), { code: 'ERR_HTTP2_FLOOD' })
 
 /** `maxRequestBytes` is of one message of a client. */
 export interface Http2ServerOptions extends Pick<
@@ -43,7 +45,7 @@ export interface Http2ServerOptions extends Pick<
   'address' | 'maxRequestBytes' | 'grpcLimits' | 'clock' | 'budget'
 > {
   readonly serve: (exchange: Http2Exchange) => void
-  readonly observer: Pick<ListenerObserver, 'connectionsChanged'>
+  readonly observer: Pick<ListenerObserver, 'connectionsChanged' | 'requestRefused'>
 }
 
 /** A plaintext HTTP/2 server on `node:http2`. Only this and its exchange know that library. */
@@ -131,8 +133,11 @@ export class Http2Server implements Listener {
       this.#sessions.delete(session)
       this.#options.observer.connectionsChanged(this.#sessions.size)
     })
-    // A client that breaks the protocol loses its connection, and nothing else happens.
-    session.on('error', () => {})
+    // A client that breaks the protocol, or its bounds, loses its connection, and nothing else happens.
+    session.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+      if (!code?.startsWith('ERR_HTTP2')) return
+      this.#options.observer.requestRefused(new RelayError(errorKinds.badHttp, message), '')
+    })
   }
 
   /** @returns counts a frame, and ends a connection on which too many come */
@@ -143,8 +148,7 @@ export class Http2Server implements Listener {
     return () => {
       if (++frames <= maxControlFrames) return
       const nowMs = clock.nowMs()
-      if (nowMs - sinceMs < pulseMs)
-        session.destroy(new Error('a flood of frames'), constants.NGHTTP2_ENHANCE_YOUR_CALM)
+      if (nowMs - sinceMs < pulseMs) session.destroy(flooded, constants.NGHTTP2_ENHANCE_YOUR_CALM)
       frames = 0
       sinceMs = nowMs
     }

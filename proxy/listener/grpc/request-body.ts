@@ -28,6 +28,7 @@ export class RequestBody implements ByteStream {
   /** Only the newest reader goes on. */
   #readers = 0
   #wake = () => {}
+  readonly #whenWhole: (() => void)[] = []
 
   constructor(keepBytes: number, flow: Flow, budget: ByteBudget) {
     this.#keepBytes = keepBytes
@@ -71,6 +72,12 @@ export class RequestBody implements ByteStream {
   end(as: 'whole' | Error): void {
     this.#end ??= as
     this.#wake()
+    for (const run of this.#whenWhole.splice(0)) if (this.#end === 'whole') run()
+  }
+
+  whenWhole(run: () => void): void {
+    if (this.#end === 'whole') run()
+    else if (this.#end === null) this.#whenWhole.push(run)
   }
 
   /** The client's call is over: what is kept counts in the budget no more. */

@@ -24,6 +24,7 @@ import {
 } from '../listener.ts'
 import type { WebSocketServer } from '../websocket/websocket-server.ts'
 import { decodeBody, tooLarge } from './compression.ts'
+import { Connection } from './connection.ts'
 import {
   HttpExchange,
   type ExchangeSettings,
@@ -48,8 +49,6 @@ const defaultTimeouts = {
 const maxHeaderBytes = 16 * 1024
 /** How long a refused client may go on sending before its connection is cut. */
 const lingerMs = 2_000
-/** Requests of one connection that wait for the one before them: what Node reads at once (64 KiB), if they have a body. */
-const maxWaiting = 1_024
 const slowRequestCode = 'ERR_HTTP_REQUEST_TIMEOUT'
 /** Each piece of a body costs a microsecond: between so many that are shorter than this, others have time. */
 const tinyPieces = { bytes: 64, count: 4_096, restMs: 100 }
@@ -74,18 +73,6 @@ export interface HttpServerOptions extends Pick<
   readonly observer: Pick<ListenerObserver, 'connectionsChanged'>
   readonly sockets?: WebSocketServer
   readonly timeouts?: typeof defaultTimeouts
-}
-
-/** What is known about one connection of a client. */
-interface Connection {
-  /** Requests whose answer is not written yet; more than one when the client pipelines. */
-  inFlight: number
-  /** The newest request, which may still be coming in; null before the first. */
-  newest: IncomingMessage | null
-  /** Serve pipelined requests, each once the one before it is answered. No more is read meanwhile. */
-  readonly waiting: (() => void)[]
-  /** It is not read for a moment. */
-  rests: boolean
 }
 
 /** An HTTP/1.1 server on `node:http`. WebSockets also see that library, in their upgrade request. */
@@ -155,7 +142,7 @@ export class HttpServer implements Listener {
     // This also ends idle connections.
     this.#server.close()
     sockets?.settle()
-    const isServing = () => [...this.#connections.values()].some(hasUnanswered)
+    const isServing = () => [...this.#connections.values()].some((each) => each.hasUnanswered)
     await until(clock, () => !isServing() && !sockets?.isServing)
   }
 
@@ -175,17 +162,11 @@ export class HttpServer implements Listener {
   }
 
   #connected(socket: Socket): void {
-    const waiting: Connection['waiting'] = []
-    const connection = { inFlight: 0, newest: null, waiting, rests: false }
+    const connection = new Connection(socket, this.#options.budget)
     this.#connections.set(socket, connection)
     this.#changed(1)
-    // Node resumes it for the body of any request. Here it may be paused already, and is read all the same:
-    // then `pause` does nothing, and the event stops the parser.
-    socket.on('resume', () => {
-      if (waiting.length > 0 || connection.rests) socket.pause().emit('pause')
-    })
     socket.once('close', () => {
-      waiting.length = 0
+      connection.closed()
       this.#connections.delete(socket)
       this.#changed(-1)
     })
@@ -203,26 +184,13 @@ export class HttpServer implements Listener {
   }
 
   #receive(request: IncomingMessage, response: ServerResponse): void {
-    const { socket } = request
-    const connection = this.#connections.get(socket)
+    const connection = this.#connections.get(request.socket)
     if (connection) connection.newest = request
     this.#count(connection, 1)
     if (!connection || connection.inFlight === 1) return this.#serve(request, response, connection)
-    const waiting = connection.waiting.push(() => {
+    connection.wait(() => {
       this.#serve(request, response, connection)
     })
-    if (waiting > maxWaiting) socket.destroy()
-    else socket.pause()
-  }
-
-  #serveNext({ waiting }: Connection, socket: Socket): void {
-    // Nothing can be answered behind an answer that closes the connection.
-    if (socket.writableEnded) return
-    const serve = waiting.shift()
-    // That of the answer before, for a client that does not read it.
-    socket.setTimeout(0)
-    if (waiting.length === 0) socket.resume()
-    serve?.()
   }
 
   #serve(
@@ -230,14 +198,14 @@ export class HttpServer implements Listener {
     response: ServerResponse,
     connection: Connection | undefined,
   ): void {
-    const { budget, handler } = this.#options
+    const { budget, clock, handler } = this.#options
     const exchange = new HttpExchange(request, response, this.#settings)
     const collected = new GrowingBuffer(budget)
     response.on('close', () => {
       this.#count(connection, -1)
       collected.release()
       exchange.closed()
-      if (connection && connection.waiting.length > 0) this.#serveNext(connection, request.socket)
+      connection?.serveNext()
     })
     let refusal = exchange.fault
     let pieces = 0
@@ -249,10 +217,9 @@ export class HttpServer implements Listener {
         if (refusal === null) collected.push(piece)
         else collected.take()
         pieces += 1
-        if (!connection) return
-        if (refusal) this.#rest(connection, request.socket, dropRestMs)
+        if (refusal) connection?.rest(clock, dropRestMs)
         else if (pieces % tinyPieces.count === 0 && collected.length < tinyPieces.bytes * pieces)
-          this.#rest(connection, request.socket, tinyPieces.restMs)
+          connection?.rest(clock, tinyPieces.restMs)
       })
       .on('end', () => {
         if (refusal) return exchange.answer(handler.refuse(refusal))
@@ -262,17 +229,6 @@ export class HttpServer implements Listener {
         else if (collected.length < 1024) void this.#decode(exchange, contentEncoding)
         else this.#inflating = this.#inflating.then(() => this.#decode(exchange, contentEncoding))
       })
-  }
-
-  /** Leaves time to other connections: Node reads one of them up to 32 times before it turns to the next. */
-  #rest(connection: Connection, socket: Socket, ms: number): void {
-    if (connection.rests) return
-    connection.rests = true
-    socket.pause().emit('pause')
-    this.#options.clock.after(ms, () => {
-      connection.rests = false
-      if (connection.waiting.length === 0) socket.resume()
-    })
   }
 
   /** Why a body of this length may not grow by this. */
@@ -299,35 +255,23 @@ export class HttpServer implements Listener {
   #refuseBytes(error: NodeJS.ErrnoException, socket: Socket): void {
     // It has its answer; further bytes are ignored.
     if (socket.writableEnded) return
+    const { clock, handler, timeouts } = this.#options
     const connection = this.#connections.get(socket)
-    if (connection && connection.waiting.length > 0 && error.code === slowRequestCode)
-      return this.#allowAgain(connection, () => {
+    if (connection?.isWaiting && error.code === slowRequestCode) {
+      const { requestMs } = timeouts ?? defaultTimeouts
+      return connection.allowAgain(clock, requestMs, () => {
         this.#refuseBytes(error, socket)
       })
+    }
     // The client would take an answer now for the one to an earlier request.
-    if (!connection || !socket.writable || hasUnanswered(connection)) {
+    if (!connection || !socket.writable || connection.hasUnanswered) {
       socket.destroy()
       return
     }
     const [kind, message] = refusals[error.code ?? ''] ?? notHttp
-    socket.end(rawAnswer(this.#options.handler.refuse(new RelayError(kind, message))))
-    this.#options.clock.after(lingerMs, () => socket.destroy())
+    socket.end(rawAnswer(handler.refuse(new RelayError(kind, message))))
+    clock.after(lingerMs, () => socket.destroy())
   }
-
-  /** What came in too slowly since it was not read has its time again. Node does not look a second time. */
-  #allowAgain(connection: Connection, refuse: () => void): void {
-    const { newest } = connection
-    const wasWhole = newest?.complete
-    const { requestMs } = this.#options.timeouts ?? defaultTimeouts
-    this.#options.clock.after(requestMs, () => {
-      if (connection.newest === newest && newest?.complete === wasWhole) refuse()
-    })
-  }
-}
-
-/** A request that came in whole is not answered yet: the newest may still be coming in. */
-function hasUnanswered({ inFlight, newest }: Connection): boolean {
-  return inFlight > (newest?.complete === false ? 1 : 0)
 }
 
 function rawAnswer({ status, headers, body }: HttpAnswer): Buffer {

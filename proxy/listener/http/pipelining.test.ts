@@ -17,7 +17,10 @@ function post(id: number, method: string): Buffer {
 }
 
 /** A server whose calls are answered when the test wants. */
-async function held(timeouts: Partial<{ headersMs: number; requestMs: number }> = {}) {
+async function held(
+  timeouts: Partial<{ headersMs: number; requestMs: number }> = {},
+  budget = new ByteBudget(1e9),
+) {
   const stack = new AsyncDisposableStack()
   const clock = new VirtualClock()
   const exchanges: HttpExchange[] = []
@@ -25,7 +28,7 @@ async function held(timeouts: Partial<{ headersMs: number; requestMs: number }> 
   const server = new HttpServer({
     address: { host: '127.0.0.1', port: 0 },
     maxRequestBytes: 1_000_000,
-    budget: new ByteBudget(1e9),
+    budget,
     clock,
     handler: {
       serve: (exchange) => void exchanges.push(exchange),
@@ -84,6 +87,23 @@ test('more than Node reads at once of requests with a body is not held', async (
   client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2_000))
   expect(await client.untilClosed()).toBe('')
   expect(exchanges).toHaveLength(1)
+})
+
+test('requests that wait count in the budget of the process, and beyond it their connection is closed', async () => {
+  const budget = new ByteBudget(1024 * 1024)
+  await using own = await held({}, budget)
+  const { client, exchanges, answer } = own
+  client.write(Buffer.concat(Array.from({ length: 200 }, (_, id) => post(id, 'a'))))
+  await expect.poll(() => budget.heldBytes).toBeGreaterThan(199 * 4096)
+  for (let at = 0; at < 200; at++) {
+    await expect.poll(() => exchanges.length, { interval: 1 }).toBe(at + 1)
+    await answer(at)
+  }
+  await expect.poll(() => budget.heldBytes).toBe(0)
+  client.write(Buffer.concat(Array.from({ length: 300 }, (_, id) => post(id, 'a'))))
+  await client.untilClosed()
+  await expect.poll(() => budget.heldBytes).toBe(0)
+  expect(exchanges).toHaveLength(201)
 })
 
 test('a long body behind a call is read when its turn comes', async () => {

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Socket } from 'node:net'
+import type { ByteBudget } from '../../bytes/byte-budget.ts'
+import type { Clock } from '../../clock/clock.ts'
+
+/** Requests that wait for the one before them. Node reads 64 KiB at once, and with bodies they are fewer. */
+const maxWaiting = 1_024
+/** What Node keeps for one of them. */
+const waitingBytes = 4 * 1024
+
+/**
+ * One connection of a client. Requests that it sends ahead are served one at a time, each once the one
+ * before it is answered, and no more is read meanwhile.
+ */
+export class Connection {
+  /** Requests whose answer is not written yet; more than one when the client pipelines. */
+  inFlight = 0
+  /** The newest request, which may still be coming in; null before the first. */
+  newest: { readonly complete: boolean } | null = null
+  readonly #socket: Socket
+  readonly #budget: ByteBudget
+  #waiting: (() => void)[] = []
+  /** It is not read for a moment. */
+  #rests = false
+
+  constructor(socket: Socket, budget: ByteBudget) {
+    this.#socket = socket
+    this.#budget = budget
+    // Node resumes it for the body of any request. Here it may be paused already, and is read all the
+    // same: then `pause` does nothing, and the event stops the parser.
+    socket.on('resume', () => {
+      if (this.isWaiting || this.#rests) socket.pause().emit('pause')
+    })
+  }
+
+  get isWaiting(): boolean {
+    return this.#waiting.length > 0
+  }
+
+  /** A request that came in whole is not answered yet: the newest may still be coming in. */
+  get hasUnanswered(): boolean {
+    return this.inFlight > (this.newest?.complete === false ? 1 : 0)
+  }
+
+  /** A request came while another is served. */
+  wait(serve: () => void): void {
+    this.#budget.hold(waitingBytes)
+    if (this.#waiting.push(serve) > maxWaiting || this.#budget.isFull) this.#socket.destroy()
+    else this.#socket.pause()
+  }
+
+  /** The request before them is answered. Behind an answer that closes the connection none can be. */
+  serveNext(): void {
+    const socket = this.#socket
+    const serve = socket.writableEnded ? undefined : this.#waiting.shift()
+    if (serve === undefined) return
+    this.#budget.release(waitingBytes)
+    // It was for a client that does not read the answer before.
+    socket.setTimeout(0)
+    if (!this.isWaiting && !this.#rests) socket.resume()
+    serve()
+  }
+
+  /** Leaves time to other connections: Node reads one of them up to 32 times before it turns to the next. */
+  rest(clock: Clock, ms: number): void {
+    if (this.#rests) return
+    this.#rests = true
+    this.#socket.pause().emit('pause')
+    clock.after(ms, () => {
+      this.#rests = false
+      if (!this.isWaiting) this.#socket.resume()
+    })
+  }
+
+  closed(): void {
+    this.#budget.release(this.#waiting.length * waitingBytes)
+    this.#waiting = []
+  }
+
+  /** What came in too slowly because it was not read has its time again. Node does not look twice. */
+  allowAgain(clock: Clock, withinMs: number, refuse: () => void): void {
+    const { newest } = this
+    const wasWhole = newest?.complete
+    clock.after(withinMs, () => {
+      if (this.newest === newest && newest?.complete === wasWhole) refuse()
+    })
+  }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Upstream } from '../upstream/upstream.ts'
+import type { Body } from '../upstream/wire.ts'
+
+/**
+ * A session of an upstream, for one attempt. It is taken once the request is whole, so that a client which
+ * never ends its requests takes none from others; and left when the answer has ended.
+ */
+export class Session {
+  readonly #upstream: Pick<Upstream, 'sessions'>
+  #state: 'none' | 'taken' | 'left' = 'none'
+
+  constructor(upstream: Pick<Upstream, 'sessions'>, body: Body | null) {
+    this.#upstream = upstream
+    if (body === null || body instanceof Uint8Array || !body.whenWhole) this.#take()
+    else
+      body.whenWhole(() => {
+        this.#take()
+      })
+  }
+
+  #take(): void {
+    if (this.#state !== 'none') return
+    this.#state = 'taken'
+    this.#upstream.sessions += 1
+  }
+
+  leave(): void {
+    if (this.#state === 'taken') this.#upstream.sessions -= 1
+    this.#state = 'left'
+  }
+}
