@@ -31,6 +31,7 @@ export function createOperator(
     observer,
     namespaces,
     images: { router: 'localhost/rpc-router:test', redis: 'localhost/redis:test' },
+    allowLinkLocal: false,
     chains: knownChains(bundledChains),
     workers,
     instance: 'in-process',

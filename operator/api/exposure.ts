@@ -83,7 +83,7 @@ export const networkPolicy = object(
   'Which clients may reach the pods, and what the pods may reach.',
   {
     enabled: boolean(
-      'Whether a NetworkPolicy is made. It lets clients reach the endpoints, and the pods reach DNS, Redis and the ports in the URLs of their upstreams. Behind a Service whose targetPort differs, add a policy of your own for that port.',
+      'Whether a NetworkPolicy is made. It lets clients reach the endpoints, and the pods reach DNS, Redis and the ports in the URLs of their upstreams, but no link-local address. Behind a Service whose targetPort differs, add a policy of your own for that port.',
     ).default(true),
     clients: list('Clients that may reach the endpoints. Unset: all.', peer, {
       min: 1,

@@ -68,3 +68,41 @@ test('selectors of peers and of spread constraints are judged alike', () => {
     `spec.networkPolicy.clients.0.podSelector: the value "wallet-" ${labelValue}`,
   ])
 })
+
+test.each([
+  'container.apparmor.security.beta.kubernetes.io/router',
+  'container.seccomp.security.alpha.kubernetes.io/router',
+  'seccomp.security.alpha.kubernetes.io/pod',
+  'k8s.v1.cni.cncf.io/networks',
+  'v1.multus-cni.io/default-network',
+  'cni.projectcalico.org/ipAddrs',
+  'policy.cilium.io/no-track-port',
+  'k8s.ovn.org/pod-networks',
+  'iam.amazonaws.com/role',
+  'IAM.amazonaws.com/role',
+  'traffic.sidecar.istio.io/excludeOutboundIPRanges',
+  'inject.istio.io/templates',
+  'sidecar.istio.io/userVolume',
+  'sidecar.istio.io/userVolumeMount',
+  'sidecar.istio.io/proxyImage',
+  'config.linkerd.io/skip-outbound-ports',
+  'config.linkerd.io/proxy-image',
+])('a pod cannot have the annotation %s', (key) => {
+  const [fault, ...others] = faultsOf({ pod: { annotations: { [key]: 'x' } } })
+  expect(fault).toContain(`spec.pod.annotations: the annotation ${key.toLowerCase()} is not for`)
+  expect(others).toEqual([])
+})
+
+test.each([
+  'cluster-autoscaler.kubernetes.io/safe-to-evict',
+  'prometheus.io/scrape',
+  'sidecar.istio.io/inject',
+  'proxy.istio.io/config',
+  'linkerd.io/inject',
+  'config.linkerd.io/proxy-cpu-request',
+  'kubectl.kubernetes.io/restartedAt',
+  'ad.datadoghq.com/router.logs',
+  'example.com/projectcalico.org',
+])('a pod can have the annotation %s', (key) => {
+  expect(faultsOf({ pod: { annotations: { [key]: 'x' } } })).toEqual([])
+})

@@ -64,8 +64,11 @@ export function labelMap(
 }
 
 /** A map of annotations. Of its keys, capitals do not matter. */
-export function annotationMap(description: string, options: MapOptions) {
-  const ofLowerCase = (key: string) => keyFault(key.toLowerCase())
+export function annotationMap(
+  description: string,
+  { faultOf = () => null, ...options }: MapOptions & { faultOf?: (key: string) => string | null },
+) {
+  const ofLowerCase = (key: string) => keyFault(key.toLowerCase()) ?? faultOf(key.toLowerCase())
   return textMap(description, { ...options, maxValueLength: 4096, keyFault: ofLowerCase })
 }
 

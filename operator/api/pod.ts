@@ -118,6 +118,15 @@ const schedulingFields = {
   priorityClassName: subdomainName('Priority class of the pods.', 'production').optional(),
 }
 
+/** Obeyed by kubelets, networks, meshes and clouds beyond what the rules for pods of a namespace look at. */
+const ofOthers =
+  /^(?:(?:container\.)?(?:apparmor|seccomp)\.security\.(?:alpha|beta)\.kubernetes\.io|iam\.amazonaws\.com|(?:[^/]*\.)?(?:cni\.cncf\.io|multus-cni\.io|projectcalico\.org|cilium\.io|ovn\.org|ovn\.kubernetes\.io)|(?:traffic\.sidecar|inject)\.istio\.io)\/|^sidecar\.istio\.io\/(?:uservolume|bootstrapoverride|proxyimage)|^config\.linkerd\.io\/(?:skip-|.*image)/
+
+function faultOfAnnotation(key: string): string | null {
+  if (!ofOthers.test(key)) return null
+  return `the annotation ${key} is not for the owner of a router: it changes the confinement, the network, the mesh or the cloud role of a pod; leave it to the administrator of the cluster`
+}
+
 const shutdown = object(
   'How a pod ends.',
   {
@@ -206,13 +215,17 @@ export const pod = object(
         [`labels must not begin with app.kubernetes.io/ or ${group}/, which the operator sets`]: `!self.exists(k, k.startsWith('app.kubernetes.io/') || k.startsWith('${group}/'))`,
       },
     }).optional(),
-    annotations: annotationMap('Further annotations of the pods.', {
-      example: { 'cluster-autoscaler.kubernetes.io/safe-to-evict': 'true' },
-      max: 32,
-      rules: {
-        [`annotations must not begin with ${group}/, which the operator sets`]: `!self.exists(k, k.startsWith('${group}/'))`,
+    annotations: annotationMap(
+      'Further annotations of the pods. Not those by which a pod leaves its confinement, its network or its mesh, or takes a role in the cloud.',
+      {
+        example: { 'cluster-autoscaler.kubernetes.io/safe-to-evict': 'true' },
+        max: 32,
+        rules: {
+          [`annotations must not begin with ${group}/, which the operator sets`]: `!self.exists(k, k.startsWith('${group}/'))`,
+        },
+        faultOf: faultOfAnnotation,
       },
-    }).optional(),
+    ).optional(),
     shutdown: shutdown.prefault({}),
     rollout: rollout.prefault({}),
     maxUnavailable: countOrPercent(

@@ -101,6 +101,11 @@ export const flags = {
     of: ['run', 'render', 'validate'],
     fault: imageName,
   }),
+  'allow-link-local': flag(
+    'true|false',
+    'Let upstreams be at link-local addresses (169.254.0.0/16, fe80::/10), where clouds keep credentials.',
+    { of: ['run', 'render', 'validate'], fault: oneOf('true', 'false'), default: 'false' },
+  ),
   workers: flag('n', 'Objects of one kind that are reconciled at once.', {
     of: ['run'],
     fault: integer(1, 256),

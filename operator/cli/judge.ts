@@ -33,7 +33,8 @@ async function judge(
     const texts = await readFiles(values.filename, stdin)
     const set = readManifests(texts, valueOf(values, 'namespace') ?? 'default')
     const monitors = new Set(['PodMonitor', 'ServiceMonitor'])
-    const build = { images: imagesOf(values, version), monitors }
+    const allowLinkLocal = valueOf(values, 'allow-link-local') === 'true'
+    const build = { images: imagesOf(values, version), monitors, allowLinkLocal }
     const rendered = renderManifests(set, knownChains(bundledChains), build)
     const [routers, providers] = [set.routers.length, set.providers.length]
     const isEmpty = routers + providers === 0 && set.problems.length === 0

@@ -94,6 +94,7 @@ async function operate(
       namespaces: namespacesOf(values),
       images: imagesOf(values, version),
       chains: knownChains(bundledChains),
+      allowLinkLocal: valueOf(values, 'allow-link-local') === 'true',
       workers: Number(valueOf(values, 'workers')),
       instance,
       generatePassword: () => randomBytes(passwordBytes).toString('base64url'),

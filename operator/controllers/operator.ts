@@ -31,6 +31,8 @@ export interface OperatorOptions {
   readonly namespaces: readonly string[] | null
   readonly images: Images
   readonly chains: KnownChains
+  /** Whether upstreams may be at link-local addresses. */
+  readonly allowLinkLocal: boolean
   /** Objects of one kind that are reconciled at once. */
   readonly workers: number
   /** This process, as events name it. */
@@ -125,11 +127,14 @@ export class Operator {
     for (const router of this.world.routersWithMonitor(kind)) this.routers.enqueue(router)
   }
 
-  #reconcilers({ client, clock, chains, images, generatePassword }: OperatorOptions) {
+  #reconcilers(options: OperatorOptions) {
+    const { client, clock, chains, images, generatePassword, allowLinkLocal } = options
     const { world, references } = this
     const results = new ProviderResults()
-    const build = { images, monitors: this.#monitors, chainIdOf: chainNames(chains) }
-    const shared = { client, world, references, results, clock, chains, events: this.#events }
+    const monitors = this.#monitors
+    const build = { images, monitors, chainIdOf: chainNames(chains), allowLinkLocal }
+    const read = { client, world, references, chains, allowLinkLocal }
+    const shared = { ...read, results, clock, events: this.#events }
     const children = new ChildApplier({ client, children: world.children, clock })
     const applier = new ApplyOrder({
       client,

@@ -26,6 +26,7 @@ export interface ProviderReconcilerParts {
   readonly results: ProviderResults
   readonly events: Pick<EventRecorder, 'record'>
   readonly chains: KnownChains
+  readonly allowLinkLocal: boolean
   readonly clock: Clock
 }
 
@@ -66,10 +67,11 @@ export class ProviderReconciler {
     now: string,
     signal: AbortSignal,
   ): Promise<UpstreamProviderStatus> {
-    const { references, chains } = this.#parts
+    const { references, allowLinkLocal } = this.#parts
+    const chains = routers.length === 0 ? this.#parts.chains : null
     const { namespace } = provider.metadata
     const data = await references.read(namespace, referencesOf(provider), signal)
-    const judged = judgeProvider(provider, data, routers.length === 0 ? chains : null)
+    const judged = judgeProvider(provider, data, chains, allowLinkLocal)
     return providerStatus({ provider, ...judged, routers, now })
   }
 

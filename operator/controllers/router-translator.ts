@@ -22,6 +22,7 @@ export interface TranslatorParts {
   readonly references: References
   readonly children: ChildApplier
   readonly chains: KnownChains
+  readonly allowLinkLocal: boolean
   /** A new password: unpredictable, of printable characters without spaces. */
   readonly generatePassword: () => string
 }
@@ -42,7 +43,7 @@ export async function translateRouter(
   running: Running,
   signal: AbortSignal,
 ): Promise<TranslatedRouter> {
-  const { world, references, chains } = parts
+  const { world, references, chains, allowLinkLocal } = parts
   const redisPassword = await redisPasswordOf(parts, router, signal)
   // All of one moment: a change while the data is read enqueues the router again.
   const seen = world.selectedBy(router)
@@ -52,7 +53,8 @@ export async function translateRouter(
   const names = referencesOf(router, ...providers)
   const known = await references.read(router.metadata.namespace, names, signal)
   const data = redisPassword === null ? known : withPassword(known, router, redisPassword)
-  const translation = translate({ router, providers, unreadable, data, chains, running })
+  const input = { router, providers, unreadable, data, chains, running, allowLinkLocal }
+  const translation = translate(input)
   return { translation, redisPassword, seen }
 }
 

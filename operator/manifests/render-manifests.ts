@@ -31,7 +31,7 @@ export interface RenderedManifests {
 export function renderManifests(
   manifests: ManifestSet,
   chains: KnownChains,
-  options: Pick<BuildContext, 'images' | 'monitors'>,
+  options: Pick<BuildContext, 'images' | 'monitors' | 'allowLinkLocal'>,
 ): RenderedManifests {
   const build = { ...options, chainIdOf: chainNames(chains) }
   const objects: KubeObject[] = []
@@ -62,6 +62,7 @@ export function renderManifests(
       data,
       chains,
       running: nothingRuns,
+      allowLinkLocal: options.allowLinkLocal,
     })
     note(`RpcRouter ${namespace}/${name}`, translation)
     warnings.push(...translation.notes.map((text) => `RpcRouter ${namespace}/${name}: ${text}`))
@@ -83,7 +84,10 @@ export function renderManifests(
     warnings.push(...notes.map((text) => `UpstreamProvider ${namespace}/${name}: ${text}`))
     if (selected.has(`${namespace}/${name}`)) continue
     const data = dataOf(manifests, namespace)
-    note(`UpstreamProvider ${namespace}/${name}`, judgeProvider(provider, data, chains))
+    note(
+      `UpstreamProvider ${namespace}/${name}`,
+      judgeProvider(provider, data, chains, options.allowLinkLocal),
+    )
   }
   return { objects, problems: [...new Set(problems)], warnings }
 }

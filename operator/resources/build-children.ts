@@ -32,6 +32,8 @@ export interface BuildContext {
   readonly monitors: ReadonlySet<string>
   /** The id of a chain, for an alias of it as well. */
   readonly chainIdOf: (chainId: string) => string
+  /** Whether pods may connect to link-local addresses. */
+  readonly allowLinkLocal: boolean
 }
 
 /**
@@ -42,14 +44,14 @@ export interface BuildContext {
 export function buildFleet(
   router: RpcRouter,
   config: RenderedConfig,
-  { images, chainIdOf, monitors }: BuildContext,
+  { images, chainIdOf, monitors, allowLinkLocal }: BuildContext,
   others: readonly PodPorts[] = [],
 ): readonly KubeObject[] {
   const { type } = router.spec.monitoring
   const objects = [
     buildConfigMap(router, config),
     buildServiceAccount(router),
-    buildNetworkPolicy(router, config, others),
+    buildNetworkPolicy(router, config, others, allowLinkLocal),
     buildAutoscaler(router),
     buildDeployment(router, config, images.router, chainIdOf),
     // Clients use it: it changes only together with the pods.

@@ -10,6 +10,7 @@ import { buildRedis } from './redis.ts'
 
 const context = {
   images: { router: 'rpc-router:test', redis: 'redis:test' },
+  allowLinkLocal: false,
   monitors: new Set(['PodMonitor', 'ServiceMonitor']),
   chainIdOf: (chainId: string) => chainId,
 }

@@ -91,6 +91,7 @@ export function buildNetworkPolicy(
   router: RpcRouter,
   config: RenderedConfig,
   others: readonly PodPorts[],
+  allowLinkLocal: boolean,
 ): NetworkPolicy | null {
   const { networkPolicy } = router.spec
   if (!networkPolicy.enabled) return null
@@ -104,7 +105,7 @@ export function buildNetworkPolicy(
         ingress(networkPolicy.clients, listen),
         ingress(networkPolicy.monitoring, [metricsPort]),
       ],
-      egress: egressRules(egress),
+      egress: egressRules(egress, allowLinkLocal ? {} : { to: beyondTheLink }),
     },
   }
 }
@@ -128,8 +129,18 @@ function tcp(port: number): V1NetworkPolicyPort {
 }
 
 /** DNS, and the ports of whatever the config names. One that is hidden in a Secret may be any. */
-function egressRules(ports: PodPorts['egress']): V1NetworkPolicyEgressRule[] {
-  if (ports === 'any') return [{}]
-  const dns = [{ protocol: 'UDP', port: 53 }, tcp(53)]
-  return [{ ports: dns }, { ports: ports.map(tcp) }]
+function egressRules(
+  ports: PodPorts['egress'],
+  to: V1NetworkPolicyEgressRule,
+): V1NetworkPolicyEgressRule[] {
+  // Of any address: a node's own DNS cache has a link-local one.
+  const dns = { ports: [{ protocol: 'UDP', port: 53 }, tcp(53)] }
+  return [dns, ports === 'any' ? to : { ...to, ports: ports.map(tcp) }]
 }
+
+/** All pods, which some networks do not count among the addresses, and all addresses but link-local ones. */
+const beyondTheLink: V1NetworkPolicyPeer[] = [
+  { namespaceSelector: {} },
+  { ipBlock: { cidr: '0.0.0.0/0', except: ['169.254.0.0/16'] } },
+  { ipBlock: { cidr: '::/0', except: ['fe80::/10'] } },
+]

@@ -132,12 +132,29 @@ export function judgeConfig(
     const refusals = refusalsOfTls(upstream, data)
     if (refusals.length > 0) refuse(upstream, refusals)
   }
+  for (const { path, entry } of parsed.entries.upstreams.flatMap(({ urls }) => urls)) {
+    const place = upstreamPlace(`${path}.url`, document)
+    if (plan.allowLinkLocal || place === null || !isLinkLocal(entry.url?.url.reveal())) continue
+    const field = providerField(place.within)
+    refuse(place.upstream, [{ reason: 'InvalidConfig', field, message: linkLocalMessage }])
+  }
   const found = parsed.config === null ? [] : listenersWithoutSocket(parsed.config, known)
   const withoutSocket = found.map((listener) => ({
     ...listener,
     isCertain: listener.isCertain && !hidden.includes(listener.serves),
   }))
   return { ofRouter, ofProviders, withoutSocket }
+}
+
+const linkLocalMessage =
+  'the host is a link-local address (169.254.0.0/16, fe80::/10), where clouds keep the credentials of machines; the operator takes such URLs only with --allow-link-local true'
+
+/** Also of an IPv4 address in any spelling, or within an IPv6 address: the parser gives each one form. */
+function isLinkLocal(url = ''): boolean {
+  const host = URL.parse(url.replace(/^(?:grpc|ws)/i, 'http'))?.hostname ?? ''
+  return /^(?:169\.254\.\d+\.\d+$|\[(?:fe[89ab][0-9a-f]:|(?:::(?:ffff:(?:0:)?)?|64:ff9b::)a9fe:))/.test(
+    host,
+  )
 }
 
 /** A place in the entry of an upstream. */

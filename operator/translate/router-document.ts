@@ -35,6 +35,7 @@ export interface RouterPlan extends Needs {
   readonly specs: JudgedSpecs
   readonly chainIdOf: ChainIdOf
   readonly dangling: readonly Dangling[]
+  readonly allowLinkLocal: boolean
 }
 
 /** A chain as the config calls it, whatever alias is used. */
@@ -66,6 +67,7 @@ export function planRouter(
   router: RpcRouter,
   data: ReferenceData,
   chains: KnownChains,
+  allowLinkLocal: boolean,
 ): RouterPlan {
   const { spec } = router
   // The names in the user's own specs are known to the router only.
@@ -88,6 +90,7 @@ export function planRouter(
     state,
     specs: judgeSpecs(spec.specSources, specs, chains),
     chainIdOf,
+    allowLinkLocal,
     variables,
     files,
     copies,

@@ -41,9 +41,9 @@ import { ValueCollector } from './value-collector.ts'
  * pods serve, there is no config: the last good one keeps running.
  */
 export function translate(input: TranslateInput): Translation {
-  const { router, data, chains, running } = input
+  const { router, data, chains, running, allowLinkLocal = false } = input
   const { spec } = router
-  const plan = planRouter(router, data, chains)
+  const plan = planRouter(router, data, chains, allowLinkLocal)
   const listeners = listenersOf(spec.endpoints, plan)
   const planned = planUpstreams(listeners, plan.chainIdOf, input)
   const candidates = judgeCandidates(planned, listeners, plan, data)
@@ -227,6 +227,7 @@ export function judgeProvider(
   provider: UpstreamProvider,
   data: ReferenceData,
   chains: KnownChains | null,
+  allowLinkLocal: boolean,
 ): ProviderJudgement {
   const collector = new ValueCollector(data)
   const { refusals } = upstreamEntry(provider, provider.spec.chainId, collector)
@@ -247,6 +248,7 @@ export function judgeProvider(
     data,
     chains,
     running: nothingRuns,
+    allowLinkLocal,
   })
   return { refusals: providers[0]?.refusals ?? [], dangling, notes }
 }

@@ -35,6 +35,8 @@ export interface TranslateInput {
   /** The chains of the image's specs. */
   readonly chains: KnownChains
   readonly running: Running
+  /** Whether upstreams may be at link-local addresses. */
+  readonly allowLinkLocal?: boolean
 }
 
 /** What is wrong with a provider. */

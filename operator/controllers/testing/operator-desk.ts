@@ -42,6 +42,7 @@ export class OperatorDesk implements AsyncDisposable {
         reconciled: ({ error }) => error instanceof Error && this.failures.push(error.message),
       },
       namespaces,
+      allowLinkLocal: false,
       images: { router: 'router:test', redis: 'redis:test' },
       chains: knownChains([
         ['ETH1', ['ETH'], 'jsonrpc', [], [], false],
