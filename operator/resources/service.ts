@@ -105,7 +105,7 @@ export function buildNetworkPolicy(
         ingress(networkPolicy.clients, listen),
         ingress(networkPolicy.monitoring, [metricsPort]),
       ],
-      egress: egressRules(egress, allowLinkLocal ? {} : { to: beyondTheLink }),
+      egress: egressRules(egress, !allowLinkLocal && { to: beyondTheLink }),
     },
   }
 }
@@ -131,11 +131,11 @@ function tcp(port: number): V1NetworkPolicyPort {
 /** DNS, and the ports of whatever the config names. One that is hidden in a Secret may be any. */
 function egressRules(
   ports: PodPorts['egress'],
-  to: V1NetworkPolicyEgressRule,
+  to: Pick<V1NetworkPolicyEgressRule, 'to'> | false,
 ): V1NetworkPolicyEgressRule[] {
   // Of any address: a node's own DNS cache has a link-local one.
   const dns = { ports: [{ protocol: 'UDP', port: 53 }, tcp(53)] }
-  return [dns, ports === 'any' ? to : { ...to, ports: ports.map(tcp) }]
+  return [dns, { ...to, ...(ports !== 'any' && { ports: ports.map(tcp) }) }]
 }
 
 /** All pods, which some networks do not count among the addresses, and all addresses but link-local ones. */
