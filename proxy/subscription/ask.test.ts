@@ -3,7 +3,9 @@
 import { expect, test } from 'vitest'
 import type { Call } from '../relay/call.ts'
 import type { Relay } from '../relay/relay.ts'
-import { BackfillError, createAsk } from './ask.ts'
+import { MalformedAnswer } from '../relay/reply.ts'
+import { TransportError } from '../upstream/wire.ts'
+import { BackfillError, createAsk, isTemporary } from './ask.ts'
 
 const long = `{"message":"${'x'.repeat(500)}"}`
 
@@ -22,6 +24,42 @@ test.each([
   const question = { method: 'eth_getLogs', params: [], prefer: null, avoid: [], signal }
   const asked = createAsk(relay, () => ({}) as never)(question)
   await expect(asked).rejects.toEqual(new BackfillError(`eth_getLogs: ${why}`))
+})
+
+test('an answer that is longer than the question takes is none, and is not collected', async () => {
+  let pieces = 0
+  async function* long() {
+    for (; ; pieces++) yield Buffer.alloc(1_000)
+  }
+  const body = Object.assign(long(), { head: [] })
+  const incoming = { status: 200, headers: [], body, trailers: () => [] }
+  const relay = (() => Promise.resolve({ incoming, upstream: 'one' })) as unknown as Relay
+  const { signal } = new AbortController()
+  const question = { method: 'eth_getLogs', params: [], prefer: null, avoid: [], signal }
+  const asked = createAsk(relay, () => ({}) as never)({ ...question, maxBytes: 10_000 })
+  await expect(asked).rejects.toEqual(new BackfillError('eth_getLogs: more than 10000 bytes'))
+  expect(pieces).toBeLessThan(12)
+})
+
+test.each([
+  ['breaks off', new TransportError('reset', 'cut')],
+  ['turns out to be no answer', new MalformedAnswer('no end')],
+])('a long answer that %s is asked for again', async (_, cause) => {
+  async function* long() {
+    yield Buffer.alloc(1_000)
+    await Promise.reject(cause)
+  }
+  const body = Object.assign(long(), { head: [] })
+  const incoming = { status: 200, headers: [], body, trailers: () => [] }
+  const relay = (() => Promise.resolve({ incoming, upstream: 'one' })) as unknown as Relay
+  const { signal } = new AbortController()
+  const question = { method: 'eth_getLogs', params: [], prefer: null, avoid: [], signal }
+  const failure: unknown = await createAsk(
+    relay,
+    () => ({}) as never,
+  )(question).catch((error: unknown) => error)
+  expect(failure).toMatchObject({ message: `eth_getLogs: ${cause.message}`, cause })
+  expect(isTemporary(failure)).toBe(true)
 })
 
 test('questions of a thousand topics leave room for the calls of clients', async () => {

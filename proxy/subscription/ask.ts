@@ -2,8 +2,9 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { bufferOf, memberOf, parseJson } from '../json/scanner.ts'
 import type { Call } from '../relay/call.ts'
-import { CallAborted, RelayError } from '../relay/errors.ts'
+import { CallAborted, RelayError, errorKinds } from '../relay/errors.ts'
 import type { Relay } from '../relay/relay.ts'
+import { isStreamFailure } from '../relay/streamed-answer.ts'
 import { release, wholeBody } from '../upstream/wire.ts'
 
 /** A question of the router's own, on behalf of a subscription. */
@@ -97,7 +98,10 @@ async function askNow(relay: Relay, call: Call, question: OwnQuestion): Promise<
     release(incoming.body)
     throw new BackfillError(`${method}: ${refusal.name}`)
   }
-  const body = await wholeBody(incoming.body, maxBytes)
+  const body = await wholeBody(incoming.body, maxBytes).catch((cause: unknown) => {
+    if (!isStreamFailure(cause)) throw cause
+    throw new RelayError(errorKinds.upstreamFailed, `${method}: ${cause.message}`, { cause })
+  })
   if (body === null) throw new BackfillError(`${method}: more than ${maxBytes} bytes`)
   const result = memberBytes(body, 'result')
   if (result !== null) return { result, upstream }

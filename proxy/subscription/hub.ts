@@ -71,10 +71,10 @@ export class Hub {
     observer.clientsChanged(topic.name, 1)
     const opened = (signal: AbortSignal) =>
       unlessAborted(shared.opened, signal, () => new CallAborted())
+    const why = `no upstream has subscribed within ${processingTimeoutMs} ms, or none has reported the latest block`
+    const tooLate = () => new RelayError(errorKinds.timeout, why)
     try {
-      await within(clock, call.signal, processingTimeoutMs, opened, () =>
-        tooLate(processingTimeoutMs),
-      )
+      await within(clock, call.signal, processingTimeoutMs, opened, tooLate)
     } catch (error) {
       client.unsubscribe()
       throw error
@@ -179,11 +179,4 @@ export class Hub {
     this.#topics.delete(topic.key)
     shared.close()
   }
-}
-
-function tooLate(spentMs: number): RelayError {
-  return new RelayError(
-    errorKinds.timeout,
-    `no upstream has subscribed within ${spentMs} ms, or none has reported the latest block`,
-  )
 }
