@@ -7,7 +7,7 @@ import type { ChainCatalog } from '../../proxy/chain/types.ts'
 import { seededRandom } from '../../proxy/clock/testing/seeded-random.ts'
 import { systemClock } from '../../proxy/clock/clock.ts'
 import { serveChains } from '../../proxy/cli/served-chain.ts'
-import type { Listener } from '../../proxy/listener/listener.ts'
+import { until, type Listener } from '../../proxy/listener/listener.ts'
 import type { Pool } from '../../proxy/upstream/pool.ts'
 import type { ApiInterface } from '../../proxy/config/types.ts'
 import { parseConfig } from '../../proxy/config/parse.ts'
@@ -78,13 +78,14 @@ export async function serveRouter(options: ServedRouterOptions): Promise<ServedR
     flags: {},
   })
   if (!config) throw new Error(problems.map(({ message }) => message).join('\n'))
+  const budget = new ByteBudget(Infinity)
   const [chain] = serveChains(config, {
     catalog: options.catalog ?? (await catalogOf(specSources)),
     clock: systemClock,
     random: seededRandom(1),
     version: 'under-test',
     observers: combineObservers([]),
-    budget: new ByteBudget(Infinity),
+    budget,
     isDraining: () => false,
   })
   const [endpoint] = chain?.endpoints ?? []
@@ -107,6 +108,8 @@ export async function serveRouter(options: ServedRouterOptions): Promise<ServedR
       await listener.close()
       subscriptions?.close()
       await pool.close()
+      await until(systemClock, () => budget.heldBytes === 0, 2_000)
+      if (budget.heldBytes !== 0) throw new Error(`${budget.heldBytes} bytes are held for nobody`)
     },
   }
 }
