@@ -32,27 +32,34 @@ export function readHead({
     // Few names have one of these lengths.
     switch (name.length) {
       case 4:
-        if (name.toLowerCase() === 'host') hosts += 1
+        if (isNamed(name, 'host')) hosts += 1
         break
       case 6:
-        if (name.toLowerCase() === 'origin') origin = joined(origin, rawHeaders[at + 1])
+        if (isNamed(name, 'origin')) origin = joined(origin, rawHeaders[at + 1])
         break
       case 14:
-        if (name.toLowerCase() === 'sec-fetch-site')
-          isCrossSite ||= rawHeaders[at + 1] === 'cross-site'
+        if (isNamed(name, 'sec-fetch-site')) isCrossSite ||= rawHeaders[at + 1] === 'cross-site'
         break
       case 16:
-        if (name.toLowerCase() === 'content-encoding')
+        if (isNamed(name, 'content-encoding'))
           contentEncoding = joined(contentEncoding, rawHeaders[at + 1])
         break
       case 17:
-        isChunked ||= name.toLowerCase() === 'transfer-encoding'
+        isChunked ||= isNamed(name, 'transfer-encoding')
         break
     }
   }
   const isDoubtful = hosts > 1 || (isChunked && httpVersionMinor === 0)
   const fault = isDoubtful ? new RelayError(errorKinds.badHttp, doubtfulMessage) : null
   return { contentEncoding, origin, isFromPage: origin !== null || isCrossSite, fault }
+}
+
+/** Cheap for other names of the same length. */
+function isNamed(name: string, lower: string): boolean {
+  return (
+    (name.charCodeAt(0) | 0x20) === lower.charCodeAt(0) &&
+    (name === lower || name.toLowerCase() === lower)
+  )
 }
 
 const doubtfulMessage =
