@@ -4,6 +4,7 @@ import { Metadata, status } from '@grpc/grpc-js'
 import type { ClientHttp2Stream } from 'node:http2'
 import { expect, test } from 'vitest'
 import { type EchoClient, seenOf } from './echo-client.ts'
+import { RawHttp2, openCall, reset } from '../../proxy/listener/testing/raw-http2.ts'
 import { headOf, rawSession } from './raw-call.ts'
 import { answerWith, begin, framed, type Manner } from './raw-node.ts'
 import { served } from './served-nodes.ts'
@@ -83,4 +84,22 @@ test.each([
   await expect.poll(() => own.nodes[0]?.cancelled).toBe(1)
   const { pool } = own.router
   expect(pool.upstreams.map((each) => pool.stateOf(each))).toEqual(['eligible'])
+})
+
+test('calls that are reset at once end their connection, and cost no other client and no node', async () => {
+  await using own = await served([orAnswer(talking)])
+  using greedy = new RawHttp2(own.router.port)
+  for (let at = 0; at < 10_000 && !greedy.isClosed; at += 100) {
+    const calls = Array.from({ length: 100 }, (_, each) => 2 * (at + each) + 1)
+    await greedy.writeAll(...calls.flatMap((id) => [openCall(id), reset(id)]))
+  }
+  const innocent = new Metadata()
+  innocent.set('x-innocent', '1')
+  for (let at = 0; at < 10; at++)
+    expect(await own.client.run('Both', ['hi'], innocent)).toMatchObject({ code: status.OK })
+  await expect.poll(() => greedy.isClosed).toBe(true)
+  const { pool } = own.router
+  await expect.poll(() => pool.upstreams.map(({ sessions }) => sessions)).toEqual([0])
+  expect(pool.upstreams.map((each) => pool.stateOf(each))).toEqual(['eligible'])
+  await expect.poll(() => own.nodes[0]?.open).toBe(0)
 })

@@ -60,3 +60,26 @@ test.each([
   expect(askedOf(own)).toBe(asked)
   expect(outcome === 'upstream-failed').toBe(!isRepeatable)
 })
+
+test.each([
+  ['once it is whole', true, [0, 1, 0]],
+  ['never when it breaks off', false, [0, 0, 0]],
+])('a request takes a session of its upstream %s', async (_, isWhole, sessions) => {
+  let whole = () => {}
+  const seen: number[] = []
+  const own = fixture()
+  const [upstream] = own.pool.upstreams
+  const look = () => seen.push(upstream?.sessions ?? NaN)
+  own.transport('a').play(() => {
+    look()
+    if (isWhole) whole()
+    look()
+    return isWhole ? slow : { fault: 'reset' }
+  })
+  const whenWhole = (run: () => void) => (whole = run)
+  const body = Object.assign(new Incoming(), { whenWhole, isRepeatable: false })
+  await own.ask({ body, directives: { selectProvider: 'a' } })
+  // It ended too late for the attempt.
+  whole()
+  expect([...seen, upstream?.sessions]).toEqual(sessions)
+})

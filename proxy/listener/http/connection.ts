@@ -53,13 +53,13 @@ export class Connection {
   /** The request before them is answered. Behind an answer that closes the connection none can be. */
   serveNext(): void {
     const socket = this.#socket
-    const serve = socket.writableEnded ? undefined : this.#waiting.shift()
-    if (serve === undefined) return
+    if (!this.isWaiting || socket.writableEnded) return
+    const serve = this.#waiting.shift()
     this.#budget.release(waitingBytes)
     // It was for a client that does not read the answer before.
     socket.setTimeout(0)
     if (!this.isWaiting && !this.#rests) socket.resume()
-    serve()
+    serve?.()
   }
 
   /** Leaves time to other connections: Node reads one of them up to 32 times before it turns to the next. */
