@@ -28,19 +28,22 @@ class Endless {
   }
 }
 
-/** A client whose call is answered with this body. */
-async function answered(body: Body, hasEnded = true) {
+/** A client whose call is answered with this body, or refused without one. */
+async function answered(body: Body | null, hasEnded = true) {
   const stack = new AsyncDisposableStack()
   const clock = new VirtualClock()
+  const budget = new ByteBudget(1e9)
   const served = Promise.withResolvers<Http2Exchange>()
   const server = new Http2Server({
     address: { host: '127.0.0.1', port: 0 },
     maxRequestBytes: 1_000,
-    budget: new ByteBudget(1e9),
+    budget,
     grpcLimits: { maxStreams: 128, idleTimeoutMs: null },
     clock,
     serve: (exchange) => {
-      void exchange.respond(['content-type', 'application/grpc'], body, () => ['grpc-status', '0'])
+      const head = ['content-type', 'application/grpc']
+      if (body === null) exchange.end(head, ['grpc-status', '12'])
+      else void exchange.respond(head, body, () => ['grpc-status', '0'])
       served.resolve(exchange)
     },
     observer: { connectionsChanged: () => {}, requestRefused: () => {} },
@@ -53,13 +56,20 @@ async function answered(body: Body, hasEnded = true) {
     await clock.advance(2_000)
     await closed
   })
-  const stream = session.request({ ':method': 'POST', ':path': '/a/B' })
+  const stream = session.request({ ':method': 'POST', ':path': '/a/B', 'x-a': 'a'.repeat(10_000) })
   stream.on('error', () => {})
   if (hasEnded) stream.end()
   await new Promise((resolve) => stream.once('response', resolve))
   const exchange = await served.promise
   const { signal } = exchange
-  return { clock, stream, signal, exchange, [Symbol.asyncDispose]: () => stack.disposeAsync() }
+  return {
+    clock,
+    budget,
+    stream,
+    signal,
+    exchange,
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  }
 }
 
 /** Waits until the server can send no more for now. */
@@ -167,4 +177,15 @@ test.each(['ends', 'is reset'])('a request that %s is never idle', async (how) =
   await expect.poll(() => clock.pending).toBe(before - 1)
   await clock.advance(20_000)
   expect(seen.idle).toBe(0)
+})
+
+test('a call that is refused is kept for 2 s at most, with its headers, should its request never end', async () => {
+  await using own = await answered(null, false)
+  const { clock, budget, stream } = own
+  expect(budget.heldBytes).toBeGreaterThan(10_000)
+  const closed = new Promise((resolve) => stream.resume().once('close', resolve))
+  await clock.advance(2_000)
+  await closed
+  expect(stream.rstCode).toBe(0)
+  await expect.poll(() => budget.heldBytes).toBe(0)
 })

@@ -16,6 +16,8 @@ const keptBytes = 1280 * 1024
 /** How long a unary call waits for its first message. */
 const firstMessageMs = 5_000
 
+/** How long a client may take to end a request that is answered. */
+const lingerMs = 2_000
 /** A shorter answer is not watched. */
 const watchedFromBytes = 16 * 1024
 
@@ -50,6 +52,7 @@ export class Http2Exchange {
     this.verb = pseudo(':method')
     this.path = pseudo(':path')
     this.headers = headers
+    this.#hold(headers.reduce((sum, { length }) => sum + length, 0))
     const body = new RequestBody(keptBytes, stream, budget)
     this.body = body
     const frames = this.#frames
@@ -140,6 +143,12 @@ export class Http2Exchange {
     this.#stream.respond([':status', '200', ...lowerCase(headers), ...status], { endStream: true })
     // What the client still sends is not kept.
     this.body.end(new Error('the call is answered'))
+    if (this.#stream.readableEnded) return
+    this.#cancelIdle()
+    // Nor is the stream, should its request never end (RFC 9113, 8.1).
+    this.#cancelIdle = this.#clock.after(lingerMs, () => {
+      this.#stream.close(constants.NGHTTP2_NO_ERROR)
+    })
   }
 
   /** Ends with this status an answer that may be in the middle of its messages. */
