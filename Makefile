@@ -65,9 +65,17 @@ chaos-kube: install ## the operator through schedules of faults on a real API (S
 test-slow: install ## the tests that take minutes (TEST_ARGS=path for some); needs Go
 	@$(BIN)/vitest run --config vitest.slow.config.ts $(TEST_ARGS)
 
+.PHONY: hostile
+hostile: install ## attacks beside an innocent client, each for SECONDS=5
+	@HOSTILE_SECONDS=$(or $(SECONDS),5) $(BIN)/vitest run --project plain e2e/hostile
+
 .PHONY: fuzz
 fuzz: install ## mutated documents, HTTP heads and configs for MINUTES=10 (SEED=n for one failure again)
 	@FUZZ_MINUTES=$(or $(MINUTES),10) SEED=$(SEED) $(BIN)/vitest run --config vitest.slow.config.ts e2e/fuzz
+
+.PHONY: soak
+soak: install ## mixed traffic with faults and attacks for MINUTES=30: memory, open files and delays must not grow
+	@SOAK_MINUTES=$(or $(MINUTES),30) $(BIN)/vitest run --config vitest.slow.config.ts e2e/soak
 
 .PHONY: fmt
 fmt: install ## put the sources into the project's form and mend what the linter can mend

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  connect as connectHttp2,
+} from 'node:http2'
+import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import { WebSocket } from 'ws'
+
+/*
+ * Attacks on a router, on loopback, each for some seconds. A process of its own, so that its work does not
+ * delay the innocent client:
+ *
+ *   node attacks.fixture.ts <name> <port of a listener> <seconds>
+ */
+
+const address = `0x${'ab'.repeat(20)}`
+const call = `{"jsonrpc":"2.0","id":1,"method":"eth_getBalance","params":["${address}","latest"]}`
+
+type Attack = (port: number, over: AbortSignal) => Promise<unknown>
+
+function head(length: number | null, more = ''): string {
+  const framing = length === null ? 'Transfer-Encoding: chunked' : `Content-Length: ${length}`
+  return `POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n${more}${framing}\r\n\r\n`
+}
+
+/** A connection that nobody reads from, unless it is asked to. */
+function open(port: number, over: AbortSignal): Socket {
+  const socket = connect(port, '127.0.0.1')
+  socket.on('error', () => {})
+  over.addEventListener('abort', () => socket.destroy())
+  return socket
+}
+
+/** Writes as fast as the other side takes it. @returns whether the connection is still there */
+async function write(socket: Socket, bytes: Uint8Array | string): Promise<boolean> {
+  if (socket.destroyed) return false
+  if (socket.write(bytes)) return true
+  return new Promise((resolve) => {
+    socket.once('drain', () => resolve(true)).once('close', () => resolve(false))
+  })
+}
+
+/** So many connections at once, each new when it ends, until time is up. */
+function onEach(
+  connections: number,
+  serve: (socket: Socket, over: AbortSignal) => Promise<unknown>,
+): Attack {
+  return (port, over) =>
+    Promise.all(
+      Array.from({ length: connections }, async () => {
+        while (!over.aborted) {
+          const socket = open(port, over)
+          socket.resume()
+          await serve(socket, over)
+          socket.destroy()
+          await sleep(10)
+        }
+      }),
+    )
+}
+
+/** Sends these bytes again and again, each on a connection of its own, and waits for the answer. */
+function again(connections: number, bytes: () => Uint8Array | string): Attack {
+  return onEach(connections, async (socket, over) => {
+    const answered = new Promise((resolve) => {
+      socket.once('data', resolve).once('close', resolve)
+    })
+    await write(socket, bytes())
+    await Promise.race([answered, sleep(2_000, null, { signal: over }).catch(() => {})])
+  })
+}
+
+function post(body: Uint8Array | string, more = ''): Uint8Array {
+  return Buffer.concat([Buffer.from(head(body.length, more)), Buffer.from(body)])
+}
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined
+  return () => (made ??= make())
+}
+
+const mebibyte = 1024 * 1024
+const params = (value: string) =>
+  `{"jsonrpc":"2.0","id":1,"method":"eth_call","params":[${value},"latest"]}`
+
+/** Every message on so many WebSockets. */
+function onSockets(sockets: number, serve: (socket: WebSocket, at: number) => void): Attack {
+  return async (port, over) => {
+    const all = Array.from({ length: sockets }, (_, at) => {
+      const socket = new WebSocket(`ws://127.0.0.1:${port}`)
+      socket.on('error', () => {}).once('open', () => serve(socket, at))
+      return socket
+    })
+    await sleep(600_000, null, { signal: over }).catch(() => {})
+    for (const socket of all) socket.terminate()
+  }
+}
+
+/** Begins WebSockets by hand, and sends raw bytes. */
+function onRawSockets(sockets: number, bytes: Uint8Array): Attack {
+  const upgrade =
+    'GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n'
+  return onEach(sockets, async (socket, over) => {
+    await write(socket, upgrade)
+    await write(socket, bytes)
+    await sleep(1_000, null, { signal: over }).catch(() => {})
+  })
+}
+
+export const attacks: Readonly<Record<string, Attack>> = {
+  'bodies in chunks of one byte': onEach(4, async (socket) => {
+    await write(socket, head(null))
+    const chunks = '1\r\n \r\n'.repeat(20_000)
+    for (let each = 0; each < 100 && (await write(socket, chunks)); each++);
+  }),
+  'slow uploads': onEach(1_000, async (socket, over) => {
+    await write(socket, head(1_000))
+    while (!over.aborted && (await write(socket, ' ')))
+      await sleep(1_000, null, { signal: over }).catch(() => {})
+  }),
+  'heads that never end': onEach(500, async (socket, over) => {
+    await write(socket, 'POST / HTTP/1.1\r\nHost: a\r\n')
+    while (!over.aborted && (await write(socket, 'X-A: b\r\n')))
+      await sleep(200, null, { signal: over }).catch(() => {})
+  }),
+  'thousands of pipelined calls': onEach(2, async (socket, over) => {
+    await write(socket, post(call).toString().repeat(5_000))
+    await sleep(1_000, null, { signal: over }).catch(() => {})
+  }),
+  'bodies of 10 MB': again(
+    20,
+    once(() => post(params(`{"data":"0x${'00'.repeat(5 * mebibyte - 100)}"}`))),
+  ),
+  'unfinished bodies of 10 MB': onEach(60, async (socket, over) => {
+    await write(socket, head(10 * mebibyte))
+    await write(socket, Buffer.alloc(10 * mebibyte - 1, ' '))
+    await sleep(5_000, null, { signal: over }).catch(() => {})
+  }),
+  'a million members': again(
+    4,
+    once(() =>
+      post(params(`{${Array.from({ length: 500_000 }, (_, at) => `"m${at}":${at}`).join()}}`)),
+    ),
+  ),
+  'nested brackets': again(
+    8,
+    once(() => post(params(`${'['.repeat(2 * mebibyte)}${']'.repeat(2 * mebibyte)}`))),
+  ),
+  'bodies that inflate to 10 MB': again(
+    50,
+    once(() => post(gzipSync(`[${'{},'.repeat(3_400_000)}{}]`), 'Content-Encoding: gzip\r\n')),
+  ),
+  'batches of a thousand': again(
+    20,
+    once(() => post(`[${Array.from({ length: 1_000 }, () => call).join()}]`)),
+  ),
+  'batches of a hundred thousand': again(
+    8,
+    once(() => post(`[${Array.from({ length: 100_000 }, () => call).join()}]`)),
+  ),
+  'ids of 3 MB': again(
+    8,
+    once(() => post(call.replace('"id":1', `"id":"${'x'.repeat(3_000_000)}"`))),
+  ),
+  'heads of 16 KB': again(
+    100,
+    once(() => post(call, `X-A: ${'a'.repeat(15_000)}\r\n`)),
+  ),
+  'clients that do not read': (port, over) =>
+    Promise.all(
+      Array.from({ length: 200 }, async () => {
+        const socket = open(port, over)
+        socket.pause()
+        const body = '{"jsonrpc":"2.0","id":1,"method":"eth_getBlockReceipts","params":["latest"]}'
+        await write(
+          socket,
+          Buffer.concat(Array.from({ length: 50 }, () => Buffer.from(post(body)))),
+        )
+      }),
+    ).then(() => sleep(600_000, null, { signal: over }).catch(() => {})),
+  'clients that leave': again(100, () => post(call)),
+  'noise instead of HTTP': again(100, () =>
+    Buffer.from(crypto.getRandomValues(new Uint8Array(500))),
+  ),
+  'messages that are never finished': onRawSockets(
+    200,
+    // A masked text frame of 8 MB, without its last byte.
+    Buffer.concat([
+      Buffer.from([0x01, 0xff, 0, 0, 0, 0, 0, 0x80, 0, 0, 0, 0, 0, 0]),
+      Buffer.alloc(mebibyte),
+    ]),
+  ),
+  'fragments of one byte': onRawSockets(
+    8,
+    Buffer.concat([
+      Buffer.from([0x01, 0x81, 0, 0, 0, 0, 0x20]),
+      Buffer.alloc(7 * 300_000, Buffer.from([0x00, 0x81, 0, 0, 0, 0, 0x20])),
+    ]),
+  ),
+  'calls on WebSockets that are not read': onSockets(100, (socket) => {
+    socket.pause()
+    const asked = '{"jsonrpc":"2.0","id":1,"method":"eth_getBlockReceipts","params":["latest"]}'
+    for (let each = 0; each < 500; each++) socket.send(asked)
+  }),
+  'thousands of topics': onSockets(50, (socket, at) => {
+    for (let each = 0; each < 100; each++) {
+      const topic = `0x${(at * 100 + each).toString(16).padStart(64, '0')}`
+      const asked = {
+        jsonrpc: '2.0',
+        id: each,
+        method: 'eth_subscribe',
+        params: ['logs', { topics: [topic] }],
+      }
+      socket.send(JSON.stringify(asked))
+    }
+  }),
+  'subscribers that do not read': onSockets(100, (socket) => {
+    for (let id = 0; id < 50; id++)
+      socket.send(`{"jsonrpc":"2.0","id":${id},"method":"eth_subscribe","params":["logs",{}]}`)
+    socket.pause()
+  }),
+  'answers in chunks of one byte': again(4, () => post(oddly('one-byte-chunks'))),
+  'answers that inflate': again(8, () => post(oddly('bomb'))),
+  'interim answers without end': again(8, () => post(oddly('interim'))),
+}
+
+/** A call that only the odd node answers, and how. */
+function oddly(how: string): string {
+  return `{"jsonrpc":"2.0","id":1,"method":"debug_traceTransaction","params":["${how}"]}`
+}
+
+const grpcHead = {
+  ...{ ':method': 'POST', ':path': '/test.Echo/Say', ':scheme': 'http', ':authority': 'a' },
+  ...{ 'content-type': 'application/grpc', te: 'trailers' },
+}
+
+/** So many sessions at once, each new when it ends, until time is up. */
+function onSessions(
+  sessions: number,
+  serve: (session: ClientHttp2Session, stream: () => ClientHttp2Stream | null) => Promise<unknown>,
+): Attack {
+  return async (port, over) => {
+    const one = async () => {
+      while (!over.aborted) {
+        const session = connectHttp2(`http://127.0.0.1:${port}`)
+        const ended = new Promise((resolve) => session.once('close', resolve))
+        session.on('error', () => {})
+        const stream = () => {
+          if (session.closed || session.destroyed) return null
+          return session.request(grpcHead).on('error', () => {})
+        }
+        const time = sleep(600_000, null, { signal: over }).catch(() => {})
+        await Promise.race([serve(session, stream), ended, time])
+        session.destroy()
+        await sleep(10)
+      }
+    }
+    await Promise.all(Array.from({ length: sessions }, one))
+  }
+}
+
+/** A frame of HTTP/2. */
+function frame(type: number, flags: number, stream: number, payload: Uint8Array): Buffer {
+  const bytes = Buffer.alloc(9 + payload.length)
+  bytes.writeUIntBE(payload.length, 0, 3)
+  bytes[3] = type
+  bytes[4] = flags
+  bytes.writeUInt32BE(stream, 5)
+  bytes.set(payload, 9)
+  return bytes
+}
+
+const preface = Buffer.concat([
+  Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
+  frame(4, 0, 0, Buffer.alloc(0)),
+])
+/** The head of a call, by HPACK without Huffman. */
+const headBlock = Buffer.concat([
+  Buffer.from([0x83, 0x86]),
+  ...[
+    [':path', '/test.Echo/Say'],
+    [':authority', 'a'],
+    ['content-type', 'application/grpc'],
+    ['te', 'trailers'],
+  ].map(([name = '', value = '']) =>
+    Buffer.concat([
+      ...[Buffer.from([0, name.length]), Buffer.from(name)],
+      ...[Buffer.from([value.length]), Buffer.from(value)],
+    ]),
+  ),
+])
+
+/** Raw frames on so many connections, again and again. */
+function frames(connections: number, first: Uint8Array, repeated: Uint8Array): Attack {
+  return onEach(connections, async (socket, over) => {
+    await write(socket, Buffer.concat([preface, first]))
+    const many = Buffer.concat(Array.from({ length: 1_000 }, () => repeated))
+    while (!over.aborted && (await write(socket, many))) await sleep(0)
+  })
+}
+
+const nothing = Buffer.alloc(0)
+
+export const grpcAttacks: Readonly<Record<string, Attack>> = {
+  'streams that never end': onSessions(4, async (_, stream) => {
+    for (let each = 0; each < 1_100; each++) stream()?.write(Buffer.from([0, 0, 0, 0, 9]))
+    await sleep(600_000)
+  }),
+  'calls that are cancelled at once': onSessions(4, async (_, stream) => {
+    for (;;) {
+      for (let each = 0; each < 100; each++) stream()?.close(8)
+      await sleep(1)
+    }
+  }),
+  'messages of 10 MB that never end': onSessions(30, async (_, stream) => {
+    const message = Buffer.alloc(10 * mebibyte)
+    message.writeUInt32BE(10 * mebibyte - 6, 1)
+    stream()?.write(message.subarray(0, -10))
+    await sleep(600_000)
+  }),
+  'clients of gRPC that do not read': onSessions(20, async (_, stream) => {
+    for (let each = 0; each < 100; each++)
+      stream()?.end(Buffer.concat([Buffer.from([0, 0, 0, 0, 3]), Buffer.from('big')]))
+    await sleep(600_000)
+  }),
+  pings: frames(4, nothing, frame(6, 0, 0, Buffer.alloc(8))),
+  settings: frames(4, nothing, frame(4, 0, 0, nothing)),
+  'empty frames': frames(4, frame(1, 4, 1, headBlock), frame(0, 0, 1, nothing)),
+  'heads that go on and on': frames(
+    4,
+    frame(1, 0, 1, headBlock),
+    frame(9, 0, 1, Buffer.concat([Buffer.from([0, 1, 0x61, 100]), Buffer.alloc(100, 'a')])),
+  ),
+  'noise instead of HTTP/2': again(100, () =>
+    Buffer.from(crypto.getRandomValues(new Uint8Array(500))),
+  ),
+}
+
+if (import.meta.main) {
+  const [name = '', port, seconds] = process.argv.slice(2)
+  const attack = attacks[name] ?? grpcAttacks[name]
+  if (!attack) throw new Error(`there is no attack "${name}"`)
+  const over = AbortSignal.timeout(Number(seconds) * 1_000)
+  await attack(Number(port), over).catch((error: unknown) => {
+    if (!over.aborted) throw error
+  })
+  process.exit(0)
+}

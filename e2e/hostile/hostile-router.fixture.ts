@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { type Child, ChildProcesses } from '../processes/child-processes.ts'
+import { freePorts } from '../processes/free-ports.ts'
+import { routerConfig, type Leg, type NodeUrl } from '../processes/router-config.ts'
+import { waitUntil } from '../processes/wait-until.ts'
+import { createWorkspace } from '../program/workspace.ts'
+
+const entry = fileURLToPath(new URL('../../bin/router.mjs', import.meta.url))
+const attacksFile = fileURLToPath(new URL('attacks.fixture.ts', import.meta.url))
+
+/** A router in a process of its own, with the heap that Node takes in a container of 512 MiB. */
+export interface HostileRouter extends AsyncDisposable {
+  readonly child: Child
+  readonly url: string
+  readonly port: number
+  /** Now, and at the highest. */
+  residentBytes(): { readonly now: number; readonly peak: number }
+  openFiles(): number
+  metrics(): Promise<string>
+  /** Resolves when the attacker has ended. */
+  attack(name: string, seconds: number): Promise<void>
+}
+
+export async function startHostileRouter(
+  nodes: readonly { readonly name: string; readonly urls: readonly NodeUrl[] }[],
+  chain: Pick<Leg, 'chainId' | 'apiInterface'> = { chainId: 'ETH1', apiInterface: 'jsonrpc' },
+  settings: Readonly<Record<string, unknown>> = {},
+): Promise<HostileRouter> {
+  const stack = new AsyncDisposableStack()
+  const workspace = stack.use(await createWorkspace())
+  const children = stack.use(new ChildProcesses(workspace.directory))
+  const [port = 0, adminPort = 0] = await freePorts(2)
+  const url = `http://127.0.0.1:${port}`
+  const config = await workspace.write('router.yml', {
+    ...routerConfig([{ ...chain, port, nodes }]),
+    ...settings,
+    'metrics-listen-address': `127.0.0.1:${adminPort}`,
+  })
+  const args = ['--max-old-space-size=256', entry, config]
+  const child = await children.start({ name: 'router', command: process.execPath, args })
+  const adminUrl = `http://127.0.0.1:${adminPort}`
+  await waitUntil('the router is healthy', 30_000, new AbortController().signal, async () => {
+    if (!child.alive) throw new Error(child.tail())
+    return (await fetch(`${adminUrl}/metrics/overall-health`)).ok
+  })
+  const status = (field: string) => {
+    const text = readFileSync(`/proc/${child.pid}/status`, 'utf8')
+    return Number(new RegExp(`${field}:\\s+(\\d+)`).exec(text)?.[1]) * 1024
+  }
+  return {
+    ...{ child, url, port },
+    residentBytes: () => ({ now: status('VmRSS'), peak: status('VmHWM') }),
+    openFiles: () => readdirSync(`/proc/${child.pid}/fd`).length,
+    metrics: async () => (await fetch(`${adminUrl}/metrics`)).text(),
+    async attack(name, seconds) {
+      const attacker = await children.start({
+        ...{ name: 'attacker', command: process.execPath },
+        args: [attacksFile, name, String(port), String(seconds)],
+      })
+      await attacker.ended
+    },
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  }
+}
