@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { headOf, rawSession } from './raw-call.ts'
+import { headOf, rawCall, rawSession } from './raw-call.ts'
 import { begin, framed, type Manner } from './raw-node.ts'
 import { served } from './served-nodes.ts'
 
@@ -67,4 +67,36 @@ test('a node that does not read stops the client, and all is freed when it leave
   session.destroy()
   await expect.poll(() => own.nodes[0]?.open).toBe(0)
   expect(own.router.pool.upstreams.map(({ sessions }) => sessions)).toEqual([0])
+})
+
+test('clients that do not read hold up no call of another client', async () => {
+  let writtenBytes = 0
+  const node: Manner = (stream, headers) => {
+    begin(stream)
+    if (headers[':path'] !== '/test.Echo/Down') return stream.end(framed('hello'))
+    const write = () => {
+      while (!stream.destroyed) {
+        writtenBytes += piece.length
+        if (!stream.write(piece)) return void stream.once('drain', write)
+      }
+    }
+    write()
+  }
+  await using own = await served([node])
+  const session = rawSession(own.router.port)
+  for (let each = 0; each < 100; each++)
+    session
+      .request(headOf('/test.Echo/Down'))
+      .on('error', () => {})
+      .end(framed('much'))
+  let before = 0
+  const stands = () => {
+    const isStill = before === writtenBytes && writtenBytes > 0
+    before = writtenBytes
+    return isStill
+  }
+  await expect.poll(stands, { interval: 500, timeout: 20_000 }).toBe(true)
+  const { body } = await rawCall(own.router.port, '/test.Echo/Unary')
+  expect(body).toEqual(framed('hello'))
+  session.destroy()
 })

@@ -61,6 +61,9 @@ export class RawNode implements AsyncDisposable {
   constructor(manner: Manner, maxEntries = 10_000) {
     this.manner = manner
     this.#server = createServer({
+      // As servers of grpc-go, which bound neither the memory nor the resets of a connection.
+      ...{ maxSessionMemory: 1_000, maxSessionRejectedStreams: 1e9 },
+      ...{ streamResetBurst: 1e6, streamResetRate: 1e6, maxSessionInvalidFrames: 1e6 },
       strictSingleValueFields: false,
       maxHeaderListPairs: maxEntries,
       maxSendHeaderBlockLength: 1_000_000,

@@ -118,7 +118,7 @@ test('memory, files and delays stay', { timeout: minutes * 60_000 + 120_000 }, a
   const slope = slopeOf(half)
   const delayMs = Math.max(...half.map((each) => each.delayMs)).toFixed(0)
   const figures = `${answers} answers, ${failures.length} failed, ${(slope / 1e6).toFixed(1)} MB a minute, metrics in at most ${delayMs} ms, ${router.openFiles()} files`
-  console.log(`soak: ${figures}`)
+  process.stdout.write(`soak: ${figures}\n`)
   expect(failures.length, failures[0]).toBeLessThan(answers / 1_000)
   // In a short run the heap still finds its size.
   if (minutes >= 10) expect(slope).toBeLessThan(slopeBytesPerMinute)
