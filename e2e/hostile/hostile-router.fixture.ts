@@ -39,8 +39,10 @@ export async function startHostileRouter(
     ...settings,
     'metrics-listen-address': `127.0.0.1:${adminPort}`,
   })
-  const args = ['--max-old-space-size=256', entry, config]
-  const child = await children.start({ name: 'router', command: process.execPath, args })
+  const child = await children.start({
+    ...{ name: 'router', command: 'env' },
+    args: ['NODE_OPTIONS=--max-old-space-size=256', entry, config],
+  })
   const adminUrl = `http://127.0.0.1:${adminPort}`
   await waitUntil('the router is healthy', 30_000, new AbortController().signal, async () => {
     if (!child.alive) throw new Error(child.tail())

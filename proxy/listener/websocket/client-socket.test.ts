@@ -44,6 +44,7 @@ class SlowSocket extends EventEmitter {
 
   resume(): void {}
   terminate(): void {}
+  pause(): void {}
 
   close(code: number, reason: string): void {
     this.closedWith ??= { code, reason }

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Duplex } from 'node:stream'
 import { WebSocket } from 'ws'
+import { shortBytes } from '../../bytes/byte-budget.ts'
 import type { SocketLimits } from '../../config/types.ts'
 import type { Body, ByteStream } from '../../upstream/wire.ts'
 import { brokenOff } from '../calls.ts'
@@ -87,7 +88,10 @@ export class ClientSocket {
       unfinished.ended(controlBytes + length)
     }
     this.#wire.prependListener('data', ({ length }: Buffer) => {
-      if (!unfinished.came(length)) this.close(closeCodes.tryAgain, fullReason)
+      if (unfinished.came(length)) return
+      this.close(closeCodes.tryAgain, fullReason)
+      // What more comes of the message would be kept until the connection has ended.
+      this.ws.pause()
     })
     this.ws
       .on('message', (message: Buffer) => {
@@ -134,8 +138,10 @@ export class ClientSocket {
    * are as long as the last ones.
    */
   hasRoomBeside(calls: number): boolean {
+    const { budget, socketLimits } = this.#serving
     const unread = Math.max(this.#unreadBytes, calls * this.#likelyBytes)
-    return unread + this.#likelyBytes <= this.#serving.socketLimits.maxBufferedBytes
+    const maxBytes = budget.isTight ? shortBytes : socketLimits.maxBufferedBytes
+    return unread + this.#likelyBytes <= maxBytes
   }
 
   /**
