@@ -201,7 +201,7 @@ export const attacks: Readonly<Record<string, Attack>> = {
       Buffer.alloc(7 * 300_000, Buffer.from([0x00, 0x81, 0, 0, 0, 0, 0x20])),
     ]),
   ),
-  'calls on WebSockets that are not read': onSockets(20, (socket) => {
+  'calls on WebSockets that are not read': onSockets(4, (socket) => {
     socket.pause()
     const asked = '{"jsonrpc":"2.0","id":1,"method":"eth_getBlockReceipts","params":["latest"]}'
     for (let each = 0; each < 500; each++) socket.send(asked)

@@ -3,6 +3,7 @@
 import type { Duplex } from 'node:stream'
 import { WebSocket } from 'ws'
 import { shortBytes } from '../../bytes/byte-budget.ts'
+import type { Cancel } from '../../clock/clock.ts'
 import type { SocketLimits } from '../../config/types.ts'
 import type { Body, ByteStream } from '../../upstream/wire.ts'
 import { brokenOff } from '../calls.ts'
@@ -15,6 +16,8 @@ const closeTimeoutMs = 5_000
 const streamBytes = 1024 * 1024
 /** The estimated size of a new client's answer, as a part of the bound. */
 const firstShare = 1 / 16
+/** Who reads nothing for so long is cut off while the budget is tight. */
+const readMs = 1_000
 const nothing = new Uint8Array()
 
 /** Why the router closes a WebSocket (RFC 6455, 7.4.1, and its registry). */
@@ -150,11 +153,13 @@ export class ClientSocket {
    *   shows the client that its answer is not complete.
    */
   async answer(body: Body): Promise<void> {
-    const length = body instanceof Uint8Array ? body.length : streamBytes
-    this.#likelyBytes = Math.max(length, (this.#likelyBytes * 7) / 8)
-    this.#count(length)
+    const isHere = body instanceof Uint8Array
+    this.#likelyBytes = Math.max(isHere ? body.length : streamBytes, (this.#likelyBytes * 7) / 8)
+    // What a stream has collected counts where it comes from.
+    const heldBytes = isHere ? body.length : 0
+    this.#count(heldBytes)
     while ((this.#streaming ?? this.#drained) !== null) await (this.#streaming ?? this.#drained)
-    this.#count(-length)
+    this.#count(-heldBytes)
     if (!(body instanceof Uint8Array)) await this.#stream(body)
     else if (!this.#send(body)) await this.#untilDrained()
   }
@@ -256,16 +261,25 @@ export class ClientSocket {
   }
 
   async #drain(): Promise<void> {
-    const cancelStall = this.#serving.clock.after(stalledMs, () => {
-      const reason = `nothing of the answers was read in ${stalledMs / 1000} s`
-      this.close(closeCodes.notRead, reason)
-    })
+    const { clock, budget } = this.#serving
+    const sinceMs = clock.nowMs()
+    let unreadBytes = this.#wire.writableLength
+    let cancelCheck: Cancel
+    const check = () => {
+      // What one client does not read must not shut out others.
+      if (budget.isTight && this.#wire.writableLength >= unreadBytes) return this.ws.terminate()
+      unreadBytes = this.#wire.writableLength
+      if (clock.nowMs() - sinceMs < stalledMs)
+        return void (cancelCheck = clock.after(readMs, check))
+      this.close(closeCodes.notRead, `nothing of the answers was read in ${stalledMs / 1000} s`)
+    }
+    cancelCheck = clock.after(readMs, check)
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#emptied = resolve
     this.#wire.on('close', resolve)
     await promise
     this.#wire.off('close', resolve)
-    cancelStall()
+    cancelCheck()
     this.#drained = null
   }
 }
