@@ -67,7 +67,7 @@ test-slow: install ## the tests that take minutes (TEST_ARGS=path for some); nee
 
 .PHONY: hostile
 hostile: install ## attacks beside an innocent client, each for SECONDS=5
-	@HOSTILE_SECONDS=$(or $(SECONDS),5) $(BIN)/vitest run --project plain e2e/hostile
+	@HOSTILE_SECONDS=$(or $(SECONDS),5) $(BIN)/vitest run --config vitest.slow.config.ts e2e/hostile
 
 .PHONY: fuzz
 fuzz: install ## mutated documents, HTTP heads and configs for MINUTES=10 (SEED=n for one failure again)
