@@ -353,11 +353,12 @@ export class Attempt implements Due {
     // Whether a violation is blamed depends on what other upstreams show.
     else if (this.#record.violation === null) {
       this.#excuseLateness?.()
-      this.upstream.failed(this.#url, failure, fault?.sent !== false, fault ?? this.#answer)
       // An upstream that is unavailable, whatever was asked, may set a time to come back (RFC 9110, 10.2.3).
       const retryAfterMs = failure.weight > 0 ? this.#retryAfterMs(reply) : null
       if (reply?.incoming.status === 503 && retryAfterMs !== null)
         this.#url.cooldown.pause(retryAfterMs)
+      // Behind the cooldown, which a probe must keep to.
+      this.upstream.failed(this.#url, failure, fault?.sent !== false, fault ?? this.#answer)
     }
     this.#end(failure, detail, nowMs)
   }

@@ -66,3 +66,17 @@ describe('attempts that would repeat themselves', () => {
     expect(relay.clock.pending).toBe(0)
   })
 })
+
+it('a node that asks for time is in cooldown before a probe is to tell whether it works', async () => {
+  const relay = new RelayFixture(chain, iface, { a: { script: () => result('0x1') } })
+  await relay.ask()
+  const upstream = relay.pool.upstreams[0]!
+  const served: boolean[] = []
+  upstream.onDoubt = () => served.push(upstream.serves([]))
+  for (let each = 0; each < 4; each++)
+    upstream.failed(upstream.urls[0]!, { name: 'x', weight: 1 }, true)
+  const status = 503
+  relay.transport('a').play(() => ({ status, headers: ['retry-after', '5'], body: 'busy' }))
+  await relay.ask()
+  expect(served).toEqual([false])
+})
