@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { Http2Stream } from 'node:http2'
 import { expect, test } from 'vitest'
 import { headOf, rawCall, rawSession } from './raw-call.ts'
 import { begin, framed, type Manner } from './raw-node.ts'
@@ -8,31 +9,47 @@ import { served } from './served-nodes.ts'
 const mebibyte = 1024 * 1024
 const piece = framed(Buffer.alloc(64 * 1024))
 
-test('a client that does not read stops the node, and all is freed when it leaves', async () => {
-  let writtenBytes = 0
-  const endless: Manner = (stream) => {
-    begin(stream)
-    const write = () => {
-      while (!stream.destroyed && writtenBytes < 100 * mebibyte) {
-        writtenBytes += piece.length
-        if (!stream.write(piece)) return void stream.once('drain', write)
+/** Writes as fast as the other sides take it, up to so many bytes in all. */
+class Flood {
+  readonly #maxBytes: number
+  writtenBytes = 0
+  #before = 0
+
+  constructor(maxBytes = 100 * mebibyte) {
+    this.#maxBytes = maxBytes
+  }
+
+  write(stream: Http2Stream): void {
+    const more = () => {
+      while (!stream.destroyed && this.writtenBytes < this.#maxBytes) {
+        this.writtenBytes += piece.length
+        if (!stream.write(piece)) return void stream.once('drain', more)
       }
     }
-    write()
+    more()
+  }
+
+  /** Nothing was taken since the last look. */
+  readonly stands = (): boolean => {
+    const isStill = this.#before === this.writtenBytes && this.writtenBytes > 0
+    this.#before = this.writtenBytes
+    return isStill
+  }
+}
+
+test('a client that does not read stops the node, and all is freed when it leaves', async () => {
+  const flood = new Flood()
+  const endless: Manner = (stream) => {
+    begin(stream)
+    flood.write(stream)
   }
   await using own = await served([endless])
   const session = rawSession(own.router.port)
   const stream = session.request(headOf('/test.Echo/Down'))
   stream.end(framed('many'))
-  let before = 0
-  const stands = () => {
-    const isStill = before === writtenBytes && writtenBytes > 0
-    before = writtenBytes
-    return isStill
-  }
-  await expect.poll(stands, { interval: 300, timeout: 10_000 }).toBe(true)
+  await expect.poll(flood.stands, { interval: 300, timeout: 10_000 }).toBe(true)
   // The windows of both hops, and the buffers in between.
-  expect(writtenBytes).toBeLessThan(8 * mebibyte)
+  expect(flood.writtenBytes).toBeLessThan(8 * mebibyte)
   session.destroy()
   await expect.poll(() => own.nodes[0]?.open).toBe(0)
   expect(own.router.pool.upstreams.map(({ sessions }) => sessions)).toEqual([0])
@@ -47,22 +64,10 @@ test('a node that does not read stops the client, and all is freed when it leave
   ])
   const session = rawSession(own.router.port)
   const stream = session.request(headOf('/test.Echo/Up'))
-  let writtenBytes = 0
-  const write = () => {
-    while (!stream.destroyed && writtenBytes < 100 * mebibyte) {
-      writtenBytes += piece.length
-      if (!stream.write(piece)) return void stream.once('drain', write)
-    }
-  }
-  write()
-  let before = 0
-  const stands = () => {
-    const isStill = before === writtenBytes && writtenBytes > 0
-    before = writtenBytes
-    return isStill
-  }
-  await expect.poll(stands, { interval: 300, timeout: 10_000 }).toBe(true)
-  expect(writtenBytes).toBeLessThan(8 * mebibyte)
+  const flood = new Flood()
+  flood.write(stream)
+  await expect.poll(flood.stands, { interval: 300, timeout: 10_000 }).toBe(true)
+  expect(flood.writtenBytes).toBeLessThan(8 * mebibyte)
   stream.on('error', () => {})
   session.destroy()
   await expect.poll(() => own.nodes[0]?.open).toBe(0)
@@ -70,17 +75,11 @@ test('a node that does not read stops the client, and all is freed when it leave
 })
 
 test('clients that do not read hold up no call of another client', async () => {
-  let writtenBytes = 0
+  const flood = new Flood(Infinity)
   const node: Manner = (stream, headers) => {
     begin(stream)
     if (headers[':path'] !== '/test.Echo/Down') return stream.end(framed('hello'))
-    const write = () => {
-      while (!stream.destroyed) {
-        writtenBytes += piece.length
-        if (!stream.write(piece)) return void stream.once('drain', write)
-      }
-    }
-    write()
+    flood.write(stream)
   }
   await using own = await served([node])
   const session = rawSession(own.router.port)
@@ -89,13 +88,7 @@ test('clients that do not read hold up no call of another client', async () => {
       .request(headOf('/test.Echo/Down'))
       .on('error', () => {})
       .end(framed('much'))
-  let before = 0
-  const stands = () => {
-    const isStill = before === writtenBytes && writtenBytes > 0
-    before = writtenBytes
-    return isStill
-  }
-  await expect.poll(stands, { interval: 500, timeout: 20_000 }).toBe(true)
+  await expect.poll(flood.stands, { interval: 500, timeout: 20_000 }).toBe(true)
   const { body } = await rawCall(own.router.port, '/test.Echo/Unary')
   expect(body).toEqual(framed('hello'))
   session.destroy()

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type Child, ChildProcesses } from '../processes/child-processes.ts'
 import { freePorts } from '../processes/free-ports.ts'
 import { routerConfig, type Leg, type NodeUrl } from '../processes/router-config.ts'
 import { waitUntil } from '../processes/wait-until.ts'
+import { type Footprint, footprintOf } from '../program/footprint.ts'
 import { createWorkspace } from '../program/workspace.ts'
 
 const entry = fileURLToPath(new URL('../../bin/router.mjs', import.meta.url))
@@ -16,9 +16,7 @@ export interface HostileRouter extends AsyncDisposable {
   readonly child: Child
   readonly url: string
   readonly port: number
-  /** Now, and at the highest. */
-  residentBytes(): { readonly now: number; readonly peak: number }
-  openFiles(): number
+  footprint(): Footprint
   metrics(): Promise<string>
   /** Resolves when the attacker has ended. */
   attack(name: string, seconds: number): Promise<void>
@@ -48,14 +46,9 @@ export async function startHostileRouter(
     if (!child.alive) throw new Error(child.tail())
     return (await fetch(`${adminUrl}/metrics/overall-health`)).ok
   })
-  const status = (field: string) => {
-    const text = readFileSync(`/proc/${child.pid}/status`, 'utf8')
-    return Number(new RegExp(`${field}:\\s+(\\d+)`).exec(text)?.[1]) * 1024
-  }
   return {
     ...{ child, url, port },
-    residentBytes: () => ({ now: status('VmRSS'), peak: status('VmHWM') }),
-    openFiles: () => readdirSync(`/proc/${child.pid}/fd`).length,
+    footprint: () => footprintOf(child.pid),
     metrics: async () => (await fetch(`${adminUrl}/metrics`)).text(),
     async attack(name, seconds) {
       const attacker = await children.start({

@@ -97,7 +97,7 @@ async function expectHarmless(
   const { lost, latenciesMs } = await askUntil(router.attack(name, seconds), ask)
   expect(router.child.alive, router.child.tail()).toBe(true)
   const states = statesIn(await router.metrics(), upstreams)
-  const peakBytes = router.residentBytes().peak
+  const { peakBytes } = router.footprint()
   const p99 = latenciesMs.toSorted((a, b) => a - b)[Math.floor(latenciesMs.length * 0.99)] ?? NaN
   const figures = `${latenciesMs.length} calls, p99 ${p99.toFixed(0)} ms, ${(peakBytes / 1e6).toFixed(0)} MB`
   if (isAlone) process.stdout.write(`${name}: ${lost.length} lost of ${figures}\n`)

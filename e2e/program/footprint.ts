@@ -5,6 +5,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 /** Resources of a process. */
 export interface Footprint {
   readonly residentBytes: number
+  /** The highest that it has had. */
+  readonly peakBytes: number
   /** Files and sockets. */
   readonly openFiles: number
 }
@@ -12,6 +14,11 @@ export interface Footprint {
 /** Reads the resources of a process. Linux only. */
 export function footprintOf(pid: number): Footprint {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-  const residentKiB = Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1])
-  return { residentBytes: residentKiB * 1024, openFiles: readdirSync(`/proc/${pid}/fd`).length }
+  const bytes = (field: string) =>
+    Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) * 1024
+  return {
+    residentBytes: bytes('VmRSS'),
+    peakBytes: bytes('VmHWM'),
+    openFiles: readdirSync(`/proc/${pid}/fd`).length,
+  }
 }

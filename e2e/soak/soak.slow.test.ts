@@ -91,7 +91,7 @@ test('memory, files and delays stay', { timeout: minutes * 60_000 + 120_000 }, a
   }
   const samples: { readonly minute: number; readonly bytes: number; readonly delayMs: number }[] =
     []
-  const filesBefore = router.openFiles()
+  const filesBefore = router.footprint().openFiles
   const sampling = async () => {
     const startedMs = performance.now()
     while (!isOver()) {
@@ -100,7 +100,7 @@ test('memory, files and delays stay', { timeout: minutes * 60_000 + 120_000 }, a
       const askedMs = performance.now()
       await router.metrics()
       const delayMs = performance.now() - askedMs
-      samples.push({ minute, bytes: router.residentBytes().now, delayMs })
+      samples.push({ minute, bytes: router.footprint().residentBytes, delayMs })
     }
   }
   const work = [
@@ -113,11 +113,13 @@ test('memory, files and delays stay', { timeout: minutes * 60_000 + 120_000 }, a
   await Promise.all(work)
   expect(router.child.alive, router.child.tail()).toBe(true)
   // Idle connections of clients and nodes are closed after a while.
-  await expect.poll(() => router.openFiles(), { timeout: 90_000 }).toBeLessThan(filesBefore + 64)
+  await expect
+    .poll(() => router.footprint().openFiles, { timeout: 90_000 })
+    .toBeLessThan(filesBefore + 64)
   const half = samples.slice(samples.length / 2)
   const slope = slopeOf(half)
   const delayMs = Math.max(...half.map((each) => each.delayMs)).toFixed(0)
-  const figures = `${answers} answers, ${failures.length} failed, ${(slope / 1e6).toFixed(1)} MB a minute, metrics in at most ${delayMs} ms, ${router.openFiles()} files`
+  const figures = `${answers} answers, ${failures.length} failed, ${(slope / 1e6).toFixed(1)} MB a minute, metrics in at most ${delayMs} ms, ${router.footprint().openFiles} files`
   process.stdout.write(`soak: ${figures}\n`)
   expect(failures.length, failures[0]).toBeLessThan(answers / 1_000)
   // In a short run the heap still finds its size.
