@@ -11,10 +11,10 @@ import { gzipSync } from 'node:zlib'
 import { WebSocket } from 'ws'
 
 /*
- * Attacks on a router, on loopback, each for some seconds. A process of its own, so that its work does not
+ * Attacks on a router, on loopback, one after the other for some seconds each. A process of its own, so that its work does not
  * delay the innocent client:
  *
- *   node attacks.fixture.ts <name> <port of a listener> <seconds>
+ *   node attacks.fixture.ts <port of a listener> <seconds> <name>...
  */
 
 const address = `0x${'ab'.repeat(20)}`
@@ -201,10 +201,10 @@ export const attacks: Readonly<Record<string, Attack>> = {
       Buffer.alloc(7 * 300_000, Buffer.from([0x00, 0x81, 0, 0, 0, 0, 0x20])),
     ]),
   ),
-  'calls on WebSockets that are not read': onSockets(4, (socket) => {
+  'calls on WebSockets that are not read': onSockets(60, (socket) => {
     socket.pause()
     const asked = '{"jsonrpc":"2.0","id":1,"method":"eth_getBlockReceipts","params":["latest"]}'
-    for (let each = 0; each < 500; each++) socket.send(asked)
+    for (let each = 0; each < 100; each++) socket.send(asked)
   }),
   'thousands of topics': onSockets(50, (socket, at) => {
     for (let each = 0; each < 100; each++) {
@@ -327,6 +327,24 @@ export const grpcAttacks: Readonly<Record<string, Attack>> = {
       stream()?.end(Buffer.concat([Buffer.from([0, 0, 0, 0, 3]), Buffer.from('big')]))
     await sleep(600_000)
   }),
+  'connections that do not read at all': onEach(8, async (socket, over) => {
+    socket.pause()
+    const call = (at: number) => {
+      const stream = 2 * at + 1
+      const message = Buffer.concat([Buffer.from([0, 0, 0, 0, 3]), Buffer.from('big')])
+      return Buffer.concat([frame(1, 4, stream, headBlock), frame(0, 1, stream, message)])
+    }
+    const windows = Buffer.from('00047fffffff', 'hex')
+    const open = Buffer.concat([
+      frame(4, 0, 0, windows),
+      frame(8, 0, 0, Buffer.from('7fff0000', 'hex')),
+    ])
+    await write(
+      socket,
+      Buffer.concat([preface, open, ...Array.from({ length: 100 }, (_, at) => call(at))]),
+    )
+    await sleep(600_000, null, { signal: over }).catch(() => {})
+  }),
   pings: frames(4, nothing, frame(6, 0, 0, Buffer.alloc(8))),
   settings: frames(4, nothing, frame(4, 0, 0, nothing)),
   'empty frames': frames(4, frame(1, 4, 1, headBlock), frame(0, 0, 1, nothing)),
@@ -341,12 +359,16 @@ export const grpcAttacks: Readonly<Record<string, Attack>> = {
 }
 
 if (import.meta.main) {
-  const [name = '', port, seconds] = process.argv.slice(2)
-  const attack = attacks[name] ?? grpcAttacks[name]
-  if (!attack) throw new Error(`there is no attack "${name}"`)
-  const over = AbortSignal.timeout(Number(seconds) * 1_000)
-  await attack(Number(port), over).catch((error: unknown) => {
-    if (!over.aborted) throw error
-  })
+  const [port, seconds, ...names] = process.argv.slice(2)
+  for (const name of names) {
+    const attack = attacks[name] ?? grpcAttacks[name]
+    if (!attack) throw new Error(`there is no attack "${name}"`)
+    const over = AbortSignal.timeout(Number(seconds) * 1_000)
+    const ended = sleep(Number(seconds) * 1_000 + 10)
+    const done = attack(Number(port), over).catch((error: unknown) => {
+      if (!over.aborted) throw error
+    })
+    await Promise.race([done, ended])
+  }
   process.exit(0)
 }

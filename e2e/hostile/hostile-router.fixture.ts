@@ -19,7 +19,7 @@ export interface HostileRouter extends AsyncDisposable {
   footprint(): Footprint
   metrics(): Promise<string>
   /** Resolves when the attacker has ended. */
-  attack(name: string, seconds: number): Promise<void>
+  attack(names: readonly string[], seconds: number): Promise<void>
 }
 
 export async function startHostileRouter(
@@ -50,10 +50,10 @@ export async function startHostileRouter(
     ...{ child, url, port },
     footprint: () => footprintOf(child.pid),
     metrics: async () => (await fetch(`${adminUrl}/metrics`)).text(),
-    async attack(name, seconds) {
+    async attack(names, seconds) {
       const attacker = await children.start({
         ...{ name: 'attacker', command: process.execPath },
-        args: [attacksFile, name, String(port), String(seconds)],
+        args: [attacksFile, String(port), String(seconds), ...names],
       })
       await attacker.ended
     },

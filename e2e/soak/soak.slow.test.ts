@@ -86,7 +86,7 @@ test('memory, files and delays stay', { timeout: minutes * 60_000 + 120_000 }, a
     while (!isOver()) {
       await sleep(8_000)
       const name = names[Math.floor(random.next() * names.length)] as string
-      await router.attack(name, 1)
+      await router.attack([name], 1)
     }
   }
   const samples: { readonly minute: number; readonly bytes: number; readonly delayMs: number }[] =

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { ByteBudget } from './byte-budget.ts'
 
@@ -20,4 +21,59 @@ it('takes long bodies up to three quarters, short ones up to its bound, and goes
     [99, true, false],
     [74, false, false],
   ])
+})
+
+function clients(budget: ByteBudget, names: string) {
+  const cut: string[] = []
+  const made = Object.fromEntries(
+    [...names].map((name) => [name, { cutOff: () => void cut.push(name) }]),
+  )
+  const waits = (name: string, bytes: number) => {
+    budget.waits(made[name]!, bytes)
+  }
+  return { cut, waits, acted: (name: string) => budget.acted(made[name]!) }
+}
+
+it('cuts off whoever has done nothing for the longest when clients keep half of it waiting', () => {
+  const budget = new ByteBudget(100)
+  const { cut, waits, acted } = clients(budget, 'abc')
+  waits('a', 20)
+  waits('b', 20)
+  waits('a', 30)
+  expect(cut).toEqual([])
+  // More bytes for it are no sign of life; what it reads or sends is.
+  acted('a')
+  waits('c', 10)
+  expect(cut).toEqual(['b'])
+  waits('b', 0)
+  waits('c', 20)
+  expect(cut).toEqual(['b'])
+  waits('c', 51)
+  expect(cut).toEqual(['b', 'a', 'c'])
+  expect(budget.cutOffs).toBe(3)
+})
+
+it('never has more than half of it waiting, and cuts nobody off while there is less', () => {
+  const step = fc.record({
+    name: fc.constantFrom(...'abcde'),
+    bytes: fc.nat(40),
+    acts: fc.boolean(),
+  })
+  fc.assert(
+    fc.property(fc.array(step), (steps) => {
+      const budget = new ByteBudget(100)
+      const { cut, waits, acted } = clients(budget, 'abcde')
+      const waiting = new Map<string, number>()
+      const sum = () => [...waiting.values()].reduce((all, each) => all + each, 0)
+      for (const { name, bytes, acts } of steps) {
+        const gone = cut.length
+        if (acts) acted(name)
+        waits(name, bytes)
+        waiting.set(name, bytes)
+        if (sum() <= 50) expect(cut.length).toBe(gone)
+        for (const each of cut.slice(gone)) waiting.delete(each)
+        expect(sum()).toBeLessThanOrEqual(50)
+      }
+    }),
+  )
 })

@@ -3,16 +3,31 @@
 
 /** A body up to this length is short. */
 export const shortBytes = 64 * 1024
+
 /** Long bodies leave the rest of the budget to short ones, so that a few of them do not shut out everybody. */
 const longShare = 3 / 4
+/** What clients keep waiting leaves the rest to what is being worked on. */
+const waitingShare = 1 / 2
+
+/** What waits until its client has sent the rest of it, or has read it. */
+export interface WaitsForClient {
+  /** Lets the bytes go, and the client with them. */
+  cutOff(): void
+}
 
 /**
  * The bytes that the whole process holds for its clients: requests, answers, and frames that wait. Whoever
- * holds bytes says so and releases as many. The budget bounds what is taken on; what is in flight goes on.
+ * holds bytes says so and releases as many. Two rules keep it: no body is taken on while it is full, and what
+ * waits for clients may take half of it; beyond that, whoever has done nothing for the longest is cut off.
  */
 export class ByteBudget {
   readonly maxBytes: number
+  /** Clients that were cut off. */
+  cutOffs = 0
   #heldBytes = 0
+  /** With their bytes; the first has done nothing for the longest. */
+  readonly #waiting = new Map<WaitsForClient, number>()
+  #waitingBytes = 0
 
   constructor(maxBytes: number) {
     this.maxBytes = maxBytes
@@ -43,5 +58,31 @@ export class ByteBudget {
 
   release(bytes: number): void {
     this.#heldBytes -= bytes
+  }
+
+  /** So many of the bytes that are held wait for this client; 0: none do any more. May cut it off. */
+  waits(client: WaitsForClient, bytes: number): void {
+    this.#waitingBytes += bytes - (this.#waiting.get(client) ?? 0)
+    if (bytes > 0) this.#waiting.set(client, bytes)
+    else this.#waiting.delete(client)
+    if (this.#waitingBytes > this.maxBytes * waitingShare) this.#cutOffIdlest()
+  }
+
+  /** The client has sent or read something. */
+  acted(client: WaitsForClient): void {
+    const bytes = this.#waiting.get(client)
+    if (bytes === undefined) return
+    this.#waiting.delete(client)
+    this.#waiting.set(client, bytes)
+  }
+
+  #cutOffIdlest(): void {
+    for (const [idlest, bytes] of this.#waiting) {
+      if (this.#waitingBytes <= this.maxBytes * waitingShare) return
+      this.#waiting.delete(idlest)
+      this.#waitingBytes -= bytes
+      this.cutOffs += 1
+      idlest.cutOff()
+    }
   }
 }

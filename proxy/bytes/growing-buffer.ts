@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { ByteBudget } from './byte-budget.ts'
+import type { ByteBudget, WaitsForClient } from './byte-budget.ts'
 
 const nothing = Buffer.alloc(0)
+const unknown = { length: () => null }
 
 /**
  * Collects pieces in one buffer, so that a million tiny ones cost twice their bytes and no more. One piece alone
@@ -10,12 +11,15 @@ const nothing = Buffer.alloc(0)
  */
 export class GrowingBuffer {
   readonly #budget: ByteBudget
+  readonly #client: WaitsForClient | null
   #buffer: Uint8Array = nothing
   #heldBytes = 0
   length = 0
 
-  constructor(budget: ByteBudget) {
+  /** @param client sends the pieces, and is waited for until they are complete */
+  constructor(budget: ByteBudget, client: WaitsForClient | null = null) {
     this.#budget = budget
+    this.#client = client
   }
 
   /** What was collected, without a copy. More pieces do not change it. */
@@ -25,13 +29,16 @@ export class GrowingBuffer {
       : this.#buffer.subarray(0, this.length)
   }
 
-  /** @param source says how many bytes will come, if it knows; that is believed for 16 times of what has come */
-  push(piece: Uint8Array, source?: { length(): number | null }): void {
+  /**
+   * @param source says how many bytes will come, if it knows; that is believed for 16 times of what has come.
+   *   null: there is no room for more than this piece
+   */
+  push(piece: Uint8Array, source: { length(): number | null } | null = unknown): void {
     const length = this.length + piece.length
     if (this.length === 0) this.#hold(piece)
     else {
       if (length > this.#buffer.length) {
-        const expected = source?.length() ?? 0
+        const expected = source ? (source.length() ?? 0) : length
         const isBelieved = expected >= length && expected <= length * 16
         const grown = Buffer.allocUnsafeSlow(isBelieved ? expected : length * 2)
         grown.set(this.bytes)
@@ -40,6 +47,14 @@ export class GrowingBuffer {
       this.#buffer.set(piece, this.length)
     }
     this.length = length
+    if (!this.#client) return
+    this.#budget.acted(this.#client)
+    this.#budget.waits(this.#client, this.#heldBytes)
+  }
+
+  /** No more pieces come. */
+  complete(): void {
+    if (this.#client) this.#budget.waits(this.#client, 0)
   }
 
   /** Empties it. */
@@ -53,6 +68,7 @@ export class GrowingBuffer {
 
   /** Its bytes count no more, whoever still reads them. */
   release(): void {
+    this.complete()
     this.#budget.release(this.#heldBytes)
     this.#heldBytes = 0
   }

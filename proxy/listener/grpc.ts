@@ -57,7 +57,7 @@ class GrpcHandler {
       observer.requestRefused(error, guid)
       exchange.end(new ResponseMetadata(guid, version).toHeaders(grpc), statusOf(error))
       // When its head was sent already.
-      exchange.cutOff(statusOf(error))
+      exchange.cutOffWith(statusOf(error))
     }
   }
 
@@ -119,7 +119,7 @@ class GrpcHandler {
       const message = `the request has not ended, and nothing came from either side for ${idleTimeoutMs / 1000} s`
       const error = new RelayError(errorKinds.slowRequest, message)
       observer.requestRefused(error, guid)
-      exchange.cutOff(statusOf(error))
+      exchange.cutOffWith(statusOf(error))
     })
   }
 
@@ -181,7 +181,7 @@ class GrpcHandler {
       this.#calls.ended(call, reply)
     } catch (cause) {
       const error = brokenOff(cause)
-      exchange.cutOff(statusOf(error))
+      exchange.cutOffWith(statusOf(error))
       this.#calls.ended(call, error)
     }
   }

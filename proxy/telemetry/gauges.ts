@@ -110,6 +110,7 @@ export function registerProcess(registry: Registry, version: string, budget: Byt
   const ofBudget: typeof readings = [
     [series.heldBytes, () => budget.heldBytes],
     [series.maxHeldBytes, () => budget.maxBytes],
+    [series.cutOffs, () => budget.cutOffs],
   ]
   for (const [{ name: reading, help: meaning, type }, read] of [...readings, ...ofBudget]) {
     const get = async () => ({

@@ -236,6 +236,12 @@ export const series = {
     labels: [],
     help: 'Bytes of requests and answers that the process holds.',
   },
+  cutOffs: {
+    name: 'router_clients_cut_off_total',
+    type: 'counter',
+    labels: [],
+    help: 'Requests and answers that were cut off because their clients kept half of `--max-buffered-bytes` waiting.',
+  },
   maxHeldBytes: {
     name: 'router_buffered_bytes_limit',
     type: 'gauge',

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { constants, type ServerHttp2Stream } from 'node:http2'
-import type { ByteBudget } from '../../bytes/byte-budget.ts'
+import type { ByteBudget, WaitsForClient } from '../../bytes/byte-budget.ts'
 import type { Cancel, Clock } from '../../clock/clock.ts'
-import { RelayError, errorKinds } from '../../relay/errors.ts'
+import { RelayError, errorKinds, overloaded } from '../../relay/errors.ts'
 import type { Body, HeaderList } from '../../upstream/wire.ts'
 import { tooLarge } from '../http/compression.ts'
 import { drained, stalledMs } from '../listener.ts'
@@ -18,11 +18,11 @@ const firstMessageMs = 5_000
 
 /** How long a client may take to end a request that is answered. */
 const lingerMs = 2_000
-/** A shorter answer is not watched. */
+/** A shorter answer has no timer. */
 const watchedFromBytes = 16 * 1024
 
 /** One request of a client and its answer, on an HTTP/2 stream. */
-export class Http2Exchange {
+export class Http2Exchange implements WaitsForClient {
   readonly verb: string
   readonly path: string
   /** Names are lower case; those of HTTP/2 itself begin with a colon. */
@@ -53,7 +53,11 @@ export class Http2Exchange {
     this.path = pseudo(':path')
     this.headers = headers
     this.#hold(headers.reduce((sum, { length }) => sum + length, 0))
-    const body = new RequestBody(keptBytes, stream, budget)
+    const body = new RequestBody(keptBytes, stream, budget, {
+      cutOff: () => {
+        this.cutOffWith(statusOf(overloaded()))
+      },
+    })
     this.body = body
     const frames = this.#frames
     const left = () => {
@@ -64,7 +68,7 @@ export class Http2Exchange {
         this.#activeMs = clock.nowMs()
         frames.push(chunk)
         if (frames.longestBytes > maxMessageBytes)
-          return this.cutOff(statusOf(tooLarge(maxMessageBytes)))
+          return this.cutOffWith(statusOf(tooLarge(maxMessageBytes)))
         body.push(chunk)
       })
       // After a reset Node reports an end as well, which does not end the body.
@@ -80,12 +84,13 @@ export class Http2Exchange {
         const message = 'the request ends in the middle of a message'
         const error = new RelayError(errorKinds.badGrpc, message)
         body.end(error)
-        this.cutOff(statusOf(error))
+        this.cutOffWith(statusOf(error))
       })
       .on('close', () => {
         this.#cancelIdle()
         left()
         body.release()
+        budget.waits(this, 0)
         budget.release(this.#heldBytes)
         if (!stream.writableFinished || stream.rstCode !== constants.NGHTTP2_NO_ERROR)
           this.#abort.abort()
@@ -152,7 +157,7 @@ export class Http2Exchange {
   }
 
   /** Ends with this status an answer that may be in the middle of its messages. */
-  cutOff(status: HeaderList): void {
+  cutOffWith(status: HeaderList): void {
     const stream = this.#stream
     if (stream.destroyed || stream.writableEnded) return
     if (!stream.headersSent) this.end(['content-type', 'application/grpc'], status)
@@ -185,6 +190,7 @@ export class Http2Exchange {
     if (body instanceof Uint8Array) {
       this.#hold(body.length)
       stream.end(body)
+      this.#budget.waits(this, body.length)
       if (body.length < watchedFromBytes) return
     } else {
       for await (const piece of body) {
@@ -192,7 +198,7 @@ export class Http2Exchange {
         if (stream.destroyed || stream.writableEnded) return
         if (stream.write(piece)) continue
         this.#hold(piece.length)
-        const unwatch = this.#watch()
+        const unwatch = this.#waitForClient(piece.length)
         await drained(stream)
         unwatch()
         this.#hold(-piece.length)
@@ -200,7 +206,7 @@ export class Http2Exchange {
       if (stream.destroyed) return
       stream.end()
     }
-    stream.once('close', this.#watch())
+    stream.once('close', this.#waitForClient(stream.writableLength))
   }
 
   /** Counts in the budget what waits for the client, until the stream has closed. */
@@ -210,11 +216,22 @@ export class Http2Exchange {
     this.#budget.hold(bytes)
   }
 
-  /** Cuts the client off when it does not read for too long. The code shows it the reason. */
-  #watch(): Cancel {
-    return this.#clock.after(stalledMs, () => {
-      this.#stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM)
+  /** Cuts the client off when it does not read for too long. */
+  #waitForClient(bytes: number): Cancel {
+    const cancel = this.#clock.after(stalledMs, () => {
+      this.cutOff()
     })
+    this.#budget.waits(this, bytes)
+    return () => {
+      cancel()
+      this.#budget.waits(this, 0)
+    }
+  }
+
+  /** The code shows the client the reason, if it reads at all: what waits goes at once. */
+  cutOff(): void {
+    this.#stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM)
+    this.#stream.destroy()
   }
 }
 

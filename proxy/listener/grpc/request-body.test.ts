@@ -21,6 +21,7 @@ function fixture(keepBytes: number) {
       resume: () => (flow.resumed += 1),
     },
     new ByteBudget(1e9),
+    { cutOff: () => {} },
   )
   return { body, flow }
 }
@@ -174,6 +175,7 @@ test('a reader gets all of it or fails, however many there are, wherever each be
             resume: () => (isPaused = false),
           },
           new ByteBudget(1e9),
+          { cutOff: () => {} },
         )
         const fates: Promise<Fate | 'left'>[] = []
         const begin = (at: number) => {

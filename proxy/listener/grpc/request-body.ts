@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { shortBytes, type ByteBudget } from '../../bytes/byte-budget.ts'
+import { shortBytes, type ByteBudget, type WaitsForClient } from '../../bytes/byte-budget.ts'
 import { GrowingBuffer } from '../../bytes/growing-buffer.ts'
 import type { Clock } from '../../clock/clock.ts'
 import type { ByteStream } from '../../upstream/wire.ts'
@@ -30,11 +30,11 @@ export class RequestBody implements ByteStream {
   #wake = () => {}
   readonly #whenWhole: (() => void)[] = []
 
-  constructor(keepBytes: number, flow: Flow, budget: ByteBudget) {
+  constructor(keepBytes: number, flow: Flow, budget: ByteBudget, client: WaitsForClient) {
     this.#keepBytes = keepBytes
     this.#flow = flow
     this.#budget = budget
-    this.#kept = new GrowingBuffer(budget)
+    this.#kept = new GrowingBuffer(budget, client)
   }
 
   get isRepeatable(): boolean {
@@ -71,6 +71,7 @@ export class RequestBody implements ByteStream {
 
   end(as: 'whole' | Error): void {
     this.#end ??= as
+    this.#kept.complete()
     this.#wake()
     for (const run of this.#whenWhole.splice(0)) if (this.#end === 'whole') run()
   }

@@ -2,7 +2,6 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Socket } from 'node:net'
 import type { ByteBudget } from '../../bytes/byte-budget.ts'
-import type { Clock } from '../../clock/clock.ts'
 
 /** Requests that wait for the one before them. Node reads 64 KiB at once, and with bodies they are fewer. */
 const maxWaiting = 1_024
@@ -21,8 +20,6 @@ export class Connection {
   readonly #socket: Socket
   readonly #budget: ByteBudget
   #waiting: (() => void)[] = []
-  /** It is not read for a moment. */
-  #rests = false
 
   constructor(socket: Socket, budget: ByteBudget) {
     this.#socket = socket
@@ -30,7 +27,7 @@ export class Connection {
     // Node resumes it for the body of any request. Here it may be paused already, and is read all the
     // same: then `pause` does nothing, and the event stops the parser.
     socket.on('resume', () => {
-      if (this.isWaiting || this.#rests) socket.pause().emit('pause')
+      if (this.isWaiting) socket.pause().emit('pause')
     })
   }
 
@@ -58,32 +55,12 @@ export class Connection {
     this.#budget.release(waitingBytes)
     // It was for a client that does not read the answer before.
     socket.setTimeout(0)
-    if (!this.isWaiting && !this.#rests) socket.resume()
+    if (!this.isWaiting) socket.resume()
     serve?.()
-  }
-
-  /** Leaves time to other connections: Node reads one of them up to 32 times before it turns to the next. */
-  rest(clock: Clock, ms: number): void {
-    if (this.#rests) return
-    this.#rests = true
-    this.#socket.pause().emit('pause')
-    clock.after(ms, () => {
-      this.#rests = false
-      if (!this.isWaiting) this.#socket.resume()
-    })
   }
 
   closed(): void {
     this.#budget.release(this.#waiting.length * waitingBytes)
     this.#waiting = []
-  }
-
-  /** What came in too slowly because it was not read has its time again. Node does not look twice. */
-  allowAgain(clock: Clock, withinMs: number, refuse: () => void): void {
-    const { newest } = this
-    const wasWhole = newest?.complete
-    clock.after(withinMs, () => {
-      if (this.newest === newest && newest?.complete === wasWhole) refuse()
-    })
   }
 }

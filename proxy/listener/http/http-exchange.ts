@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { ByteBudget } from '../../bytes/byte-budget.ts'
+import type { ByteBudget, WaitsForClient } from '../../bytes/byte-budget.ts'
 import { Cancellation } from '../../clock/cancellation.ts'
 import { bufferOf } from '../../json/scanner.ts'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
@@ -36,7 +36,7 @@ export interface ExchangeSettings {
 const nothing = new Uint8Array()
 
 /** One HTTP request of a client and the way to answer it. */
-export class HttpExchange implements RequestTarget {
+export class HttpExchange implements RequestTarget, WaitsForClient {
   readonly verb: string
   readonly path: string
   readonly query: string
@@ -79,6 +79,7 @@ export class HttpExchange implements RequestTarget {
   /** For the server: the response has ended or broken off. */
   closed(): void {
     this.#settings.budget.release(this.#heldBytes)
+    this.#settings.budget.waits(this, 0)
     if (this.#response.writableFinished) return
     this.gone = true
     this.#abort?.abort()
@@ -133,7 +134,17 @@ export class HttpExchange implements RequestTarget {
     // latin1 keeps the bytes unchanged.
     if (body.length < gzipFromBytes) response.end(bufferOf(body).toString('latin1'), 'latin1')
     else response.end(body)
-    if (response.writableLength > 0) response.setTimeout(this.#settings.stalledMs)
+    if (response.writableLength > 0) this.#waitForClient(response.writableLength)
+  }
+
+  /** The client does not read as fast as it is answered. */
+  #waitForClient(bytes: number): void {
+    this.#response.setTimeout(this.#settings.stalledMs)
+    this.#settings.budget.waits(this, bytes)
+  }
+
+  cutOff(): void {
+    this.#response.socket?.destroy()
   }
 
   async #zip(status: number, headers: HeaderList, body: Uint8Array): Promise<void> {
@@ -160,8 +171,9 @@ export class HttpExchange implements RequestTarget {
         begin()
         if (response.write(chunk)) continue
         this.hold(chunk.length)
-        response.setTimeout(this.#settings.stalledMs)
+        this.#waitForClient(chunk.length)
         await drained(response)
+        this.#settings.budget.waits(this, 0)
         response.setTimeout(0)
         this.hold(-chunk.length)
       }
@@ -173,7 +185,7 @@ export class HttpExchange implements RequestTarget {
     if (this.gone) return
     begin()
     response.end()
-    if (response.writableLength > 0) response.setTimeout(this.#settings.stalledMs)
+    if (response.writableLength > 0) this.#waitForClient(response.writableLength)
   }
 
   get #takesGzip(): boolean {

@@ -8,9 +8,8 @@ import {
   type ServerResponse,
 } from 'node:http'
 import type { Socket } from 'node:net'
-import { GrowingBuffer } from '../../bytes/growing-buffer.ts'
 import type { Address } from '../../config/types.ts'
-import { RelayError, errorKinds, overloaded, type ErrorKind } from '../../relay/errors.ts'
+import { RelayError, errorKinds, type ErrorKind } from '../../relay/errors.ts'
 import {
   closed,
   closeGraceMs,
@@ -23,7 +22,7 @@ import {
   type ListenerOptions,
 } from '../listener.ts'
 import type { WebSocketServer } from '../websocket/websocket-server.ts'
-import { decodeBody, tooLarge } from './compression.ts'
+import { decodeBody } from './compression.ts'
 import { Connection } from './connection.ts'
 import {
   HttpExchange,
@@ -32,6 +31,7 @@ import {
   type HttpHandler,
   targetMessage,
 } from './http-exchange.ts'
+import { Upload } from './upload.ts'
 
 /** How long a client may take. */
 const defaultTimeouts = {
@@ -49,11 +49,7 @@ const defaultTimeouts = {
 const maxHeaderBytes = 16 * 1024
 /** How long a refused client may go on sending before its connection is cut. */
 const lingerMs = 2_000
-const slowRequestCode = 'ERR_HTTP_REQUEST_TIMEOUT'
-/** Each piece of a body costs a microsecond: between so many that are shorter than this, others have time. */
-const tinyPieces = { bytes: 64, count: 4_096, restMs: 100 }
-/** Between two reads of what is dropped. */
-const dropRestMs = 5
+const tinyPiecesCode = 'TINY_PIECES'
 /** The errors for bytes that are no request, or that came too slowly, by the code of Node's error. */
 const refusals: Readonly<Record<string, readonly [ErrorKind, string]>> = {
   HPE_HEADER_OVERFLOW: [
@@ -61,7 +57,8 @@ const refusals: Readonly<Record<string, readonly [ErrorKind, string]>> = {
     `the request line and headers are longer than ${maxHeaderBytes} bytes`,
   ],
   HPE_INVALID_URL: [errorKinds.badHttp, targetMessage],
-  [slowRequestCode]: [errorKinds.slowRequest, 'the request took too long to arrive'],
+  ERR_HTTP_REQUEST_TIMEOUT: [errorKinds.slowRequest, 'the request took too long to arrive'],
+  [tinyPiecesCode]: [errorKinds.badHttp, 'the body of the request comes in pieces of a few bytes'],
 }
 const notHttp = [errorKinds.badHttp, 'this is not a request in HTTP/1.1'] as const
 
@@ -198,44 +195,33 @@ export class HttpServer implements Listener {
     response: ServerResponse,
     connection: Connection | undefined,
   ): void {
-    const { budget, clock, handler } = this.#options
+    const { handler } = this.#options
     const exchange = new HttpExchange(request, response, this.#settings)
-    const collected = new GrowingBuffer(budget)
+    const upload = new Upload(exchange, this.#options)
     response.on('close', () => {
       this.#count(connection, -1)
-      collected.release()
+      upload.release()
       exchange.closed()
       connection?.serveNext()
     })
-    let refusal = exchange.fault
-    let pieces = 0
     // The remainder of a refused body is read and dropped. Closing while the client still sends would reset
     // the connection, and the client might never read the answer.
     request
       .on('data', (piece: Buffer) => {
-        refusal ??= this.#refusalOf(collected.length, piece.length)
-        if (refusal === null) collected.push(piece)
-        else collected.take()
-        pieces += 1
-        if (refusal) connection?.rest(clock, dropRestMs)
-        else if (pieces % tinyPieces.count === 0 && collected.length < tinyPieces.bytes * pieces)
-          connection?.rest(clock, tinyPieces.restMs)
+        upload.push(piece)
+        if (!upload.isTiny) return
+        this.#refuseBytes({ code: tinyPiecesCode }, request.socket)
+        request.socket.destroySoon()
       })
       .on('end', () => {
-        if (refusal) return exchange.answer(handler.refuse(refusal))
-        exchange.body = collected.bytes
+        upload.complete()
+        if (upload.refusal) return exchange.answer(handler.refuse(upload.refusal))
+        exchange.body = upload.body
         const { contentEncoding } = exchange.head
         if (contentEncoding === null) handler.serve(exchange)
-        else if (collected.length < 1024) void this.#decode(exchange, contentEncoding)
+        else if (exchange.body.length < 1024) void this.#decode(exchange, contentEncoding)
         else this.#inflating = this.#inflating.then(() => this.#decode(exchange, contentEncoding))
       })
-  }
-
-  /** Why a body of this length may not grow by this. */
-  #refusalOf(length: number, by: number): RelayError | null {
-    const { maxRequestBytes, budget } = this.#options
-    if (length + by > maxRequestBytes) return tooLarge(maxRequestBytes)
-    return budget.allows(length, length + by) ? null : overloaded()
   }
 
   async #decode(exchange: HttpExchange, coding: string): Promise<void> {
@@ -252,23 +238,17 @@ export class HttpServer implements Listener {
   }
 
   /** Answers bytes that are not an HTTP request, or that came too slowly. */
-  #refuseBytes(error: NodeJS.ErrnoException, socket: Socket): void {
+  #refuseBytes({ code }: { readonly code?: string }, socket: Socket): void {
     // It has its answer; further bytes are ignored.
     if (socket.writableEnded) return
-    const { clock, handler, timeouts } = this.#options
+    const { clock, handler } = this.#options
     const connection = this.#connections.get(socket)
-    if (connection?.isWaiting && error.code === slowRequestCode) {
-      const { requestMs } = timeouts ?? defaultTimeouts
-      return connection.allowAgain(clock, requestMs, () => {
-        this.#refuseBytes(error, socket)
-      })
-    }
     // The client would take an answer now for the one to an earlier request.
     if (!connection || !socket.writable || connection.hasUnanswered) {
       socket.destroy()
       return
     }
-    const [kind, message] = refusals[error.code ?? ''] ?? notHttp
+    const [kind, message] = refusals[code ?? ''] ?? notHttp
     socket.end(rawAnswer(handler.refuse(new RelayError(kind, message))))
     clock.after(lingerMs, () => socket.destroy())
   }

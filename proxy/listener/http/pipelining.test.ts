@@ -147,41 +147,6 @@ test('nor what was sent behind a call whose answer closes the connection', async
   expect(exchanges).toHaveLength(1)
 })
 
-test.each([
-  ['its head', 'POST / HTTP/1.1\r\nHost: x\r\n', 'Content-Length: 1\r\n\r\nb', { headersMs: 30 }],
-  [
-    'its body',
-    'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nb',
-    'b',
-    { headersMs: 30, requestMs: 40 },
-  ],
-])(
-  'a request that comes slowly in %s, since it waits, has its time again',
-  async (_, begin, end, timeouts) => {
-    for (const rest of [end, null]) {
-      await using own = await held(timeouts)
-      const { client, exchanges, answer, clock } = own
-      client.write(Buffer.concat([post(0, 'a'), post(1, 'b'), Buffer.from(begin)]))
-      // Node found it slow, and it has its time again.
-      await expect.poll(() => clock.pending).toBe(1)
-      await answer(0)
-      await expect.poll(() => exchanges).toHaveLength(2)
-      await answer(1)
-      await client.until(/answer 1;$/)
-      if (rest === null) {
-        await clock.advance(60_000)
-        expect(await client.untilClosed()).toMatch(/answer 1;HTTP\/1\.1 408 .*no$/s)
-        continue
-      }
-      client.write(rest)
-      await expect.poll(() => exchanges).toHaveLength(3)
-      await clock.advance(60_000)
-      await answer(2)
-      await client.until(/answer 2;$/)
-    }
-  },
-)
-
 test('an upgrade behind a call that is not answered ends the connection', async () => {
   await using fixture = await startListener(() => new Promise(() => {}))
   using client = new RawClient(fixture.port)

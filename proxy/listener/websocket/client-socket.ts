@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Duplex } from 'node:stream'
 import { WebSocket } from 'ws'
-import { shortBytes } from '../../bytes/byte-budget.ts'
+import { shortBytes, type WaitsForClient } from '../../bytes/byte-budget.ts'
 import type { Cancel } from '../../clock/clock.ts'
 import type { SocketLimits } from '../../config/types.ts'
 import type { Body, ByteStream } from '../../upstream/wire.ts'
@@ -15,9 +15,7 @@ const closeTimeoutMs = 5_000
 /** The estimated size of a stream while it waits. */
 const streamBytes = 1024 * 1024
 /** The estimated size of a new client's answer, as a part of the bound. */
-const firstShare = 1 / 16
-/** Who reads nothing for so long is cut off while the budget is tight. */
-const readMs = 1_000
+const firstShare = 1 / 8
 const nothing = new Uint8Array()
 
 /** Why the router closes a WebSocket (RFC 6455, 7.4.1, and its registry). */
@@ -48,7 +46,7 @@ type Serving = Pick<ListenerOptions, 'clock' | 'budget'> & {
  * the bytes of a short one. All that the client has not read counts against one bound and in the budget.
  * Once it is closed, messages are dropped.
  */
-export class ClientSocket {
+export class ClientSocket implements WaitsForClient {
   /** The library's socket, to pause it and to check that it lives. All sending goes through this class. */
   readonly ws: WebSocket
   readonly unfinished: UnfinishedMessage
@@ -67,6 +65,7 @@ export class ClientSocket {
   #wireBytes = 0
   /** In the wire, and waiting for it. */
   #unreadBytes = 0
+  #cancelEnd: Cancel = () => {}
   /** What the last ping brought, until it is answered. */
   #ping: Buffer | null = null
   /** The estimated size of the next answer: that of the last ones, and less with each shorter one. */
@@ -76,7 +75,7 @@ export class ClientSocket {
     this.ws = ws
     this.#wire = wire
     this.#serving = serving
-    this.unfinished = new UnfinishedMessage(serving)
+    this.unfinished = new UnfinishedMessage(serving, this)
     this.receivedMs = this.usedMs = serving.clock.nowMs()
     this.#likelyBytes = serving.socketLimits.maxBufferedBytes * firstShare
   }
@@ -91,10 +90,7 @@ export class ClientSocket {
       unfinished.ended(controlBytes + length)
     }
     this.#wire.prependListener('data', ({ length }: Buffer) => {
-      if (unfinished.came(length)) return
-      this.close(closeCodes.tryAgain, fullReason)
-      // What more comes of the message would be kept until the connection has ended.
-      this.ws.pause()
+      unfinished.came(length)
     })
     this.ws
       .on('message', (message: Buffer) => {
@@ -113,6 +109,8 @@ export class ClientSocket {
       // The library closes it with the code that says what is wrong.
       .on('error', noteReceived)
       .on('close', () => {
+        // It would keep all that the library has of this client.
+        this.#cancelEnd()
         unfinished.ended()
         this.#dropHeld()
         this.#countWire()
@@ -131,9 +129,14 @@ export class ClientSocket {
     this.#dropHeld()
     // The answer to the goodbye may be behind messages that were not read.
     this.ws.resume()
-    this.#serving.clock.after(closeTimeoutMs, () => {
+    this.#cancelEnd = this.#serving.clock.after(closeTimeoutMs, () => {
       this.ws.terminate()
     })
+  }
+
+  cutOff(): void {
+    this.close(closeCodes.tryAgain, fullReason)
+    this.ws.terminate()
   }
 
   /**
@@ -141,10 +144,8 @@ export class ClientSocket {
    * are as long as the last ones.
    */
   hasRoomBeside(calls: number): boolean {
-    const { budget, socketLimits } = this.#serving
     const unread = Math.max(this.#unreadBytes, calls * this.#likelyBytes)
-    const maxBytes = budget.isTight ? shortBytes : socketLimits.maxBufferedBytes
-    return unread + this.#likelyBytes <= maxBytes
+    return unread + this.#likelyBytes <= this.#serving.socketLimits.maxBufferedBytes
   }
 
   /**
@@ -155,8 +156,8 @@ export class ClientSocket {
   async answer(body: Body): Promise<void> {
     const isHere = body instanceof Uint8Array
     this.#likelyBytes = Math.max(isHere ? body.length : streamBytes, (this.#likelyBytes * 7) / 8)
-    // What a stream has collected counts where it comes from.
-    const heldBytes = isHere ? body.length : 0
+    // A stream that waits has collected about so much.
+    const heldBytes = isHere ? body.length : shortBytes
     this.#count(heldBytes)
     while ((this.#streaming ?? this.#drained) !== null) await (this.#streaming ?? this.#drained)
     this.#count(-heldBytes)
@@ -169,11 +170,9 @@ export class ClientSocket {
    * @param parts must not be changed afterwards
    */
   notify(parts: readonly Uint8Array[]): void {
-    const { budget, socketLimits } = this.#serving
     if (!this.#isOpen) return
-    if (this.#unreadBytes > socketLimits.maxBufferedBytes)
+    if (this.#unreadBytes > this.#serving.socketLimits.maxBufferedBytes)
       return this.close(closeCodes.notRead, 'the client does not read what it subscribed to')
-    if (this.#held.length > 0 && budget.isFull) return this.close(closeCodes.tryAgain, fullReason)
     this.#count(sizeOf(parts))
     this.#held.push(parts)
     this.#sendHeld()
@@ -220,6 +219,7 @@ export class ClientSocket {
   readonly #written = (): void => {
     this.#countWire()
     if (this.#wire.writableLength > 0) return
+    this.#serving.budget.acted(this)
     this.#sendHeld()
     this.#emptied()
   }
@@ -251,8 +251,10 @@ export class ClientSocket {
   }
 
   #count(bytes: number): void {
+    if (bytes === 0) return
     this.#unreadBytes += bytes
     this.#serving.budget.hold(bytes)
+    this.#serving.budget.waits(this, this.#unreadBytes)
   }
 
   /** One wait for all callers: until the client has read everything, or is gone. */
@@ -261,25 +263,15 @@ export class ClientSocket {
   }
 
   async #drain(): Promise<void> {
-    const { clock, budget } = this.#serving
-    const sinceMs = clock.nowMs()
-    let unreadBytes = this.#wire.writableLength
-    let cancelCheck: Cancel
-    const check = () => {
-      // What one client does not read must not shut out others.
-      if (budget.isTight && this.#wire.writableLength >= unreadBytes) return this.ws.terminate()
-      unreadBytes = this.#wire.writableLength
-      if (clock.nowMs() - sinceMs < stalledMs)
-        return void (cancelCheck = clock.after(readMs, check))
+    const cancel = this.#serving.clock.after(stalledMs, () => {
       this.close(closeCodes.notRead, `nothing of the answers was read in ${stalledMs / 1000} s`)
-    }
-    cancelCheck = clock.after(readMs, check)
+    })
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#emptied = resolve
     this.#wire.on('close', resolve)
     await promise
     this.#wire.off('close', resolve)
-    cancelCheck()
+    cancel()
     this.#drained = null
   }
 }

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { shortBytes, type ByteBudget } from '../../bytes/byte-budget.ts'
+import type { ByteBudget } from '../../bytes/byte-budget.ts'
 import { GrowingBuffer } from '../../bytes/growing-buffer.ts'
 import type { CancelSignal } from '../../clock/cancellation.ts'
 import type { Clock } from '../../clock/clock.ts'
 import { aborted, type HeaderList, type Incoming, TransportError } from '../wire.ts'
 import { ReplyBody, type Flow } from './reply-body.ts'
 
-/** A longer body is a stream; while the budget is tight, one over `shortBytes`. */
+/** A longer body is a stream. */
 const collectBytes = 1024 * 1024
+/** So is one over this while the budget is tight. */
+const tightBytes = 32 * 1024
 /** Interim answers (1xx) before the answer itself. */
 const maxInterims = 16
 
@@ -88,9 +90,10 @@ export abstract class Exchange {
   protected push(piece: Uint8Array): void {
     if (this.isOver) return
     if (this.#body) return this.#body.push(piece)
-    this.#collected.push(piece, this)
+    const { isTight } = this.options.budget
+    this.#collected.push(piece, isTight ? null : this)
     const { length } = this.#collected
-    if (length > shortBytes && (length > collectBytes || this.options.budget.isTight)) this.handOn()
+    if (length > (isTight ? tightBytes : collectBytes)) this.handOn()
   }
 
   /** Hands on what there is, however short: more may be long in coming. */

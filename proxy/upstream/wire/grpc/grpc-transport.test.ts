@@ -194,6 +194,35 @@ test('long requests may wait for their node, and their answers begin', async () 
   expect(node.sessions).toHaveLength(2)
 })
 
+test('calls that are cancelled by the thousand end no other call of their node', async () => {
+  await using own = await begun()
+  const { node, transport } = own
+  const stream = await own.open()
+  for (let round = 0; round < 30; round++) {
+    const hurry = new AbortController()
+    const calls = Array.from({ length: 50 }, () => transport.send(request, hurry.signal))
+    await expect.poll(() => node.streams.length).toBe(1 + 50 * (round + 1))
+    hurry.abort()
+    await Promise.allSettled(calls)
+  }
+  await expect.poll(() => node.streams.filter(({ closed }) => !closed).length).toBe(1)
+  expect(node.sessions.length).toBeGreaterThan(5)
+  node.streams[0]!.end(Buffer.from('the rest'))
+  expect(await stream.next()).toMatchObject({ done: false })
+})
+
+test('so do calls that are all cancelled before their connection is there', async () => {
+  await using own = await begun()
+  for (let round = 0; round < 5; round++) {
+    const hurry = new AbortController()
+    const calls = Array.from({ length: 120 }, () => own.transport.send(request, hurry.signal))
+    hurry.abort()
+    const ends = await Promise.allSettled(calls)
+    expect(ends.every(({ status }) => status === 'rejected')).toBe(true)
+  }
+  await own.open()
+})
+
 test('a connection that is not there in 10 s is given up, and nothing was sent', async () => {
   const silent = createTcpServer((socket) => void socket.on('error', noError))
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))

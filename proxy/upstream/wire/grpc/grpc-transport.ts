@@ -110,7 +110,7 @@ class GrpcExchange extends Exchange {
         cause = error
       })
       .on('close', () => {
-        sessions.leave(session)
+        sessions.leave(session, this.#reset.signal.aborted)
         lost()
       })
     void this.#sendBody(stream, body)

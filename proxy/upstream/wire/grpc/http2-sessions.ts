@@ -15,6 +15,11 @@ const usualStreams = 100
 /** No connection carries more than this, also where the node would allow it. */
 const maxStreams = 256
 /**
+ * A connection takes no new streams once so many were reset: nodes end one on which clients reset too many,
+ * with all that it carries (Node counts to 1,000).
+ */
+const maxResets = 100
+/**
  * Of what Node keeps for one connection. Past it, Node resets streams whose answers begin: so it is more
  * than `maxStreams` have waiting, a request of 1.25 MiB and their headers each.
  */
@@ -47,6 +52,7 @@ export const metadataOptions = {
 interface Session {
   readonly http2: ClientHttp2Session
   streams: number
+  resets: number
   /** Takes new streams. Those that it has run on when the node says GOAWAY. */
   isOpen: boolean
   cancelIdle: Cancel
@@ -74,10 +80,12 @@ export class Http2Sessions {
     return session
   }
 
-  leave(session: Session): void {
+  leave(session: Session, wasReset = false): void {
     const { http2 } = session
     session.streams -= 1
+    if (wasReset && ++session.resets >= maxResets) session.isOpen = false
     if (session.streams > 0 || http2.destroyed) return
+    if (!session.isOpen) return http2.close()
     session.cancelIdle()
     session.cancelIdle = this.#clock.after(idleMs, () => {
       http2.close()
@@ -100,7 +108,7 @@ export class Http2Sessions {
     const cancelConnecting = this.#clock.after(connectTimeoutMs, () => {
       http2.destroy(new TransportError('refused', 'no connection in time', false))
     })
-    const session: Session = { http2, streams: 0, isOpen: true, cancelIdle: () => {} }
+    const session: Session = { http2, streams: 0, resets: 0, isOpen: true, cancelIdle: () => {} }
     // Ends a connection that gives no sign of life, whether its calls come one by one or rest. Asks by
     // SETTINGS, which have to be acknowledged (RFC 9113, 6.5.3), and not by PING: servers of grpc-go and
     // gRPC's C core end a connection that pings while its streams rest more often than every 5 minutes.
@@ -127,7 +135,8 @@ export class Http2Sessions {
     }
     http2.on('connect', () => {
       cancelConnecting()
-      http2.setLocalWindowSize(connectionWindowBytes)
+      // All calls may have been cancelled before, and the connection closed.
+      if (!http2.destroyed) http2.setLocalWindowSize(connectionWindowBytes)
     })
     // Each stream gets the error by itself; there is nobody else to report it to.
     http2.on('error', gone)
