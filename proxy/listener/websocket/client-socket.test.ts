@@ -52,9 +52,11 @@ class SlowSocket extends EventEmitter {
   }
 }
 
-function made(limits: { maxBufferedBytes?: number; budgetBytes?: number } = {}) {
+function made(
+  limits: { maxBufferedBytes?: number; budgetBytes?: number } = {},
+  budget = new ByteBudget(limits.budgetBytes ?? Infinity),
+) {
   const clock = new VirtualClock()
-  const budget = new ByteBudget(limits.budgetBytes ?? Infinity)
   const socket = new SlowSocket()
   const wire = socket.wire as unknown as Duplex
   const socketLimits = { maxBufferedBytes: limits.maxBufferedBytes ?? maxBufferedBytes }
@@ -196,12 +198,18 @@ describe('notifications', () => {
 
   it('of a client that does not read are given up when they take half of what the process may hold', () => {
     const { socket, outbox, budget } = made({ maxBufferedBytes: 1e6, budgetBytes: 10_000 })
-    const { socket: keen, outbox: other } = made()
+    const { socket: slow, outbox: alike } = made({}, budget)
+    const { socket: keen, outbox: other } = made({}, budget)
+    outbox.notify([bytes(3_000)])
+    alike.notify([bytes(800)])
     for (let at = 0; socket.closedWith === null && at < 100; at++) outbox.notify([bytes(186)])
     expect(socket.closedWith).toEqual({ code: 1013, reason: fullReason })
     expect(budget.heldBytes).toBeLessThan(5_000)
+    // What was cut off keeps no room from others.
+    alike.notify([bytes(186)])
     other.notify([bytes(186)])
     expect([keen.sent, keen.closedWith]).toEqual([[186], null])
+    expect([slow.sent, slow.closedWith]).toEqual([[800], null])
   })
 })
 

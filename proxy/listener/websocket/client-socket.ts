@@ -114,6 +114,7 @@ export class ClientSocket implements WaitsForClient {
         unfinished.ended()
         this.#dropHeld()
         this.#countWire()
+        this.#serving.budget.waits(this, 0)
         closed()
       })
   }
@@ -254,7 +255,7 @@ export class ClientSocket implements WaitsForClient {
     if (bytes === 0) return
     this.#unreadBytes += bytes
     this.#serving.budget.hold(bytes)
-    this.#serving.budget.waits(this, this.#unreadBytes)
+    if (this.#isOpen) this.#serving.budget.waits(this, this.#unreadBytes)
   }
 
   /** One wait for all callers: until the client has read everything, or is gone. */
