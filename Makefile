@@ -53,6 +53,10 @@ test-unit: install ## all tests but those on a real Kubernetes API
 test-kube: install ## the tests on a real Kubernetes API, which is built on first use (needs Go)
 	@$(BIN)/vitest run --project kube $(TEST_ARGS)
 
+.PHONY: test-state
+test-state: install ## the tests on real Redis processes: standalone, Sentinel, Cluster (needs redis-server)
+	@$(BIN)/vitest run --project state $(TEST_ARGS)
+
 .PHONY: kube-assets
 kube-assets: install
 	@$(NODE) e2e/kube/build.ts

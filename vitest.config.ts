@@ -7,6 +7,7 @@ import { checkNode } from './scripts/check-node.ts'
 checkNode()
 
 const onRealApi = 'e2e/kube/**/*.test.ts'
+const onRealRedis = 'e2e/state/**/*.test.ts'
 /** What takes minutes: `make test-slow`. */
 const slow = '**/*.slow.test.ts'
 /** Of the suites on real nodes those whose nodes are built in a minute or two. */
@@ -28,7 +29,7 @@ export default defineConfig({
           name: 'plain',
           include: ['{proxy,operator,e2e,bench,scripts}/**/*.test.ts'],
           // The suites of e2e/nodes need real nodes: below, and all of them in vitest.nodes.config.ts.
-          exclude: [...configDefaults.exclude, onRealApi, 'e2e/nodes/suites/**', slow],
+          exclude: [...configDefaults.exclude, onRealApi, onRealRedis, 'e2e/nodes/suites/**', slow],
         },
       },
       {
@@ -39,6 +40,10 @@ export default defineConfig({
           exclude: [...configDefaults.exclude, slow],
           globalSetup: 'e2e/kube/global-setup.ts',
         },
+      },
+      {
+        extends: true,
+        test: { name: 'state', include: [onRealRedis] },
       },
       {
         extends: true,

@@ -41,16 +41,18 @@ function withSubscriptions(catalog: ChainCatalog): KnownChains {
   }
 }
 
-/** Reads the TLS files that the upstreams name, and reports those that cannot be used. */
-function checkTlsFiles({ entries, locate }: ParsedConfig): readonly Problem[] {
+/** Reads the TLS files that upstreams and the store name, and reports those that cannot be used. */
+function checkTlsFiles({ entries, config, locate }: ParsedConfig): readonly Problem[] {
+  const ofUpstreams = entries.upstreams
+    .flatMap(({ urls }) => urls)
+    .map(({ path, entry }) => [`${path}.auth-config.tls`, entry['auth-config']?.tls] as const)
   return gather(locate, (report) => {
-    for (const { path, entry } of entries.upstreams.flatMap(({ urls }) => urls)) {
-      const tls = entry['auth-config']?.tls
+    for (const [path, tls] of [...ofUpstreams, ['resp-cache.tls', config?.store?.tls] as const]) {
       try {
-        if (tls !== undefined) readTls(tls)
+        if (tls) readTls(tls)
       } catch (error) {
         if (!(error instanceof TlsFileError)) throw error
-        report(`${path}.auth-config.tls.${error.key}`, error.reason)
+        report(`${path}.${error.key}`, error.reason)
       }
     }
   })

@@ -4,6 +4,7 @@ import type { Tier } from './entries.ts'
 import { type ConfigFile, type NodeUrlEntry, type UpstreamEntry, defaultAddress } from './schema.ts'
 import type { Secret } from './secret.ts'
 import type { SettingName, SettingValue } from './settings.ts'
+import { buildStore } from './store.ts'
 
 /* The settings by the names that the program has for them. What each means is said in `settings.ts`. */
 
@@ -92,6 +93,8 @@ export function buildRouterConfig(file: ConfigFile) {
       maxCalls: file['websocket-max-calls'] ?? grpc.maxStreams,
     },
     grpc,
+    /** The Redis that replicas share; null: none. */
+    store: file['resp-cache'] ? buildStore(file['resp-cache']) : null,
     subscriptions: valuesOf(subscriptionSettings, file),
     ...valuesOf(processSettings, file),
   }

@@ -6,6 +6,7 @@ import { addressesOverlap, formatAddress, isLocalHost } from './fields/address.t
 import type { UpstreamUrl } from './fields/upstream-url.ts'
 import { gather, type Locate, type Problem, quote, type Report } from './problem.ts'
 import { defaultAddress, type NodeUrlEntry, type UpstreamEntry } from './schema.ts'
+import { checkTlsPair } from './tls-section.ts'
 import type { Address, ApiInterface } from './types.ts'
 
 /* What is wrong with entries though each of their keys is right by itself. */
@@ -79,12 +80,7 @@ function checkAuth(
     const message = `TLS is configured for a URL whose scheme, ${url.scheme}, has none`
     report(`${path}.tls`, message, `Write ${url.scheme}s or remove tls.`)
   }
-  for (const [key, other] of [
-    ['cert-file', 'key-file'],
-    ['key-file', 'cert-file'],
-  ] as const)
-    if (key in tls && !(other in tls))
-      report(`${path}.tls.${key}`, `${key} needs ${other} beside it`)
+  checkTlsPair(tls, `${path}.tls`, report)
 }
 
 const adminKey = 'metrics-listen-address'

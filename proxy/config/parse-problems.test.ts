@@ -40,7 +40,6 @@ const backups = `backup-direct-rpc:
 `
 
 const unsupported = `cross-validation: {policies: [{chain-id: ETH1}]}
-resp-cache: {}
 cache-be: x:1
 shared-state: true
 enable-selection-stats: false
@@ -174,8 +173,8 @@ const yamlCases: readonly Case[] = [
     problems: [
       '-:- error : "endpoints" is missing | Listeners: one per chain and interface.',
       '-:- error : "direct-rpc" is missing | Primary upstreams.',
-      '1:1 error null: unknown key "null" | Known here: endpoints, direct-rpc, backup-direct-rpc, and the flags of router --help.',
-      '2:1 error 1: unknown key "1" | Known here: endpoints, direct-rpc, backup-direct-rpc, and the flags of router --help.',
+      '1:1 error null: unknown key "null" | Known here: endpoints, direct-rpc, backup-direct-rpc, resp-cache, and the flags of router --help.',
+      '2:1 error 1: unknown key "1" | Known here: endpoints, direct-rpc, backup-direct-rpc, resp-cache, and the flags of router --help.',
     ],
   },
   {
@@ -193,7 +192,7 @@ const yamlCases: readonly Case[] = [
     problems: [
       '-:- error : "endpoints" is missing | Listeners: one per chain and interface.',
       '-:- error : "direct-rpc" is missing | Primary upstreams.',
-      '1:1 error a: unknown key "a" | Known here: endpoints, direct-rpc, backup-direct-rpc, and the flags of router --help.',
+      '1:1 error a: unknown key "a" | Known here: endpoints, direct-rpc, backup-direct-rpc, resp-cache, and the flags of router --help.',
     ],
   },
   {
@@ -570,20 +569,55 @@ const configCases: readonly Case[] = [
     text: `${minimal}${unsupported}`,
     problems: [
       '11:1 error cross-validation: cross-validation is not supported by this version | ',
-      '12:1 error resp-cache: resp-cache is not supported by this version | ',
-      '13:11 error cache-be: cache-be is not supported by this version | ',
-      '14:15 error shared-state: shared-state is not supported by this version | ',
+      '12:11 error cache-be: cache-be is not supported by this version | ',
+      '13:15 error shared-state: shared-state is not supported by this version | ',
+    ],
+  },
+  {
+    text: `${minimal}resp-cache: {}\n`,
+    problems: [
+      '11:1 error resp-cache: "addresses" is missing | Addresses of its nodes; of the sentinels with topology sentinel. Without a port: 6379.',
+    ],
+  },
+  {
+    text: `${minimal}resp-cache:
+  topology: standalone
+  addresses: [redis:1, "redis:1", ":6379", "redis://h", "a b"]
+  master-name: m
+  username: u
+  db: 70000
+  key-prefix: "a b"
+  tls: {cert-file: c.pem}
+`,
+    problems: [
+      '13:3 error resp-cache.addresses: topology standalone has one address | Is it a sentinel or a cluster?',
+      '13:24 error resp-cache.addresses[1]: the address is there already | ',
+      '13:35 error resp-cache.addresses[2]: ":6379" has no host to connect to | Write host:port, such as store.example.com:6379.',
+      '13:44 error resp-cache.addresses[3]: "redis://h" is a URL, and an address is wanted | Write host:port, such as store.example.com:6379.',
+      '13:57 error resp-cache.addresses[4]: "a b" is not an address | Write host:port, such as store.example.com:6379.',
+      '14:16 error resp-cache.master-name: master-name is for topology sentinel alone | Remove it.',
+      '15:13 error resp-cache.username: username needs password or password-file beside it | ',
+      '16:7 error resp-cache.db: "70000" is too large | The most is 65535.',
+      '17:15 error resp-cache.key-prefix: "a b" cannot be a prefix | Printable ASCII without spaces, 128 characters at most.',
+      '18:20 error resp-cache.tls.cert-file: cert-file needs key-file beside it | ',
+    ],
+  },
+  {
+    text: `${minimal}resp-cache: {addresses: r, password: p, password-file: f, topology: cluster, db: 1}\n`,
+    problems: [
+      '11:56 error resp-cache.password-file: password and password-file exclude each other | Keep one.',
+      '11:82 error resp-cache.db: a cluster has no database but 0 | ',
     ],
   },
   {
     text: `${minimal}strateg: x\nzebra: 1\nnode-urls: []\nmin-groups: 2\n__proto__: 1\nconstructor: 2\n`,
     problems: [
       '11:1 error strateg: unknown key "strateg" | Did you mean "strategy"?',
-      '12:1 error zebra: unknown key "zebra" | Known here: endpoints, direct-rpc, backup-direct-rpc, and the flags of router --help.',
-      '13:1 error node-urls: unknown key "node-urls" | Known here: endpoints, direct-rpc, backup-direct-rpc, and the flags of router --help.',
-      '14:1 error min-groups: unknown key "min-groups" | Known here: endpoints, direct-rpc, backup-direct-rpc, and the flags of router --help.',
-      '15:1 error __proto__: unknown key "__proto__" | Known here: endpoints, direct-rpc, backup-direct-rpc, and the flags of router --help.',
-      '16:1 error constructor: unknown key "constructor" | Known here: endpoints, direct-rpc, backup-direct-rpc, and the flags of router --help.',
+      '12:1 error zebra: unknown key "zebra" | Known here: endpoints, direct-rpc, backup-direct-rpc, resp-cache, and the flags of router --help.',
+      '13:1 error node-urls: unknown key "node-urls" | Known here: endpoints, direct-rpc, backup-direct-rpc, resp-cache, and the flags of router --help.',
+      '14:1 error min-groups: unknown key "min-groups" | Known here: endpoints, direct-rpc, backup-direct-rpc, resp-cache, and the flags of router --help.',
+      '15:1 error __proto__: unknown key "__proto__" | Known here: endpoints, direct-rpc, backup-direct-rpc, resp-cache, and the flags of router --help.',
+      '16:1 error constructor: unknown key "constructor" | Known here: endpoints, direct-rpc, backup-direct-rpc, resp-cache, and the flags of router --help.',
     ],
   },
   {

@@ -236,3 +236,19 @@ test('places of the file can be located', () => {
   expect(parsed.locate('direct-rpc')).toEqual({ line: 5, column: 1 })
   expect(parsed.locate('nowhere')).toBeNull()
 })
+
+test('a store is read with its defaults, and its password is not printed', () => {
+  const text = `${minimal}resp-cache: {addresses: redis, username: u, password: "pass-\${P}"}\n`
+  const config = configOf(text, { P: 'word' })
+  expect(config.store).toMatchObject({
+    topology: 'standalone',
+    addresses: [{ host: 'redis', port: 6379 }],
+    masterName: 'mymaster',
+    passwordFile: null,
+    db: 0,
+    keyPrefix: 'rpc-router:',
+    tls: null,
+  })
+  expect(config.store?.password?.reveal()).toBe('pass-word')
+  expect(JSON.stringify(config)).not.toContain('pass-')
+})

@@ -9,32 +9,16 @@ import {
   boolean,
   chainId,
   duration,
-  filePath,
   integer,
   label,
   word,
 } from './fields/fields.ts'
 import { authHeaders, authQuery } from './fields/upstream-auth.ts'
 import { upstreamUrl } from './fields/upstream-url.ts'
+import { storeSchema } from './store.ts'
+import { tlsSchema } from './tls-section.ts'
 import { type SettingName, settingGroups, settingNames, settings } from './settings.ts'
 import { Scalar } from './yaml/scalar.ts'
-
-const tlsSchema = z.strictObject({
-  'ca-file': filePath
-    .optional()
-    .describe('PEM file of the authorities to trust instead of those of the system.'),
-  'cert-file': filePath
-    .optional()
-    .describe('PEM file of the client certificate. Needs `key-file`.'),
-  'key-file': filePath.optional().describe('PEM file of the client key. Needs `cert-file`.'),
-  'server-name': word('server')
-    .optional()
-    .describe('The name to expect in the certificate, and to send as SNI.'),
-  'insecure-skip-verify': boolean
-    .optional()
-    .meta({ 'x-default': 'false' })
-    .describe('Accept any certificate. For tests.'),
-})
 
 const authSchema = z.strictObject({
   'auth-headers': authHeaders
@@ -156,9 +140,9 @@ export const configSchema = z.strictObject({
   'cross-validation': unbuilt('cross-validation', 'map')
     .optional()
     .describe('Which answers are compared between upstreams before one is given.'),
-  'resp-cache': unbuilt('resp-cache', 'map')
+  'resp-cache': storeSchema
     .optional()
-    .describe('A key-value store as cache backend.'),
+    .describe('A Redis, or what speaks its protocol, that the replicas share.'),
   ...settingShape(settingNames, true),
 })
 

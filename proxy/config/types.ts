@@ -12,6 +12,7 @@ export type * from './build.ts'
 export { type Tier, tiers } from './entries.ts'
 export type { Address } from './fields/address.ts'
 export { type ApiInterface, apiInterfaces } from './fields/fields.ts'
+export type { StoreConfig } from './store.ts'
 export { integrityLevels, logLevels, logFormats, strategies } from './settings.ts'
 
 export type Strategy = (typeof strategies)[number]

@@ -102,6 +102,19 @@ export function switchableAddress(defaultPort: number): Field<Address | null> {
   return field(addressMeta('address or `off`', defaultPort), orOff(addressWithPort(defaultPort)))
 }
 
+/** Where something else listens. It has a host. */
+export function remoteAddress(defaultPort: number): Field<Address> {
+  const examples = [`store.example.com:${defaultPort}`]
+  const read = addressWithPort(defaultPort)
+  return field({ kind: 'address', type: 'string', examples }, (text, scalar) => {
+    const reading = read(text, scalar)
+    const hint = `Write host:port, such as ${examples[0]}.`
+    if ('fault' in reading)
+      return { ...reading, hint: reading.fault === 'needs brackets' ? reading.hint : hint }
+    return reading.value.host === '0.0.0.0' ? { fault: 'has no host to connect to', hint } : reading
+  })
+}
+
 function addressMeta(kind: string, defaultPort: number): FieldMeta {
   const examples = [`0.0.0.0:${defaultPort}`, `:${defaultPort}`]
   return { kind, type: ['string', 'integer'], examples }

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { systemClock } from '../../proxy/clock/clock.ts'
+import { systemRandom } from '../../proxy/clock/random.ts'
+import { Secret } from '../../proxy/config/secret.ts'
+import type { StoreConfig } from '../../proxy/config/types.ts'
+import type { RedisError } from '../../proxy/redis/redis-error.ts'
+import { RedisStore } from '../../proxy/redis/redis.ts'
+import { createAuthority } from '../../proxy/upstream/testing/certificates.ts'
+import { ChildProcesses } from '../processes/child-processes.ts'
+import { type RedisProcess, startCluster, startRedis, startSentinels } from './redis-process.ts'
+
+let directory: string
+let children: ChildProcesses
+const { signal } = new AbortController()
+const options = () => ({ children, directory, signal })
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'rpc-router-redis-test-'))
+  children = new ChildProcesses(directory)
+})
+
+afterAll(async () => {
+  await children[Symbol.asyncDispose]()
+  await rm(directory, { recursive: true })
+})
+
+const plain = {
+  topology: 'standalone',
+  masterName: 'claims',
+  username: null,
+  password: null,
+  passwordFile: null,
+  db: 0,
+  keyPrefix: 'p:',
+  tls: null,
+} as const
+
+/** A client, and what it reported. */
+function open(
+  nodes: readonly RedisProcess[],
+  settings: Partial<StoreConfig> = {},
+  tls: object | null = null,
+  commandTimeoutMs = 1_000,
+) {
+  const changes: (RedisError | null)[] = []
+  const addresses = nodes.map(({ port }) => ({ host: '127.0.0.1', port }))
+  const store = new RedisStore(
+    { ...plain, addresses, ...settings },
+    {
+      clock: systemClock,
+      random: systemRandom,
+      commandTimeoutMs,
+      tls,
+      onChange: (error) => changes.push(error),
+    },
+  )
+  onTestFinished(() => {
+    store.close()
+  })
+  const set = (key: string, value: string) => store.run((redis) => redis.set(key, value))
+  const get = (key: string) => store.run((redis) => redis.get(key))
+  return {
+    store,
+    changes,
+    set,
+    get,
+    isReady: () => expect.poll(() => get('x').catch(String)).toBe(null),
+  }
+}
+
+const faultOf = (work: Promise<unknown>) =>
+  work.then(
+    () => 'none',
+    (error: RedisError) => error.fault,
+  )
+
+test('keys have the prefix, and the database is the one of the config', async () => {
+  const redis = await startRedis(options())
+  const client = open([redis], { db: 3 })
+  await client.isReady()
+  await client.set('a', '1')
+  expect(await redis.cli('-n', '3', 'get', 'p:a')).toBe('1')
+})
+
+test('a killed Redis fails at once, and is there again after its restart', async () => {
+  const redis = await startRedis(options())
+  const client = open([redis])
+  await client.isReady()
+  await redis.kill()
+  await expect.poll(() => faultOf(client.get('x'))).toBe('unreachable')
+  const startedMs = performance.now()
+  expect(await faultOf(client.get('x'))).toBe('unreachable')
+  expect(performance.now() - startedMs).toBeLessThan(20)
+  await redis.restart()
+  await client.isReady()
+  await expect
+    .poll(async () => [await client.get('x'), client.changes.at(-1)])
+    .toEqual([null, null])
+  expect(client.changes.length).toBeLessThan(4)
+})
+
+test('a hung Redis costs the time of a command, then nothing, and is used again when it goes on', async () => {
+  const redis = await startRedis(options())
+  const client = open([redis], {}, null, 50)
+  await client.isReady()
+  redis.pause()
+  const startedMs = performance.now()
+  expect(await faultOf(client.get('x'))).toBe('timeout')
+  expect(performance.now() - startedMs).toBeLessThan(150)
+  await expect.poll(() => faultOf(client.get('x'))).toBe('timeout')
+  await expect
+    .poll(() => client.store.run(async () => 'sent').catch(() => 'at once'))
+    .toBe('at once')
+  redis.resume()
+  await client.isReady()
+})
+
+test('a Redis that is full, and a replica, refuse with a fault of their own', async () => {
+  const full = await startRedis({ ...options(), config: ['maxmemory 1'] })
+  const client = open([full])
+  await client.isReady()
+  expect(await faultOf(client.set('a', '1'))).toBe('full')
+  const master = await startRedis(options())
+  const replica = await startRedis({ ...options(), config: [`replicaof 127.0.0.1 ${master.port}`] })
+  const ofReplica = open([replica])
+  await ofReplica.isReady()
+  expect(await faultOf(ofReplica.set('a', '1'))).toBe('read-only')
+})
+
+test('a wrong password is a fault without the password in it; the file is read again', async () => {
+  const redis = await startRedis({ ...options(), password: 'right-and-secret' })
+  const passwordFile = join(directory, 'password')
+  await writeFile(passwordFile, 'wrong-and-secret\n')
+  const client = open([redis], { passwordFile })
+  await expect.poll(() => faultOf(client.get('x'))).toBe('unauthorized')
+  expect(JSON.stringify(client.changes) + String(client.changes)).not.toContain('secret')
+  await writeFile(passwordFile, 'right-and-secret\n')
+  await client.isReady()
+})
+
+test('a user of an ACL needs the keys of the prefix alone', async () => {
+  const acl = 'user router on >s3cret-word ~p:* &p:* -@all +@read +@write +ping +publish +subscribe'
+  const redis = await startRedis({ ...options(), config: [acl] })
+  const client = open([redis], {
+    username: new Secret('router'),
+    password: new Secret('s3cret-word'),
+  })
+  await client.isReady()
+  await client.set('a', '1')
+  expect(await client.get('a')).toBe('1')
+})
+
+test('TLS with a client certificate', async () => {
+  const authority = await createAuthority('redis')
+  const [server, own] = await Promise.all([authority.issue('localhost'), authority.issue('router')])
+  const paths = { ca: 'ca.pem', cert: 'cert.pem', key: 'key.pem' }
+  const texts = { ca: authority.cert, ...server }
+  const tls = { ca: '', cert: '', key: '' }
+  for (const part of ['ca', 'cert', 'key'] as const) {
+    tls[part] = join(directory, paths[part])
+    await writeFile(tls[part], texts[part])
+  }
+  const redis = await startRedis({ ...options(), tls })
+  const trusted = { ca: authority.cert, ...own, servername: 'localhost' }
+  const client = open([redis], {}, trusted)
+  await client.isReady()
+  const stranger = open([redis], {}, { ca: authority.cert, servername: 'localhost' })
+  await sleep(300)
+  expect(await faultOf(stranger.get('x'))).toBe('unreachable')
+})
+
+test('messages, and when some may have been missed', async () => {
+  const redis = await startRedis(options())
+  const [one, other] = [open([redis]), open([redis])]
+  const heard: (string | boolean)[] = []
+  one.store.subscribe('news', {
+    message: (text) => heard.push(text),
+    listening: (isUp) => heard.push(isUp),
+  })
+  await expect.poll(() => heard).toEqual([true])
+  await other.isReady()
+  await other.store.publish('news', 'first')
+  await expect.poll(() => heard).toEqual([true, 'first'])
+  await redis.kill()
+  await expect.poll(() => heard).toEqual([true, 'first', false])
+  const again = await redis.restart()
+  await expect.poll(() => heard).toEqual([true, 'first', false, true])
+  again.pause()
+  await expect.poll(() => heard).toEqual([true, 'first', false, true, false])
+})
+
+test('Sentinel: after the master died the new one is found', async () => {
+  const fleet = await startSentinels(options())
+  const client = open(fleet.sentinels, { topology: 'sentinel' })
+  await client.isReady()
+  const before = await fleet.masterAddress()
+  await fleet.master.kill()
+  await expect.poll(() => fleet.masterAddress()).not.toBe(before)
+  await expect.poll(() => client.set('a', '1').catch(String)).toBe('OK')
+  expect(await fleet.replica.cli('get', 'p:a')).toBe('1')
+})
+
+test('Cluster: a slot that moved is followed; a node that died is a fault, and messages come', async () => {
+  const cluster = await startCluster(options())
+  const client = open(cluster.nodes, { topology: 'cluster' })
+  await client.isReady()
+  const heard: (string | boolean)[] = []
+  client.store.subscribe('news', {
+    message: (text) => heard.push(text),
+    listening: (isUp) => heard.push(isUp),
+  })
+  await expect.poll(() => heard).toEqual([true])
+  const keys = Array.from({ length: 20 }, (_, index) => `key-${index}`)
+  await Promise.all(keys.map((key) => client.set(key, key)))
+  const [node] = cluster.nodes
+  const slot = Number(await (node as RedisProcess).cli('cluster', 'keyslot', 'p:key-0'))
+  const owner = await cluster.ownerOf(slot)
+  const target = cluster.nodes.find((each) => each !== owner) as RedisProcess
+  await cluster.moveSlot(slot, target)
+  expect(await Promise.all(keys.map((key) => client.get(key)))).toEqual(keys)
+  await client.store.publish('news', 'moved')
+  await expect.poll(() => heard.at(-1)).toBe('moved')
+  await target.kill()
+  await expect.poll(() => faultOf(client.get('key-0'))).not.toBe('none')
+})

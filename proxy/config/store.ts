@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import * as z from 'zod'
+import { formatAddress } from './fields/address.ts'
+import { type Field, field, list } from './fields/field.ts'
+import { filePath, integer, oneOf, remoteAddress, text } from './fields/fields.ts'
+import type { Partly } from './entries.ts'
+import type { Report } from './problem.ts'
+import { Secret } from './secret.ts'
+import { checkTlsPair, tlsSchema } from './tls-section.ts'
+
+/* The store that replicas share: what the file says of it, and what the program gets. */
+
+const topologies = ['standalone', 'sentinel', 'cluster'] as const
+const defaultPort = 6379
+const defaultMaster = 'mymaster'
+const defaultPrefix = 'rpc-router:'
+
+const password: Field<Secret> = field(
+  { kind: 'text', type: ['string', 'number'], privacy: 'hidden' },
+  (value, scalar) => ({ value: new Secret(value, undefined, [value, ...scalar.keys()]) }),
+)
+
+const username: Field<Secret> = field(
+  { kind: 'text', type: ['string', 'number'], privacy: 'hidden' },
+  (value, scalar) => {
+    if (/[\s\0]/.test(value)) return { fault: 'has white space in it', hint: null }
+    const printable = scalar.hasPlaceholder ? undefined : value
+    return { value: new Secret(value, printable, scalar.keys()) }
+  },
+)
+
+export const storeSchema = z.strictObject({
+  topology: oneOf(topologies)
+    .optional()
+    .meta({ 'x-default': 'standalone' })
+    .describe('How the store is deployed.'),
+  addresses: list(remoteAddress(defaultPort), 1).describe(
+    `Addresses of its nodes; of the sentinels with topology sentinel. Without a port: ${defaultPort}.`,
+  ),
+  'master-name': text({
+    kind: 'name',
+    pattern: /^[\w.-]{1,128}$/,
+    fault: 'cannot be the name of a master',
+    hint: 'Letters, digits, dot, dash and underscore.',
+    privacy: 'public',
+  })
+    .optional()
+    .meta({ 'x-default': defaultMaster })
+    .describe('With topology sentinel: the name of the master.'),
+  username: username
+    .optional()
+    .describe('User to authenticate as. Needs a password. Sentinels get the password alone.'),
+  password: password.optional().describe('Password. Best as a placeholder.'),
+  'password-file': filePath
+    .optional()
+    .describe(
+      'A file that holds the password; a line break at its end does not count. It is read again when it changes, and when the store refuses the password.',
+    ),
+  db: integer(0, 65_535)
+    .optional()
+    .meta({ 'x-default': '0' })
+    .describe('Number of the database. A cluster has none but 0.'),
+  'key-prefix': text({
+    kind: 'text',
+    pattern: /^[!-~]{1,128}$/,
+    fault: 'cannot be a prefix',
+    hint: 'Printable ASCII without spaces, 128 characters at most.',
+    privacy: 'public',
+  })
+    .optional()
+    .meta({ 'x-default': defaultPrefix })
+    .describe(
+      'What every key begins with. Routers that use one store and do not share their state need different ones.',
+    ),
+  tls: tlsSchema
+    .optional()
+    .describe('TLS settings. Present, even empty as `{}`: the connection is encrypted.'),
+})
+
+type StoreSection = z.output<typeof storeSchema>
+/** The store as the program needs it. */
+export type StoreConfig = ReturnType<typeof buildStore>
+
+/** What is wrong with the section though each of its keys is right by itself. */
+export function checkStore(store: Partly<StoreSection> | undefined, report: Report): void {
+  if (store === undefined) return
+  const at = (key: string) => `resp-cache.${key}`
+  const { topology = 'standalone', addresses = [], username, db = 0 } = store
+  const hasPassword = 'password' in store || 'password-file' in store
+  if ('password' in store && 'password-file' in store)
+    report(at('password-file'), 'password and password-file exclude each other', 'Keep one.')
+  if (username !== undefined && !hasPassword)
+    report(at('username'), 'username needs password or password-file beside it')
+  if (topology === 'standalone' && addresses.length > 1)
+    report(at('addresses'), 'topology standalone has one address', 'Is it a sentinel or a cluster?')
+  if (topology === 'cluster' && db !== 0) report(at('db'), 'a cluster has no database but 0')
+  if (topology !== 'sentinel' && 'master-name' in store)
+    report(at('master-name'), 'master-name is for topology sentinel alone', 'Remove it.')
+  if (store.tls) checkTlsPair(store.tls, at('tls'), report)
+  const seen = new Set<string>()
+  for (const [index, address] of addresses.entries()) {
+    if (address === undefined) continue
+    const name = formatAddress(address)
+    if (seen.has(name)) report(at(`addresses[${index}]`), 'the address is there already')
+    seen.add(name)
+  }
+}
+
+export function buildStore(store: StoreSection) {
+  return {
+    topology: store.topology ?? 'standalone',
+    addresses: store.addresses,
+    masterName: store['master-name'] ?? defaultMaster,
+    username: store.username ?? null,
+    password: store.password ?? null,
+    passwordFile: store['password-file'] ?? null,
+    db: store.db ?? 0,
+    keyPrefix: store['key-prefix'] ?? defaultPrefix,
+    /** As in the file: paths of PEM files. Null: no TLS. */
+    tls: store.tls ?? null,
+  }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import * as z from 'zod'
+import type { Partly } from './entries.ts'
+import { boolean, filePath, word } from './fields/fields.ts'
+import type { Report } from './problem.ts'
+
+/** How TLS is spoken to an upstream or a store. */
+export const tlsSchema = z.strictObject({
+  'ca-file': filePath
+    .optional()
+    .describe('PEM file of the authorities to trust instead of those of the system.'),
+  'cert-file': filePath
+    .optional()
+    .describe('PEM file of the client certificate. Needs `key-file`.'),
+  'key-file': filePath.optional().describe('PEM file of the client key. Needs `cert-file`.'),
+  'server-name': word('server')
+    .optional()
+    .describe('The name to expect in the certificate, and to send as SNI.'),
+  'insecure-skip-verify': boolean
+    .optional()
+    .meta({ 'x-default': 'false' })
+    .describe('Accept any certificate. For tests.'),
+})
+
+/** A certificate and its key come together. */
+export function checkTlsPair(
+  tls: Partly<z.output<typeof tlsSchema>>,
+  path: string,
+  report: Report,
+): void {
+  for (const [key, other] of [
+    ['cert-file', 'key-file'],
+    ['key-file', 'cert-file'],
+  ] as const)
+    if (key in tls && !(other in tls)) report(`${path}.${key}`, `${key} needs ${other} beside it`)
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+
+/** Why the store did not do what it was asked. */
+export type RedisFault =
+  'timeout' | 'unreachable' | 'unauthorized' | 'read-only' | 'full' | 'loading' | 'refused'
+
+const meanings: Readonly<Record<RedisFault, string>> = {
+  timeout: 'it did not answer in time',
+  unreachable: 'there is no connection to it',
+  unauthorized: 'it refuses the user name or the password',
+  'read-only': 'it is a replica, which takes no writes',
+  full: 'it has no memory left',
+  loading: 'it is loading its data, or has lost its master',
+  refused: 'it refused a command',
+}
+
+/** The first word of what Redis answers. */
+const faultOf: Readonly<Record<string, RedisFault>> = {
+  WRONGPASS: 'unauthorized',
+  NOAUTH: 'unauthorized',
+  NOPERM: 'unauthorized',
+  READONLY: 'read-only',
+  OOM: 'full',
+  MISCONF: 'full',
+  NOREPLICAS: 'full',
+  LOADING: 'loading',
+  BUSY: 'loading',
+  MASTERDOWN: 'loading',
+  CLUSTERDOWN: 'loading',
+  TRYAGAIN: 'loading',
+}
+
+/**
+ * The one error of the store. It has neither the client's message nor the client's error as its cause: these hold the
+ * arguments of the command, of which one may be the password.
+ */
+export class RedisError extends Error {
+  override readonly name = 'RedisError'
+  readonly code = 'RPC_REDIS'
+  readonly fault: RedisFault
+
+  constructor(fault: RedisFault, word = '') {
+    super(`the store failed: ${meanings[fault]}${word && ` (${word})`}`)
+    this.fault = fault
+  }
+
+  /** What an error of the client, or an answer of Redis, means. */
+  static from(error: unknown): RedisError {
+    if (error instanceof RedisError) return error
+    const { message = '', name = '', code = '' } = error as Partial<NodeJS.ErrnoException>
+    const [word = ''] = /^[A-Z]{2,16}\b/.exec(message) ?? []
+    if (message === 'Command timed out') return new RedisError('timeout')
+    if (/invalid password|WRONGPASS|NOAUTH/.test(message)) return new RedisError('unauthorized')
+    if (name === 'ReplyError') return new RedisError(faultOf[word] ?? 'refused', word)
+    return new RedisError('unreachable', /^[A-Z_0-9]{3,40}$/.test(code) ? code : '')
+  }
+}

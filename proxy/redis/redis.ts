@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { readFileSync, unwatchFile, watchFile } from 'node:fs'
+import { Cluster, Redis } from 'ioredis'
+import type { Cancel, Clock } from '../clock/clock.ts'
+import type { Random } from '../clock/random.ts'
+import type { StoreConfig } from '../config/types.ts'
+import { RedisError } from './redis-error.ts'
+
+/** The commands of Redis. Keys get the prefix of the config. */
+export type Commands = Redis | Cluster
+
+export interface RedisParts {
+  readonly clock: Clock
+  readonly random: Random
+  /** How long a command may take, with its retry. */
+  readonly commandTimeoutMs: number
+  /** What Node's TLS wants; null: no TLS. */
+  readonly tls: object | null
+  /** The store fails, or answers again. At most twice a second. */
+  readonly onChange: (error: RedisError | null) => void
+}
+
+/** Listens on a channel. */
+export interface Subscriber {
+  message(text: string): void
+  /** Messages may have been missed until now (`true`), or will be from now on (`false`). */
+  listening(isUp: boolean): void
+}
+
+const firstBackoffMs = 50
+const maxBackoffMs = 2_000
+const connectTimeoutMs = 2_000
+const heartbeatMs = 1_000
+/** How often the password file is looked at. */
+const watchMs = 2_000
+/** Flapping is one change: the log shall not grow with it. */
+const settledMs = 1_000
+
+/**
+ * A Redis, standalone, behind sentinels or as a cluster. A command fails at once while there is no connection, and after
+ * its time when there is no answer; it never waits for a connection. The connection is made again for ever.
+ */
+export class RedisStore {
+  readonly #config: StoreConfig
+  readonly #parts: RedisParts
+  readonly #subscribers = new Map<string, Subscriber>()
+  #password: string | null
+  #client: Commands
+  #next: Commands | null = null
+  #ear: Redis | null = null
+  #isHearing = false
+  #cancelHeartbeat: Cancel = () => {}
+  /** Why there is no connection. */
+  #broken: RedisError | null = null
+  #isDown = false
+  #failedMs = -Infinity
+  readonly #reread = () => {
+    const password = this.#readPassword()
+    if (password === this.#password) return
+    this.#password = password
+    this.#reopen()
+  }
+
+  constructor(config: StoreConfig, parts: RedisParts) {
+    this.#config = config
+    this.#parts = parts
+    this.#password = this.#readPassword()
+    this.#client = this.#open()
+    const { passwordFile } = config
+    if (passwordFile !== null)
+      watchFile(passwordFile, { interval: watchMs, persistent: false }, this.#reread)
+  }
+
+  /** Runs a command. @throws RedisError */
+  async run<T>(command: (redis: Commands) => Promise<T>): Promise<T> {
+    let cancel: Cancel = () => {}
+    try {
+      if (this.#client.status !== 'ready') throw this.#broken ?? new RedisError('unreachable')
+      const late = new Promise<never>((_, reject) => {
+        const giveUp = () => {
+          reject(new RedisError('timeout'))
+        }
+        cancel = this.#parts.clock.after(this.#parts.commandTimeoutMs, giveUp)
+      })
+      const result = await Promise.race([command(this.#client), late])
+      this.#note(null)
+      return result
+    } catch (cause) {
+      const error = RedisError.from(cause)
+      this.#note(error)
+      throw error
+    } finally {
+      cancel()
+    }
+  }
+
+  /** @throws RedisError */
+  async publish(channel: string, text: string): Promise<void> {
+    await this.run((redis) => redis.publish(this.#config.keyPrefix + channel, text))
+  }
+
+  /** One for each channel. */
+  subscribe(channel: string, subscriber: Subscriber): void {
+    this.#subscribers.set(this.#config.keyPrefix + channel, subscriber)
+    this.#ear?.disconnect()
+    this.#ear = this.#openEar()
+  }
+
+  close(): void {
+    if (this.#config.passwordFile !== null) unwatchFile(this.#config.passwordFile, this.#reread)
+    this.#cancelHeartbeat()
+    for (const each of [this.#client, this.#next, this.#ear]) each?.disconnect()
+  }
+
+  /** @returns null where there is none, or where the file cannot be read now: the store then refuses, and it is read again */
+  #readPassword(): string | null {
+    const { password, passwordFile } = this.#config
+    if (passwordFile === null) return password?.reveal() ?? null
+    try {
+      return readFileSync(passwordFile, 'utf8').replace(/\r?\n$/, '')
+    } catch {
+      return this.#password ?? null
+    }
+  }
+
+  #options() {
+    const { commandTimeoutMs, tls } = this.#parts
+    const { username, db } = this.#config
+    const waitMs = Math.max(2 * commandTimeoutMs, 1_000)
+    return {
+      ...(username !== null && { username: username.reveal() }),
+      ...(this.#password !== null && { password: this.#password }),
+      ...(tls !== null && { tls }),
+      db,
+      connectionName: 'rpc-router',
+      disableClientInfo: true,
+      connectTimeout: connectTimeoutMs,
+      // Of the handshake; `run` has the time of commands.
+      commandTimeout: waitMs,
+      socketTimeout: waitMs,
+      maxRetriesPerRequest: 1,
+      // It needs the right to run INFO, and its refusal would be printed with the name of the user.
+      enableReadyCheck: this.#config.topology === 'sentinel',
+      reconnectOnError: ({ message }: Error) => message.startsWith('READONLY'),
+    }
+  }
+
+  #redisOptions() {
+    const { topology, addresses, masterName } = this.#config
+    const password = this.#password
+    const shared = {
+      ...this.#options(),
+      retryStrategy: this.#backoffMs,
+      enableOfflineQueue: false,
+    }
+    if (topology !== 'sentinel') return { ...shared, ...addresses[0] }
+    return {
+      ...shared,
+      sentinels: [...addresses],
+      name: masterName,
+      ...(password !== null && { sentinelPassword: password }),
+      ...(shared.tls && { sentinelTLS: shared.tls, enableTLSForSentinelMode: true }),
+      sentinelRetryStrategy: this.#backoffMs,
+      sentinelCommandTimeout: connectTimeoutMs,
+    }
+  }
+
+  #open(): Commands {
+    const { topology, addresses, keyPrefix } = this.#config
+    if (topology !== 'cluster')
+      return this.#watched(
+        new Redis({ ...this.#redisOptions(), keyPrefix, enableAutoPipelining: true }),
+      )
+    const { tls } = this.#parts
+    return this.#watched(
+      new Cluster([...addresses], {
+        // No auto-pipelining: it fails commands beside one whose slot has moved.
+        keyPrefix,
+        redisOptions: this.#options(),
+        enableOfflineQueue: false,
+        clusterRetryStrategy: this.#backoffMs,
+        // A slot that has moved, and one retry.
+        maxRedirections: 3,
+        slotsRefreshTimeout: connectTimeoutMs,
+        // A certificate is for the name.
+        ...(tls && { dnsLookup: (host, done) => done(null, host) }),
+      }),
+    )
+  }
+
+  #watched<T extends Commands>(client: T): T {
+    const failed = (error: Error) => {
+      this.#broken = RedisError.from(error)
+      this.#note(this.#broken)
+      if (this.#broken.fault === 'unauthorized') this.#reread()
+    }
+    client.on('error', failed)
+    client.on('node error', failed)
+    client.on('ready', () => {
+      this.#broken = null
+      this.#note(null)
+    })
+    return client
+  }
+
+  /** With another password. What runs goes on with the old connection until there is a new one. */
+  #reopen(): void {
+    this.#next?.disconnect()
+    const next = this.#open()
+    this.#next = next
+    next.once('ready', () => {
+      const old = this.#client
+      this.#client = next
+      this.#next = null
+      old.quit().catch(() => {
+        old.disconnect()
+      })
+    })
+    if (!this.#ear) return
+    this.#ear.disconnect()
+    this.#ear = this.#openEar()
+  }
+
+  /** A connection for messages: a cluster brings them to each of its nodes. */
+  #openEar(): Redis {
+    const { topology, addresses } = this.#config
+    let at = 0
+    const retryStrategy = (times: number) => {
+      if (topology !== 'sentinel') Object.assign(ear.options, addresses[++at % addresses.length])
+      return this.#backoffMs(times)
+    }
+    const ear = new Redis({ ...this.#redisOptions(), retryStrategy, autoResubscribe: false })
+    // The other connection has the same.
+    ear.on('error', () => {})
+    ear.on('ready', () => {
+      const heard = () => {
+        if (ear === this.#ear) this.#hears(true)
+      }
+      ear.subscribe(...this.#subscribers.keys()).then(heard, () => {
+        ear.disconnect(true)
+      })
+    })
+    ear.on('close', () => {
+      if (ear === this.#ear) this.#hears(false)
+    })
+    ear.on('message', (channel: string, text: string) => {
+      this.#subscribers.get(channel)?.message(text)
+    })
+    this.#hears(false)
+    return ear
+  }
+
+  #hears(isUp: boolean): void {
+    this.#cancelHeartbeat()
+    if (isUp) this.#cancelHeartbeat = this.#parts.clock.after(heartbeatMs, this.#beat)
+    if (this.#isHearing === isUp) return
+    this.#isHearing = isUp
+    for (const subscriber of this.#subscribers.values()) subscriber.listening(isUp)
+  }
+
+  /** A connection on which nothing comes may be dead: this has its socket time out. */
+  readonly #beat = (): void => {
+    const again = () => {
+      this.#cancelHeartbeat = this.#parts.clock.after(heartbeatMs, this.#beat)
+    }
+    this.#ear?.ping().then(again, () => {
+      this.#ear?.disconnect(true)
+    })
+  }
+
+  readonly #backoffMs = (times: number): number => {
+    const ms = Math.min(firstBackoffMs * 2 ** (times - 1), maxBackoffMs)
+    return ms * (0.5 + this.#parts.random.next() / 2)
+  }
+
+  #note(error: RedisError | null): void {
+    const nowMs = this.#parts.clock.nowMs()
+    if (error) this.#failedMs = nowMs
+    else if (nowMs < this.#failedMs + settledMs) return
+    if (this.#isDown === (error !== null)) return
+    this.#isDown = error !== null
+    this.#parts.onChange(error)
+  }
+}
