@@ -14,16 +14,12 @@ import {
   upstreamProviders,
 } from '../../operator/resources/kinds.ts'
 import { childSelector } from '../../operator/resources/labels.ts'
-import { isUnbuilt } from '../../proxy/config/capabilities.ts'
 import { providerObject, routerObject } from './operator/fleet.ts'
 
 const pools = ['blue', 'green']
 const routers = ['mainnet', 'testnet', 'archive']
 const providers = ['alpha', 'beta', 'gamma', 'refused']
 const secretNames = ['keys', 'more-keys']
-
-/** A router with an option that is not built yet is refused as a whole, and its last good config stays. */
-const canShareState = ['shared-state', 'resp-cache'].every((key) => !isUnbuilt(key))
 
 function pick<T>(all: readonly T[], random: Random): T {
   return all[Math.floor(random.next() * all.length)] as T
@@ -94,7 +90,7 @@ export class FleetScript {
       ...(chance(0.2)
         ? { autoscaling: { minReplicas: 1, maxReplicas: 3 } }
         : { replicas: pick([1, 2], random) }),
-      ...(chance(0.3) && canShareState && { sharedState: { mode: 'Managed', managed: {} } }),
+      ...(chance(0.3) && { sharedState: { mode: 'Managed', managed: {} } }),
       ...(chance(0.3) && { networkPolicy: { enabled: false } }),
       logging: { level: pick(['info', 'debug'], random) },
       pod: { rollout: { minReadySeconds: 0, revisionHistoryLimit: 0 } },

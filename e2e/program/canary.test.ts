@@ -6,6 +6,7 @@ import { ByteBudget } from '../../proxy/bytes/byte-budget.ts'
 import { loadCatalog } from '../../proxy/chain/load-catalog.ts'
 import { seededRandom } from '../../proxy/clock/testing/seeded-random.ts'
 import { systemClock } from '../../proxy/clock/clock.ts'
+import { privateSessions } from '../../proxy/sticky/testing/fake-store.ts'
 import { main } from '../../proxy/cli/main.ts'
 import { serveChains } from '../../proxy/cli/served-chain.ts'
 import { parseConfig } from '../../proxy/config/parse.ts'
@@ -212,6 +213,7 @@ test('what is wired can be printed whole', async () => {
     observers: combineObservers([]),
     budget: new ByteBudget(Infinity),
     isDraining: () => false,
+    sessions: privateSessions(systemClock),
   })
   const options = { depth: Infinity, showHidden: true, maxArrayLength: null, maxStringLength: null }
   expect(tracesIn(inspect({ parsed, chains }, options))).toEqual([])

@@ -6,6 +6,7 @@ import { loadCatalog } from '../../proxy/chain/load-catalog.ts'
 import type { ChainCatalog } from '../../proxy/chain/types.ts'
 import { seededRandom } from '../../proxy/clock/testing/seeded-random.ts'
 import { systemClock } from '../../proxy/clock/clock.ts'
+import { privateSessions } from '../../proxy/sticky/testing/fake-store.ts'
 import { serveChains } from '../../proxy/cli/served-chain.ts'
 import { until, type Listener } from '../../proxy/listener/listener.ts'
 import type { Pool } from '../../proxy/upstream/pool.ts'
@@ -87,6 +88,7 @@ export async function serveRouter(options: ServedRouterOptions): Promise<ServedR
     observers: combineObservers([]),
     budget,
     isDraining: () => false,
+    sessions: privateSessions(systemClock),
   })
   const [endpoint] = chain?.endpoints ?? []
   if (!chain || !endpoint) throw new Error('one listener was configured, and none is there')

@@ -58,6 +58,7 @@ export async function startRedis(options: RedisOptions): Promise<RedisProcess> {
   const lines = [
     'bind 127.0.0.1',
     'save ""',
+    'repl-diskless-sync-delay 0',
     `dir ${own}`,
     ...(ofTls ?? [`port ${port}`]),
     ...(password === undefined ? [] : [`requirepass ${password}`, `masterauth ${password}`]),
@@ -117,6 +118,9 @@ export async function startSentinels(options: RedisOptions, count = 3): Promise<
     ...options,
     config: [...(options.config ?? []), `replicaof 127.0.0.1 ${master.port}`],
   })
+  await waitUntil('the replica is in step', startTimeoutMs, signal, async () =>
+    (await replica.cli('info', 'replication')).includes('master_link_status:up'),
+  )
   const config = [
     `sentinel monitor ${masterName} 127.0.0.1 ${master.port} ${Math.ceil(count / 2)}`,
     `sentinel down-after-milliseconds ${masterName} 500`,

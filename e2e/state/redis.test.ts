@@ -11,6 +11,7 @@ import { Secret } from '../../proxy/config/secret.ts'
 import type { StoreConfig } from '../../proxy/config/types.ts'
 import type { RedisError } from '../../proxy/redis/redis-error.ts'
 import { RedisStore } from '../../proxy/redis/redis.ts'
+import { RedisClaims } from '../../proxy/sticky/claims.ts'
 import { createAuthority } from '../../proxy/upstream/testing/certificates.ts'
 import { ChildProcesses } from '../processes/child-processes.ts'
 import { type RedisProcess, startCluster, startRedis, startSentinels } from './redis-process.ts'
@@ -144,16 +145,29 @@ test('a wrong password is a fault without the password in it; the file is read a
   await client.isReady()
 })
 
-test('a user of an ACL needs the keys of the prefix alone', async () => {
-  const acl = 'user router on >s3cret-word ~p:* &p:* -@all +@read +@write +ping +publish +subscribe'
+test('a user of an ACL needs the keys and channels of the prefix alone, and few commands', async () => {
+  const commands = '+get +set +pttl +del +eval +publish +subscribe +ping +select'
+  const acl = `user router on >s3cret-word ~p:* &p:* -@all ${commands}`
   const redis = await startRedis({ ...options(), config: [acl] })
   const client = open([redis], {
     username: new Secret('router'),
     password: new Secret('s3cret-word'),
   })
   await client.isReady()
-  await client.set('a', '1')
-  expect(await client.get('a')).toBe('1')
+  const claims = new RedisClaims(client.store)
+  const heard: string[] = []
+  claims.listen({
+    dropped: (key, node) => heard.push(`${key} ${node}`),
+    listening: (isUp) => heard.push(String(isUp)),
+  })
+  await expect.poll(() => heard).toEqual(['true'])
+  expect(await claims.claim('k', 'node a', 10_000)).toBe(null)
+  expect(await claims.claim('k', 'b', 10_000)).toBe('node a')
+  await claims.drop('k', 'b')
+  expect(await claims.find('k')).toMatchObject({ node: 'node a' })
+  await claims.drop('k', 'node a')
+  expect(await claims.find('k')).toBe(null)
+  await expect.poll(() => heard).toEqual(['true', 'k b', 'k node a'])
 })
 
 test('TLS with a client certificate', async () => {

@@ -35,12 +35,6 @@ export const upstreamProviderNames = {
 /** On an RpcRouter, with any value but `false` or none: nothing of it is changed until the annotation is gone. */
 export const pausedAnnotation = `${group}/paused`
 
-/**
- * Whether the router of this version can share state. Until then a router that asks for it is refused by the config's own
- * parser, no Redis is run for one, and the operator asks for no rights to run any.
- */
-export const canShareState = !isUnbuilt('shared-state')
-
 /** A description that says so while the router does not do it yet. */
 export function untilBuilt(key: string, description: string): string {
   return isUnbuilt(key)

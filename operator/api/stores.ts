@@ -73,7 +73,7 @@ const cacheServer = object(
 )
 
 export const cache = object(
-  untilBuilt('resp-cache', 'The cache of answers. Unset: none.'),
+  untilBuilt('cache-be', 'The cache of answers. Unset: none.'),
   {
     type: oneOf(
       'Where answers are kept: in each replica, in the cache service, or in Redis.',
@@ -122,10 +122,7 @@ const managed = object(
 )
 
 export const sharedState = object(
-  untilBuilt(
-    'shared-state',
-    'Where replicas share the choices of sticky sessions. Unset: nowhere; each replica keeps them to itself.',
-  ),
+  'Where replicas share the choices of sticky sessions. Unset: nowhere; each replica keeps them to itself.',
   {
     mode: oneOf(
       'None: each replica keeps sessions to itself. Managed: the operator runs a Redis. External: a Redis of yours.',

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { KnownChains } from '../../proxy/config/check-chains.ts'
-import { canShareState } from '../api/group.ts'
 import type { RpcRouter } from '../api/rpc-router.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { KubeObject } from '../kube/object.ts'
@@ -66,7 +65,7 @@ async function redisPasswordOf(
 ): Promise<string | null> {
   const { store, refusals } = chooseState(router.spec)
   // Nothing runs for a router whose config will be refused.
-  const isHere = store.kind === 'managed' && refusals.length === 0 && canShareState
+  const isHere = store.kind === 'managed' && refusals.length === 0
   if (!isHere || isPaused(router)) return null
   const ref = { namespace: router.metadata.namespace, name: redisObjectName(router) }
   const known = children.latest<Secret>(secrets, ref)

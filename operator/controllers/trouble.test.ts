@@ -248,9 +248,10 @@ test('a router that fits the types no more keeps what its status says of the fle
 test('no Redis is run for a router that would be refused with it', async () => {
   await using desk = new OperatorDesk()
   desk.provider('a')
-  desk.router('r', { sharedState: { mode: 'Managed' } })
+  const redis = { addresses: ['redis.example.com:6379'] }
+  desk.router('r', { sharedState: { mode: 'Managed' }, cache: { type: 'Redis', redis } })
   await desk.pass()
-  expect(desk.conditions(rpcRouters, 'r')['Accepted']).toMatch(/^False\/Unsupported/)
+  expect(desk.conditions(rpcRouters, 'r')['Accepted']).toMatch(/^False\/InvalidSpec/)
   expect([...desk.names(statefulSets), ...desk.names(secrets)]).toEqual([])
 })
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { canShareState, group, rpcRouterNames, upstreamProviderNames } from '../api/group.ts'
+import { group, rpcRouterNames, upstreamProviderNames } from '../api/group.ts'
 import type { KubeObject } from '../kube/object.ts'
 import type { Verb } from '../kube/observer.ts'
 
@@ -16,8 +16,6 @@ export interface Rule {
 const follow: readonly Verb[] = ['list', 'watch']
 const read: readonly Verb[] = ['get', 'list', 'watch']
 const own: readonly Verb[] = ['get', 'list', 'watch', 'create', 'patch', 'delete']
-/** Of what only a managed Redis has: nothing is written before a router can use one. */
-const ofRedis = canShareState ? own : read
 const routers = rpcRouterNames.plural
 const providers = upstreamProviderNames.plural
 const prometheus = 'monitoring.coreos.com'
@@ -32,11 +30,11 @@ const rows: readonly (readonly [group: string, resource: string, verbs: readonly
   // Configs of routers; CA certificates and chain specs that users keep there.
   ['', 'configmaps', own],
   // Whether keys exist and when they change; the password of a managed Redis.
-  ['', 'secrets', ofRedis],
+  ['', 'secrets', own],
   ['', 'serviceaccounts', own],
   ['', 'services', own],
   ['apps', 'deployments', own],
-  ['apps', 'statefulsets', ofRedis],
+  ['apps', 'statefulsets', own],
   // Which configs are still in use.
   ['apps', 'replicasets', follow],
   // Why a rollout does not go on.

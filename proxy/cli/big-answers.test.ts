@@ -10,6 +10,7 @@ import { loadCatalog } from '../chain/load-catalog.ts'
 import type { ChainCatalog } from '../chain/types.ts'
 import { seededRandom } from '../clock/testing/seeded-random.ts'
 import { systemClock } from '../clock/clock.ts'
+import { privateSessions } from '../sticky/testing/fake-store.ts'
 import { parseConfig } from '../config/parse.ts'
 import type { CallEnd } from '../listener/listener.ts'
 import type { AttemptRecord } from '../relay/call.ts'
@@ -72,6 +73,7 @@ strategy: round-robin
       version: 'test',
       budget: new ByteBudget(Infinity),
       isDraining: () => false,
+      sessions: privateSessions(systemClock),
       observers: {
         relayObserver: () => ({
           attemptEnded: (_, attempt) => attempts.push(attempt),

@@ -104,7 +104,7 @@ test('the config file is the one named, else SR_CONFIG', () => {
 test('the help is narrow, and names every flag that works', () => {
   const help = helpText()
   for (const line of help.split('\n')) expect(line.length).toBeLessThan(100)
-  const unsupported = ['cache-be', 'shared-state']
+  const unsupported = ['cache-be']
   for (const name of settingNames) {
     expect(help.includes(`  --${name}`)).toBe(!unsupported.includes(name))
   }

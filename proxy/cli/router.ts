@@ -13,6 +13,7 @@ import type { Logger } from '../telemetry/log.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { combineObservers } from '../telemetry/observers.ts'
 import { serveChains } from './served-chain.ts'
+import { createSessions } from './shared-sessions.ts'
 
 /** What the process hands to the router that it runs. */
 export interface RouterParts {
@@ -48,7 +49,10 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
   const observers = combineObservers([metrics, log])
   const health = new Health(clock)
   let draining = false
-  const chains = serveChains(config, { ...parts, observers, budget, isDraining: () => draining })
+  const shared = createSessions(config, { ...parts, metrics })
+  const { sessions } = shared
+  const isDraining = () => draining
+  const chains = serveChains(config, { ...parts, observers, budget, sessions, isDraining })
   const endpoints = chains.flatMap((chain) => chain.endpoints)
   for (const { chainId, apiInterface, pool } of chains) {
     const snapshot = () => pool.snapshot()
@@ -65,6 +69,7 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
     await admin?.close()
     for (const { subscriptions } of chains) subscriptions?.close()
     for (const { pool } of chains) await pool.close()
+    shared.close()
   }
 
   return {
@@ -78,6 +83,7 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
         await closeAll()
         throw error
       }
+      shared.warn()
       for (const { watch } of chains)
         watch.start((error) => {
           logger.error('watching an upstream failed', { error: error as Error })

@@ -13,6 +13,8 @@ import type { ListenerOptions, Listener } from '../listener/listener.ts'
 import { createRestListener } from '../listener/rest.ts'
 import { createTendermintListener } from '../listener/tendermint.ts'
 import { createRelay } from '../relay/relay.ts'
+import type { Sessions } from '../sticky/sessions.ts'
+import { withStickiness } from '../sticky/stickiness.ts'
 import type { Observers } from '../telemetry/observers.ts'
 import { dialects } from '../upstream/dialect.ts'
 import { createPool, type Pool } from '../upstream/pool.ts'
@@ -37,6 +39,7 @@ export interface ServedChainParts {
   readonly version: string
   readonly observers: Observers
   readonly budget: ByteBudget
+  readonly sessions: Sessions
   /** A stop has begun: `GET /health` sends clients elsewhere. */
   readonly isDraining: () => boolean
 }
@@ -129,7 +132,11 @@ function serveChain(
       clock,
       observer: observers.relayObserver(chainId, apiInterface),
     })
-    return withFilters(relay, { chain, pool })
+    const { strategy } = config.relay
+    return withStickiness(withFilters(relay, { chain, pool }), {
+      ...{ chainId, apiInterface, pool, strategy },
+      sessions: parts.sessions,
+    })
   }
   const subscriptions = serveSubscriptions({
     ...{ chain, iface, pool, clock, relay: relayFor(first), ...first.relay },

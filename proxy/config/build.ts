@@ -44,6 +44,7 @@ const processSettings = {
   maxSessionsPerUpstream: 'max-sessions-per-provider',
   upstreamFailureThreshold: 'upstream-failure-threshold',
   epochDurationMs: 'epoch-duration',
+  sharedState: 'shared-state',
   healthCheckIntervalMs: 'health-check-interval',
   livenessProbeIntervalMs: 'liveness-probe-interval',
   maxRequestBytes: 'max-request-bytes',

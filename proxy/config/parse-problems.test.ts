@@ -41,7 +41,6 @@ const backups = `backup-direct-rpc:
 
 const unsupported = `cross-validation: {policies: [{chain-id: ETH1}]}
 cache-be: x:1
-shared-state: true
 enable-selection-stats: false
 `
 
@@ -570,7 +569,6 @@ const configCases: readonly Case[] = [
     problems: [
       '11:1 error cross-validation: cross-validation is not supported by this version | ',
       '12:11 error cache-be: cache-be is not supported by this version | ',
-      '13:15 error shared-state: shared-state is not supported by this version | ',
     ],
   },
   {

@@ -220,11 +220,11 @@ test('off and on in a flag undo and do what the file says', () => {
 })
 
 test('wrong flags and variables are reported with their names', () => {
-  const flags = { 'epoch-duration': ['5'], 'shared-state': ['true'], 'cache-be': ['x:1'] }
+  const flags = { 'epoch-duration': ['5'], 'shared-state': ['yes'], 'cache-be': ['x:1'] }
   expect(problemsOf(minimal, { SR_LOG_LEVEL: 'loud' }, flags)).toEqual([
     '-:- error --epoch-duration: "5" has no unit | Write one such as 500ms, 5s or 1m30s.',
     '-:- error --cache-be: cache-be is not supported by this version | ',
-    '-:- error --shared-state: shared-state is not supported by this version | ',
+    '-:- error --shared-state: "yes" is neither true nor false | ',
     '-:- error SR_LOG_LEVEL: "loud" is not one of the allowed values | Allowed: debug, info, warn, error.',
   ])
 })

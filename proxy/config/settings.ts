@@ -209,9 +209,9 @@ export const settingGroups = {
   'Sharing and caching': {
     'cache-be': setting(unbuilt('cache-be', 'host:port'), null, 'Address of the cache service.'),
     'shared-state': setting(
-      unbuilt('shared-state', 'true or false'),
+      boolean,
       'false',
-      'Share sticky sessions between replicas through the cache backend.',
+      'Share sticky sessions between replicas in the store of `resp-cache`. Without both each replica keeps them to itself.',
     ),
   },
   Process: {

@@ -79,24 +79,33 @@ describe('request directives', () => {
     expect(fixture.calls.map((each) => each.directives.selectProvider)).toEqual(['beta', 'beta'])
   })
 
-  test.each([
-    'rpc-stickiness',
-    'RPC-Cross-Validation-Max-Participants',
-    'rpc-cross-validation-agreement-threshold',
-  ])('%s is refused in words as long as nothing obeys it', async (name) => {
+  test('hold a digest of the id of a session, and no session for an empty one', async () => {
     await using fixture = await startListener(echoRelay)
     const body = '{"id":1,"method":"m"}'
-    const response = await fetch(fixture.url, { method: 'POST', body, headers: { [name]: '2' } })
-    expect(response.status).toBe(400)
-    expect(await response.json()).toMatchObject({
-      id: 1,
-      error: {
-        message: expect.stringContaining(name.toLowerCase()),
-        data: { reason: 'unsupported-directive' },
-      },
-    })
-    expect(fixture.calls).toEqual([])
+    for (const id of ['my session', 'my session', 'another', ' '])
+      await fetch(fixture.url, { method: 'POST', body, headers: { 'RPC-Stickiness': id } })
+    const ids = fixture.calls.map((each) => each.directives.stickiness)
+    expect(ids[0]).toMatch(/^[\w-]{43}$/)
+    expect([ids[1], ids[2] === ids[0], ids[3]]).toEqual([ids[0], false, null])
   })
+
+  test.each(['RPC-Cross-Validation-Max-Participants', 'rpc-cross-validation-agreement-threshold'])(
+    '%s is refused in words as long as nothing obeys it',
+    async (name) => {
+      await using fixture = await startListener(echoRelay)
+      const body = '{"id":1,"method":"m"}'
+      const response = await fetch(fixture.url, { method: 'POST', body, headers: { [name]: '2' } })
+      expect(response.status).toBe(400)
+      expect(await response.json()).toMatchObject({
+        id: 1,
+        error: {
+          message: expect.stringContaining(name.toLowerCase()),
+          data: { reason: 'unsupported-directive' },
+        },
+      })
+      expect(fixture.calls).toEqual([])
+    },
+  )
 
   test('that are invalid are answered as an invalid request', async () => {
     await using fixture = await startListener(echoRelay)

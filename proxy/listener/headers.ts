@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { hash } from 'node:crypto'
 import { hopByHop } from '../config/fields/upstream-auth.ts'
 import { parseDuration } from '../config/units.ts'
 import { type Directives, type Journal, noDirectives } from '../relay/call.ts'
@@ -21,7 +22,6 @@ const maxTimerMs = 2 ** 31 - 1
 
 /** Directives of capabilities that this version lacks: a request with one is refused, not served without it. */
 const notBuilt: Readonly<Record<string, string>> = {
-  'rpc-stickiness': 'sticky sessions',
   'rpc-cross-validation-max-participants': 'cross-validation',
   'rpc-cross-validation-agreement-threshold': 'cross-validation',
 }
@@ -49,6 +49,12 @@ export const directiveHeaders = [
     value: 'a duration such as `500ms`, `5s` or `1m30s`',
     effect:
       'The time of each attempt, verbatim: `--min-relay-timeout` does not raise it. A value that is not a duration above zero is refused with -32600.',
+  },
+  {
+    name: 'rpc-stickiness',
+    value: 'the id of a session, any text',
+    effect:
+      'Requests with the same id are served by one node, or fail: see [sticky sessions](../concepts/sticky-sessions.md). `rpc-select-provider` beside it wins.',
   },
   {
     name: 'rpc-debug-relay',
@@ -89,6 +95,9 @@ export function readDirectives(headers: HeaderList): Directives | RelayError {
         break
       case 'rpc-relay-timeout':
         timeoutMs ??= parseDuration(value) ?? 0
+        break
+      case 'rpc-stickiness':
+        directives.stickiness ??= value === '' ? null : hash('sha256', value, 'base64url')
         break
       case 'rpc-debug-relay':
         directives.debugRelay ||= !['', '0', 'false'].includes(value.toLowerCase())

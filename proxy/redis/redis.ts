@@ -95,14 +95,19 @@ export class RedisStore {
     }
   }
 
+  /** A channel's name with the prefix, which only keys get by themselves. */
+  channel(name: string): string {
+    return this.#config.keyPrefix + name
+  }
+
   /** @throws RedisError */
   async publish(channel: string, text: string): Promise<void> {
-    await this.run((redis) => redis.publish(this.#config.keyPrefix + channel, text))
+    await this.run((redis) => redis.publish(this.channel(channel), text))
   }
 
   /** One for each channel. */
   subscribe(channel: string, subscriber: Subscriber): void {
-    this.#subscribers.set(this.#config.keyPrefix + channel, subscriber)
+    this.#subscribers.set(this.channel(channel), subscriber)
     this.#ear?.disconnect()
     this.#ear = this.#openEar()
   }

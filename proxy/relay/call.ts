@@ -48,6 +48,8 @@ export interface Directives {
   readonly relayTimeoutMs: number | null
   /** `rpc-debug-relay`: a log line per attempt. */
   readonly debugRelay: boolean
+  /** `rpc-stickiness`: a digest of the session's id; the id itself is kept nowhere. */
+  readonly stickiness: string | null
 }
 
 export const noDirectives: Directives = {
@@ -56,6 +58,7 @@ export const noDirectives: Directives = {
   extension: null,
   relayTimeoutMs: null,
   debugRelay: false,
+  stickiness: null,
 }
 
 /** Sends a request to a URL. @throws TransportError */

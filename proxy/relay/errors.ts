@@ -59,6 +59,8 @@ export const errorKinds = {
   upstreamFailed: kind('RPC_UPSTREAM_FAILED', 'upstream-failed', -32052, 502, 14),
   integrity: kind('RPC_INTEGRITY', 'integrity', -32054, 502, 14),
   timeout: kind('RPC_TIMEOUT', 'timeout', -32053, 504, 4),
+  sessionNode: kind('RPC_SESSION_NODE', 'session-node', -32057, 503, 14),
+  sessionStore: kind('RPC_SESSION_STORE', 'session-store', -32058, 503, 14),
   internal: kind('RPC_INTERNAL', 'internal', -32603, 500, 13),
 }
 

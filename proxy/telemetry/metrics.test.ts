@@ -16,7 +16,9 @@ const on = 'chain="ETH1",interface="jsonrpc"'
 const ofA = `${on},upstream="node-a",tier="primary"`
 
 function make(): Metrics {
-  return createMetrics({ version: '1.2.3', budget: new ByteBudget(1e9) })
+  const metrics = createMetrics({ version: '1.2.3', budget: new ByteBudget(1e9) })
+  metrics.registerSticky(['claimed'], () => 0)
+  return metrics
 }
 
 async function samplesOf(metrics: Metrics): Promise<ReadonlyMap<string, number>> {

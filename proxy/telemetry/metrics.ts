@@ -14,6 +14,8 @@ export interface Metrics extends PartialObservers {
   readonly listenerObserver: Observers['listenerObserver']
   /** The pool's gauges are read from `snapshot` at each scrape. Once for each listener. */
   registerPool(chainId: string, apiInterface: ApiInterface, snapshot: () => PoolSnapshot): void
+  /** The gauge is read from `size` at each scrape. @returns what counts an outcome */
+  registerSticky(outcomes: readonly string[], size: () => number): (outcome: string) => void
   /** The whole page. */
   scrape(): Promise<string>
   /** The content type of the page. */
@@ -59,6 +61,18 @@ export function createMetrics(options: MetricsOptions): Metrics {
     scrape: () => registry.metrics(),
     registerPool(chainId, apiInterface, snapshot) {
       pools.register({ chain: chainId, interface: apiInterface }, snapshot)
+    },
+    registerSticky(outcomes, size) {
+      const claims = counter(series.stickyClaims)
+      for (const outcome of outcomes) claims.inc({ outcome }, 0)
+      const { name, help } = series.stickySessions
+      const collect = function (this: Gauge) {
+        this.set(size())
+      }
+      new Gauge({ name, help, registers: [registry], collect })
+      return (outcome) => {
+        claims.inc({ outcome })
+      }
     },
     relayObserver(chain, apiInterface) {
       const listener = { chain, interface: apiInterface }

@@ -113,6 +113,21 @@ export class Picker {
     return primaries.length > 0 ? primaries : eligible
   }
 
+  /** Whether it has what the call is about, or no other one has it either. */
+  suits(upstream: Upstream, wanted: Wanted): boolean {
+    if (!upstream.lags) return true
+    const candidates = this.#upstreams.filter(
+      (each) => each === upstream || this.#serves(each, wanted),
+    )
+    this.#narrow(candidates, wanted)
+    return candidates.includes(upstream)
+  }
+
+  /** Whether the call is about a block that only archive nodes have, where there are any. */
+  wantsArchive(block: BlockRef): boolean {
+    return this.#hasArchive && this.#isOld(block)
+  }
+
   /** It answers as many calls as it may, and gets no other until one ends. */
   isFull({ sessions }: Upstream): boolean {
     return sessions >= this.maxSessions
@@ -171,7 +186,7 @@ export class Picker {
       const hasIt = ({ latest }: Upstream) => latest === null || latest.block >= number
       if (!this.#keep(candidates, wanted, hasIt)) this.#keep(candidates, wanted, isFresh)
     } else if (isAboutTip(point, wanted.byHash)) this.#keep(candidates, wanted, isFresh)
-    if (this.#hasArchive && candidates.length > 1 && this.#isOld(wanted.block))
+    if (candidates.length > 1 && this.wantsArchive(wanted.block))
       keepAny(candidates, (each) => each.serves(['archive']))
   }
 

@@ -46,6 +46,14 @@ backup-direct-rpc:
             cert-file: /etc/router/client.pem
             key-file: /etc/router/client-key.pem
 
+# A Redis that the replicas share, for sticky sessions with shared-state.
+resp-cache:
+  topology: sentinel                # or standalone, the default, or cluster
+  addresses: [sentinel-0.example:26379, sentinel-1.example:26379]
+  master-name: mymaster
+  password-file: /etc/router/redis-password
+shared-state: true
+
 # Settings of the process: each is a flag too, --strategy and so on.
 strategy: balanced
 metrics-listen-address: :7779

@@ -25,7 +25,7 @@ export const errorTexts: Readonly<Record<keyof typeof errorKinds, string>> = {
   unsendable:
     'No node can be asked this: the target of the request is neither a path nor an `http://` URL, it has a `#` in it, its path has a `..` segment, or a header cannot be written. Nothing was sent to an upstream.',
   unsupportedDirective:
-    'A header of the request asks for what this version cannot do: `rpc-stickiness`, or one of `rpc-cross-validation-*`. Nothing was sent to an upstream.',
+    'A header of the request asks for what this version cannot do: one of `rpc-cross-validation-*`. Nothing was sent to an upstream.',
   badGrpc:
     'The request breaks the rules of gRPC: it ends in the middle of a message, or has a `grpc-timeout` twice or one that is none.',
   slowRequest:
@@ -51,5 +51,9 @@ export const errorTexts: Readonly<Record<keyof typeof errorKinds, string>> = {
   integrity:
     'An upstream answered with what cannot be true, and no other one answered. The log has the evidence.',
   timeout: 'The call used up its whole relay budget, or its last attempt used up its own.',
+  sessionNode:
+    'The request has `rpc-stickiness`, and the node of its session cannot serve it: it is down, in cooldown, full, lags, failed, or is not configured any more. No other node was asked. The session has no node now: ask again, and another is chosen.',
+  sessionStore:
+    'The request has `rpc-stickiness`, and the store that knows the node of its session does not answer. Nothing was sent to an upstream. Requests without the header are served.',
   internal: 'A defect of the router. The log has the details under the same guid.',
 }

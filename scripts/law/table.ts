@@ -22,6 +22,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   relay: [...base, 'chain', 'clock', 'bytes', 'upstream', 'integrity'],
   filters: ['json', 'chain', 'upstream', 'relay'],
   redis: ['config', 'clock'],
+  sticky: [...base, 'chain', 'clock', 'upstream', 'relay', 'redis'],
   subscription: [...base, 'chain', 'clock', 'upstream', 'integrity', 'relay'],
   listener: [...base, 'chain', 'clock', 'bytes', 'upstream', 'integrity', 'relay', 'subscription'],
   telemetry: [
@@ -45,6 +46,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
     'relay',
     'filters',
     'redis',
+    'sticky',
     'subscription',
     'listener',
     'telemetry',
@@ -140,6 +142,7 @@ export const deterministicFolders = [
   'relay',
   'filters',
   'redis',
+  'sticky',
   'upstream',
   'subscription',
   'operator/kube',

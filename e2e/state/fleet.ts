@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { type Program, startProgram } from '../program/program.ts'
+import { ethereumConfig, type Workspace } from '../program/workspace.ts'
+
+/** What a client of a session gets. */
+export interface Answer {
+  readonly status: number
+  /** The upstream that answered; null when the router did. */
+  readonly node: string | null
+  /** `data.reason` of the router's own error; null for an answer. */
+  readonly reason: string | null
+}
+
+interface NamedUrl {
+  readonly name: string
+  readonly url: string
+}
+
+/** A router process among several over the same nodes and store. */
+export class Replica {
+  readonly program: Program
+  readonly #url: string
+
+  constructor(program: Program) {
+    this.program = program
+    this.#url = program.urls[0] ?? ''
+  }
+
+  /** @param session null: a plain request */
+  async ask(
+    session: string | null,
+    headers: Readonly<Record<string, string>> = {},
+    method = 'eth_blockNumber',
+  ): Promise<Answer> {
+    const response = await fetch(this.#url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        ...(session !== null && { 'rpc-stickiness': session }),
+        ...headers,
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [] }),
+    })
+    const text = await response.text()
+    const isJson = response.headers.get('content-type')?.startsWith('application/json')
+    const { error } = JSON.parse(isJson ? text : '{}') as { error?: { data?: { reason?: string } } }
+    const node = response.headers.get('rpc-provider-address')
+    return { status: response.status, node, reason: error?.data?.reason ?? null }
+  }
+
+  /** How many upstreams are in service, and do not lag. */
+  async eligible(): Promise<number> {
+    const states = /^router_upstream_state\{.*state="eligible".*\} 1$/gm
+    return (await this.#metrics()).match(states)?.length ?? 0
+  }
+
+  async #metrics(): Promise<string> {
+    return (await fetch(`${this.program.adminUrl}/metrics`)).text()
+  }
+
+  /** A series without labels, or with its outcome. */
+  async metric(name: string, outcome?: string): Promise<number> {
+    const page = await this.#metrics()
+    const start = outcome === undefined ? `${name} ` : `${name}{outcome="${outcome}"} `
+    const line = page.split('\n').find((each) => each.startsWith(start))
+    return Number(line?.slice(start.length) ?? NaN)
+  }
+}
+
+/** Replicas over these nodes that share sessions in a store. `await using` ends them. */
+export interface Fleet extends AsyncDisposable {
+  readonly all: readonly [Replica, Replica, ...Replica[]]
+}
+
+export async function startFleet(
+  workspace: Workspace,
+  nodes: readonly NamedUrl[],
+  store: Readonly<Record<string, unknown>>,
+  count = 2,
+): Promise<Fleet> {
+  const config = ethereumConfig(nodes, {
+    'resp-cache': store,
+    'shared-state': true,
+    'liveness-probe-interval': '200ms',
+    strategy: 'round-robin',
+  })
+  const programs: Program[] = []
+  // One after the other: each writes its config to the same file.
+  for (let each = 0; each < count; each++) {
+    const own: Workspace = {
+      ...workspace,
+      write: (name, content) =>
+        workspace.write(`${each}-${String(store['key-prefix'])}-${name}`, content),
+    }
+    programs.push(await startProgram(own, config))
+  }
+  const [first, second, ...others] = programs.map((each) => new Replica(each))
+  if (!first || !second) throw new Error('a fleet has two replicas at least')
+  return {
+    all: [first, second, ...others],
+    async [Symbol.asyncDispose]() {
+      await Promise.all(programs.map((each) => each[Symbol.asyncDispose]()))
+    },
+  }
+}

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { ChildProcesses } from '../processes/child-processes.ts'
+import { waitUntil } from '../processes/wait-until.ts'
+import { createWorkspace, type Workspace } from '../program/workspace.ts'
+import { createChainModel } from '../upstream-sim/chain-model.ts'
+import { type SimNode, startSimNode } from '../upstream-sim/sim-node.ts'
+import { type Answer, type Fleet, type Replica, startFleet } from './fleet.ts'
+import { type RedisProcess, startCluster, startRedis, startSentinels } from './redis-process.ts'
+
+const claims = 'router_csm_sticky_claims_total'
+const { signal } = new AbortController()
+const names = ['a', 'b', 'c']
+
+let workspace: Workspace
+let children: ChildProcesses
+let nodes: readonly SimNode[]
+let redis: RedisProcess
+let fleet: Fleet
+let replicas: Fleet['all']
+
+const options = () => ({ children, directory: workspace.directory, signal })
+const storeOf = ({ address }: RedisProcess, prefix: string) => ({
+  addresses: [address],
+  'key-prefix': prefix,
+})
+let last = 0
+const newSession = () => `session-${++last}`
+
+beforeAll(async () => {
+  workspace = await createWorkspace()
+  children = new ChildProcesses(workspace.directory)
+  const chain = createChainModel()
+  nodes = await Promise.all(names.map((name) => startSimNode({ chain, name })))
+  redis = await startRedis(options())
+  fleet = await startFleet(workspace, nodes, storeOf(redis, 'five'), 5)
+  replicas = fleet.all
+}, 60_000)
+
+afterEach(async () => {
+  for (const node of nodes) {
+    node.faults.clear()
+    node.view.lagBlocks = 0
+    await node.start()
+  }
+  for (const each of replicas)
+    await waitUntil('all nodes serve', 20_000, signal, async () => (await each.eligible()) === 3)
+})
+
+afterAll(async () => {
+  await fleet[Symbol.asyncDispose]()
+  await children[Symbol.asyncDispose]()
+  await Promise.all(nodes.map((node) => node.stop()))
+  await workspace[Symbol.asyncDispose]()
+})
+
+/** How often each thing happened. */
+function tally(answers: readonly Answer[]): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const { node, reason } of answers) {
+    const key = reason ?? node ?? '?'
+    counts[key] = (counts[key] ?? 0) + 1
+  }
+  return counts
+}
+
+const sum = async (of: readonly Replica[], outcome: string) => {
+  const each = await Promise.all(of.map((replica) => replica.metric(claims, outcome)))
+  return each.reduce((total, one) => total + one, 0)
+}
+
+/** Asks with a new session until a replica gets an answer for one. */
+async function establish(one: Replica, session: string): Promise<string> {
+  let node: string | null = null
+  await expect.poll(async () => ({ node } = await one.ask(session)).node).toMatch(/^[abc]$/)
+  return node ?? ''
+}
+
+/** Plain requests are served by nodes, all of them. */
+async function expectUnharmed(replica: Replica): Promise<void> {
+  const answers = await Promise.all(Array.from({ length: 20 }, () => replica.ask(null)))
+  expect(answers.filter(({ status, reason }) => status !== 200 || reason !== null)).toEqual([])
+}
+
+describe('five replicas', () => {
+  test('1,000 first requests at once: the first writer wins, and the rest costs no lookup', async () => {
+    const session = newSession()
+    await Promise.all(replicas.map((each) => establish(each, newSession())))
+    const before = await sum(replicas, 'claimed')
+    const asked = Array.from({ length: 1_000 }, (_, at) => replicas[at % 5]!.ask(session))
+    const counts = tally(await Promise.all(asked))
+    const [node = ''] = Object.keys(counts)
+    expect(counts).toEqual({ [node]: 1_000 })
+    expect(await sum(replicas, 'claimed')).toBe(before + 1)
+    const commands = await redis.cli('info', 'commandstats')
+    const again = Array.from({ length: 200 }, (_, at) => replicas[at % 5]!.ask(session))
+    expect(tally(await Promise.all(again))).toEqual({ [node]: 200 })
+    const count = (text: string) => /cmdstat_(?:get|set):calls=\d+/g.exec(text)?.[0]
+    expect(count(await redis.cli('info', 'commandstats'))).toBe(count(commands))
+  })
+
+  test('the choice ends after two epochs on the clock of the store; its key has nothing of the id', async () => {
+    const session = 'my-private-session-id'
+    await establish(replicas[0], session)
+    const keys = (await redis.cli('keys', '*')).split('\n')
+    expect(keys.join()).not.toContain('session')
+    const left = await Promise.all(keys.map(async (key) => Number(await redis.cli('pttl', key))))
+    for (const each of left) expect(each).toBeGreaterThan(1_700_000)
+    for (const each of left) expect(each).toBeLessThanOrEqual(1_800_000)
+    for (const { program } of replicas) expect(program.stdout).not.toContain(session)
+  })
+
+  test('all seven outcomes are counted, and the sessions in memory', async () => {
+    const [one, other] = replicas
+    await expect
+      .poll(async () => {
+        // Both replicas at the same moment, until one of them is late by a hair.
+        const sessions = Array.from({ length: 20 }, newSession)
+        await Promise.all(sessions.flatMap((each) => replicas.map((replica) => replica.ask(each))))
+        return sum(replicas, 'lost_race')
+      })
+      .toBeGreaterThan(0)
+    await one.ask(newSession(), { 'rpc-extension': 'nothing-has-it' })
+    const session = newSession()
+    const node = await establish(one, session)
+    await other.ask(session)
+    const kept = await other.metric('router_csm_sticky_sessions')
+    await nodes.find(({ name }) => name === node)?.stop()
+    expect((await one.ask(session)).reason).toBe('session-node')
+    await expect.poll(() => other.metric('router_csm_sticky_sessions')).toBe(kept - 1)
+    redis.pause()
+    expect((await one.ask(newSession())).reason).toBe('session-store')
+    redis.resume()
+    for (const outcome of 'local_hit adopted claimed lost_race error no_candidate invalidated'.split(
+      ' ',
+    ))
+      expect(await sum(replicas, outcome), outcome).toBeGreaterThan(0)
+  })
+
+  test('one id has a node for plain calls and another one for each extension', async () => {
+    const answers = await Promise.all(
+      replicas.map((each) => each.ask('s', { 'rpc-extension': 'nothing-has-it' })),
+    )
+    expect(tally(answers)).toEqual({ 'no-upstream': 5 })
+    expect((await replicas[1].ask('s')).node).toMatch(/^[abc]$/)
+  })
+})
+
+const troubles: Readonly<Record<string, (node: SimNode) => unknown>> = {
+  'is down': (node) => node.stop(),
+  'is in cooldown': (node) => node.faults.add({ kind: 'rate-limit', retryAfter: 1 }),
+  lags: (node) => {
+    node.view.lagBlocks = 6
+  },
+  'fails each call': (node) =>
+    node.faults.add(
+      { kind: 'status', status: 500, body: 'html' },
+      { methods: ['eth_blockNumber'] },
+    ),
+}
+
+describe('when the node of a session', () => {
+  test.each(Object.entries(troubles))(
+    '%s: no other node serves it; then all replicas agree on another',
+    async (_, befall) => {
+      const session = newSession()
+      const node = await establish(replicas[0], session)
+      for (const each of replicas) expect((await each.ask(session)).node).toBe(node)
+      await befall(nodes.find(({ name }) => name === node) as SimNode)
+      const answers: Answer[] = []
+      for (let at = 0; answers.at(-1)?.reason !== 'session-node' && at < 2_000; at++) {
+        const answer = await replicas[at % 5]!.ask(session)
+        answers.push(answer)
+        // An error page of the node itself; the choice is dropped with it.
+        if (answer.status === 500 || answer.status === 429) break
+      }
+      expect(new Set(answers.map((each) => each.node ?? node))).toEqual(new Set([node]))
+      await sleep(50)
+      const next = await Promise.all(
+        Array.from({ length: 25 }, (__, at) => replicas[at % 5]!.ask(session)),
+      )
+      const [chosen = ''] = Object.keys(tally(next))
+      expect(tally(next)).toEqual({ [chosen]: 25 })
+      expect(chosen).toMatch(/^[abc]$/)
+      expect(chosen).not.toBe(node)
+      await expectUnharmed(replicas[2]!)
+    },
+  )
+
+  test('is removed from the config of a replica: it fails once, and all agree on another', async () => {
+    const session = newSession()
+    const node = await establish(replicas[0], session)
+    const left = nodes.filter(({ name }) => name !== node)
+    await using changed = await startFleet(workspace, left, storeOf(redis, 'five'))
+    expect(await changed.all[0].ask(session)).toMatchObject({ status: 503, reason: 'session-node' })
+    const next = await establish(changed.all[0], session)
+    expect(next).not.toBe(node)
+    for (const each of [...replicas, ...changed.all])
+      expect((await each.ask(session)).node).toBe(next)
+  })
+})
+
+describe('when the store', () => {
+  /** Sessions fail or stay at their nodes, new ones fail, and plain requests are served. */
+  const expectFailClosed = async (session: string, node: string) => {
+    await expect
+      .poll(async () => (await replicas[0].ask(newSession())).reason)
+      .toBe('session-store')
+    for (const each of replicas) {
+      const { status, node: served, reason } = await each.ask(session)
+      expect([node, null]).toContain(served)
+      if (served === null) expect([status, reason]).toEqual([503, 'session-store'])
+      await expectUnharmed(each)
+    }
+  }
+  const expectHealed = async (session: string, node: string) => {
+    for (const each of replicas)
+      await expect.poll(async () => (await each.ask(session)).node).toBe(node)
+  }
+
+  test.each<[string, () => unknown, () => unknown]>([
+    ['hangs', () => redis.pause(), () => redis.resume()],
+    ['is killed', () => redis.kill(), async () => (redis = await redis.restart())],
+    [
+      'is out of memory',
+      () => redis.cli('config', 'set', 'maxmemory', '1'),
+      () => redis.cli('config', 'set', 'maxmemory', '0'),
+    ],
+    [
+      'has become a replica that takes no writes',
+      () => redis.cli('replicaof', '127.0.0.1', '1'),
+      () => redis.cli('replicaof', 'no', 'one'),
+    ],
+    [
+      'wants another password',
+      async () => {
+        await redis.cli('config', 'set', 'requirepass', 'another')
+        await redis.cli('-a', 'another', 'client', 'kill', 'type', 'normal', 'skipme', 'yes')
+        await redis.cli('-a', 'another', 'client', 'kill', 'type', 'pubsub')
+      },
+      () => redis.cli('-a', 'another', 'config', 'set', 'requirepass', ''),
+    ],
+  ])('%s: no other node serves, and plain requests are not harmed', async (_, befall, heal) => {
+    const session = newSession()
+    const node = await establish(replicas[0], session)
+    await expectHealed(session, node)
+    await befall()
+    await expectFailClosed(session, node)
+    await heal()
+    await expectHealed(session, node)
+  })
+})
+
+test('Sentinel: through a failover a session is served by its node or fails', async () => {
+  const sentinels = await startSentinels(options())
+  const { master, masterName } = sentinels
+  const store = {
+    topology: 'sentinel',
+    'master-name': masterName,
+    addresses: sentinels.sentinels.map(({ address }) => address),
+    'key-prefix': 'sentinel',
+  }
+  await using two = await startFleet(workspace, nodes, store)
+  const [one, other] = two.all
+  const session = newSession()
+  const node = await establish(one, session)
+  await master.kill()
+  const answers: Answer[] = []
+  const isBack = async () => {
+    answers.push(await one.ask(session), await other.ask(session))
+    const fresh = await one.ask(newSession())
+    expect((await other.ask(null)).status).toBe(200)
+    return fresh.node
+  }
+  await expect.poll(isBack, { interval: 50 }).toMatch(/^[abc]$/)
+  await expect.poll(async () => (await other.ask(session)).node).toBe(node)
+  const { [node]: served = 0, 'session-store': failed = 0, ...strange } = tally(answers)
+  expect(strange).toEqual({})
+  expect(served + failed).toBe(answers.length)
+})
+
+test('Cluster: when the slot of a session has moved, its node stays', async () => {
+  const cluster = await startCluster(options())
+  const store = {
+    topology: 'cluster',
+    addresses: cluster.nodes.map(({ address }) => address),
+    'key-prefix': 'cluster',
+  }
+  await using two = await startFleet(workspace, nodes, store)
+  const [one, other] = two.all
+  const session = newSession()
+  const node = await establish(one, session)
+  const [first] = cluster.nodes as [RedisProcess]
+  const keys = await Promise.all(cluster.nodes.map((each) => each.cli('keys', '*')))
+  const slot = Number(await first.cli('cluster', 'keyslot', keys.find((key) => key !== '') ?? ''))
+  const owner = await cluster.ownerOf(slot)
+  const target = cluster.nodes.find((each) => each !== owner) as RedisProcess
+  await cluster.moveSlot(slot, target)
+  expect((await other.ask(session)).node).toBe(node)
+  await target.kill()
+  const seen = await Promise.all(Array.from({ length: 20 }, () => other.ask(session)))
+  const { [node]: served = 0, 'session-store': failed = 0, ...strange } = tally(seen)
+  expect([strange, served + failed]).toEqual([{}, 20])
+  await expectUnharmed(other)
+})

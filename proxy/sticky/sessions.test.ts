@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { describe, expect, test } from 'vitest'
+import { VirtualClock } from '../clock/testing/virtual-clock.ts'
+import { Sessions, type StickyOutcome } from './sessions.ts'
+import { FakeStore } from './testing/fake-store.ts'
+
+const lifetimeMs = 1_000
+
+class Replica {
+  readonly sessions: Sessions
+  readonly outcomes: StickyOutcome[] = []
+
+  constructor(clock: VirtualClock, store: FakeStore | null, maxSessions?: number) {
+    this.sessions = new Sessions({
+      ...{ clock, store, lifetimeMs },
+      ...(maxSessions !== undefined && { maxSessions }),
+      count: (outcome) => this.outcomes.push(outcome),
+    })
+  }
+
+  /** The node of a session; this replica would choose `own`, or `other` when that one has failed. */
+  async find(own: string | null, other = own, key = 'k'): Promise<string | null> {
+    return this.sessions.find(key, (avoid) => (avoid === own ? other : own))
+  }
+
+  /** What was counted since. */
+  counted(): readonly StickyOutcome[] {
+    return this.outcomes.splice(0)
+  }
+}
+
+function fleet(replicas = 2) {
+  const clock = new VirtualClock()
+  const store = new FakeStore(clock)
+  return { clock, store, all: Array.from({ length: replicas }, () => new Replica(clock, store)) }
+}
+
+describe('the states of a session', () => {
+  test('no choice, first request: chosen and stored; then memory has it, without a question', async () => {
+    const { store, all } = fleet()
+    const [one] = all as [Replica, Replica]
+    expect(await one.find('a')).toBe('a')
+    expect([one.counted(), store.nodes]).toEqual([['claimed'], { k: 'a' }])
+    const { asked } = store
+    expect(await one.find('b')).toBe('a')
+    expect([one.counted(), store.asked, one.sessions.size]).toEqual([['local_hit'], asked, 1])
+  })
+
+  test('no choice, and another replica has stored one: adopted with the time that it has left', async () => {
+    const { clock, all } = fleet()
+    const [one, other] = all as [Replica, Replica]
+    await one.find('a')
+    await clock.advance(600)
+    expect(await other.find('b')).toBe('a')
+    expect(other.counted()).toEqual(['adopted'])
+    await clock.advance(399)
+    expect([one.sessions.size, other.sessions.size]).toEqual([1, 1])
+    await clock.advance(1)
+    expect([one.sessions.size, other.sessions.size]).toEqual([0, 0])
+    expect(await other.find('b')).toBe('b')
+    expect(other.counted()).toEqual(['claimed'])
+  })
+
+  test('no choice, and another replica writes at the same moment: the first one wins', async () => {
+    const { store, all } = fleet()
+    const [one, other] = all as [Replica, Replica]
+    store.beforeClaim = () => {
+      store.beforeClaim = null
+      store.store('k', 'b', lifetimeMs)
+    }
+    expect(await one.find('a')).toBe('b')
+    expect(one.counted()).toEqual(['lost_race'])
+    expect(await one.find('a')).toBe('b')
+    expect(await other.find('c')).toBe('b')
+  })
+
+  test('no choice, and no node: no candidate, and nothing is stored', async () => {
+    const { store, all } = fleet()
+    const [one, other] = all as [Replica, Replica]
+    expect(await one.find(null)).toBe(null)
+    expect([one.counted(), store.nodes]).toEqual([['no_candidate'], {}])
+    expect(await other.find('a')).toBe('a')
+  })
+
+  test('chosen, and the node cannot serve: dropped in every replica, and another is chosen', async () => {
+    const { store, all } = fleet()
+    const [one, other] = all as [Replica, Replica]
+    await one.find('a')
+    await other.find('a')
+    await one.sessions.drop('k', 'a')
+    expect([one.outcomes.at(-1), store.nodes]).toEqual(['invalidated', {}])
+    expect([one.sessions.size, other.sessions.size]).toEqual([0, 0])
+    // Whichever replica gets the next request: it does not choose the node that failed.
+    expect(await other.find('a', 'b')).toBe('b')
+    expect(await one.find('a', 'b')).toBe('b')
+    // The only node is chosen again.
+    await one.sessions.drop('k', 'b')
+    expect(await one.find('b')).toBe('b')
+  })
+
+  test('a drop that comes late leaves the choice that another replica made since', async () => {
+    const { store, all } = fleet()
+    const [one, other] = all as [Replica, Replica]
+    await one.find('a')
+    await one.sessions.drop('k', 'a')
+    await one.find('b')
+    await other.sessions.drop('k', 'a')
+    expect(store.nodes).toEqual({ k: 'b' })
+    expect(await other.find('a', 'c')).toBe('b')
+  })
+
+  test('chosen, and the store is away: an error, even where memory has it; then the same node', async () => {
+    const { store, all } = fleet()
+    const [one, other] = all as [Replica, Replica]
+    await one.find('a')
+    store.isDown = true
+    one.counted()
+    await expect(one.find('b')).rejects.toThrow('the store failed')
+    await expect(other.find('b')).rejects.toThrow('the store failed')
+    expect([one.counted(), other.counted()]).toEqual([['error'], ['error']])
+    store.isDown = false
+    expect(await one.find('b')).toBe('a')
+    expect(one.counted()).toEqual(['adopted'])
+  })
+
+  test('the store lost what it had: the replica that knows the node stores it again, for the time left', async () => {
+    const { clock, store, all } = fleet()
+    const [one, other] = all as [Replica, Replica]
+    await one.find('a')
+    await clock.advance(700)
+    store.isDown = true
+    store.forget()
+    store.isDown = false
+    expect(await one.find('b')).toBe('a')
+    expect(await other.find('b')).toBe('a')
+    await clock.advance(300)
+    expect([one.sessions.size, other.sessions.size]).toEqual([0, 0])
+  })
+
+  test('the store lost what it had, and another replica was first: all agree on its choice', async () => {
+    const { store, all } = fleet(5)
+    const [one, ...others] = all as [Replica, ...Replica[]]
+    await one.find('a')
+    store.isDown = true
+    store.forget()
+    store.isDown = false
+    const nodes = []
+    for (const each of [...others, one]) nodes.push(await each.find('b'))
+    expect(nodes).toEqual(['b', 'b', 'b', 'b', 'b'])
+  })
+
+  test('a drop while the store could not be asked keeps the choice', async () => {
+    const { store, all } = fleet()
+    const [one] = all as [Replica, Replica]
+    await one.find('a')
+    store.isDown = true
+    await expect(one.sessions.drop('k', 'a')).rejects.toThrow('the store failed')
+    expect(one.outcomes.at(-1)).toBe('error')
+    store.isDown = false
+    expect(await one.find('b')).toBe('a')
+  })
+
+  test('what the store said before a drop that came meanwhile is not trusted twice', async () => {
+    const { store, all } = fleet()
+    const [one, other] = all as [Replica, Replica]
+    await one.find('a')
+    const found = other.find('b')
+    await one.sessions.drop('k', 'a')
+    await found
+    await one.find('a', 'c')
+    expect(await other.find('b')).toBe('c')
+    expect(store.nodes).toEqual({ k: 'c' })
+  })
+})
+
+test('1,000 first requests at five replicas: one node, and one question of each replica', async () => {
+  const { store, all } = fleet(5)
+  const work = Array.from({ length: 1_000 }, async (_, at) => all[at % 5]?.find('same'))
+  expect(new Set(await Promise.all(work)).size).toBe(1)
+  expect(store.asked).toBeLessThanOrEqual(10)
+  const outcomes = all.flatMap(({ outcomes: each }) => each)
+  expect(outcomes.filter((each) => each === 'claimed')).toHaveLength(1)
+  expect(outcomes.filter((each) => each === 'local_hit')).toHaveLength(995)
+})
+
+test('without a store each replica chooses for itself, and never fails for a store', async () => {
+  const clock = new VirtualClock()
+  const [one, other] = [new Replica(clock, null), new Replica(clock, null)]
+  expect([await one.find('a'), await other.find('b'), await one.find('b')]).toEqual(['a', 'b', 'a'])
+  expect(one.counted()).toEqual(['claimed', 'local_hit'])
+  await one.sessions.drop('k', 'a')
+  expect(await one.find('a', 'b')).toBe('b')
+  expect(one.counted()).toEqual(['invalidated', 'claimed'])
+  await clock.advance(lifetimeMs)
+  expect(await one.find('c')).toBe('c')
+})
+
+test('memory is bounded: ended choices go first, then the oldest', async () => {
+  const clock = new VirtualClock()
+  const one = new Replica(clock, new FakeStore(clock), 3)
+  await one.find('a', 'a', '1')
+  await clock.advance(lifetimeMs)
+  for (const key of ['2', '3', '4', '5']) await one.find(`node-${key}`, null, key)
+  expect(one.sessions.size).toBe(3)
+  one.counted()
+  await one.find('x', 'x', '5')
+  expect(await one.find('x', 'x', '2')).toBe('node-2')
+  expect(one.counted()).toEqual(['local_hit', 'adopted'])
+})

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { describe, expect, test } from 'vitest'
+import { withFilters } from '../filters/filters.ts'
+import {
+  type Asked,
+  ethereum,
+  nodeError,
+  RelayFixture,
+  result,
+  scripted,
+  type Upstreams,
+} from '../relay/testing/relay-fixture.ts'
+import type { ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
+import { Sessions, type StickyOutcome } from './sessions.ts'
+import { withStickiness } from './stickiness.ts'
+import { FakeStore } from './testing/fake-store.ts'
+
+const { chain, iface } = await ethereum()
+
+class StickyFixture extends RelayFixture {
+  readonly outcomes: StickyOutcome[] = []
+  readonly store: FakeStore
+
+  constructor(upstreams: Upstreams, config: ConstructorParameters<typeof RelayFixture>[3] = {}) {
+    super(chain, iface, scripted(upstreams), config)
+    const { clock, pool } = this
+    this.store = new FakeStore(clock)
+    const sessions = new Sessions({
+      ...{ clock, store: this.store, lifetimeMs: 1_800_000 },
+      count: (outcome) => this.outcomes.push(outcome),
+    })
+    this.relay = withStickiness(withFilters(this.relay, { chain, pool }), {
+      ...{ chainId: 'ETH1', apiInterface: 'jsonrpc', pool, strategy: 'round-robin', sessions },
+    })
+  }
+
+  /** Asks as a session, and says which upstream answered, or why none did. */
+  async in(session: string | null, { directives, ...asked }: Asked = {}): Promise<string> {
+    const seen = await this.ask({ ...asked, directives: { ...directives, stickiness: session } })
+    return seen.upstream ?? seen.outcome
+  }
+}
+
+const ok = () => ({ script: () => result('0x1') })
+const three = (): Upstreams => ({ a: ok(), b: ok(), c: ok() })
+const times = async <T>(count: number, ask: () => Promise<T>) => {
+  const seen: T[] = []
+  for (let each = 0; each < count; each++) seen.push(await ask())
+  return seen
+}
+
+describe('the calls of a session', () => {
+  test('go to one node, and those of others and without an id to any', async () => {
+    const relay = new StickyFixture(three())
+    expect(await times(5, () => relay.in('s'))).toEqual(['a', 'a', 'a', 'a', 'a'])
+    expect(new Set(await times(6, () => relay.in(null)))).toEqual(new Set(['a', 'b', 'c']))
+    const sessions = ['s1', 's2', 's3', 's4', 's5', 's6']
+    const nodes = await Promise.all(sessions.map((each) => relay.in(each)))
+    expect(new Set(nodes).size).toBe(3)
+    expect(await relay.in('s')).toBe('a')
+  })
+
+  test('of another extension, or another add-on, have a node of their own', async () => {
+    const relay = new StickyFixture({
+      plain: ok(),
+      archive: { script: () => result('0x1'), urls: [{ addons: ['archive'] }] },
+      debug: { script: () => result({}), urls: [{ addons: ['debug'] }] },
+    })
+    const archive = { directives: { extension: 'archive' } }
+    const debug = { method: 'debug_traceTransaction', params: [`0x${'1'.repeat(64)}`, {}] }
+    for (let each = 0; each < 3; each++)
+      expect([
+        await relay.in('s'),
+        await relay.in('s', archive),
+        await relay.in('s', debug),
+      ]).toEqual(['plain', 'archive', 'debug'])
+    expect(relay.outcomes.filter((each) => each === 'claimed')).toHaveLength(3)
+  })
+
+  test('are no retries, hedges or broadcasts at other nodes', async () => {
+    const relay = new StickyFixture({
+      a: { script: () => result('0x1', { afterMs: 900 }) },
+      b: ok(),
+      c: ok(),
+    })
+    expect(await relay.in('s')).toBe('a')
+    const write = { method: 'eth_sendRawTransaction', params: ['0x01'] }
+    expect(await relay.in('s', write)).toBe('a')
+    expect(relay.sent).toEqual({ a: 2, b: 0, c: 0 })
+  })
+
+  test('with rpc-select-provider go there, with failover, and choose nothing', async () => {
+    const relay = new StickyFixture({ ...three(), b: { fault: 'refused' } })
+    expect(await relay.in('s', { directives: { selectProvider: 'c' } })).toBe('c')
+    expect(await relay.in('s', { directives: { selectProvider: 'b' } })).not.toBe('b')
+    expect([relay.outcomes, relay.store.nodes]).toEqual([[], {}])
+  })
+
+  test('about a filter go to the node that keeps it', async () => {
+    const relay = new StickyFixture(three())
+    const made = await relay.ask({ method: 'eth_newBlockFilter', params: [] })
+    const { result: id } = JSON.parse(made.outcome) as { result: string }
+    expect(made.upstream).toBe('a')
+    expect(await relay.in('s')).toBe('b')
+    expect(await relay.in('s', { method: 'eth_getFilterChanges', params: [id] })).toBe('a')
+  })
+
+  test("keep their node for a node's own answer", async () => {
+    const revert = nodeError(3, 'execution reverted')
+    const relay = new StickyFixture({ a: revert, b: ok() })
+    expect(
+      await times(3, () => relay.in('s', { method: 'eth_call', params: [{}, 'latest'] })),
+    ).toEqual(['a', 'a', 'a'])
+    expect(relay.outcomes).toEqual(['claimed', 'local_hit', 'local_hit'])
+  })
+})
+
+/** What befalls node `a`, and what the client of its session gets. */
+const troubles: Readonly<Record<string, (relay: StickyFixture) => void>> = {
+  'is down': (relay) => relay.transport('a').play(() => ({ fault: 'refused' })),
+  'breaks connections': (relay) => relay.transport('a').play(() => ({ fault: 'reset' })),
+  hangs: (relay) => relay.transport('a').play(() => result('0x1', { afterMs: 60_000 })),
+  'answers rubbish': (relay) => relay.transport('a').play(() => ({ body: 'rubbish' })),
+  'is in cooldown': (relay) => {
+    const [url] = relay.pool.upstreams[0]?.urls ?? []
+    url?.cooldown.begin(60_000)
+  },
+  lags: (relay) => {
+    const [a, ...others] = relay.pool.upstreams
+    for (const each of others)
+      relay.pool.observeHead(each, 1_000, relay.clock.nowMs(), each.urls[0]!)
+    relay.pool.observeHead(a!, 900, relay.clock.nowMs(), a!.urls[0]!)
+  },
+}
+
+describe('when the node of a session', () => {
+  test.each(Object.entries(troubles))(
+    '%s, the call fails, and the next one has another node',
+    async (_, befall) => {
+      const relay = new StickyFixture(three(), { processingTimeoutMs: 5_000 })
+      expect(await relay.in('s')).toBe('a')
+      befall(relay)
+      const before = { ...relay.sent, a: 0 }
+      expect(await relay.in('s')).toBe('session-node')
+      expect({ ...relay.sent, a: 0 }).toEqual(before)
+      expect(relay.outcomes.at(-1)).toBe('invalidated')
+      const next = await relay.in('s')
+      expect(['b', 'c']).toContain(next)
+      expect(await relay.in('s')).toBe(next)
+      // Others were served all the time.
+      expect(await times(3, () => relay.in(null))).not.toContain('no-upstream')
+      expect(relay.events).not.toContain('breaker open')
+    },
+  )
+
+  test('is not configured any more, the call fails, and the next one has another node', async () => {
+    const relay = new StickyFixture(three())
+    await relay.in('s')
+    const [key = ''] = Object.keys(relay.store.nodes)
+    const other = new StickyFixture(three())
+    other.store.store(key, 'gone', 10_000)
+    expect(await other.in('s')).toBe('session-node')
+    expect(await other.in('s')).toBe('a')
+  })
+
+  test.each([
+    ['a page', { status: 500, body: 'oops' }],
+    ['an internal error', nodeError(-32603, 'internal error')],
+    ['a limit', nodeError(-32005, 'rate limit exceeded', { status: 429 })],
+  ] as readonly (readonly [string, ScriptedAnswer])[])(
+    'answers %s, the client gets it, and the next call has another node',
+    async (_, answer) => {
+      const relay = new StickyFixture(three())
+      await relay.in('s')
+      relay.transport('a').play(() => answer)
+      const seen = await relay.ask({ directives: { stickiness: 's' } })
+      expect([seen.upstream, seen.outcome]).toEqual(['a', answer.body])
+      expect(await relay.in('s')).not.toBe('a')
+    },
+  )
+
+  test('lags, what it has is still read there', async () => {
+    const relay = new StickyFixture(three())
+    expect(await relay.in('s')).toBe('a')
+    troubles['lags']?.(relay)
+    const params = ['0x00000000000000000000000000000000000000aa', '0x320']
+    expect(await relay.in('s', { params })).toBe('a')
+    expect(await relay.in('s', { params: [params[0], 'latest'] })).toBe('session-node')
+  })
+
+  test('is excluded by the client itself, the call fails', async () => {
+    const relay = new StickyFixture(three())
+    await relay.in('s')
+    const asked = { directives: { blockProviders: ['a'] } }
+    expect(await relay.in('s', asked)).toBe('session-node')
+    expect(await relay.in('s', asked)).toBe('b')
+  })
+
+  test('is not known, for the store is away, the call fails; those without an id do not', async () => {
+    const relay = new StickyFixture(three())
+    await relay.in('s')
+    relay.store.isDown = true
+    expect([await relay.in('s'), await relay.in('t')]).toEqual(['session-store', 'session-store'])
+    expect(await relay.in(null)).toMatch(/^[abc]$/)
+    relay.store.isDown = false
+    expect(await relay.in('s')).toBe('a')
+  })
+
+  test('cannot be chosen, for none is up, the call fails as any other', async () => {
+    const relay = new StickyFixture({ a: { script: () => result('0x1'), verified: false } })
+    expect(await relay.in('s')).toBe('no-upstream')
+    expect(relay.outcomes).toEqual(['no_candidate'])
+  })
+})
+
+test('a client that leaves drops no choice', async () => {
+  const relay = new StickyFixture({ a: { script: () => result('0x1', { afterMs: 500 }) }, b: ok() })
+  const gone = new AbortController()
+  const seen = relay.begin({ directives: { stickiness: 's' }, signal: gone.signal })
+  await relay.clock.advance(100)
+  gone.abort()
+  expect((await seen).outcome).toBe('CallAborted')
+  expect(await relay.in('s')).toBe('a')
+  expect(relay.outcomes).toEqual(['claimed', 'local_hit'])
+})
