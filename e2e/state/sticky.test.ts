@@ -4,10 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { ChildProcesses } from '../processes/child-processes.ts'
 import { waitUntil } from '../processes/wait-until.ts'
-import { createWorkspace, type Workspace } from '../program/workspace.ts'
+import { startProgram } from '../program/program.ts'
+import { createWorkspace, ethereumConfig, type Workspace } from '../program/workspace.ts'
 import { createChainModel } from '../upstream-sim/chain-model.ts'
 import { type SimNode, startSimNode } from '../upstream-sim/sim-node.ts'
-import { type Answer, type Fleet, type Replica, startFleet } from './fleet.ts'
+import { type Answer, type Fleet, Replica, startFleet } from './fleet.ts'
 import { type RedisProcess, startCluster, startRedis, startSentinels } from './redis-process.ts'
 
 const claims = 'router_csm_sticky_claims_total'
@@ -252,6 +253,31 @@ describe('when the store', () => {
     await expectHealed(session, node)
   })
 })
+
+test('after all of this the log is all that the routers have printed', async () => {
+  for (const { program } of replicas) {
+    await program.logged('the store of sticky sessions answers')
+    expect(program.stderr).toBe('')
+    for (const line of program.stdout.trim().split('\n')) expect(line).toMatch(/^\{"level"/)
+  }
+})
+
+test.each<[string, Record<string, unknown>, string]>([
+  ['neither', {}, 'resp-cache, shared-state'],
+  ['no store', { 'shared-state': true }, 'resp-cache'],
+])(
+  'a router with %s says at its start that it shares no sessions, and serves them alone',
+  async (_, settings, missing) => {
+    await using program = await startProgram(workspace, ethereumConfig(nodes, settings))
+    expect(program.stdout).toMatch(
+      new RegExp(`"missing":"${missing}".*sticky sessions are kept by this replica`),
+    )
+    const alone = new Replica(program)
+    const node = await establish(alone, 's')
+    for (let each = 0; each < 5; each++) expect((await alone.ask('s')).node).toBe(node)
+    expect(await alone.metric(claims, 'local_hit')).toBe(5)
+  },
+)
 
 test('Sentinel: through a failover a session is served by its node or fails', async () => {
   const sentinels = await startSentinels(options())

@@ -184,7 +184,7 @@ function container(settings: ManagedRedis, image: string): V1Container {
   }
 }
 
-/** Sessions outlive answers: keys that were not read for long are evicted first. */
+/** No eviction: an evicted choice would be a session that moves. When it is full, new sessions fail. */
 function redisArguments({ storage }: ManagedRedis, { limits }: Resources): string[] {
   const limit = quantityValue(limits?.['memory'])
   return [
@@ -194,7 +194,7 @@ function redisArguments({ storage }: ManagedRedis, { limits }: Resources): strin
     ...['--save', ''],
     ...['--appendonly', storage === undefined ? 'no' : 'yes'],
     ...(limit === null ? [] : ['--maxmemory', String(Math.floor(limit * 0.75))]),
-    ...['--maxmemory-policy', 'volatile-lru'],
+    ...['--maxmemory-policy', 'noeviction'],
   ]
 }
 

@@ -17,7 +17,7 @@ export interface RedisParts {
   readonly commandTimeoutMs: number
   /** What Node's TLS wants; null: no TLS. */
   readonly tls: object | null
-  /** The store fails, or answers again. At most twice a second. */
+  /** The store fails, or answers again. */
   readonly onChange: (error: RedisError | null) => void
 }
 
@@ -34,7 +34,7 @@ const connectTimeoutMs = 2_000
 const heartbeatMs = 1_000
 /** How often the password file is looked at. */
 const watchMs = 2_000
-/** Flapping is one change: the log shall not grow with it. */
+/** It answers again when it has done so for this long without a failure: the log shall not grow with flapping. */
 const settledMs = 1_000
 
 /**
@@ -54,7 +54,7 @@ export class RedisStore {
   /** Why there is no connection. */
   #broken: RedisError | null = null
   #isDown = false
-  #failedMs = -Infinity
+  #cancelSettling: Cancel | null = null
   readonly #reread = () => {
     const password = this.#readPassword()
     if (password === this.#password) return
@@ -115,6 +115,7 @@ export class RedisStore {
   close(): void {
     if (this.#config.passwordFile !== null) unwatchFile(this.#config.passwordFile, this.#reread)
     this.#cancelHeartbeat()
+    this.#cancelSettling?.()
     for (const each of [this.#client, this.#next, this.#ear]) each?.disconnect()
   }
 
@@ -280,11 +281,16 @@ export class RedisStore {
   }
 
   #note(error: RedisError | null): void {
-    const nowMs = this.#parts.clock.nowMs()
-    if (error) this.#failedMs = nowMs
-    else if (nowMs < this.#failedMs + settledMs) return
-    if (this.#isDown === (error !== null)) return
-    this.#isDown = error !== null
-    this.#parts.onChange(error)
+    if (error) {
+      this.#cancelSettling?.()
+      this.#cancelSettling = null
+      if (!this.#isDown) this.#parts.onChange(error)
+      this.#isDown = true
+    } else if (this.#isDown && !this.#cancelSettling)
+      this.#cancelSettling = this.#parts.clock.after(settledMs, () => {
+        this.#cancelSettling = null
+        this.#isDown = false
+        this.#parts.onChange(null)
+      })
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { VirtualClock } from '../clock/testing/virtual-clock.ts'
 import { Sessions, type StickyOutcome } from './sessions.ts'
@@ -182,6 +183,55 @@ test('1,000 first requests at five replicas: one node, and one question of each 
   const outcomes = all.flatMap(({ outcomes: each }) => each)
   expect(outcomes.filter((each) => each === 'claimed')).toHaveLength(1)
   expect(outcomes.filter((each) => each === 'local_hit')).toHaveLength(995)
+})
+
+type Step =
+  | { readonly do: 'find' | 'drop'; readonly at: number; readonly own: string }
+  | { readonly do: 'down' | 'up' | 'forget' | 'tell' | 'wait' | 'settle' }
+
+test('whatever happens in whatever order: what memory answers is what the store has', async () => {
+  const replica = fc.nat({ max: 2 })
+  const step: fc.Arbitrary<Step> = fc.oneof(
+    fc.record({ do: fc.constant('find' as const), at: replica, own: fc.constantFrom('a', 'b') }),
+    fc.record({ do: fc.constant('drop' as const), at: replica, own: fc.constantFrom('a', 'b') }),
+    fc.record({
+      do: fc.constantFrom('down' as const, 'up', 'forget', 'tell', 'wait', 'settle'),
+    }),
+  )
+  const run = async (steps: readonly Step[]) => {
+    const { clock, store, all } = fleet(3)
+    store.isSlow = true
+    const work: Promise<unknown>[] = []
+    for (const each of steps) {
+      if ('at' in each) {
+        const { sessions } = all[each.at] as Replica
+        const found =
+          each.do === 'find'
+            ? (all[each.at] as Replica).find(each.own)
+            : sessions.drop('k', each.own)
+        work.push(Promise.resolve(found).catch(() => {}))
+      } else if (each.do === 'down' || each.do === 'up') {
+        if (each.do === 'down') store.isDown = true
+        else store.isDown = false
+      } else if (each.do === 'forget') {
+        // A store that loses its data breaks its connections.
+        store.isDown = true
+        store.forget()
+        store.isDown = false
+      } else if (each.do === 'tell') store.tell()
+      else if (each.do === 'wait') await clock.advance(300)
+      else await Promise.all(work.splice(0))
+    }
+    await Promise.all(work)
+    store.tell()
+    store.isDown = false
+    // Once all is settled, two rounds of requests: the second is of memory.
+    const rounds = []
+    for (let round = 0; round < 2; round++)
+      for (const each of all) rounds.push(await each.find('c'))
+    expect(new Set(rounds).size).toBe(1)
+  }
+  await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 30 }), run), { numRuns: 500 })
 })
 
 test('without a store each replica chooses for itself, and never fails for a store', async () => {

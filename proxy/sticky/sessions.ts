@@ -139,8 +139,8 @@ export class Sessions {
     const [era, drops, startedMs] = [this.#era, this.#drops, clock.nowMs()]
     const keep = (node: string, leftMs: number) => {
       // With a drop in between, what the store said may be from before it.
-      const isSure = era === this.#era && drops === this.#drops
-      this.#keep(key, node, leftMs - (clock.nowMs() - startedMs), isSure ? era : noEra)
+      const sureIn = drops === this.#drops ? era : noEra
+      this.#keep(key, node, leftMs - (clock.nowMs() - startedMs), sureIn)
       return node
     }
     try {

@@ -10,9 +10,12 @@ export class FakeStore implements ClaimStore {
   readonly #clock: Clock
   readonly #claims = new Map<string, { readonly node: string; readonly untilMs: number }>()
   readonly #listeners: ClaimListener[] = []
+  readonly #untold: (readonly [ClaimListener, string, string])[] = []
   #isDown = false
   /** Questions so far. */
   asked = 0
+  /** Messages wait until they are told. */
+  isSlow = false
   /** Runs before the next claim, as another replica would. */
   beforeClaim: (() => void) | null = null
 
@@ -21,7 +24,10 @@ export class FakeStore implements ClaimStore {
   }
 
   set isDown(isDown: boolean) {
+    if (isDown === this.#isDown) return
     this.#isDown = isDown
+    // Of a connection that breaks the messages are lost.
+    this.#untold.length = 0
     for (const listener of this.#listeners) listener.listening(!isDown)
   }
 
@@ -58,7 +64,13 @@ export class FakeStore implements ClaimStore {
   async drop(key: string, node: string): Promise<void> {
     await this.#turn()
     if (this.#claims.get(key)?.node === node) this.#claims.delete(key)
-    for (const listener of this.#listeners) listener.dropped(key, node)
+    for (const listener of this.#listeners) this.#untold.push([listener, key, node])
+    if (!this.isSlow) this.tell()
+  }
+
+  /** Brings the messages that wait. */
+  tell(): void {
+    for (const [listener, key, node] of this.#untold.splice(0)) listener.dropped(key, node)
   }
 
   listen(listener: ClaimListener): void {
