@@ -155,19 +155,19 @@ test('a user of an ACL needs the keys and channels of the prefix alone, and few 
   })
   await client.isReady()
   const claims = new RedisClaims(client.store)
-  const heard: string[] = []
+  const received: string[] = []
   claims.listen({
-    dropped: (key, node) => heard.push(`${key} ${node}`),
-    listening: (isUp) => heard.push(String(isUp)),
+    dropped: (key, node) => received.push(`${key} ${node}`),
+    listening: (isUp) => received.push(String(isUp)),
   })
-  await expect.poll(() => heard).toEqual(['true'])
+  await expect.poll(() => received).toEqual(['true'])
   expect(await claims.claim('k', 'node a', 10_000)).toBe(null)
   expect(await claims.claim('k', 'b', 10_000)).toBe('node a')
   await claims.drop('k', 'b')
   expect(await claims.find('k')).toMatchObject({ node: 'node a' })
   await claims.drop('k', 'node a')
   expect(await claims.find('k')).toBe(null)
-  await expect.poll(() => heard).toEqual(['true', 'k b', 'k node a'])
+  await expect.poll(() => received).toEqual(['true', 'k b', 'k node a'])
 })
 
 test('TLS with a client certificate', async () => {
@@ -192,21 +192,21 @@ test('TLS with a client certificate', async () => {
 test('messages, and when some may have been missed', async () => {
   const redis = await startRedis(options())
   const [one, other] = [open([redis]), open([redis])]
-  const heard: (string | boolean)[] = []
+  const received: (string | boolean)[] = []
   one.store.subscribe('news', {
-    message: (text) => heard.push(text),
-    listening: (isUp) => heard.push(isUp),
+    message: (text) => received.push(text),
+    listening: (isUp) => received.push(isUp),
   })
-  await expect.poll(() => heard).toEqual([true])
+  await expect.poll(() => received).toEqual([true])
   await other.isReady()
   await other.store.publish('news', 'first')
-  await expect.poll(() => heard).toEqual([true, 'first'])
+  await expect.poll(() => received).toEqual([true, 'first'])
   await redis.kill()
-  await expect.poll(() => heard).toEqual([true, 'first', false])
+  await expect.poll(() => received).toEqual([true, 'first', false])
   const again = await redis.restart()
-  await expect.poll(() => heard).toEqual([true, 'first', false, true])
+  await expect.poll(() => received).toEqual([true, 'first', false, true])
   again.pause()
-  await expect.poll(() => heard).toEqual([true, 'first', false, true, false])
+  await expect.poll(() => received).toEqual([true, 'first', false, true, false])
 })
 
 test('Sentinel: after the master died the new one is found', async () => {
@@ -224,12 +224,12 @@ test('Cluster: a slot that moved is followed; a node that died is a fault, and m
   const cluster = await startCluster(options())
   const client = open(cluster.nodes, { topology: 'cluster' })
   await client.isReady()
-  const heard: (string | boolean)[] = []
+  const received: (string | boolean)[] = []
   client.store.subscribe('news', {
-    message: (text) => heard.push(text),
-    listening: (isUp) => heard.push(isUp),
+    message: (text) => received.push(text),
+    listening: (isUp) => received.push(isUp),
   })
-  await expect.poll(() => heard).toEqual([true])
+  await expect.poll(() => received).toEqual([true])
   const keys = Array.from({ length: 20 }, (_, index) => `key-${index}`)
   await Promise.all(keys.map((key) => client.set(key, key)))
   const [node] = cluster.nodes
@@ -239,7 +239,7 @@ test('Cluster: a slot that moved is followed; a node that died is a fault, and m
   await cluster.moveSlot(slot, target)
   expect(await Promise.all(keys.map((key) => client.get(key)))).toEqual(keys)
   await client.store.publish('news', 'moved')
-  await expect.poll(() => heard.at(-1)).toBe('moved')
+  await expect.poll(() => received.at(-1)).toBe('moved')
   await target.kill()
   await expect.poll(() => faultOf(client.get('key-0'))).not.toBe('none')
 })

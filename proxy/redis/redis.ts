@@ -48,8 +48,8 @@ export class RedisStore {
   #password: string | null
   #client: Commands
   #next: Commands | null = null
-  #ear: Redis | null = null
-  #isHearing = false
+  #listener: Redis | null = null
+  #isListening = false
   #cancelHeartbeat: Cancel = () => {}
   /** Why there is no connection. */
   #broken: RedisError | null = null
@@ -108,15 +108,16 @@ export class RedisStore {
   /** One for each channel. */
   subscribe(channel: string, subscriber: Subscriber): void {
     this.#subscribers.set(this.channel(channel), subscriber)
-    this.#ear?.disconnect()
-    this.#ear = this.#openEar()
+    this.#listener?.disconnect()
+    this.#listener = this.#openListener()
   }
 
   close(): void {
     if (this.#config.passwordFile !== null) unwatchFile(this.#config.passwordFile, this.#reread)
     this.#cancelHeartbeat()
     this.#cancelSettling?.()
-    for (const each of [this.#client, this.#next, this.#ear]) each?.disconnect()
+    for (const each of [this.#client, this.#next, this.#listener]) each?.disconnect()
+    this.#listener = null
   }
 
   /** @returns null where there is none, or where the file cannot be read now: the store then refuses, and it is read again */
@@ -223,55 +224,58 @@ export class RedisStore {
         old.disconnect()
       })
     })
-    if (!this.#ear) return
-    this.#ear.disconnect()
-    this.#ear = this.#openEar()
+    if (!this.#listener) return
+    this.#listener.disconnect()
+    this.#listener = this.#openListener()
   }
 
   /** A connection for messages: a cluster brings them to each of its nodes. */
-  #openEar(): Redis {
+  #openListener(): Redis {
     const { topology, addresses } = this.#config
     let at = 0
     const retryStrategy = (times: number) => {
-      if (topology !== 'sentinel') Object.assign(ear.options, addresses[++at % addresses.length])
+      if (topology !== 'sentinel')
+        Object.assign(listener.options, addresses[++at % addresses.length])
       return this.#backoffMs(times)
     }
-    const ear = new Redis({ ...this.#redisOptions(), retryStrategy, autoResubscribe: false })
+    const listener = new Redis({ ...this.#redisOptions(), retryStrategy, autoResubscribe: false })
     // The other connection has the same.
-    ear.on('error', () => {})
-    ear.on('ready', () => {
-      const heard = () => {
-        if (ear === this.#ear) this.#hears(true)
+    listener.on('error', () => {})
+    listener.on('ready', () => {
+      const subscribed = () => {
+        if (listener === this.#listener) this.#setListening(true)
       }
-      ear.subscribe(...this.#subscribers.keys()).then(heard, () => {
-        ear.disconnect(true)
+      listener.subscribe(...this.#subscribers.keys()).then(subscribed, () => {
+        listener.disconnect(true)
       })
     })
-    ear.on('close', () => {
-      if (ear === this.#ear) this.#hears(false)
+    listener.on('close', () => {
+      if (listener === this.#listener) this.#setListening(false)
     })
-    ear.on('message', (channel: string, text: string) => {
+    listener.on('message', (channel: string, text: string) => {
       this.#subscribers.get(channel)?.message(text)
     })
-    this.#hears(false)
-    return ear
+    this.#setListening(false)
+    return listener
   }
 
-  #hears(isUp: boolean): void {
+  #setListening(isUp: boolean): void {
     this.#cancelHeartbeat()
     if (isUp) this.#cancelHeartbeat = this.#parts.clock.after(heartbeatMs, this.#beat)
-    if (this.#isHearing === isUp) return
-    this.#isHearing = isUp
+    if (this.#isListening === isUp) return
+    this.#isListening = isUp
     for (const subscriber of this.#subscribers.values()) subscriber.listening(isUp)
   }
 
   /** A connection on which nothing comes may be dead: this has its socket time out. */
   readonly #beat = (): void => {
+    const listener = this.#listener
     const again = () => {
-      this.#cancelHeartbeat = this.#parts.clock.after(heartbeatMs, this.#beat)
+      if (listener === this.#listener)
+        this.#cancelHeartbeat = this.#parts.clock.after(heartbeatMs, this.#beat)
     }
-    this.#ear?.ping().then(again, () => {
-      this.#ear?.disconnect(true)
+    listener?.ping().then(again, () => {
+      listener.disconnect(true)
     })
   }
 

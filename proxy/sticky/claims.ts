@@ -10,11 +10,11 @@ export interface Claim {
   readonly leftMs: number
 }
 
-/** Hears what other replicas do. */
+/** Receives what other replicas do. */
 export interface ClaimListener {
   /** This choice was dropped. */
   dropped(key: string, node: string): void
-  /** Whether drops are heard; those before may have been missed. */
+  /** Whether drops are received; earlier ones may have been missed. */
   listening(isUp: boolean): void
 }
 
@@ -24,14 +24,14 @@ export interface ClaimStore {
   find(key: string): Promise<Claim | null>
   /** Stores a choice unless there is one. @returns the node of the one that stands; null: this one is stored */
   claim(key: string, node: string, ttlMs: number): Promise<string | null>
-  /** Removes a choice, unless it is another one by now, and has all replicas hear of it. */
+  /** Removes a choice, unless it is another one by now, and announces that to all replicas. */
   drop(key: string, node: string): Promise<void>
   listen(listener: ClaimListener): void
 }
 
 const channel = 'sticky:dropped'
 
-/** Compares, deletes and tells at once: a newer choice of another replica is not deleted. */
+/** Compares, deletes and announces at once: a newer choice of another replica is not deleted. */
 const dropScript = `
 if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('del', KEYS[1]) end
 return redis.call('publish', ARGV[2], ARGV[3])`
@@ -57,8 +57,8 @@ export class RedisClaims implements ClaimStore {
   }
 
   async drop(key: string, node: string): Promise<void> {
-    const told = [this.#redis.channel(channel), `${key} ${node}`]
-    await this.#redis.run((redis) => redis.eval(dropScript, 1, nameOf(key), node, ...told))
+    const announced = [this.#redis.channel(channel), `${key} ${node}`]
+    await this.#redis.run((redis) => redis.eval(dropScript, 1, nameOf(key), node, ...announced))
   }
 
   listen({ dropped, listening }: ClaimListener): void {

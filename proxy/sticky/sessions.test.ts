@@ -187,7 +187,7 @@ test('1,000 first requests at five replicas: one node, and one question of each 
 
 type Step =
   | { readonly do: 'find' | 'drop'; readonly at: number; readonly own: string }
-  | { readonly do: 'down' | 'up' | 'forget' | 'tell' | 'wait' | 'settle' }
+  | { readonly do: 'down' | 'up' | 'forget' | 'deliver' | 'wait' | 'settle' }
 
 test('whatever happens in whatever order: what memory answers is what the store has', async () => {
   const replica = fc.nat({ max: 2 })
@@ -195,7 +195,7 @@ test('whatever happens in whatever order: what memory answers is what the store 
     fc.record({ do: fc.constant('find' as const), at: replica, own: fc.constantFrom('a', 'b') }),
     fc.record({ do: fc.constant('drop' as const), at: replica, own: fc.constantFrom('a', 'b') }),
     fc.record({
-      do: fc.constantFrom('down' as const, 'up', 'forget', 'tell', 'wait', 'settle'),
+      do: fc.constantFrom('down' as const, 'up', 'forget', 'deliver', 'wait', 'settle'),
     }),
   )
   const run = async (steps: readonly Step[]) => {
@@ -218,12 +218,12 @@ test('whatever happens in whatever order: what memory answers is what the store 
         store.isDown = true
         store.forget()
         store.isDown = false
-      } else if (each.do === 'tell') store.tell()
+      } else if (each.do === 'deliver') store.deliver()
       else if (each.do === 'wait') await clock.advance(300)
       else await Promise.all(work.splice(0))
     }
     await Promise.all(work)
-    store.tell()
+    store.deliver()
     store.isDown = false
     // Once all is settled, two rounds of requests: the second is of memory.
     const rounds = []

@@ -41,7 +41,7 @@ const noEra = -1
 
 /**
  * Which node each session has. What the store confirmed is answered from memory for as long as drops by other replicas
- * are heard; after a gap each choice is confirmed again, and stored again if the store has lost it.
+ * are received; after a gap each choice is confirmed again, and stored again if the store has lost it.
  */
 export class Sessions {
   readonly #options: SessionsOptions

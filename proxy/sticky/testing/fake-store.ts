@@ -10,11 +10,11 @@ export class FakeStore implements ClaimStore {
   readonly #clock: Clock
   readonly #claims = new Map<string, { readonly node: string; readonly untilMs: number }>()
   readonly #listeners: ClaimListener[] = []
-  readonly #untold: (readonly [ClaimListener, string, string])[] = []
+  readonly #undelivered: (readonly [ClaimListener, string, string])[] = []
   #isDown = false
   /** Questions so far. */
   asked = 0
-  /** Messages wait until they are told. */
+  /** Messages wait until they are delivered. */
   isSlow = false
   /** Runs before the next claim, as another replica would. */
   beforeClaim: (() => void) | null = null
@@ -27,7 +27,7 @@ export class FakeStore implements ClaimStore {
     if (isDown === this.#isDown) return
     this.#isDown = isDown
     // Of a connection that breaks the messages are lost.
-    this.#untold.length = 0
+    this.#undelivered.length = 0
     for (const listener of this.#listeners) listener.listening(!isDown)
   }
 
@@ -64,13 +64,13 @@ export class FakeStore implements ClaimStore {
   async drop(key: string, node: string): Promise<void> {
     await this.#turn()
     if (this.#claims.get(key)?.node === node) this.#claims.delete(key)
-    for (const listener of this.#listeners) this.#untold.push([listener, key, node])
-    if (!this.isSlow) this.tell()
+    for (const listener of this.#listeners) this.#undelivered.push([listener, key, node])
+    if (!this.isSlow) this.deliver()
   }
 
   /** Brings the messages that wait. */
-  tell(): void {
-    for (const [listener, key, node] of this.#untold.splice(0)) listener.dropped(key, node)
+  deliver(): void {
+    for (const [listener, key, node] of this.#undelivered.splice(0)) listener.dropped(key, node)
   }
 
   listen(listener: ClaimListener): void {
