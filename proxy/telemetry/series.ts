@@ -18,7 +18,7 @@ export const labelMeanings = {
   method:
     'a method or path pattern that the chain spec names; `other` for everything else, so that clients cannot create series',
   outcome:
-    "`success`; `node-error` (the node's own answer is an error, e.g. a revert); `upstream-error` (every attempt failed and the last failing answer went to the client as it came); `abandoned` (the client left); of `router_csm_sticky_claims_total` those that are named there; else the `reason` of the router's own error, e.g. `no-upstream`, `rate-limited` (every upstream is in cooldown), `breaker-open`, `upstream-failed`, `timeout`, `internal`",
+    "`success`; `node-error` (the node's own answer is an error, e.g. a revert); `upstream-error` (every attempt failed and the last failing answer went to the client as it came); `abandoned` (the client left); of `router_csm_sticky_claims_total` those of [sticky sessions](../concepts/sticky-sessions.md#watch); else the `reason` of the router's own error, e.g. `no-upstream`, `rate-limited` (every upstream is in cooldown), `breaker-open`, `upstream-failed`, `timeout`, `internal`",
   upstream: "the upstream's name in the config",
   tier: '`primary` or `backup`',
   kind: '`first`, `retry`, `failover` (another URL of the same upstream), `hedge` or `broadcast`',
@@ -234,7 +234,7 @@ export const series = {
     name: 'router_csm_sticky_claims_total',
     type: 'counter',
     labels: ['outcome'],
-    help: 'How requests with `rpc-stickiness` came to their node: `local_hit`, `adopted` (another replica chose it), `claimed`, `lost_race` (another replica was first); or failed: `error` (the store), `no_candidate`, `invalidated` (the node cannot serve, and the choice was dropped).',
+    help: 'Requests with `rpc-stickiness`, by how they came to the node of their session, or failed.',
   },
   stickySessions: {
     name: 'router_csm_sticky_sessions',
