@@ -3,7 +3,7 @@
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
 import type { RouterConfig } from '../config/types.ts'
-import { RedisStore } from '../redis/redis.ts'
+import type { RedisStore } from '../redis/redis.ts'
 import { RedisClaims } from '../sticky/claims.ts'
 import { Sessions, stickyOutcomes } from '../sticky/sessions.ts'
 import type { Logger } from '../telemetry/log.ts'
@@ -18,14 +18,15 @@ interface SharedSessionsParts {
   readonly random: Random
   readonly logger: Logger
   readonly metrics: Metrics
+  readonly RedisStore: typeof RedisStore | null
 }
 
 /** The sticky sessions of the process, shared with other replicas where the config says so. @throws TlsFileError */
 export function createSessions(config: RouterConfig, parts: SharedSessionsParts) {
-  const { clock, random, logger, metrics } = parts
+  const { clock, random, logger, metrics, RedisStore } = parts
   const { store, sharedState, epochDurationMs } = config
   const redis =
-    sharedState && store
+    sharedState && store && RedisStore
       ? new RedisStore(store, {
           ...{ clock, random },
           commandTimeoutMs: claimTimeoutMs,
