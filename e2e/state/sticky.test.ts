@@ -8,7 +8,7 @@ import { startProgram } from '../program/program.ts'
 import { createWorkspace, ethereumConfig, type Workspace } from '../program/workspace.ts'
 import { createChainModel } from '../upstream-sim/chain-model.ts'
 import { type SimNode, startSimNode } from '../upstream-sim/sim-node.ts'
-import { type Answer, type Fleet, Replica, startFleet } from './fleet.ts'
+import { type Answer, type Fleet, Replica, startFleet } from './fleet.fixture.ts'
 import { type RedisProcess, startCluster, startRedis, startSentinels } from './redis-process.ts'
 
 const claims = 'router_csm_sticky_claims_total'
