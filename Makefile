@@ -42,8 +42,12 @@ $(STAMP): package-lock.json
 	@sh scripts/install.sh
 
 .PHONY: test
-test: install ## all tests (TEST_ARGS=path for some); those on real nodes and a real Kubernetes API need Go, which builds them on first use
+test: install redis ## all tests (TEST_ARGS=path for some); those on real nodes and a real Kubernetes API need Go, which builds them on first use
 	@$(BIN)/vitest run $(TEST_ARGS)
+
+.PHONY: redis
+redis:
+	@sh scripts/install-redis.sh
 
 .PHONY: test-unit
 test-unit: install ## all tests but those on a real Kubernetes API
@@ -54,7 +58,7 @@ test-kube: install ## the tests on a real Kubernetes API, which is built on firs
 	@$(BIN)/vitest run --project kube $(TEST_ARGS)
 
 .PHONY: test-state
-test-state: install ## the tests on real Redis processes: standalone, Sentinel, Cluster (needs redis-server)
+test-state: install redis ## the tests on real Redis processes: standalone, Sentinel, Cluster
 	@$(BIN)/vitest run --project state $(TEST_ARGS)
 
 .PHONY: kube-assets
