@@ -82,6 +82,7 @@ strategy: round-robin
           cooldownBegan: () => {},
           verificationFailed: () => {},
         }),
+        crossValidationObserver: () => ({ validated() {}, finalizedMismatch() {} }),
         subscriptionObserver: () => ({
           clientsChanged() {},
           upstreamChanged() {},

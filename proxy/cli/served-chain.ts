@@ -6,6 +6,8 @@ import type { ChainCatalog } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
 import type { ApiInterface, EndpointConfig, RouterConfig } from '../config/types.ts'
+import { withMinBlock } from '../consistency/min-block.ts'
+import { withCrossValidation } from '../cross-validation/cross-validation.ts'
 import { withFilters } from '../filters/filters.ts'
 import { createGrpcListener } from '../listener/grpc.ts'
 import { createJsonRpcListener } from '../listener/jsonrpc.ts'
@@ -129,7 +131,15 @@ function serveChain(
       clock,
       observer: observers.relayObserver(chainId, apiInterface),
     })
-    return withFilters(relay, { chain, pool })
+    const filtered = withFilters(relay, { chain, pool })
+    const atBlock = withMinBlock(filtered, { chain, pool, config: config.relay, clock })
+    return withCrossValidation(atBlock, {
+      ...{ chain, iface, pool, clock, config: config.relay },
+      policies: router.policies.filter(
+        (each) => catalog.find(each.chainId) === chain && each.apiInterface === apiInterface,
+      ),
+      observer: observers.crossValidationObserver(chainId, apiInterface),
+    })
   }
   const subscriptions = serveSubscriptions({
     ...{ chain, iface, pool, clock, relay: relayFor(first), ...first.relay },

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import * as z from 'zod'
 import { unbuilt } from './capabilities.ts'
+import { crossValidationSchema } from './cross-validation.ts'
 import { kindKeyword, list } from './fields/field.ts'
 import {
   address,
@@ -96,7 +97,7 @@ const upstreamSchema = z.strictObject({
   'group-label': label('group label')
     .optional()
     .describe(
-      'Free label for a group of upstreams, such as `external` and `internal`. It has an effect with cross-validation only, which this version does not have yet.',
+      'Free label for a group of upstreams, such as `external` and `internal`. It has an effect with cross-validation only; upstreams without one are one group.',
     ),
   'node-urls': list(nodeUrlSchema, 1).describe(
     'One or more URLs of this upstream, which fail over among themselves.',
@@ -153,7 +154,7 @@ export const configSchema = z.strictObject({
   'backup-direct-rpc': list(upstreamSchema)
     .optional()
     .describe('Upstreams that take over when no primary one is left.'),
-  'cross-validation': unbuilt('cross-validation', 'map')
+  'cross-validation': crossValidationSchema
     .optional()
     .describe('Which answers are compared between upstreams before one is given.'),
   'resp-cache': unbuilt('resp-cache', 'map')

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { hopByHop } from '../config/fields/upstream-auth.ts'
 import { parseDuration } from '../config/units.ts'
-import { type Directives, type Journal, noDirectives } from '../relay/call.ts'
+import { type CrossValidated, type Directives, type Journal, noDirectives } from '../relay/call.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
 import type { Reply } from '../relay/reply.ts'
 import type { Candidate } from '../upstream/weights.ts'
@@ -22,8 +22,6 @@ const maxTimerMs = 2 ** 31 - 1
 /** Directives of capabilities that this version lacks: a request with one is refused, not served without it. */
 const notBuilt: Readonly<Record<string, string>> = {
   'rpc-stickiness': 'sticky sessions',
-  'rpc-cross-validation-max-participants': 'cross-validation',
-  'rpc-cross-validation-agreement-threshold': 'cross-validation',
 }
 
 /** The request headers for the router, for `docs/reference/headers.md`. */
@@ -51,6 +49,23 @@ export const directiveHeaders = [
       'The time of each attempt, verbatim: `--min-relay-timeout` does not raise it. A value that is not a duration above zero is refused with -32600.',
   },
   {
+    name: 'rpc-cross-validation-max-participants',
+    value: 'a whole number from 1',
+    effect:
+      'At most so many upstreams are asked the same, and an answer is given when enough of them match. Needs the next header; see [cross-validation](../concepts/cross-validation.md).',
+  },
+  {
+    name: 'rpc-cross-validation-agreement-threshold',
+    value: 'a whole number from 1',
+    effect: 'So many answers must match. Needs the header before; one alone is refused.',
+  },
+  {
+    name: 'rpc-min-block',
+    value: 'a block number, such as the last `Provider-Latest-Block`',
+    effect:
+      'Only upstreams that have this block are asked; see [consistency](../concepts/consistency.md). A write ignores it.',
+  },
+  {
     name: 'rpc-debug-relay',
     value: '`true`',
     effect: 'A line in the log for each attempt of this request. `false`, `0` and nothing mean no.',
@@ -65,6 +80,7 @@ export function readDirectives(headers: HeaderList): Directives | RelayError {
   let directives: { -readonly [Key in keyof Directives]: Directives[Key] } | null = null
   let blocked: string[] | null = null
   let timeoutMs: number | null = null
+  const counts: Counts = {}
   for (let at = 0; at < headers.length; at += 2) {
     const name = headers[at] as string
     if (!isDirective(name)) continue
@@ -90,6 +106,11 @@ export function readDirectives(headers: HeaderList): Directives | RelayError {
       case 'rpc-relay-timeout':
         timeoutMs ??= parseDuration(value) ?? 0
         break
+      case 'rpc-cross-validation-max-participants':
+      case 'rpc-cross-validation-agreement-threshold':
+      case 'rpc-min-block':
+        counts[lower] ??= value
+        break
       case 'rpc-debug-relay':
         directives.debugRelay ||= !['', '0', 'false'].includes(value.toLowerCase())
         break
@@ -103,7 +124,45 @@ export function readDirectives(headers: HeaderList): Directives | RelayError {
     return new RelayError(errorKinds.invalidRequest, message)
   }
   if (timeoutMs !== null) directives.relayTimeoutMs = Math.min(timeoutMs, maxTimerMs)
+  const fault = faultOfCounts(counts)
+  if (fault !== null) return new RelayError(errorKinds.badDirective, fault)
+  const { [participantsHeader]: participants, [agreementHeader]: agreement } = counts
+  if (participants !== undefined && agreement !== undefined)
+    directives.crossValidation = {
+      participants: Number(participants),
+      agreement: Number(agreement),
+    }
+  if (counts[minBlockHeader] !== undefined) directives.minBlock = Number(counts[minBlockHeader])
   return directives
+}
+
+const participantsHeader = 'rpc-cross-validation-max-participants'
+const agreementHeader = 'rpc-cross-validation-agreement-threshold'
+const minBlockHeader = 'rpc-min-block'
+
+/** Headers whose value is a whole number. */
+type Counts = {
+  [Name in typeof participantsHeader | typeof agreementHeader | typeof minBlockHeader]?: string
+}
+
+/** What is wrong with them; null when nothing is. */
+function faultOfCounts(counts: Counts): string | null {
+  for (const [name, value] of Object.entries(counts)) {
+    const min = name === minBlockHeader ? 0 : 1
+    if (!/^\d{1,15}$/.test(value) || Number(value) < min)
+      return `the header ${name} is not a whole number from ${min}`
+  }
+  const { [participantsHeader]: participants, [agreementHeader]: agreement } = counts
+  if ((participants === undefined) !== (agreement === undefined)) {
+    const [given, missing] =
+      participants === undefined
+        ? [agreementHeader, participantsHeader]
+        : [participantsHeader, agreementHeader]
+    return `the header ${given} needs ${missing} beside it`
+  }
+  if (Number(agreement) > Number(participants))
+    return `the header ${agreementHeader} asks for ${agreement} matching answers of at most ${participants}`
+  return null
 }
 
 /** Cheap, since it looks at every header of every request. */
@@ -193,6 +252,32 @@ export const metadataHeaders = {
       'With `--enable-selection-stats`: among whom the last upstream was drawn, each with its weight and its qualities, all from 0 to 1. Absent when there was nothing to draw.',
     ofBatch: 'Absent.',
   },
+  validation: {
+    name: 'rpc-cross-validation-status',
+    about:
+      '`success` or `failed`. This and the next ones are absent when the call was not cross-validated.',
+    ofBatch: '`failed` if an item did.',
+  },
+  agreeing: {
+    name: 'rpc-cross-validation-agreeing-providers',
+    about: 'Upstreams whose answers match.',
+    ofBatch: 'All of the items.',
+  },
+  disagreeing: {
+    name: 'rpc-cross-validation-disagreeing-providers',
+    about: 'Upstreams that gave another answer.',
+    ofBatch: 'All of the items.',
+  },
+  validating: {
+    name: 'rpc-cross-validation-all-providers',
+    about: 'Upstreams that were asked, those without an answer included.',
+    ofBatch: 'All of the items.',
+  },
+  validationFailure: {
+    name: 'rpc-cross-validation-failure-reason',
+    about: 'Why no answer was agreed on. Absent on success.',
+    ofBatch: 'Of the first item that failed.',
+  },
   version: {
     name: 'Router-Version',
     about:
@@ -212,6 +297,7 @@ export class ResponseMetadata {
   #nodeErrors: string[] | null = null
   #reported: string[] | null = null
   #candidates: readonly Candidate[] | null = null
+  #validated: CrossValidated | null = null
   #calls = 0
 
   constructor(guid: string, version: string) {
@@ -229,6 +315,7 @@ export class ResponseMetadata {
       if (block !== null && (this.#latestBlock === null || block < this.#latestBlock))
         this.#latestBlock = block
     }
+    if (journal.crossValidation) this.#validated = merged(this.#validated, journal.crossValidation)
     this.#retries += journal.retries
     for (const { upstream, result } of journal.attempts) {
       if (result === null || result === 'answer' || result === 'aborted') continue
@@ -256,6 +343,7 @@ export class ResponseMetadata {
     if (this.#errored) headers.push(names.errored.name, this.#errored.join(','))
     if (this.#nodeErrors) headers.push(names.nodeErrors.name, this.#nodeErrors.join(','))
     if (this.#reported) headers.push(names.reported.name, this.#reported.join(','))
+    if (this.#validated) headers.push(...validationHeaders(this.#validated))
     if (this.#candidates) headers.push(names.selection.name, statsOf(this.#candidates))
     return headers
   }
@@ -269,6 +357,32 @@ function statsOf(candidates: readonly Candidate[]): string {
     return `${name} ${weight.toFixed(2)} (${qualities.join(', ')})`
   })
   return each.join('; ')
+}
+
+/** Of several items of a batch. */
+function merged(one: CrossValidated | null, other: CrossValidated): CrossValidated {
+  if (one === null) return other
+  const both = (key: 'agreeing' | 'disagreeing' | 'all') => [
+    ...new Set([...one[key], ...other[key]]),
+  ]
+  return {
+    agreeing: both('agreeing'),
+    disagreeing: both('disagreeing'),
+    all: both('all'),
+    failure: one.failure ?? other.failure,
+  }
+}
+
+function validationHeaders({ agreeing, disagreeing, all, failure }: CrossValidated): string[] {
+  const names = metadataHeaders
+  const headers = [names.validation.name, failure === null ? 'success' : 'failed']
+  for (const [{ name }, upstreams] of [
+    [names.agreeing, agreeing],
+    [names.disagreeing, disagreeing],
+    [names.validating, all],
+  ] as const)
+    if (upstreams.length > 0) headers.push(name, upstreams.join(','))
+  return failure === null ? headers : [...headers, names.validationFailure.name, failure]
 }
 
 /** Adds a name that is not in the list yet. */

@@ -3,7 +3,7 @@
 import { durationMs } from '../native/schema.ts'
 import type { NativeInterface, NativeMethod } from '../native/schema.ts'
 import type { BlockRef, CallKind, Check, Classification, Question, ResultPath } from '../types.ts'
-import { type BlockSyntax, compileBlock, noBlock, tagPoints } from './block.ts'
+import { blockPlaces, type BlockSyntax, compileBlock, noBlock, tagPoints } from './block.ts'
 
 /** A method of an interface, and its name. */
 export interface NamedMethod {
@@ -48,6 +48,10 @@ export function compileMethod(
     answersJson: method.answer !== 'any',
     refusal: method.refusal ?? null,
     internalPath: method['internal-path'] ?? '',
+    // An answer about the tip itself has no other block.
+    blockPlaces: method['tells-tip']
+      ? null
+      : blockPlaces(method.block, spec['block-headers'], syntax),
   }
   const about = (block: BlockRef, checks: readonly Check[]): Classification => {
     return {
