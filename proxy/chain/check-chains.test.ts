@@ -67,7 +67,9 @@ test.each<[string, ApiInterface, string[]]>([
   async (chainId, apiInterface, skipVerifications) => {
     const bundled = await loadCatalog([])
     const one = use('direct-rpc[0]', chainId, apiInterface, { skipVerifications })
-    expect(checkChains({ endpoints: [], upstreams: [one], policies: [] }, bundled, () => null)).toEqual([])
+    expect(
+      checkChains({ endpoints: [], upstreams: [one], policies: [] }, bundled, () => null),
+    ).toEqual([])
   },
 )
 

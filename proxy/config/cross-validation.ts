@@ -5,18 +5,20 @@ import { list } from './fields/field.ts'
 import { apiInterface, boolean, chainId, integer, text } from './fields/fields.ts'
 import { Scalar } from './yaml/scalar.ts'
 
+/** The keyword of a map that may be written as a value alone: which of its keys that is. */
+export const bareKeyword = 'x-bare'
+
 /** A bare number is the floor. */
-function bounds(what: string) {
+function bounds(floor: string, cap: string) {
   const floorOf = (value: unknown) => (value instanceof Scalar ? { floor: value } : value)
   const shape = z.strictObject({
-    floor: integer(1, 1_000)
-      .optional()
-      .describe(`${what} at least; what a caller asks for is raised to it.`),
-    cap: integer(1, 1_000)
-      .optional()
-      .describe(`${what} at most; what a caller asks for is cut to it.`),
+    floor: integer(1, 1_000).optional().describe(floor),
+    cap: integer(1, 1_000).optional().describe(cap),
   })
-  return z.preprocess(floorOf, shape).optional()
+  return z
+    .preprocess(floorOf, shape)
+    .optional()
+    .meta({ [bareKeyword]: 'floor' })
 }
 
 const method = text({
@@ -43,13 +45,20 @@ const policySchema = z.strictObject({
     .optional()
     .meta({ 'x-default': 'true' })
     .describe('Whether the policy is active.'),
-  'agreement-threshold': bounds('Answers that must match').describe(
-    'How many answers must match. A number alone is the floor. With a floor here or under `max-participants`, every call is cross-validated.',
+  'agreement-threshold': bounds(
+    'At least so many; what a caller asks for is raised to it.',
+    'At most so many; what a caller asks for is cut to it.',
+  ).describe(
+    'How many answers must match. A number alone is the floor. With a floor here, under `max-participants` or under `min-groups`, every call is cross-validated; without one those whose headers ask for it.',
   ),
-  'max-participants': bounds('Upstreams asked').describe(
-    'How many upstreams are asked. A number alone is the floor.',
-  ),
-  'min-groups': bounds('Groups').describe(
+  'max-participants': bounds(
+    'At least so many; what a caller asks for is raised to it.',
+    'At most so many; what a caller asks for is cut to it.',
+  ).describe('How many upstreams are asked. A number alone is the floor.'),
+  'min-groups': bounds(
+    'At least so many.',
+    'Without effect: callers cannot ask for groups.',
+  ).describe(
     'How many groups (`group-label`) the matching answers must come from. A number alone is the floor.',
   ),
   'per-group-quorum': integer(1, 1_000)

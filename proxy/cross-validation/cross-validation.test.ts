@@ -170,6 +170,16 @@ describe('three upstreams of which two must agree', () => {
     expect(await new Fixture(nodes).validate()).toMatchObject({ answer: '0x1', agreeing: 'a,b' })
   })
 
+  it('fails as soon as all have answered, however long ago the first of them did', async () => {
+    const slow = (answer: ScriptedAnswer) => ({ script: () => ({ ...answer, afterMs: 3_000 }) })
+    const nodes = { a: honest, b: nodeError(-32000, 'header not found'), c: slow(wrong) }
+    expect(await new Fixture(nodes).validate()).toMatchObject({
+      answer: 'no-agreement',
+      disagreeing: 'a,c',
+      tookMs: 3_000,
+    })
+  })
+
   it('leaves other methods alone', async () => {
     const seen = await new Fixture({ a: honest, b: honest }).validate({ method: 'eth_call' })
     expect(seen).toMatchObject({ agreeing: undefined, sent: '1,0' })

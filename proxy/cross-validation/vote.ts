@@ -26,7 +26,8 @@ export type Decision =
   | { readonly kind: 'agreed'; readonly answer: string }
   /** More votes may change it. */
   | { readonly kind: 'open' }
-  | { readonly kind: 'failed'; readonly reason: VoteFailure }
+  /** `answer`: the one with the most votes, where too few groups gave it. */
+  | { readonly kind: 'failed'; readonly reason: VoteFailure; readonly answer: string | null }
 
 /**
  * Decides by the votes that are in. The answer with the most votes is agreed on once it meets the rule and
@@ -40,21 +41,16 @@ export function decide(votes: readonly Vote[], rule: Rule, pending: number, late
   const [best, next] = byAnswer.toSorted(([, a], [, b]) => b.length - a.length)
   const count = best?.[1].length ?? 0
   const nextCount = next?.[1].length ?? 0
-  const sizes = groupSizes(best?.[1] ?? [])
+  const groups = Map.groupBy(best?.[1] ?? [], ({ group }) => group)
+  const sizes = [...groups.values()].map(({ length }) => length)
   const quorums = sizes.filter((size) => size >= rule.perGroupQuorum).length
   const isMet = best && count >= rule.agreement && quorums >= rule.minGroups
   if (isMet && count > nextCount + pending) return { kind: 'agreed', answer: best[0] }
   if (pending + late > 0) return { kind: 'open' }
   if (votes.length < rule.agreement) return failed('insufficient-responses')
   if (count < rule.agreement || count === nextCount) return failed('no-agreement')
-  return failed(sizes.length < rule.minGroups ? 'diversity-unmet' : 'group-quorum-unmet')
+  const reason = sizes.length < rule.minGroups ? 'diversity-unmet' : 'group-quorum-unmet'
+  return { kind: 'failed', reason, answer: best?.[0] ?? null }
 }
 
-function failed(reason: VoteFailure): Decision {
-  return { kind: 'failed', reason }
-}
-
-/** How many of these votes each group has. */
-function groupSizes(votes: readonly Vote[]): readonly number[] {
-  return [...Map.groupBy(votes, ({ group }) => group).values()].map(({ length }) => length)
-}
+const failed = (reason: VoteFailure): Decision => ({ kind: 'failed', reason, answer: null })

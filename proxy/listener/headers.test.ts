@@ -3,7 +3,8 @@
 import { describe, expect, test } from 'vitest'
 import { noDirectives } from '../relay/call.ts'
 import { RelayError } from '../relay/errors.ts'
-import { forwardHeaders, readDirectives } from './headers.ts'
+import { readDirectives } from './directives.ts'
+import { forwardHeaders } from './headers.ts'
 import { echoRelay, startListener } from './testing/listener-fixture.ts'
 
 describe('request directives', () => {
@@ -79,20 +80,23 @@ describe('request directives', () => {
     expect(fixture.calls.map((each) => each.directives.selectProvider)).toEqual(['beta', 'beta'])
   })
 
-  test.each(['rpc-stickiness'])('%s is refused in words as long as nothing obeys it', async (name) => {
-    await using fixture = await startListener(echoRelay)
-    const body = '{"id":1,"method":"m"}'
-    const response = await fetch(fixture.url, { method: 'POST', body, headers: { [name]: '2' } })
-    expect(response.status).toBe(400)
-    expect(await response.json()).toMatchObject({
-      id: 1,
-      error: {
-        message: expect.stringContaining(name.toLowerCase()),
-        data: { reason: 'unsupported-directive' },
-      },
-    })
-    expect(fixture.calls).toEqual([])
-  })
+  test.each(['rpc-stickiness'])(
+    '%s is refused in words as long as nothing obeys it',
+    async (name) => {
+      await using fixture = await startListener(echoRelay)
+      const body = '{"id":1,"method":"m"}'
+      const response = await fetch(fixture.url, { method: 'POST', body, headers: { [name]: '2' } })
+      expect(response.status).toBe(400)
+      expect(await response.json()).toMatchObject({
+        id: 1,
+        error: {
+          message: expect.stringContaining(name.toLowerCase()),
+          data: { reason: 'unsupported-directive' },
+        },
+      })
+      expect(fixture.calls).toEqual([])
+    },
+  )
 
   test('that are invalid are answered as an invalid request', async () => {
     await using fixture = await startListener(echoRelay)

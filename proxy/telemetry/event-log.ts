@@ -112,14 +112,14 @@ function validationLog(
     lineLimits(logger, clock, { ...labels, upstream })(violationRate, 'warn', 'mismatches'),
   )
   return {
-    finalizedMismatch(call, { upstream, digest, excerpt }, agreed) {
+    finalizedMismatch(call, { upstream, answer, excerpt }, agreed) {
       if (!takeOf(upstream)()) return
       const about = { ...labels, guid: call.guid, method: methodOf(call) }
       logger.error('upstreams differ about a finalized block', {
         ...about,
-        ...{ upstream, digest, excerpt },
+        ...{ upstream, digest: answer, excerpt },
         agreedBy: agreed?.upstream,
-        agreedDigest: agreed?.digest,
+        agreedDigest: agreed?.answer,
         agreedExcerpt: agreed?.excerpt,
       })
     },

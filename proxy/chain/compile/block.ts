@@ -21,6 +21,8 @@ export interface BlockSyntax {
   /** The tags and the chain's own words for them. */
   readonly words: ReadonlyMap<string, BlockPoint>
   readonly placeReader: (place: Place) => PlaceReader
+  /** Where a block stands, a height can. JSON-RPC beyond Ethereum has many forms of its own. */
+  readonly writesHeights: boolean
 }
 
 type BlockPlace = Exclude<NativeBlock, string>
@@ -123,8 +125,9 @@ function rangePlaces(block: BlockPlace): (Place | null)[] {
 export function blockPlaces(
   block: NativeBlock = 'none',
   headers: readonly string[] = [],
-  { notation }: BlockSyntax,
+  { notation, writesHeights }: BlockSyntax,
 ): BlockPlaces | null {
+  if (!writesHeights) return null
   const isHex = notation === 'ethereum'
   if (typeof block === 'string') {
     const [header] = headers

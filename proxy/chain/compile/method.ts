@@ -48,10 +48,12 @@ export function compileMethod(
     answersJson: method.answer !== 'any',
     refusal: method.refusal ?? null,
     internalPath: method['internal-path'] ?? '',
-    // An answer about the tip itself has no other block.
-    blockPlaces: method['tells-tip']
-      ? null
-      : blockPlaces(method.block, spec['block-headers'], syntax),
+    blockPlaces: blockPlaces(
+      method.block,
+      // An answer about the tip itself is about no other block.
+      method['tells-tip'] ? [] : spec['block-headers'],
+      syntax,
+    ),
   }
   const about = (block: BlockRef, checks: readonly Check[]): Classification => {
     return {

@@ -2,14 +2,14 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
 import type { ApiInterface } from '../config/types.ts'
-import { digestOf } from './canonical.ts'
+import { digestOf } from './digest.ts'
 
 function textOf(
   body: string,
   ignored: readonly string[] = [],
   apiInterface: ApiInterface = 'jsonrpc',
 ) {
-  return digestOf({ refusal: null }, Buffer.from(body), apiInterface, ignored).text
+  return digestOf({ refusal: null }, Buffer.from(body), apiInterface, ignored).answer
 }
 
 function answer(result: string, id = 1): string {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { loadCatalog } from '../chain/load-catalog.ts'
 import type { ApiInterface } from '../config/types.ts'
 import { checkMethods } from './check-methods.ts'
+import { loadCatalog } from './load-catalog.ts'
 
 const catalog = await loadCatalog([])
 

@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Place } from '../chain/native/schema.ts'
 import type { BlockPoint, BlockRef } from '../chain/types.ts'
-import type { Call } from '../relay/call.ts'
+import type { Call } from './call.ts'
+import type { Upstream } from '../upstream/upstream.ts'
 import type { Outgoing } from '../upstream/wire.ts'
 
 /** The call is about the latest block, and its request can name another one instead. */
@@ -31,6 +32,17 @@ export function pinned<C extends Call>(call: C, number: number): C | null {
       ? { kind: 'range', from: atNumber(block.from), to: atNumber(block.to) }
       : { kind: 'number', number }
   return { ...call, asked: { ...asked, block: ref, tellsTip: null }, request: changed }
+}
+
+/**
+ * The latest block that all of these upstreams have; null while too few heads are known. One that lags does not hold
+ * the others back while enough do not.
+ */
+export function commonBlock(chosen: readonly Upstream[], agreement: number): number | null {
+  const known = chosen.filter(({ latest }) => latest !== null)
+  const fresh = known.filter(({ lags }) => !lags)
+  const heads = (fresh.length >= agreement ? fresh : known).map(({ latest }) => latest?.block ?? 0)
+  return heads.length < agreement ? null : Math.min(...heads)
 }
 
 function pointsOf(block: BlockRef): readonly BlockPoint[] {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { ChainCatalog, ChainInterface, Classification } from '../chain/types.ts'
 import { nearest } from '../config/nearest.ts'
 import type { ParsedConfig } from '../config/parse.ts'
 import { gather, type Problem, quote } from '../config/problem.ts'
+import type { ChainCatalog, ChainInterface, Classification } from './types.ts'
 
 /** Reports policies for methods that the chain spec does not name, or that cannot be cross-validated. */
 export function checkMethods(
