@@ -126,7 +126,8 @@ export function readDirectives(headers: HeaderList): Directives | RelayError {
       participants: Number(participants),
       agreement: Number(agreement),
     }
-  if (counts[minBlockHeader] !== undefined) directives.minBlock = Number(counts[minBlockHeader])
+  // Every upstream has block 0, be its head known or not.
+  directives.minBlock = Number(counts[minBlockHeader] ?? 0) || null
   return directives
 }
 
