@@ -171,9 +171,7 @@ test.each<[string, Record<string, string>, object]>([
     { status: 400, reason: 'bad-directive' },
   ],
 ])('a caller asks %s', async (_, directives, expected) => {
-  expect(await ask('eth_getTransactionCount', old, directives)).toMatchObject(
-    expected,
-  )
+  expect(await ask('eth_getTransactionCount', old, directives)).toMatchObject(expected)
 })
 
 test.each<[string, () => void, object]>([

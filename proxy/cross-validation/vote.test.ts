@@ -104,6 +104,7 @@ describe('over every pattern of up to 7 nodes and 3 groups, at every threshold',
 
   it('decides early only for what later votes cannot outvote', () => {
     const small = all.filter(({ length }) => length <= 5)
+    let agreed = 0
     for (const pattern of small)
       for (let pending = 1; pending <= 7 - pattern.length; pending++)
         for (const rule of rules) {
@@ -115,6 +116,8 @@ describe('over every pattern of up to 7 nodes and 3 groups, at every threshold',
           const isSafe =
             countOf(pattern, decision.answer) > most && meets(pattern, decision.answer, rule)
           if (!isSafe) expect.fail(JSON.stringify({ pattern, rule, pending, decision }))
+          agreed += 1
         }
+    expect(agreed).toBeGreaterThan(1_000)
   })
 })
