@@ -8,7 +8,7 @@ import type { Call } from '../relay/call.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
 import { Hedging } from '../relay/hedge.ts'
 import type { Relay } from '../relay/relay.ts'
-import type { Reply } from '../relay/reply.ts'
+import { rankOf, type Reply } from '../relay/reply.ts'
 import type { Pool } from '../upstream/pool.ts'
 import { type Ballot, FanOut, type Result } from './fan-out.ts'
 import { Participants } from './participants.ts'
@@ -38,7 +38,7 @@ export interface CrossValidationOptions {
 /** A relay that gives the answers of some calls only when enough upstreams agree on them. */
 export function withCrossValidation(relay: Relay, options: CrossValidationOptions): Relay {
   const policies = new Map(options.policies.map((policy) => [policy.method, policy]))
-  const validation = new CrossValidation(relay, options)
+  const validation = new CrossValidation({ ...options, relay })
   return (call) => {
     const isAsked = call.directives.crossValidation !== null
     const policy = policies.size === 0 ? undefined : policies.get(call.asked.method)
@@ -49,26 +49,23 @@ export function withCrossValidation(relay: Relay, options: CrossValidationOption
 /** How long a call waits for upstreams that have not been verified yet. */
 const maxVerificationMs = 1_000
 class CrossValidation {
-  readonly #relay: Relay
-  readonly #options: CrossValidationOptions
-  readonly #hedging: Hedging
+  readonly #options: CrossValidationOptions & { readonly relay: Relay }
 
-  constructor(relay: Relay, options: CrossValidationOptions) {
-    this.#relay = relay
+  constructor(options: CrossValidationOptions & { readonly relay: Relay }) {
     this.#options = options
-    this.#hedging = new Hedging(options.chain.blockTimeMs)
   }
 
   async run(call: Call, policy: PolicyConfig | undefined): Promise<Reply> {
-    const { config, iface, chain } = this.#options
+    const { relay, config, iface, chain } = this.#options
     try {
       const terms = termsOf(call, policy)
-      if (terms === null) return await this.#relay(call)
+      if (terms === null) return await relay(call)
       // The slot at which a node of Solana looked is its own.
       const ownFields = chain.family === 'solana' ? ['context'] : []
-      const usualMs = this.#hedging.usualBudgetMs(call.asked, config.minRelayTimeoutMs)
+      const hedging = new Hedging(chain.blockTimeMs)
+      const usualMs = hedging.usualBudgetMs(call.asked, config.minRelayTimeoutMs)
       const options = {
-        ...{ ...this.#options, relay: this.#relay, strategy: config.strategy, call },
+        ...{ ...this.#options, strategy: config.strategy, call },
         terms: { ...terms, ignoreFields: [...ownFields, ...terms.ignoreFields] },
         apiInterface: iface.apiInterface,
         patienceMs: call.directives.relayTimeoutMs ?? usualMs,
@@ -106,7 +103,7 @@ class CrossValidation {
 
   /** @throws RelayError when no answer was agreed on */
   #conclude(call: Call, { decision, ballots, asked, block }: Result): Reply {
-    const { pool, chain } = this.#options
+    const { pool, chain, observer } = this.#options
     const failure = decision.kind === 'failed' ? decision.reason : null
     const best = ballots.find(({ answer }) => answer === decision.answer) ?? null
     const agreeing = ballots.filter(({ answer }) => answer === best?.answer)
@@ -117,18 +114,18 @@ class CrossValidation {
       all: asked.map(({ name }) => name),
       failure,
     })
-    if (isFinal(block, pool.tip, chain)) for (const each of others) this.#mismatch(call, each, best)
+    // Not of errors that another node might not return.
+    const areSure = call.asked.deterministic && ballots.every(({ reply }) => rankOf(reply) >= 5)
+    for (const each of areSure && isFinal(block, pool.tip, chain) ? others : []) {
+      observer.finalizedMismatch(call, each, best)
+      const [url] = each.by.urlsFor([])
+      // Without agreement nobody knows which of them is wrong.
+      if (best && url) each.by.failed(url, chain.failures.ofAnswer('violated'), true)
+    }
     if (best !== null && failure === null) return best.reply
     const answers = new Set(ballots.map(({ answer }) => answer)).size
     const message = `no answer was agreed on: ${asked.length} upstreams were asked, ${ballots.length} answered, with ${answers} different answers`
     const kind = Object.values(errorKinds).find(({ reason }) => reason === failure)
     throw new RelayError(kind ?? errorKinds.noAgreement, message)
-  }
-
-  #mismatch(call: Call, wrong: Ballot, best: Ballot | null): void {
-    this.#options.observer.finalizedMismatch(call, wrong, best)
-    const [url] = wrong.by.urlsFor([])
-    // Without agreement nobody knows which of them is wrong.
-    if (best && url) wrong.by.failed(url, this.#options.chain.failures.ofAnswer('violated'), true)
   }
 }

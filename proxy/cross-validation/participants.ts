@@ -57,9 +57,11 @@ export class Participants {
     const [all, now] = [count(this.#declaring), count(this.#askable)]
     if (all.voters < minParticipants || now.voters < agreement) {
       const { insufficientCapacity, insufficientCapacityAsked } = errorKinds
-      const isCallers = isRaised && all.voters < agreement
+      const { blockProviders, extension } = this.#options.call.directives
+      const isNarrowed = isRaised || blockProviders.length > 0 || extension !== null
       const unit = oneVotePerGroup ? 'groups' : 'upstreams'
       const message = `${minParticipants} ${unit} must be asked and ${agreement} must agree; ${all.voters} can serve this call, ${now.voters} of them now`
+      const isCallers = isNarrowed && all.voters < minParticipants
       return new RelayError(isCallers ? insufficientCapacityAsked : insufficientCapacity, message)
     }
     if (now.full >= minGroups) return null
