@@ -125,10 +125,8 @@ export class FanOut {
     const body = await wholeBody(incoming.body, maxAnswerBytes)
     if (this.#isOver || body === null) return this.#lost(participant, 'absent')
     const ballot = this.#ballotOf(participant.upstream, reply, body)
-    if (rank < 5) {
-      this.#weak.push(ballot)
-      return this.#lost(participant, 'absent')
-    }
+    if (rank < 5) this.#weak.push(ballot)
+    if (rank < 5) return this.#lost(participant, 'absent')
     participant.cancelLateness()
     participant.state = 'voted'
     // Two of a group answer where the first of them was late.

@@ -41,8 +41,8 @@ export class Participants {
 
   get #askable(): readonly Upstream[] {
     const { call, pool } = this.#options
-    const addons = addonsOf(call)
-    return this.#declaring.filter((each) => each.serves(addons) && !pool.pick.isFull(each))
+    const mayServe = (each: Upstream) => each.serves(addonsOf(call)) && !pool.pick.isFull(each)
+    return this.#declaring.filter(mayServe)
   }
 
   /** Why no answer can be agreed on, whatever the upstreams answer; null when one can. */
@@ -88,9 +88,8 @@ export class Participants {
     )
     const best = Math.min(...rest.map(rankOf))
     const next = this.#pick(new Set(rest.filter((each) => rankOf(each) === best)), block)
-    if (next === null) return null
-    this.#asked.add(next)
-    this.#taken.set(next.group, (this.#taken.get(next.group) ?? 0) + 1)
+    if (next) this.#taken.set(next.group, (this.#taken.get(next.group) ?? 0) + 1)
+    if (next) this.#asked.add(next)
     return next
   }
 

@@ -9,13 +9,10 @@ export interface Vote {
   readonly answer: string
 }
 
-/** What makes an answer the agreed one. */
+/** So many votes for an answer make it the agreed one, from so many groups with so many of them each. */
 export interface Rule {
-  /** So many votes for it. */
   readonly agreement: number
-  /** From so many groups, */
   readonly minGroups: number
-  /** each with so many of these votes. */
   readonly perGroupQuorum: number
 }
 
@@ -30,27 +27,33 @@ export type Decision =
   | { readonly kind: 'failed'; readonly reason: VoteFailure; readonly answer: string | null }
 
 /**
- * Decides by the votes that are in. The answer with the most votes is agreed on once it meets the rule and
- * no other can get as many: so no minority wins, whatever the threshold and the order of votes.
+ * Decides by the votes that are in. The answer with the most votes is agreed on once it meets the rule and no other
+ * can get more: so no minority wins, whatever the threshold and the order of votes.
  *
  * @param pending votes that may come soon
  * @param late votes that may still come, but are not waited for when the rest agrees
  */
 export function decide(votes: readonly Vote[], rule: Rule, pending: number, late = 0): Decision {
   const byAnswer = [...Map.groupBy(votes, ({ answer }) => answer)]
-  const [best, next] = byAnswer.toSorted(([, a], [, b]) => b.length - a.length)
-  const count = best?.[1].length ?? 0
-  const nextCount = next?.[1].length ?? 0
-  const groups = Map.groupBy(best?.[1] ?? [], ({ group }) => group)
-  const sizes = [...groups.values()].map(({ length }) => length)
-  const quorums = sizes.filter((size) => size >= rule.perGroupQuorum).length
-  const isMet = best && count >= rule.agreement && quorums >= rule.minGroups
-  if (isMet && count > nextCount + pending) return { kind: 'agreed', answer: best[0] }
+  const ranked = byAnswer.toSorted(([, a], [, b]) => b.length - a.length)
+  const count = ranked[0]?.[1].length ?? 0
+  const best = ranked.filter(([, own]) => own.length === count)
+  const agreed = best.find(
+    ([, own]) => own.length >= rule.agreement && lackOfGroups(own, rule) === null,
+  )
+  const next = ranked.find((each) => each !== agreed)?.[1].length ?? 0
+  if (agreed && count >= next + pending) return { kind: 'agreed', answer: agreed[0] }
   if (pending + late > 0) return { kind: 'open' }
-  if (votes.length < rule.agreement) return failed('insufficient-responses')
-  if (count < rule.agreement || count === nextCount) return failed('no-agreement')
-  const reason = sizes.length < rule.minGroups ? 'diversity-unmet' : 'group-quorum-unmet'
-  return { kind: 'failed', reason, answer: best?.[0] ?? null }
+  const [first] = best
+  const lack = first && count >= rule.agreement ? lackOfGroups(first[1], rule) : null
+  const other = votes.length < rule.agreement ? 'insufficient-responses' : 'no-agreement'
+  return { kind: 'failed', reason: lack ?? other, answer: lack && first ? first[0] : null }
 }
 
-const failed = (reason: VoteFailure): Decision => ({ kind: 'failed', reason, answer: null })
+/** What the groups of these votes lack; null: nothing. */
+function lackOfGroups(own: readonly Vote[], rule: Rule): VoteFailure | null {
+  const groups = [...Map.groupBy(own, ({ group }) => group).values()]
+  if (groups.length < rule.minGroups) return 'diversity-unmet'
+  const full = groups.filter(({ length }) => length >= rule.perGroupQuorum)
+  return full.length < rule.minGroups ? 'group-quorum-unmet' : null
+}

@@ -52,8 +52,7 @@ export const errorTexts: Readonly<Record<keyof typeof errorKinds, string>> = {
   upstreamFailed: 'Every attempt failed and no upstream gave an error to pass on.',
   integrity:
     'An upstream answered with what cannot be true, and no other one answered. The log has the evidence.',
-  noAgreement:
-    'Cross-validation: upstreams answered, and no answer was given by enough of them, or two by equally many.',
+  noAgreement: 'Cross-validation: upstreams answered, and no answer was given by enough of them.',
   insufficientResponses:
     'Cross-validation: fewer upstreams answered than must agree. The others failed, were too slow, or are in cooldown.',
   diversityUnmet: 'Cross-validation: the answers that match come from too few groups of upstreams.',
