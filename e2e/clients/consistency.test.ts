@@ -60,3 +60,22 @@ test('without the header a client may see it go back', async () => {
   const heads = [await client.getBlockNumber(), await client.getBlockNumber()]
   expect(heads).toEqual([BigInt(head), BigInt(head - 1)])
 })
+
+test('a client that is ahead of the router waits until an upstream reports the block', async () => {
+  await using stack = new AsyncDisposableStack()
+  const chain = createChainModel()
+  const node = stack.use(await startSimNode({ chain, name: 'slow', lagBlocks: 1 }))
+  const router = stack.use(await serveRouter({ primaries: [node] }))
+  const ask = (minBlock: number) =>
+    fetch(router.url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'rpc-min-block': String(minBlock) },
+      body: '{"jsonrpc":"2.0","id":1,"method":"eth_gasPrice","params":[]}',
+    })
+  const waiting = ask(chain.head)
+  await expect.poll(() => node.calls.count('eth_blockNumber')).toBeGreaterThan(2)
+  Object.assign(node.view, { lagBlocks: 0 })
+  const response = await waiting
+  const latest = Number(response.headers.get('provider-latest-block'))
+  expect([response.status, latest]).toEqual([200, chain.head])
+})
