@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { Metadata } from '@grpc/grpc-js'
 import { expect, test } from 'vitest'
-import WebSocket from 'ws'
+import { WebSocket } from 'ws'
 import { served } from '../grpc/served-nodes.ts'
 import { answerWith, type Manner } from '../grpc/raw-node.ts'
 import { MirrorNode, type Asked } from '../rest/mirror-node.ts'

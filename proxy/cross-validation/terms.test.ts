@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { buildPolicy, type PolicyEntry } from '../config/cross-validation.ts'
 import { type Call, Journal, noDirectives } from '../relay/call.ts'
-import { RelayError } from '../relay/errors.ts'
+import type { RelayError } from '../relay/errors.ts'
 import { termsOf } from './terms.ts'
 
 /** `3/2`: three participants of which two must agree. */
