@@ -243,6 +243,7 @@ class Simulation implements Arena {
       }),
       listenerObserver: () => ({ callEnded() {}, requestRefused() {} }),
       subscriptionObserver: () => ({}),
+      crossValidationObserver: () => ({}),
     }
     return combineObservers(this.#metrics ? [own, this.#metrics] : [own])
   }

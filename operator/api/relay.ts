@@ -4,7 +4,6 @@ import { z } from 'zod'
 import { settings } from '../../proxy/config/settings.ts'
 import { integrityLevels, strategies } from '../../proxy/config/types.ts'
 import { boolean, integer, list, object, oneOf } from './field.ts'
-import { untilBuilt } from './group.ts'
 import { apiInterface, chainId, word } from './names.ts'
 import { byteSize, duration } from './quantity.ts'
 
@@ -63,10 +62,7 @@ const policy = object(
 )
 
 export const crossValidation = object(
-  untilBuilt(
-    'cross-validation',
-    'Which answers are compared between upstreams before one is given. Unset: none.',
-  ),
+  'Which answers are compared between upstreams before one is given. Unset: none.',
   {
     policies: list('One policy per chain, interface and method.', policy, {
       min: 1,

@@ -116,8 +116,8 @@ export function judgeConfig(
   const ofProviders = new Map<string, readonly ConfigRefusal[]>()
   const refuse = ({ provider }: UpstreamPlan, refusals: readonly ConfigRefusal[]) =>
     ofProviders.set(provider, [...(ofProviders.get(provider) ?? []), ...refusals])
-  const errors = parsed.problems.filter(({ severity }) => severity === 'error')
-  for (const problem of [...errors, ...ofChains]) {
+  for (const problem of [...parsed.problems, ...ofChains]) {
+    if (problem.severity !== 'error') continue
     const reason = reasonOf(problem, ofChains.includes(problem))
     const message = sentenceOf(problem)
     const place = upstreamPlace(problem.path, document)

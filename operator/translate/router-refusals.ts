@@ -37,7 +37,7 @@ export function unservedEndpoint(
   const { name, chainId, apiInterface } = endpoint
   const field = `spec.endpoints[${name}]`
   const entry = { 'chain-id': chainId, 'api-interface': apiInterface }
-  const entries = { endpoints: [{ path: '', entry }], upstreams: [] }
+  const entries = { endpoints: [{ path: '', entry }], upstreams: [], policies: [] }
   const [problem] = checkChains(entries, known, () => null)
   if (problem === undefined)
     return { reason: 'NoProviders', field, message: whyUnserved(router, serves, written) }

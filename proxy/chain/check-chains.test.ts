@@ -44,7 +44,7 @@ function upstream(chainId: string, words: Words): PlacedUpstream {
 }
 
 function check(uses: readonly PlacedUpstream[]) {
-  return checkChains({ endpoints: [], upstreams: uses }, catalog, (path) => ({
+  return checkChains({ endpoints: [], upstreams: uses, policies: [] }, catalog, (path) => ({
     line: path.length,
     column: 1,
   }))
@@ -67,7 +67,9 @@ test.each<[string, ApiInterface, string[]]>([
   async (chainId, apiInterface, skipVerifications) => {
     const bundled = await loadCatalog([])
     const one = use('direct-rpc[0]', chainId, apiInterface, { skipVerifications })
-    expect(checkChains({ endpoints: [], upstreams: [one] }, bundled, () => null)).toEqual([])
+    expect(
+      checkChains({ endpoints: [], upstreams: [one], policies: [] }, bundled, () => null),
+    ).toEqual([])
   },
 )
 

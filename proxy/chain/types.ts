@@ -7,6 +7,7 @@ import type {
   NativeMethod,
   NativeProbe,
   NativeSpec,
+  Place,
   blockTags,
 } from './native/schema.ts'
 
@@ -91,6 +92,8 @@ export interface Classification {
   readonly timeoutMs: number | null
   /** Its errors may hold words of the caller's own: nothing follows for an upstream from words alone. */
   readonly callersWords?: boolean
+  /** Where its requests name their block, so that another one can be named there; absent: nowhere. */
+  readonly blockPlaces?: BlockPlaces | null
   /** Where the answer shows the chain's latest block; null: it does not. */
   readonly tellsTip: ResultPath | null
   /** The checks that an answer must pass. */
@@ -107,6 +110,13 @@ export interface Classification {
    * empty for the URL itself.
    */
   readonly internalPath?: string
+}
+
+/** The places of a block in the requests of a method: one, or those of the first and the last of a range. */
+export interface BlockPlaces {
+  readonly places: readonly Place[]
+  /** `0x` and hex digits; else decimal. */
+  readonly isHex: boolean
 }
 
 /** A rule for an answer, and the value at its place in the request. */

@@ -84,6 +84,7 @@ strategy: round-robin
           cooldownBegan: () => {},
           verificationFailed: () => {},
         }),
+        crossValidationObserver: () => ({ validated() {}, finalizedMismatch() {} }),
         subscriptionObserver: () => ({
           clientsChanged() {},
           upstreamChanged() {},

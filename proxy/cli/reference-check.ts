@@ -6,6 +6,7 @@ import { loadCatalog } from '../chain/load-catalog.ts'
 import { SpecError } from '../chain/document.ts'
 import type { ChainCatalog } from '../chain/types.ts'
 import type { ParsedConfig } from '../config/parse.ts'
+import { checkMethods } from '../chain/check-methods.ts'
 import { gather, type Problem } from '../config/problem.ts'
 import { readTls, TlsFileError } from '../upstream/wire/upstream-target.ts'
 import { checkSockets } from '../config/socket-check.ts'
@@ -20,6 +21,7 @@ export const checkReferences: CheckReferences = async (parsed) => {
     const problems = [
       ...checkChains(entries, catalog, locate),
       ...checkServing(entries, catalog, locate),
+      ...checkMethods(parsed, catalog),
       ...checkTlsFiles(parsed),
       ...checkSockets(parsed, withSubscriptions(catalog)),
     ]

@@ -6,6 +6,8 @@ import type { ChainCatalog } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
 import type { ApiInterface, EndpointConfig, RouterConfig } from '../config/types.ts'
+import { withMinBlock } from '../consistency/min-block.ts'
+import { withCrossValidation } from '../cross-validation/cross-validation.ts'
 import { withFilters } from '../filters/filters.ts'
 import { createGrpcListener } from '../listener/grpc.ts'
 import { createJsonRpcListener } from '../listener/jsonrpc.ts'
@@ -132,10 +134,18 @@ function serveChain(
       clock,
       observer: observers.relayObserver(chainId, apiInterface),
     })
-    const { strategy } = config.relay
-    return withStickiness(withFilters(relay, { chain, pool }), {
-      ...{ chainId, apiInterface, pool, strategy },
+    const filtered = withFilters(relay, { chain, pool })
+    const atBlock = withMinBlock(filtered, { chain, pool, config: config.relay, clock })
+    const sticky = withStickiness(atBlock, {
+      ...{ chainId, apiInterface, pool, strategy: config.relay.strategy },
       sessions: parts.sessions,
+    })
+    return withCrossValidation(sticky, {
+      ...{ chain, iface, pool, clock, config: config.relay },
+      policies: router.policies.filter(
+        (each) => catalog.find(each.chainId) === chain && each.apiInterface === apiInterface,
+      ),
+      observer: observers.crossValidationObserver(chainId, apiInterface),
     })
   }
   const subscriptions = serveSubscriptions({

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { buildPolicy } from './cross-validation.ts'
 import type { Tier } from './entries.ts'
 import { type ConfigFile, type NodeUrlEntry, type UpstreamEntry, defaultAddress } from './schema.ts'
 import type { Secret } from './secret.ts'
@@ -85,6 +86,10 @@ export function buildRouterConfig(file: ConfigFile) {
       ...file['direct-rpc'].map((upstream) => buildUpstream(upstream, 'primary')),
       ...(file['backup-direct-rpc'] ?? []).map((upstream) => buildUpstream(upstream, 'backup')),
     ],
+    /** Policies of cross-validation that are active. */
+    policies: (file['cross-validation']?.policies ?? [])
+      .filter(({ enabled = true }) => enabled)
+      .map(buildPolicy),
     /** Files, directories or URLs of chain specs, later ones win. Empty: the bundled ones. */
     specSources: file['use-static-spec'] ?? [],
     /** Pages of these origins are served; null: of any. */
@@ -123,6 +128,8 @@ function buildUpstream(upstream: UpstreamEntry, tier: Tier) {
   return {
     name: upstream.name,
     tier,
+    /** Upstreams of one group may be of one vendor; those without a label are one group. */
+    ...(upstream['group-label'] && { group: upstream['group-label'] }),
     chainId: upstream['chain-id'],
     apiInterface: upstream['api-interface'],
     nodeUrls: upstream['node-urls'].map(buildNodeUrl),

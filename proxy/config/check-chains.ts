@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { checkPolicies } from './check-policies.ts'
 import { type Entries, type Placed, placed } from './entries.ts'
 import { nearest, suggestion } from './nearest.ts'
 import { gather, type Locate, type Problem, quote, type Report } from './problem.ts'
@@ -34,13 +35,15 @@ export const anyChain: KnownChains = { ids: [], find: (id) => ({ id, interfaces:
 
 /** Reports what a config asks of chains and their specs do not have. */
 export function checkChains(
-  { endpoints, upstreams }: Entries,
+  entries: Entries,
   known: KnownChains,
   locate: Locate,
 ): readonly Problem[] {
+  const { endpoints, upstreams, policies } = entries
   return gather(locate, (report) => {
-    for (const each of endpoints) checkEntry(each, [], known, report)
+    for (const each of [...endpoints, ...policies]) checkEntry(each, [], known, report)
     for (const each of upstreams) checkEntry(each, each.urls, known, report)
+    checkPolicies(entries, (id) => known.find(id)?.id ?? id, report)
   })
 }
 

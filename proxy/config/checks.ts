@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { KnownChains } from './check-chains.ts'
+import { checkPolicy } from './check-policies.ts'
 import type { Entries, Partly, Placed, PlacedUpstream } from './entries.ts'
 import { addressesOverlap, formatAddress, isLocalHost } from './fields/address.ts'
 import type { UpstreamUrl } from './fields/upstream-url.ts'
@@ -12,7 +13,7 @@ import type { Address, ApiInterface } from './types.ts'
 /* What is wrong with entries though each of their keys is right by itself. */
 
 /** What is wrong inside single entries. */
-export function checkEntries({ endpoints, upstreams }: Entries, report: Report): void {
+export function checkEntries({ endpoints, upstreams, policies }: Entries, report: Report): void {
   for (const { entry, path } of endpoints) {
     const { 'network-address': address, 'listen-address': other } = entry
     // Many files have both, with the same address.
@@ -22,10 +23,7 @@ export function checkEntries({ endpoints, upstreams }: Entries, report: Report):
   }
   for (const { entry, urls } of upstreams)
     for (const url of urls) checkUrl(url, entry['api-interface'], report)
-  const labelled = upstreams.find(({ entry }) => entry['group-label'] !== undefined)
-  if (labelled === undefined) return
-  const message = 'group-label has an effect with cross-validation only, which is not built yet'
-  report(`${labelled.path}.group-label`, message, null, 'warning')
+  for (const { entry, path } of policies) checkPolicy(entry, path, report)
 }
 
 const http = ['http', 'https'] as const

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { anyChain } from './check-chains.ts'
+import { anyChain, checkChains } from './check-chains.ts'
 import type { FlagValues } from './settings.ts'
 import { checkServing } from './checks.ts'
 import { orderProblems } from './problem.ts'
@@ -36,8 +36,11 @@ export function problemsOf(
 ): readonly string[] {
   const parsed = parse(text, environment, flags)
   const { entries, locate } = parsed
-  const ofServing = checkServing(entries, anyChain, locate)
-  const problems = orderProblems([...parsed.problems, ...ofServing])
+  const problems = orderProblems([
+    ...parsed.problems,
+    ...checkChains(entries, anyChain, locate),
+    ...checkServing(entries, anyChain, locate),
+  ])
   return problems.map(
     ({ severity, path, line, column, message, hint }) =>
       `${line ?? '-'}:${column ?? '-'} ${severity} ${path}: ${message} | ${hint ?? ''}`,

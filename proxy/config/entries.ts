@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { z } from 'zod'
+import type { PolicyEntry } from './cross-validation.ts'
 import type { Address } from './fields/address.ts'
 import type { UpstreamUrl } from './fields/upstream-url.ts'
 import type { ConfigFile, NodeUrlEntry, UpstreamEntry } from './schema.ts'
@@ -27,6 +28,8 @@ export interface Entries {
   readonly endpoints: readonly Placed<ConfigFile['endpoints'][number]>[]
   /** Of both tiers. */
   readonly upstreams: readonly PlacedUpstream[]
+  /** Of cross-validation. */
+  readonly policies: readonly Placed<PolicyEntry>[]
 }
 
 export function entriesOf(file: Partly<ConfigFile>): Entries {
@@ -41,6 +44,7 @@ export function entriesOf(file: Partly<ConfigFile>): Entries {
       ...upstreamsOf('direct-rpc', 'primary'),
       ...upstreamsOf('backup-direct-rpc', 'backup'),
     ],
+    policies: placed<PolicyEntry>(file['cross-validation']?.policies, 'cross-validation.policies'),
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import * as z from 'zod'
-import { unbuilt } from './capabilities.ts'
+import { crossValidationSchema } from './cross-validation.ts'
 import { kindKeyword, list } from './fields/field.ts'
 import {
   address,
@@ -80,7 +80,7 @@ const upstreamSchema = z.strictObject({
   'group-label': label('group label')
     .optional()
     .describe(
-      'Free label for a group of upstreams, such as `external` and `internal`. It has an effect with cross-validation only, which this version does not have yet.',
+      'Free label for a group of upstreams, such as `external` and `internal`. It has an effect with cross-validation only; upstreams without one are one group.',
     ),
   'node-urls': list(nodeUrlSchema, 1).describe(
     'One or more URLs of this upstream, which fail over among themselves.',
@@ -137,7 +137,7 @@ export const configSchema = z.strictObject({
   'backup-direct-rpc': list(upstreamSchema)
     .optional()
     .describe('Upstreams that take over when no primary one is left.'),
-  'cross-validation': unbuilt('cross-validation', 'map')
+  'cross-validation': crossValidationSchema
     .optional()
     .describe('Which answers are compared between upstreams before one is given.'),
   'resp-cache': storeSchema

@@ -9,6 +9,7 @@ import type { integrityLevels, logFormats, logLevels, strategies } from './setti
  */
 
 export type * from './build.ts'
+export type { PolicyConfig } from './cross-validation.ts'
 export { type Tier, tiers } from './entries.ts'
 export type { Address } from './fields/address.ts'
 export { type ApiInterface, apiInterfaces } from './fields/fields.ts'

@@ -3,7 +3,9 @@
 import { describe, expect, test } from 'vitest'
 import { noDirectives } from '../relay/call.ts'
 import { RelayError } from '../relay/errors.ts'
-import { forwardHeaders, readDirectives } from './headers.ts'
+import type { Directives } from '../relay/call.ts'
+import { readDirectives } from './directives.ts'
+import { forwardHeaders } from './headers.ts'
 import { echoRelay, startListener } from './testing/listener-fixture.ts'
 
 describe('request directives', () => {
@@ -89,23 +91,59 @@ describe('request directives', () => {
     expect([ids[1], ids[2] === ids[0], ids[3]]).toEqual([ids[0], false, null])
   })
 
-  test.each(['RPC-Cross-Validation-Max-Participants', 'rpc-cross-validation-agreement-threshold'])(
-    '%s is refused in words as long as nothing obeys it',
-    async (name) => {
-      await using fixture = await startListener(echoRelay)
-      const body = '{"id":1,"method":"m"}'
-      const response = await fetch(fixture.url, { method: 'POST', body, headers: { [name]: '2' } })
-      expect(response.status).toBe(400)
-      expect(await response.json()).toMatchObject({
-        id: 1,
-        error: {
-          message: expect.stringContaining(name.toLowerCase()),
-          data: { reason: 'unsupported-directive' },
+  test.each<[Record<string, string>, Partial<Directives>]>([
+    [
+      {
+        'RPC-Cross-Validation-Max-Participants': '3',
+        'rpc-cross-validation-agreement-threshold': ' 2 ',
+      },
+      { crossValidation: { participants: 3, agreement: 2 } },
+    ],
+    [{ 'rpc-min-block': '19000000' }, { minBlock: 19_000_000 }],
+    [{ 'rpc-min-block': '0' }, { minBlock: null }],
+    [{ 'rpc-debug-relay': '1' }, { crossValidation: null, minBlock: null }],
+  ])('%j is %j', (headers, expected) => {
+    expect(readDirectives(Object.entries(headers).flat())).toMatchObject(expected)
+  })
+
+  test.each<[Record<string, string>, string]>([
+    [
+      { 'rpc-cross-validation-max-participants': '3' },
+      'the header rpc-cross-validation-max-participants needs rpc-cross-validation-agreement-threshold beside it',
+    ],
+    [
+      { 'rpc-cross-validation-agreement-threshold': '3' },
+      'the header rpc-cross-validation-agreement-threshold needs rpc-cross-validation-max-participants beside it',
+    ],
+    [
+      {
+        'rpc-cross-validation-max-participants': '2',
+        'rpc-cross-validation-agreement-threshold': '3',
+      },
+      'the header rpc-cross-validation-agreement-threshold asks for 3 matching answers of at most 2',
+    ],
+    ...['0', '-1', '1.5', 'two', '', '9'.repeat(20)].map(
+      (value): [Record<string, string>, string] => [
+        {
+          'rpc-cross-validation-max-participants': value,
+          'rpc-cross-validation-agreement-threshold': '1',
         },
-      })
-      expect(fixture.calls).toEqual([])
-    },
-  )
+        'the header rpc-cross-validation-max-participants is not a whole number from 1',
+      ],
+    ),
+    ...['-1', '0x10', 'latest', ''].map((value): [Record<string, string>, string] => [
+      { 'rpc-min-block': value },
+      'the header rpc-min-block is not a whole number from 0',
+    ]),
+  ])('%j is refused', async (headers, message) => {
+    await using fixture = await startListener(echoRelay)
+    const body = '{"id":1,"method":"m"}'
+    const response = await fetch(fixture.url, { method: 'POST', body, headers })
+    expect(response.status).toBe(400)
+    const error = { code: -32600, message, data: { reason: 'bad-directive' } }
+    expect(await response.json()).toMatchObject({ id: 1, error })
+    expect(fixture.calls).toEqual([])
+  })
 
   test('that are invalid are answered as an invalid request', async () => {
     await using fixture = await startListener(echoRelay)

@@ -1,124 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { hash } from 'node:crypto'
 import { hopByHop } from '../config/fields/upstream-auth.ts'
-import { parseDuration } from '../config/units.ts'
-import { type Directives, type Journal, noDirectives } from '../relay/call.ts'
-import { RelayError, errorKinds } from '../relay/errors.ts'
+import type { CrossValidated, Journal } from '../relay/call.ts'
 import type { Reply } from '../relay/reply.ts'
 import type { Candidate } from '../upstream/weights.ts'
 import { header, type HeaderList } from '../upstream/wire.ts'
 
 /*
- * Headers: the directives of clients for the router, the headers that pass between client and node, and
- * those that the router adds to an answer.
+ * The headers that pass between client and node, and those that the router adds to an answer.
  */
-
-/** A list in `rpc-providers-block` with more names than this excludes no upstream. */
-const maxBlocked = 2
-
-/** The longest delay of a timer; a longer one would fire at once. */
-const maxTimerMs = 2 ** 31 - 1
-
-/** Directives of capabilities that this version lacks: a request with one is refused, not served without it. */
-const notBuilt: Readonly<Record<string, string>> = {
-  'rpc-cross-validation-max-participants': 'cross-validation',
-  'rpc-cross-validation-agreement-threshold': 'cross-validation',
-}
-
-/** The request headers for the router, for `docs/reference/headers.md`. */
-export const directiveHeaders = [
-  {
-    name: 'rpc-select-provider',
-    value: 'the name of an upstream',
-    effect:
-      'This upstream is asked first, whatever its score. The others still take over if it fails.',
-  },
-  {
-    name: 'rpc-providers-block',
-    value: `up to ${maxBlocked} names of upstreams, separated by commas`,
-    effect: `These upstreams are not asked. A list of more than ${maxBlocked} is ignored: no upstream is excluded and no error is given.`,
-  },
-  {
-    name: 'rpc-extension',
-    value: 'the name of an extension such as `archive`, in any case',
-    effect: 'Only upstreams that declare it are asked.',
-  },
-  {
-    name: 'rpc-relay-timeout',
-    value: 'a duration such as `500ms`, `5s` or `1m30s`',
-    effect:
-      'The time of each attempt, verbatim: `--min-relay-timeout` does not raise it. A value that is not a duration above zero is refused with -32600.',
-  },
-  {
-    name: 'rpc-stickiness',
-    value: 'the id of a session, any text',
-    effect:
-      'Requests with the same id are served by one node, or fail: see [sticky sessions](../concepts/sticky-sessions.md). `rpc-select-provider` beside it wins.',
-  },
-  {
-    name: 'rpc-debug-relay',
-    value: '`true`',
-    effect: 'A line in the log for each attempt of this request. `false`, `0` and nothing mean no.',
-  },
-] as const
-
-/**
- * Reads the directives, or returns the error for a value that is invalid. Of a header that comes twice
- * the first counts, except for `rpc-providers-block`, whose lists are joined.
- */
-export function readDirectives(headers: HeaderList): Directives | RelayError {
-  let directives: { -readonly [Key in keyof Directives]: Directives[Key] } | null = null
-  let blocked: string[] | null = null
-  let timeoutMs: number | null = null
-  for (let at = 0; at < headers.length; at += 2) {
-    const name = headers[at] as string
-    if (!isDirective(name)) continue
-    const value = (headers[at + 1] as string).trim()
-    directives ??= { ...noDirectives }
-    const lower = name.toLowerCase()
-    const capability = notBuilt[lower]
-    if (capability !== undefined) {
-      const message = `this version of the router has no ${capability}, so it cannot do what the header ${lower} asks for; send the request without it`
-      return new RelayError(errorKinds.unsupportedDirective, message)
-    }
-    switch (lower) {
-      case 'rpc-select-provider':
-        directives.selectProvider ??= value || null
-        break
-      case 'rpc-providers-block':
-        blocked ??= []
-        blocked.push(...value.split(/\s*,\s*/).filter((each) => each !== ''))
-        break
-      case 'rpc-extension':
-        directives.extension ??= value.toLowerCase() || null
-        break
-      case 'rpc-relay-timeout':
-        timeoutMs ??= parseDuration(value) ?? 0
-        break
-      case 'rpc-stickiness':
-        directives.stickiness ??= value === '' ? null : hash('sha256', value, 'base64url')
-        break
-      case 'rpc-debug-relay':
-        directives.debugRelay ||= !['', '0', 'false'].includes(value.toLowerCase())
-        break
-    }
-  }
-  if (directives === null) return noDirectives
-  if (blocked !== null && blocked.length <= maxBlocked) directives.blockProviders = blocked
-  if (timeoutMs !== null && timeoutMs <= 0) {
-    const message =
-      'the header rpc-relay-timeout is not a duration above zero; write it like 500ms, 5s or 1m30s'
-    return new RelayError(errorKinds.invalidRequest, message)
-  }
-  if (timeoutMs !== null) directives.relayTimeoutMs = Math.min(timeoutMs, maxTimerMs)
-  return directives
-}
-
-/** Cheap, since it looks at every header of every request. */
-function isDirective(name: string): boolean {
-  return name.charCodeAt(3) === 0x2d && name.slice(0, 3).toLowerCase() === 'rpc'
-}
 
 /** Headers of one connection, or of one encoding or range of a body: never passed on, even if a spec lists them. */
 const ownToEachHop: ReadonlySet<string> = new Set([
@@ -202,6 +92,32 @@ export const metadataHeaders = {
       'With `--enable-selection-stats`: among whom the last upstream was drawn, each with its weight and its qualities, all from 0 to 1. Absent when there was nothing to draw.',
     ofBatch: 'Absent.',
   },
+  validation: {
+    name: 'rpc-cross-validation-status',
+    about:
+      '`success` or `failed`. This and the next ones are absent when the call was not cross-validated.',
+    ofBatch: '`failed` if an item did.',
+  },
+  agreeing: {
+    name: 'rpc-cross-validation-agreeing-providers',
+    about: 'Upstreams whose answers match.',
+    ofBatch: 'All of the items.',
+  },
+  disagreeing: {
+    name: 'rpc-cross-validation-disagreeing-providers',
+    about: 'Upstreams that gave another answer.',
+    ofBatch: 'All of the items.',
+  },
+  validating: {
+    name: 'rpc-cross-validation-all-providers',
+    about: 'Upstreams that were asked, those without an answer included.',
+    ofBatch: 'All of the items.',
+  },
+  validationFailure: {
+    name: 'rpc-cross-validation-failure-reason',
+    about: 'Why no answer was agreed on. Absent on success.',
+    ofBatch: 'Of the first item that failed.',
+  },
   version: {
     name: 'Router-Version',
     about:
@@ -221,6 +137,7 @@ export class ResponseMetadata {
   #nodeErrors: string[] | null = null
   #reported: string[] | null = null
   #candidates: readonly Candidate[] | null = null
+  #validated: CrossValidated | null = null
   #calls = 0
 
   constructor(guid: string, version: string) {
@@ -238,6 +155,7 @@ export class ResponseMetadata {
       if (block !== null && (this.#latestBlock === null || block < this.#latestBlock))
         this.#latestBlock = block
     }
+    if (journal.crossValidation) this.#validated = merged(this.#validated, journal.crossValidation)
     this.#retries += journal.retries
     for (const { upstream, result } of journal.attempts) {
       if (result === null || result === 'answer' || result === 'aborted') continue
@@ -265,6 +183,7 @@ export class ResponseMetadata {
     if (this.#errored) headers.push(names.errored.name, this.#errored.join(','))
     if (this.#nodeErrors) headers.push(names.nodeErrors.name, this.#nodeErrors.join(','))
     if (this.#reported) headers.push(names.reported.name, this.#reported.join(','))
+    if (this.#validated) headers.push(...validationHeaders(this.#validated))
     if (this.#candidates) headers.push(names.selection.name, statsOf(this.#candidates))
     return headers
   }
@@ -278,6 +197,32 @@ function statsOf(candidates: readonly Candidate[]): string {
     return `${name} ${weight.toFixed(2)} (${qualities.join(', ')})`
   })
   return each.join('; ')
+}
+
+/** Of several items of a batch. */
+function merged(one: CrossValidated | null, other: CrossValidated): CrossValidated {
+  if (one === null) return other
+  const both = (key: 'agreeing' | 'disagreeing' | 'all') => [
+    ...new Set([...one[key], ...other[key]]),
+  ]
+  return {
+    agreeing: both('agreeing'),
+    disagreeing: both('disagreeing'),
+    all: both('all'),
+    failure: one.failure ?? other.failure,
+  }
+}
+
+function validationHeaders({ agreeing, disagreeing, all, failure }: CrossValidated): string[] {
+  const names = metadataHeaders
+  const headers = [names.validation.name, failure === null ? 'success' : 'failed']
+  for (const [{ name }, upstreams] of [
+    [names.agreeing, agreeing],
+    [names.disagreeing, disagreeing],
+    [names.validating, all],
+  ] as const)
+    if (upstreams.length > 0) headers.push(name, upstreams.join(','))
+  return failure === null ? headers : [...headers, names.validationFailure.name, failure]
 }
 
 /** Adds a name that is not in the list yet. */

@@ -50,6 +50,10 @@ export interface Directives {
   readonly debugRelay: boolean
   /** `rpc-stickiness`: a digest of the session's id; the id itself is kept nowhere. */
   readonly stickiness: string | null
+  /** `rpc-cross-validation-max-participants` and `rpc-cross-validation-agreement-threshold`. */
+  readonly crossValidation: { readonly participants: number; readonly agreement: number } | null
+  /** `rpc-min-block`: only upstreams that have this block. */
+  readonly minBlock: number | null
 }
 
 export const noDirectives: Directives = {
@@ -59,6 +63,8 @@ export const noDirectives: Directives = {
   relayTimeoutMs: null,
   debugRelay: false,
   stickiness: null,
+  crossValidation: null,
+  minBlock: null,
 }
 
 /** Sends a request to a URL. @throws TransportError */
@@ -118,6 +124,16 @@ export interface AttemptRecord {
   missedBlock: boolean
 }
 
+/** The outcome of a cross-validated call, by the names of upstreams. */
+export interface CrossValidated {
+  readonly agreeing: readonly string[]
+  readonly disagreeing: readonly string[]
+  /** All that were asked, absent ones included. */
+  readonly all: readonly string[]
+  /** The reason of the error; null: an answer was agreed on. */
+  readonly failure: string | null
+}
+
 /** What happened to one call. The relay writes it; response headers and logs are made from it. */
 export class Journal {
   readonly startedMs: number
@@ -130,6 +146,8 @@ export class Journal {
   maxAttempts = Infinity
   /** The candidates of the last draw, where selection stats are enabled. */
   candidates: readonly Candidate[] | null = null
+  /** Null: it was not cross-validated. */
+  crossValidation: CrossValidated | null = null
   /**
    * It may be a stream, which may stay open and silent for as long as its client lets it. It has no
    * relay budget, and no upstream is late.

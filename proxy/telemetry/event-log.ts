@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from '../clock/clock.ts'
 import type { Address, ApiInterface } from '../config/types.ts'
+import type { CrossValidationObserver } from '../cross-validation/cross-validation.ts'
 import type { CallEnd, ListenerObserver } from '../listener/listener.ts'
 import type { AttemptRecord, Call, RelayObserver } from '../relay/call.ts'
 import { errorKinds } from '../relay/errors.ts'
@@ -52,6 +53,8 @@ export function createEventLog(options: EventLogOptions): EventLog {
       poolLog(logger, clock, { chain, interface: apiInterface }),
     subscriptionObserver: (chain, apiInterface) =>
       subscriptionLog(logger, clock, { chain, interface: apiInterface }),
+    crossValidationObserver: (chain, apiInterface) =>
+      validationLog(logger, clock, { chain, interface: apiInterface }),
     listenerObserver: (chain, apiInterface) =>
       listenerLog(logger, clock, { chain, interface: apiInterface }),
   }
@@ -96,6 +99,30 @@ function violationLog(logger: Logger, clock: Clock, labels: LogFields) {
     if (!take()) return
     const about = { ...fields, guid: call.guid, method: methodOf(call), detail }
     logger.warn('an answer does not fit its request', about)
+  }
+}
+
+/** Once for each upstream in a while, with both answers: the evidence that one of them is wrong. */
+function validationLog(
+  logger: Logger,
+  clock: Clock,
+  labels: LogFields,
+): Pick<CrossValidationObserver, 'finalizedMismatch'> {
+  const takeOf = memo((upstream) =>
+    lineLimits(logger, clock, { ...labels, upstream })(violationRate, 'warn', 'mismatches'),
+  )
+  return {
+    finalizedMismatch(call, { upstream, answer, excerpt }, agreed) {
+      if (!takeOf(upstream)()) return
+      const about = { ...labels, guid: call.guid, method: methodOf(call) }
+      logger.error('upstreams differ about a finalized block', {
+        ...about,
+        ...{ upstream, digest: answer, excerpt },
+        agreedBy: agreed?.upstream,
+        agreedDigest: agreed?.answer,
+        agreedExcerpt: agreed?.excerpt,
+      })
+    },
   }
 }
 

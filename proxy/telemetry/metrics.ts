@@ -43,6 +43,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const refused = counter(series.refused)
   const connections = gauge(series.connections)
   const sockets = gauge(series.sockets)
+  const validations = counter(series.crossValidations)
+  const finalizedMismatches = counter(series.finalizedMismatches)
   const breakerTrips = counter(series.breakerTrips)
   const pools = new PoolGauges(registry)
   const stateChanges = counter(series.stateChanges)
@@ -89,6 +91,17 @@ export function createMetrics(options: MetricsOptions): Metrics {
           pools.breakerChanged(listener, open)
           if (open) breakerTrips.inc(listener)
         },
+      }
+    },
+    crossValidationObserver(chain, apiInterface) {
+      const listener = { chain, interface: apiInterface }
+      return {
+        validated({ asked }, failure) {
+          const method = asked.known ? asked.method : 'other'
+          validations.inc({ ...listener, method, validation: failure ?? 'success' })
+        },
+        finalizedMismatch: (_call, { upstream }) =>
+          finalizedMismatches.inc({ ...listener, upstream }),
       }
     },
     poolObserver(chain, apiInterface) {

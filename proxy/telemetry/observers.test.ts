@@ -22,6 +22,10 @@ function recorder(received: unknown[], name: string): Observers {
       cooldownBegan: record(chain, 'cooldownBegan'),
       verificationFailed: record(chain, 'verificationFailed'),
     }),
+    crossValidationObserver: (chain) => ({
+      validated: record(chain, 'validated'),
+      finalizedMismatch: record(chain, 'finalizedMismatch'),
+    }),
     subscriptionObserver: (chain) => ({
       clientsChanged: record(chain, 'clientsChanged'),
       upstreamChanged: record(chain, 'upstreamChanged'),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ApiInterface } from '../config/types.ts'
+import type { CrossValidationObserver } from '../cross-validation/cross-validation.ts'
 import type { ListenerObserver } from '../listener/listener.ts'
 import type { RelayObserver } from '../relay/call.ts'
 import type { SubscriptionObserver } from '../subscription/subscriptions.ts'
@@ -11,12 +12,13 @@ interface ObserverKinds {
   poolObserver: PoolObserver
   listenerObserver: ListenerObserver
   subscriptionObserver: SubscriptionObserver
+  crossValidationObserver: CrossValidationObserver
 }
 
 type Kind = keyof ObserverKinds
 
 /**
- * Makes the observers of one listener, its relay, its pool and its subscriptions. Ask once for each listener; two
+ * Makes the observers of one listener, its relay, its pool, its subscriptions and its cross-validation. Ask once for each listener; two
  * listeners of one chain and interface count as one.
  */
 export type Observers = {
@@ -27,6 +29,9 @@ type Some<T, K extends keyof T> = Pick<T, K> & Partial<T>
 
 /** Observers that may leave out what they do not need. */
 export interface PartialObservers extends Pick<Observers, 'relayObserver' | 'poolObserver'> {
+  crossValidationObserver(
+    ...of: Parameters<Observers['crossValidationObserver']>
+  ): Partial<CrossValidationObserver>
   listenerObserver(
     ...of: Parameters<Observers['listenerObserver']>
   ): Some<ListenerObserver, 'callEnded' | 'requestRefused'>
@@ -37,6 +42,7 @@ export interface PartialObservers extends Pick<Observers, 'relayObserver' | 'poo
 
 const methods: { readonly [K in Kind]: readonly (keyof ObserverKinds[K])[] } = {
   relayObserver: ['attemptEnded', 'breakerChanged'],
+  crossValidationObserver: ['validated', 'finalizedMismatch'],
   poolObserver: ['stateChanged', 'cooldownBegan', 'verificationFailed'],
   listenerObserver: ['callEnded', 'requestRefused', 'connectionsChanged', 'socketsChanged'],
   subscriptionObserver: [

@@ -29,6 +29,8 @@ export const labelMeanings = {
     '`unverified`, `eligible`, `lagging`, `held-off` (every URL of it is in cooldown: after a 429, a quota, or a `Retry-After`), `disabled` or `rejected`',
   to: 'the state entered',
   verification: 'the name of the start-up verification, as in `skip-verifications`',
+  validation:
+    '`success`, or the reason of the failure: `no-agreement`, `insufficient-responses`, `diversity-unmet`, `group-quorum-unmet`, `insufficient-capacity`, `insufficient-groups`',
   reason: "the `reason` of the router's error, e.g. `parse-error`, `request-too-large`",
   topic:
     'what is subscribed to, by its name in the interface: `newHeads`, `logs`, `slot`, `NewBlock`, ...; `other` for what the router does not know',
@@ -151,6 +153,18 @@ export const series = {
     type: 'counter',
     labels: upstream,
     help: 'Answers with null for a block that the corroborated tip says exists.',
+  },
+  crossValidations: {
+    name: 'router_cross_validations_total',
+    type: 'counter',
+    labels: [...listener, 'method', 'validation'],
+    help: 'Calls that were cross-validated, by the outcome.',
+  },
+  finalizedMismatches: {
+    name: 'router_cross_validation_finalized_mismatches_total',
+    type: 'counter',
+    labels: upstream,
+    help: 'Answers about finalized blocks that differ from what most upstreams answered, or from each other where no answer has enough votes. The log has the evidence.',
   },
   breakerOpen: {
     name: 'router_breaker_open',

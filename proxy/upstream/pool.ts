@@ -87,6 +87,9 @@ export class Pool {
   /** Is called with a URL whose head has jumped: it is out of service until it is verified again. */
   onJump: ((upstream: Upstream, url: NodeUrl) => void) | null = null
 
+  /** Asks upstreams for their heads: they are wanted sooner than they are usually followed. */
+  askHeads: (() => void) | null = null
+
   /**
    * An upstream reported its latest block: to a probe, or in an answer to a client.
    * @param askedMs when it was asked

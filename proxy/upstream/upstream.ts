@@ -88,6 +88,8 @@ const rampMs = 10_000
 export class Upstream {
   readonly name: string
   readonly tier: Tier
+  /** Empty without a label. */
+  readonly group: string
   /** For calls: all but its WebSocket URLs, unless it has no others. */
   readonly urls: readonly NodeUrl[]
   /** For subscriptions: its WebSocket URLs. What becomes of them is no concern of the calls. */
@@ -111,13 +113,14 @@ export class Upstream {
   tipThen: number | null = null
 
   constructor(
-    identity: { readonly name: string; readonly tier: Tier },
+    identity: { readonly name: string; readonly tier: Tier; readonly group?: string },
     { urls, sockets }: Pick<Upstream, 'urls' | 'sockets'>,
     availability: Availability,
     clock: Clock,
   ) {
     this.name = identity.name
     this.tier = identity.tier
+    this.group = identity.group ?? ''
     this.urls = urls
     this.sockets = sockets
     this.availability = availability

@@ -13,6 +13,8 @@ import { applyProbe, isTrouble, probe, verifyUrl, type ProbeOptions } from './pr
 const retryBackoff = { firstMs: 1_000, maxMs: 30_000, jitter: 0.1 }
 /** The tip is asked for once a block, but not more and not less often than this. */
 const tipIntervalMs = { min: 1_000, max: 15_000 }
+/** A head that calls wait for is asked for as often. */
+const wantedHeadMs = 250
 /** A tenth more or less, so that upstreams and replicas are not asked in step. */
 const every = (ms: number): BackoffRow => ({ firstMs: ms, maxMs: ms, jitter: 0.1 })
 
@@ -60,6 +62,15 @@ export class Watch {
     pool.onJump = (upstream, url) => {
       this.#run(this.#verifyAfterJump(upstream, url))
     }
+    const asking = new Set<Upstream>()
+    pool.askHeads = () => {
+      for (const upstream of pool.upstreams) {
+        if (upstream.availability.standing !== 'eligible' || asking.has(upstream)) continue
+        asking.add(upstream)
+        const asked = this.#probe(upstream).then(() => this.#sleep(wantedHeadMs))
+        this.#run(asked.finally(() => asking.delete(upstream)))
+      }
+    }
     const first: Promise<void>[] = []
     for (const upstream of pool.upstreams) {
       for (const url of upstream.allUrls) {
@@ -82,6 +93,7 @@ export class Watch {
 
   stop(): void {
     this.#options.pool.onJump = null
+    this.#options.pool.askHeads = null
     this.#stop.abort()
   }
 

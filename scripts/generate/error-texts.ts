@@ -24,8 +24,8 @@ export const errorTexts: Readonly<Record<keyof typeof errorKinds, string>> = {
     'The path exists, but not for this HTTP method; `Allow` names those that it takes.',
   unsendable:
     'No node can be asked this: the target of the request is neither a path nor an `http://` URL, it has a `#` in it, its path has a `..` segment, or a header cannot be written. Nothing was sent to an upstream.',
-  unsupportedDirective:
-    'A header of the request asks for what this version cannot do: one of `rpc-cross-validation-*`. Nothing was sent to an upstream.',
+  badDirective:
+    'A header of the request is one that the router cannot follow: a number that is none, one header of cross-validation without the other, more matching answers than upstreams to ask, or cross-validation of a write, of a subscription, or of a method for which the operator forbids it. Nothing was sent to an upstream.',
   badGrpc:
     'The request breaks the rules of gRPC: it ends in the middle of a message, or has a `grpc-timeout` twice or one that is none.',
   slowRequest:
@@ -50,6 +50,20 @@ export const errorTexts: Readonly<Record<keyof typeof errorKinds, string>> = {
   upstreamFailed: 'Every attempt failed and no upstream gave an error to pass on.',
   integrity:
     'An upstream answered with what cannot be true, and no other one answered. The log has the evidence.',
+  noAgreement: 'Cross-validation: upstreams answered, and no answer was given by enough of them.',
+  insufficientResponses:
+    'Cross-validation: fewer upstreams answered than must agree. The others failed, were too slow, or are in cooldown.',
+  diversityUnmet: 'Cross-validation: the answers that match come from too few groups of upstreams.',
+  groupQuorumUnmet:
+    'Cross-validation: the answers that match come from enough groups, and too few from within them.',
+  insufficientCapacity:
+    'Cross-validation: there are fewer upstreams for this call than the policy demands. Nothing was sent to an upstream.',
+  insufficientCapacityAsked:
+    'Cross-validation: the headers ask for more matching answers than there are upstreams for this call, or than the policy allows. Nothing was sent to an upstream.',
+  insufficientGroups:
+    'Cross-validation: there are fewer groups of upstreams for this call than the policy demands. Nothing was sent to an upstream.',
+  minBlock:
+    'No upstream had the block of `rpc-min-block` within two block times. Nothing was sent to an upstream; ask again, or with a lower number.',
   timeout: 'The call used up its whole relay budget, or its last attempt used up its own.',
   sessionNode:
     'The request has `rpc-stickiness`, and the node of its session cannot serve it: it is down, in cooldown, full, lags, failed, or is not configured any more. No other node was asked. The session has no node now: ask again, and another is chosen.',

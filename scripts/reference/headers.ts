@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { directiveHeaders, metadataHeaders } from '../../proxy/listener/headers.ts'
+import { directiveHeaders } from '../../proxy/listener/directives.ts'
+import { metadataHeaders } from '../../proxy/listener/headers.ts'
 
 /** The text of `docs/reference/headers.md`. */
 export function render(): string {

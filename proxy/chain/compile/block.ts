@@ -4,7 +4,7 @@ import type { ApiInterface } from '../../config/types.ts'
 import { FoundJson, misspelt, unreadable, valueIn } from '../../json/place.ts'
 import { type NativeBlock, type Place, blockTags } from '../native/schema.ts'
 import { fieldAt } from '../proto-field.ts'
-import type { BlockPoint, BlockRef, BlockTag, Family, Question } from '../types.ts'
+import type { BlockPlaces, BlockPoint, BlockRef, BlockTag, Family, Question } from '../types.ts'
 import { isWildcard, segmentsOf } from './path-tree.ts'
 
 /*
@@ -21,6 +21,8 @@ export interface BlockSyntax {
   /** The tags and the chain's own words for them. */
   readonly words: ReadonlyMap<string, BlockPoint>
   readonly placeReader: (place: Place) => PlaceReader
+  /** Where a block stands, a height can. JSON-RPC beyond Ethereum has many forms of its own. */
+  readonly writesHeights: boolean
 }
 
 type BlockPlace = Exclude<NativeBlock, string>
@@ -117,6 +119,26 @@ function rangePlaces(block: BlockPlace): (Place | null)[] {
   const { param, name } = block
   const at = (field: string | undefined) => (field === undefined ? null : { param, name, field })
   return [at(block.from), at(block.to), at(block.hash)]
+}
+
+/** Where a height can be written into the requests of a method; null: it cannot. */
+export function blockPlaces(
+  block: NativeBlock = 'none',
+  headers: readonly string[] = [],
+  { notation, writesHeights }: BlockSyntax,
+): BlockPlaces | null {
+  if (!writesHeights) return null
+  const isHex = notation === 'ethereum'
+  if (typeof block === 'string') {
+    const [header] = headers
+    return block === 'none' || header === undefined ? null : { places: [{ header }], isHex }
+  }
+  if (block.form === 'version' || block.form === 'hash') return null
+  const isRange = block['from-param'] !== undefined || block.from !== undefined
+  // A field of the options is a commitment, by words.
+  if (!isRange && block.field !== undefined) return null
+  const places = isRange ? rangePlaces(block).slice(0, 2) : [block['first-of']?.[0] ?? block]
+  return { places: places.filter((place) => place !== null), isHex }
 }
 
 /** Ethereum writes heights and hashes as `0x` and hex digits. Most others write heights in decimal. */

@@ -28,12 +28,15 @@ export function compileClassify(
   const words = pointWords(chain['block-words'])
   // No check reads the messages of gRPC.
   const unchecked = apiInterface === 'grpc' ? { checks: [] } : {}
-  const compile: Compile = (named, pattern = '') =>
-    compileMethod({ ...named, method: { ...named.method, ...unchecked } }, spec, {
-      notation: notationOf(chain.family, apiInterface, named.name),
+  const compile: Compile = (named, pattern = '') => {
+    const notation = notationOf(chain.family, apiInterface, named.name)
+    return compileMethod({ ...named, method: { ...named.method, ...unchecked } }, spec, {
+      notation,
+      writesHeights: notation === 'ethereum' || apiInterface !== 'jsonrpc',
       words,
       placeReader: (place) => placeReader(place, pattern),
     })
+  }
   return (apiInterface === 'rest' ? compileRest : compileByName)(spec, methodsOf(spec), compile)
 }
 

@@ -3,7 +3,7 @@
 import { durationMs } from '../native/schema.ts'
 import type { NativeInterface, NativeMethod } from '../native/schema.ts'
 import type { BlockRef, CallKind, Check, Classification, Question, ResultPath } from '../types.ts'
-import { type BlockSyntax, compileBlock, noBlock, tagPoints } from './block.ts'
+import { blockPlaces, type BlockSyntax, compileBlock, noBlock, tagPoints } from './block.ts'
 
 /** A method of an interface, and its name. */
 export interface NamedMethod {
@@ -48,6 +48,12 @@ export function compileMethod(
     answersJson: method.answer !== 'any',
     refusal: method.refusal ?? null,
     internalPath: method['internal-path'] ?? '',
+    blockPlaces: blockPlaces(
+      method.block,
+      // An answer about the tip itself is about no other block.
+      method['tells-tip'] ? [] : spec['block-headers'],
+      syntax,
+    ),
   }
   const about = (block: BlockRef, checks: readonly Check[]): Classification => {
     return {

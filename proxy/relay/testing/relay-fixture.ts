@@ -23,6 +23,7 @@ import type { Finding, ReplyReader } from '../reply.ts'
 export interface FixtureUpstream {
   readonly script: Script
   readonly tier?: 'primary' | 'backup'
+  readonly group?: string
   /** By default one URL without add-ons. */
   readonly urls?: readonly Partial<NodeUrlConfig>[]
   /** Behaviour of the second, third, ... URL. */
@@ -125,6 +126,7 @@ export class RelayFixture {
       return {
         name,
         tier: each.tier ?? 'primary',
+        ...(each.group !== undefined && { group: each.group }),
         chainId: chain.id,
         apiInterface: 'jsonrpc',
         nodeUrls,

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import { withCrossValidation } from '../../proxy/cross-validation/cross-validation.ts'
+import {
+  ethereum,
+  type FixtureUpstream,
+  nodeError,
+  RelayFixture,
+  result,
+} from '../../proxy/relay/testing/relay-fixture.ts'
+import { Dice } from './dice.ts'
+
+const { chain, iface } = await ethereum()
+const schedules = 300
+const processingTimeoutMs = 4_000
+const truth = '0x1'
+const lie = '0xbad'
+
+/** Nodes of which one fewer than the threshold give the same wrong answer, whenever and however the others answer. */
+async function play(seed: number) {
+  const dice = new Dice(seed, 0)
+  const count = dice.whole(2, 7)
+  const agreement = dice.whole(2, count)
+  const participants = dice.whole(agreement, count)
+  const liars = new Set<number>()
+  while (liars.size < agreement - 1) liars.add(dice.whole(0, count - 1))
+  let works = 0
+  const nodes = dice.times(count, (at): [string, FixtureUpstream] => {
+    const afterMs = Math.round(dice.scaled(1, 2_000))
+    const group = dice.pick(['x', 'y', 'z'])
+    const isLiar = liars.has(at)
+    const isWell = isLiar || dice.chance(0.8)
+    if (isWell && !isLiar) works += 1
+    const bad = dice.pick([
+      { fault: 'refused' as const },
+      { fault: 'reset' as const, afterMs },
+      { status: 429, body: '{}' },
+      { hang: true },
+      nodeError(-32000, 'header not found'),
+    ])
+    const answer = isWell ? result(isLiar ? lie : truth, { afterMs }) : bad
+    return [`node-${at}`, { group, script: () => answer }]
+  })
+  const fixture = new RelayFixture(chain, iface, Object.fromEntries(nodes), { processingTimeoutMs })
+  const options = { chain, iface, pool: fixture.pool, clock: fixture.clock, policies: [] }
+  fixture.relay = withCrossValidation(fixture.relay, {
+    ...options,
+    config: { strategy: 'balanced', minRelayTimeoutMs: 1_000 },
+    observer: { validated() {}, finalizedMismatch() {} },
+  })
+  const crossValidation = { participants, agreement }
+  const { outcome, tookMs } = await fixture.ask({ directives: { crossValidation } })
+  return { outcome, tookMs, isEasy: works >= agreement && participants === count }
+}
+
+test(`in ${schedules} schedules liars that collude up to one below the threshold never win`, async () => {
+  const outcomes = { agreed: 0, failed: 0 }
+  for (let seed = 1; seed <= schedules; seed++) {
+    const { outcome, tookMs, isEasy } = await play(seed)
+    expect(outcome, `seed ${seed}`).not.toContain(lie)
+    // Where all are asked and enough are honest, they are heard, whatever the liars do.
+    if (isEasy) expect(outcome, `seed ${seed}`).toContain(truth)
+    expect(tookMs, `seed ${seed}`).toBeLessThanOrEqual(processingTimeoutMs + 20)
+    outcomes[outcome.includes(truth) ? 'agreed' : 'failed'] += 1
+  }
+  expect(outcomes.agreed).toBeGreaterThan(schedules / 5)
+  expect(outcomes.failed).toBeGreaterThan(schedules / 20)
+}, 60_000)

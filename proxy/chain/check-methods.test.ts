@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import type { ApiInterface } from '../config/types.ts'
+import { checkMethods } from './check-methods.ts'
+import { loadCatalog } from './load-catalog.ts'
+
+const catalog = await loadCatalog([])
+
+test.each<[string, ApiInterface, string, string | null]>([
+  ['ETH1', 'jsonrpc', 'eth_getBalance', null],
+  ['ETH1', 'jsonrpc', 'debug_traceBlockByNumber', null],
+  ['HUBCHAIN', 'rest', '/sdk/bank/v1beta1/supply', null],
+  ['HUBCHAIN', 'rest', '/sdk/base/tendermint/v1beta1/blocks/{height}', null],
+  ['HUBCHAIN', 'grpc', 'sdk.bank.v1beta1.Query/TotalSupply', null],
+  ['HUBCHAIN', 'tendermintrpc', 'block', null],
+  [
+    'HUBCHAIN',
+    'rest',
+    '/cosmos/bank/v1beta1/supply',
+    'is another name of /sdk/bank/v1beta1/supply',
+  ],
+  [
+    'ETH1',
+    'jsonrpc',
+    'eth_getBalanc',
+    'names no method "eth_getBalanc" on jsonrpc | Did you mean "eth_getBalance"?',
+  ],
+  ['ETH1', 'jsonrpc', 'eth_sendRawTransaction', 'cannot be cross-validated'],
+  ['ETH1', 'jsonrpc', 'eth_subscribe', 'cannot be cross-validated'],
+  ['ETH1', 'jsonrpc', 'eth_getFilterChanges', 'cannot be cross-validated'],
+])('%s %s %s: %s', (chainId, apiInterface, method, expected) => {
+  const entry = { 'chain-id': chainId, 'api-interface': apiInterface, method }
+  const entries = { endpoints: [], upstreams: [], policies: [{ entry, path: 'p' }] }
+  const found = checkMethods({ entries, locate: () => null }, catalog)
+  const texts = found.map(({ message, hint }) => `${message} | ${hint ?? ''}`)
+  expect(texts).toHaveLength(expected === null ? 0 : 1)
+  expect(texts.join()).toContain(expected ?? '')
+})

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import * as z from 'zod'
+import { list } from './fields/field.ts'
+import { apiInterface, boolean, chainId, integer, text } from './fields/fields.ts'
+import { Scalar } from './yaml/scalar.ts'
+
+/** The keyword of a map that may be written as a value alone: which of its keys that is. */
+export const bareKeyword = 'x-bare'
+
+/** A bare number is the floor. */
+function bounds(floor: string, cap: string) {
+  const floorOf = (value: unknown) => (value instanceof Scalar ? { floor: value } : value)
+  const shape = z.strictObject({
+    floor: integer(1, 1_000).optional().describe(floor),
+    cap: integer(1, 1_000).optional().describe(cap),
+  })
+  return z
+    .preprocess(floorOf, shape)
+    .optional()
+    .meta({ [bareKeyword]: 'floor' })
+}
+
+const method = text({
+  kind: 'name of a method',
+  pattern: /^[!-~]{1,256}$/,
+  fault: 'cannot be the name of a method',
+  hint: 'Write it as in the reference of the chain: eth_getBalance, /blocks/{height}, sdk.bank.v1beta1.Query/TotalSupply.',
+  privacy: 'public',
+})
+
+const fieldPath = text({
+  kind: 'path of a field',
+  pattern: /^[^\s.]+(\.[^\s.]+)*$/,
+  fault: 'cannot be the path of a field',
+  hint: 'Write names with dots between them, from the result down: context.slot; * is every element of a list.',
+  privacy: 'public',
+})
+
+const policySchema = z.strictObject({
+  'chain-id': chainId.describe('Chain, by the id or an alias of its spec.'),
+  'api-interface': apiInterface.describe('Interface.'),
+  method: method.describe('Method, or the pattern of a path, as the chain spec names it.'),
+  enabled: boolean
+    .optional()
+    .meta({ 'x-default': 'true' })
+    .describe('Whether the policy is active.'),
+  'agreement-threshold': bounds(
+    'At least so many; what a caller asks for is raised to it.',
+    'At most so many; what a caller asks for is cut to it.',
+  ).describe(
+    'How many answers must match. A number alone is the floor. With a floor here, under `max-participants` or under `min-groups`, every call is cross-validated; without one those whose headers ask for it.',
+  ),
+  'max-participants': bounds(
+    'At least so many; what a caller asks for is raised to it.',
+    'At most so many; what a caller asks for is cut to it.',
+  ).describe('How many upstreams are asked. A number alone is the floor.'),
+  'min-groups': bounds(
+    'At least so many.',
+    'Without effect: callers cannot ask for groups.',
+  ).describe(
+    'How many groups (`group-label`) the matching answers must come from. A number alone is the floor.',
+  ),
+  'per-group-quorum': integer(1, 1_000)
+    .optional()
+    .meta({ 'x-default': '1' })
+    .describe('How many answers must match within a group, for the group to count.'),
+  'one-vote-per-group': boolean
+    .optional()
+    .meta({ 'x-default': 'false' })
+    .describe('Ask one upstream of each group, so that two keys of one vendor have one vote.'),
+  'ignore-fields': list(fieldPath)
+    .optional()
+    .describe(
+      "Fields of the result that are each node's own, such as `context.slot`: they are not compared.",
+    ),
+  'forbid-caller-cv': boolean
+    .optional()
+    .meta({ 'x-default': 'false' })
+    .describe('Refuse calls whose headers ask for cross-validation of this method.'),
+})
+
+export const crossValidationSchema = z.strictObject({
+  policies: list(policySchema, 1).describe('One policy per chain, interface and method.'),
+})
+
+export type PolicyEntry = z.output<typeof policySchema>
+
+/** What an operator demands of the calls of one method. Zero and infinity: nothing. */
+export type PolicyConfig = ReturnType<typeof buildPolicy>
+
+export function buildPolicy(entry: PolicyEntry) {
+  const { floor: agreement = 0, cap: maxAgreement = Infinity } = entry['agreement-threshold'] ?? {}
+  const { floor: participants = 0, cap: maxParticipants = Infinity } =
+    entry['max-participants'] ?? {}
+  return {
+    chainId: entry['chain-id'],
+    apiInterface: entry['api-interface'],
+    method: entry.method,
+    agreement,
+    maxAgreement,
+    participants,
+    maxParticipants,
+    minGroups: entry['min-groups']?.floor ?? 1,
+    perGroupQuorum: entry['per-group-quorum'] ?? 1,
+    oneVotePerGroup: entry['one-vote-per-group'] ?? false,
+    ignoreFields: entry['ignore-fields'] ?? [],
+    forbidsCallers: entry['forbid-caller-cv'] ?? false,
+  }
+}

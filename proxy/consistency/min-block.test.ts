@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, it, test } from 'vitest'
+import { ethereum, RelayFixture, result } from '../relay/testing/relay-fixture.ts'
+import { withMinBlock } from './min-block.ts'
+
+const { chain, iface } = await ethereum()
+
+/** Upstreams with these heads; one with null has none that is known. */
+function fixture(heads: Readonly<Record<string, number | null>>) {
+  const nodes = Object.keys(heads).map((name) => [name, { script: () => result(name) }] as const)
+  const relay = new RelayFixture(chain, iface, Object.fromEntries(nodes))
+  relay.relay = withMinBlock(relay.relay, {
+    ...{ chain, pool: relay.pool, clock: relay.clock },
+    config: { processingTimeoutMs: 30_000 },
+  })
+  const head = (name: string, block: number) => {
+    const upstream = relay.pool.upstreams.find((each) => each.name === name)!
+    relay.pool.observeHead(upstream, block, relay.clock.nowMs(), upstream.urls[0]!)
+  }
+  for (const [name, block] of Object.entries(heads)) if (block !== null) head(name, block)
+  return { relay, head }
+}
+
+test.each([
+  [99, 'a'],
+  [100, 'a'],
+  [101, 'b'],
+])(
+  'a call with block %i as its lowest is answered by an upstream that has it: %s',
+  async (minBlock, expected) => {
+    const { relay } = fixture({ a: 100, b: 101, c: null })
+    const { upstream, tookMs } = await relay.ask({ directives: { minBlock } })
+    expect([upstream, tookMs]).toEqual([expected, 10])
+  },
+)
+
+it.each([{ selectProvider: 'a' }, { blockProviders: ['c'] }])(
+  'goes before what else the caller asks: %j',
+  async (more) => {
+    const { relay } = fixture({ a: 100, b: 101, c: 101 })
+    const { upstream } = await relay.ask({ directives: { minBlock: 101, ...more } })
+    expect(upstream).toBe('b')
+  },
+)
+
+it('waits for an upstream that gets it within two block times, and asks for heads meanwhile', async () => {
+  const { relay, head } = fixture({ a: 100, b: 100 })
+  let asked = 0
+  relay.pool.askHeads = () => (asked += 1)
+  const seen = relay.ask({ directives: { minBlock: 101 } })
+  relay.clock.after(chain.blockTimeMs, () => {
+    head('b', 101)
+  })
+  expect((await seen).upstream).toBe('b')
+  expect(asked).toBeGreaterThan(1)
+})
+
+it('is a clear error when none has it by then', async () => {
+  const { relay } = fixture({ a: 100, b: null })
+  const seen = await relay.ask({ directives: { minBlock: 101 } })
+  expect([seen.outcome, relay.sent]).toEqual(['min-block', { a: 0, b: 0 }])
+  expect(seen.tookMs).toBeGreaterThanOrEqual(2 * chain.blockTimeMs)
+  expect(seen.tookMs).toBeLessThan(2 * chain.blockTimeMs + 100)
+})
+
+it('waits for another one while that which has it is down', async () => {
+  const { relay, head } = fixture({ a: 101, b: 100 })
+  relay.pool.upstreams[0]!.availability.failed(5, 'down')
+  const seen = relay.ask({ directives: { minBlock: 101 } })
+  relay.clock.after(1_000, () => {
+    head('b', 101)
+  })
+  expect((await seen).upstream).toBe('b')
+})
+
+it('does not keep a write from any upstream', async () => {
+  const { relay } = fixture({ a: 100, b: 101 })
+  await relay.ask({
+    method: 'eth_sendRawTransaction',
+    params: ['0x01'],
+    directives: { minBlock: 101 },
+  })
+  expect(relay.sent).toEqual({ a: 1, b: 1 })
+})
+
+it('lets a client that leaves go', async () => {
+  const { relay } = fixture({ a: 100 })
+  const signal = AbortSignal.abort()
+  expect((await relay.ask({ signal, directives: { minBlock: 101 } })).outcome).toBe('CallAborted')
+})

@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { describe, expect, it, test } from 'vitest'
+import type { PolicyConfig } from '../config/types.ts'
+import type { Directives } from '../relay/call.ts'
+import {
+  type Asked,
+  ethereum,
+  type FixtureUpstream,
+  nodeError,
+  RelayFixture,
+  result,
+} from '../relay/testing/relay-fixture.ts'
+import type { ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
+import { type Testimony, withCrossValidation } from './cross-validation.ts'
+
+const { chain, iface } = await ethereum()
+
+type Nodes = Readonly<Record<string, FixtureUpstream | ScriptedAnswer>>
+
+const policy: PolicyConfig = {
+  chainId: 'ETH1',
+  apiInterface: 'jsonrpc',
+  method: 'eth_getBalance',
+  agreement: 2,
+  maxAgreement: Infinity,
+  participants: 3,
+  maxParticipants: Infinity,
+  minGroups: 1,
+  perGroupQuorum: 1,
+  oneVotePerGroup: false,
+  ignoreFields: [],
+  forbidsCallers: false,
+}
+
+class Fixture extends RelayFixture {
+  readonly outcomes: (string | null)[] = []
+  readonly mismatches: [Testimony, Testimony | null][] = []
+
+  constructor(nodes: Nodes, own: Partial<PolicyConfig> | null = {}) {
+    const upstreams = Object.entries(nodes).map(([name, each]): [string, FixtureUpstream] => [
+      name,
+      'script' in each ? each : { script: () => each },
+    ])
+    super(chain, iface, Object.fromEntries(upstreams))
+    this.relay = withCrossValidation(this.relay, {
+      ...{ chain, iface, pool: this.pool, clock: this.clock },
+      config: { strategy: 'round-robin', minRelayTimeoutMs: 1_000 },
+      policies: own === null ? [] : [{ ...policy, ...own }],
+      observer: {
+        validated: (_, failure) => this.outcomes.push(failure),
+        finalizedMismatch: (_, ...both) => this.mismatches.push(both),
+      },
+    })
+  }
+
+  head(name: string, block: number): this {
+    const upstream = this.pool.upstreams.find((each) => each.name === name)!
+    this.pool.observeHead(upstream, block, this.clock.nowMs(), upstream.urls[0]!)
+    return this
+  }
+
+  async validate(asked: Asked = {}) {
+    const { outcome, upstream, call, tookMs } = await this.ask(asked)
+    const { agreeing, disagreeing, all, failure } = call.journal.crossValidation ?? {}
+    const said =
+      upstream === null ? outcome : (JSON.parse(outcome) as { result?: unknown; error?: unknown })
+    const answer = typeof said === 'string' ? said : (said.result ?? said.error)
+    return {
+      answer,
+      agreeing: agreeing?.toSorted().join(),
+      disagreeing: disagreeing?.toSorted().join(),
+      all: all?.toSorted().join(),
+      failure,
+      tookMs,
+      sent: Object.values(this.sent).join(),
+    }
+  }
+}
+
+function asks(participants: number, agreement: number): Partial<Directives> {
+  return { crossValidation: { participants, agreement } }
+}
+
+const honest = result('0x1')
+const wrong = result('0x2')
+const limited: ScriptedAnswer = { status: 429, body: '{}' }
+const hangs: FixtureUpstream = { script: () => ({ afterMs: 60_000, ...honest }) }
+
+describe('three upstreams of which two must agree', () => {
+  test.each<[string, Nodes, object]>([
+    [
+      'all agree',
+      { a: honest, b: honest, c: honest },
+      { answer: '0x1', failure: null, sent: '1,1,1' },
+    ],
+    [
+      'one differs',
+      { a: wrong, b: honest, c: honest },
+      { answer: '0x1', agreeing: 'b,c', disagreeing: 'a', all: 'a,b,c', failure: null },
+    ],
+    [
+      'all differ',
+      { a: wrong, b: honest, c: result('0x3') },
+      { answer: 'no-agreement', agreeing: '', disagreeing: 'a,b,c', failure: 'no-agreement' },
+    ],
+    [
+      'one is down',
+      { a: { fault: 'refused' }, b: honest, c: honest },
+      { answer: '0x1', agreeing: 'b,c', all: 'a,b,c' },
+    ],
+    [
+      'one is limited',
+      { a: limited, b: honest, c: honest },
+      { answer: '0x1', agreeing: 'b,c', disagreeing: '' },
+    ],
+    [
+      'one hangs',
+      { a: hangs, b: honest, c: honest },
+      { answer: '0x1', agreeing: 'b,c', tookMs: 10 },
+    ],
+    [
+      'two are down',
+      { a: { fault: 'refused' }, b: limited, c: honest },
+      { answer: 'insufficient-responses', failure: 'insufficient-responses' },
+    ],
+    [
+      'one down, two differ',
+      { a: { fault: 'refused' }, b: wrong, c: honest },
+      { answer: 'no-agreement' },
+    ],
+    [
+      'an error of the nodes is an answer by its class',
+      {
+        a: nodeError(3, 'execution reverted: x'),
+        b: nodeError(-32000, 'execution reverted'),
+        c: honest,
+      },
+      { agreeing: 'a,b' },
+    ],
+    [
+      'an error that another node might not return is no vote',
+      { a: nodeError(-32000, 'header not found'), b: honest, c: honest },
+      { answer: '0x1', agreeing: 'b,c', disagreeing: '' },
+    ],
+    [
+      'all have only such an error',
+      {
+        a: nodeError(-32000, 'header not found'),
+        b: nodeError(-32000, 'header not found'),
+        c: { fault: 'refused' },
+      },
+      { answer: { code: -32000, message: 'header not found' }, agreeing: 'a,b' },
+    ],
+  ])('%s', async (_, nodes, expected) => {
+    expect(await new Fixture(nodes).validate()).toMatchObject(expected)
+  })
+
+  it('asks another one in place of one that fails, is limited or hangs', async () => {
+    for (const bad of [{ fault: 'refused' } as const, limited, hangs]) {
+      const nodes = { a: bad, b: honest, c: bad, d: honest }
+      const { answer, agreeing } = await new Fixture(nodes, { participants: 2 }).validate()
+      expect([answer, agreeing]).toEqual(['0x1', 'b,d'])
+    }
+  })
+
+  it('takes the answer of a slow one when the others are not enough', async () => {
+    const slow = { script: () => ({ afterMs: 5_000, ...honest }) }
+    const nodes = { a: slow, b: honest, c: { fault: 'refused' } as const }
+    expect(await new Fixture(nodes).validate()).toMatchObject({ answer: '0x1', agreeing: 'a,b' })
+  })
+
+  it('fails as soon as all have answered, however long ago the first of them did', async () => {
+    const slow = (answer: ScriptedAnswer) => ({ script: () => ({ ...answer, afterMs: 3_000 }) })
+    const nodes = { a: honest, b: nodeError(-32000, 'header not found'), c: slow(wrong) }
+    expect(await new Fixture(nodes).validate()).toMatchObject({
+      answer: 'no-agreement',
+      disagreeing: 'a,c',
+      tookMs: 3_000,
+    })
+  })
+
+  it('leaves other methods alone', async () => {
+    const seen = await new Fixture({ a: honest, b: honest }).validate({ method: 'eth_call' })
+    expect(seen).toMatchObject({ agreeing: undefined, sent: '1,0' })
+  })
+
+  it('reports each outcome', async () => {
+    const fixture = new Fixture({ a: honest, b: honest, c: wrong })
+    await fixture.validate()
+    fixture.transport('b').play(() => result('0x3'))
+    await fixture.validate()
+    expect(fixture.outcomes).toEqual([null, 'no-agreement'])
+  })
+})
+
+describe('groups', () => {
+  const of = (group: string, answer: ScriptedAnswer): FixtureUpstream => ({
+    group,
+    script: () => answer,
+  })
+
+  test.each<[string, Nodes, Partial<PolicyConfig>, object]>([
+    [
+      'are asked in turn',
+      { a: of('x', honest), b: of('x', honest), c: of('y', honest) },
+      { minGroups: 2, participants: 2 },
+      { answer: '0x1', sent: '1,0,1' },
+    ],
+    [
+      'that do not agree',
+      { a: of('x', honest), b: of('x', honest), c: of('y', wrong) },
+      { minGroups: 2 },
+      { answer: 'diversity-unmet', agreeing: 'a,b', disagreeing: 'c' },
+    ],
+    [
+      'without a quorum in each',
+      { a: of('x', honest), b: of('x', honest), c: of('y', honest), d: of('y', wrong) },
+      { minGroups: 2, perGroupQuorum: 2 },
+      { answer: 'group-quorum-unmet', sent: '1,1,1,1' },
+    ],
+    [
+      'that are too few',
+      { a: of('x', honest), b: of('x', honest), c: of('x', honest) },
+      { minGroups: 2 },
+      { answer: 'insufficient-groups', failure: 'insufficient-groups', sent: '0,0,0' },
+    ],
+    [
+      'with one vote each',
+      { a: of('x', wrong), b: of('x', wrong), c: of('y', honest), d: of('z', honest) },
+      { oneVotePerGroup: true },
+      { answer: '0x1', agreeing: 'c,d', sent: '1,0,1,1' },
+    ],
+    [
+      'with one vote each, whose first upstream is down',
+      { a: of('x', { fault: 'refused' }), b: of('x', honest), c: of('y', honest) },
+      { oneVotePerGroup: true, participants: 2 },
+      { answer: '0x1', agreeing: 'b,c' },
+    ],
+    [
+      'are filled to their quorum one after the other',
+      {
+        a: of('x', honest),
+        b: of('y', honest),
+        c: of('z', honest),
+        d: of('x', honest),
+        e: of('y', honest),
+      },
+      { minGroups: 2, perGroupQuorum: 2, agreement: 4, participants: 4 },
+      { answer: '0x1', agreeing: 'a,b,d,e' },
+    ],
+  ])('%s', async (_, nodes, own, expected) => {
+    expect(await new Fixture(nodes, own).validate()).toMatchObject(expected)
+  })
+})
+
+describe('a caller', () => {
+  const four = { a: honest, b: honest, c: honest, d: honest }
+
+  test.each<[string, Partial<PolicyConfig> | null, Partial<Directives>, object]>([
+    ['asks without a policy', null, asks(3, 2), { answer: '0x1', sent: '1,1,1,0' }],
+    ['raises a policy', {}, asks(4, 4), { answer: '0x1', agreeing: 'a,b,c,d' }],
+    ['cannot shrink a policy', {}, asks(1, 1), { sent: '1,1,1,0' }],
+    ['is cut to the cap', { maxParticipants: 3 }, asks(4, 2), { sent: '1,1,1,0' }],
+    [
+      'is cut to the cap of agreement',
+      { maxAgreement: 2 },
+      asks(3, 3),
+      { answer: '0x1', sent: '1,1,1,0' },
+    ],
+    [
+      'asks for more agreement than the cap of participants',
+      { maxParticipants: 3 },
+      asks(4, 4),
+      { answer: 'insufficient-capacity', sent: '0,0,0,0' },
+    ],
+    [
+      'asks for more upstreams than there are',
+      null,
+      asks(9, 2),
+      { answer: '0x1', sent: '1,1,1,1' },
+    ],
+    [
+      'asks for more agreement than there are',
+      null,
+      asks(9, 5),
+      { answer: 'insufficient-capacity', sent: '0,0,0,0' },
+    ],
+    [
+      'excludes so many that too few are left',
+      {},
+      { blockProviders: ['a', 'b'] },
+      { answer: 'insufficient-capacity', failure: 'insufficient-capacity', sent: '0,0,0,0' },
+    ],
+    [
+      'is forbidden to ask',
+      { forbidsCallers: true },
+      asks(3, 2),
+      { answer: 'bad-directive', sent: '0,0,0,0' },
+    ],
+    [
+      'does not ask where a policy only forbids',
+      { forbidsCallers: true, agreement: 0, participants: 0 },
+      {},
+      { sent: '1,0,0,0' },
+    ],
+    [
+      'names an upstream to be among them',
+      null,
+      { ...asks(2, 2), selectProvider: 'd' },
+      { sent: '1,0,0,1' },
+    ],
+  ])('%s', async (_, own, directives, expected) => {
+    const { sent, ...seen } = await new Fixture(four, own).validate({ directives })
+    expect({ ...seen, sent: sent.split(',').length === 4 ? sent : '' }).toMatchObject(expected)
+  })
+
+  it.each(['eth_sendRawTransaction', 'eth_subscribe', 'eth_newFilter'])(
+    'cannot ask for it of %s',
+    async (method) => {
+      const seen = await new Fixture(four, null).validate({
+        method,
+        params: ['0x1'],
+        directives: asks(3, 2),
+      })
+      expect(seen).toMatchObject({ answer: 'bad-directive', sent: '0,0,0,0' })
+    },
+  )
+
+  it('that leaves ends every attempt', async () => {
+    const fixture = new Fixture({ a: hangs, b: hangs, c: hangs })
+    const abort = new AbortController()
+    const seen = fixture.begin({ signal: abort.signal })
+    abort.abort()
+    expect((await seen).outcome).toBe('CallAborted')
+    expect(fixture.pool.upstreams.map(({ sessions }) => sessions)).toEqual([0, 0, 0])
+  })
+})
+
+describe('the latest block', () => {
+  /** Its balance is that of the block which it is asked about; its own head if that is the latest one. */
+  const at = (head: number): FixtureUpstream => ({
+    script: ({ body }) => {
+      const { params } = JSON.parse(Buffer.from(body as Uint8Array).toString()) as {
+        params: string[]
+      }
+      const block = params[1] === undefined || params[1] === 'latest' ? head : Number(params[1])
+      return block > head
+        ? nodeError(-32000, 'header not found')
+        : result(`0x${block.toString(16)}`)
+    },
+  })
+
+  it.each([[['0xaa', 'latest']], [['0xaa']]])(
+    'is the same for all that are asked: %j',
+    async (params) => {
+      const fixture = new Fixture({ a: at(16), b: at(17), c: at(15) })
+      fixture.head('a', 16).head('b', 17).head('c', 15)
+      expect(await fixture.validate({ params })).toMatchObject({ answer: '0xf', disagreeing: '' })
+    },
+  )
+
+  it('is not below the block that the caller has seen', async () => {
+    const fixture = new Fixture({ a: at(16), b: at(17), c: at(15) })
+    fixture.head('a', 16).head('b', 17).head('c', 15)
+    const seen = await fixture.validate({ directives: { minBlock: 16 } })
+    expect(seen).toMatchObject({ answer: '0x10', agreeing: 'a,b' })
+  })
+
+  it('is left to the nodes where no heads are known', async () => {
+    const fixture = new Fixture({ a: at(15), b: at(16), c: at(16) })
+    expect(await fixture.validate()).toMatchObject({ answer: '0x10', disagreeing: 'a' })
+  })
+})
+
+describe('a difference about a finalized block', () => {
+  const asked = { params: ['0xaa', '0x10'] }
+
+  it('is reported with both answers, and lowers the score of the upstream', async () => {
+    const fixture = new Fixture({ a: wrong, b: honest, c: honest })
+    fixture.head('a', 1_000).head('b', 1_000).head('c', 1_000)
+    const [{ score }] = fixture.pool.upstreams as [(typeof fixture.pool.upstreams)[0]]
+    const before = score.availability(fixture.clock.nowMs())
+    await fixture.validate(asked)
+    expect(fixture.mismatches).toMatchObject([
+      [
+        { upstream: 'a', excerpt: '"0x2"' },
+        { upstream: 'b', excerpt: '"0x1"' },
+      ],
+    ])
+    expect(score.availability(fixture.clock.nowMs())).toBeLessThan(before)
+  })
+
+  it('is reported without agreement as well', async () => {
+    const fixture = new Fixture({ a: wrong, b: honest, c: result('0x3') })
+    fixture.head('a', 1_000).head('b', 1_000).head('c', 1_000)
+    await fixture.validate(asked)
+    expect(fixture.mismatches).toMatchObject([
+      [{}, null],
+      [{}, null],
+      [{}, null],
+    ])
+  })
+
+  it('is not reported for a block near the head', async () => {
+    const fixture = new Fixture({ a: wrong, b: honest, c: honest })
+    fixture.head('a', 20).head('b', 20).head('c', 20)
+    await fixture.validate(asked)
+    expect(fixture.mismatches).toEqual([])
+  })
+})

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { describe, expect, test } from 'vitest'
+import type { ApiInterface } from '../config/types.ts'
+import { digestOf } from './digest.ts'
+
+function textOf(
+  body: string,
+  ignored: readonly string[] = [],
+  apiInterface: ApiInterface = 'jsonrpc',
+) {
+  return digestOf({ refusal: null }, Buffer.from(body), apiInterface, ignored).answer
+}
+
+function answer(result: string, id = 1): string {
+  return `{"jsonrpc":"2.0","id":${id},"result":${result}}`
+}
+
+const deep = `${'['.repeat(9_000)}${']'.repeat(9_000)}`
+
+describe('the same answer', () => {
+  test.each<[string, string, string, string[]?, ApiInterface?]>([
+    [
+      'keys in another order',
+      answer('{"a":1,"b":{"c":2,"d":3}}'),
+      answer('{"b":{"d":3,"c":2},"a":1}'),
+    ],
+    ['spaces', answer('[1, 2]'), answer('[1,2]')],
+    ['another id', answer('"0x1"'), '{"id":"x","result":"0x1"}'],
+    ['another spelling of a number', answer('1.0'), answer('1')],
+    ['escapes', answer('"\\u0061"'), answer('"a"')],
+    [
+      'an ignored field',
+      answer('{"context":{"slot":1},"value":2}'),
+      answer('{"context":{"slot":7},"value":2}'),
+      ['context.slot'],
+    ],
+    ['an ignored field of each', answer('[{"a":1,"b":2}]'), answer('[{"a":9,"b":2}]'), ['*.a']],
+    ['a missing ignored field', answer('{"value":2}'), answer('{"own":7,"value":2}'), ['own']],
+    ['REST', '{"a":1,"b":2}', '{"b":2,"a":1}', [], 'rest'],
+    ['Tendermint RPC without its envelope', '{"a":1}', answer('{"a":1}'), [], 'tendermintrpc'],
+    ['no JSON', 'plain', 'plain', [], 'rest'],
+    ['nested deep', answer(deep), answer(deep)],
+  ])('%s', (_, one, other, ignored, apiInterface) => {
+    expect(textOf(one, ignored, apiInterface)).toBe(textOf(other, ignored, apiInterface))
+  })
+})
+
+describe('another answer', () => {
+  test.each<[string, string, string, string[]?, ApiInterface?]>([
+    ['a value', answer('"0x1"'), answer('"0x2"')],
+    ['the case of hex', answer('"0xAB"'), answer('"0xab"')],
+    ['null', answer('null'), answer('"0x1"')],
+    [
+      'numbers that a double rounds alike',
+      answer('12345678901234567890'),
+      answer('12345678901234567891'),
+    ],
+    ['the order of a list', answer('[1,2]'), answer('[2,1]')],
+    ['a number and a text', answer('1'), answer('"1"')],
+    ['a field more', answer('{"a":1}'), answer('{"a":1,"b":null}')],
+    ['a name with a point', answer('{"a.b":1}'), answer('{"a.b":2}'), ['a.b']],
+    ['bytes of gRPC', 'ab', 'ac', [], 'grpc'],
+    ['__proto__', answer('{"__proto__":1}'), answer('{"__proto__":2}')],
+  ])('%s', (_, one, other, ignored, apiInterface) => {
+    expect(textOf(one, ignored, apiInterface)).not.toBe(textOf(other, ignored, apiInterface))
+  })
+})
+
+test('an excerpt is bounded', () => {
+  const body = Buffer.from(answer(`"${'x'.repeat(10_000)}"`))
+  expect(digestOf({ refusal: null }, body, 'jsonrpc', []).excerpt).toHaveLength(256)
+  expect(digestOf({ refusal: null }, body, 'grpc', []).excerpt).toHaveLength(256)
+})

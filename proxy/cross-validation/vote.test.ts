@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { describe, expect, it, test } from 'vitest'
+import { decide, type Rule, type Vote } from './vote.ts'
+
+/** `Aa` is a vote of group A for answer a. */
+function votes(text: string): Vote[] {
+  return text
+    .split(' ')
+    .filter((each) => each !== '')
+    .map(([group = '', answer = ''], at) => ({ upstream: `n${at}`, group, answer }))
+}
+
+const plain: Rule = { agreement: 2, minGroups: 1, perGroupQuorum: 1 }
+
+describe('a decision', () => {
+  test.each<[string, string, Partial<Rule>, number, string]>([
+    ['is agreed at the threshold', 'Aa Ba', {}, 1, 'a'],
+    ['is open while another answer may get more', 'Aa Ba', {}, 3, 'open'],
+    ['is agreed when another answer may get as many at most', 'Aa Ba', {}, 2, 'a'],
+    ['is not that of a minority', 'Aa Ba Cb Db Eb', {}, 0, 'b'],
+    ['is the first of two with equally many', 'Aa Bb Cb Da', {}, 0, 'a'],
+    [
+      'is that of two with equally many which meets the rule',
+      'Aa Aa Bb Cb',
+      { minGroups: 2 },
+      0,
+      'b',
+    ],
+    ['is open before the threshold', 'Aa', {}, 2, 'open'],
+    ['fails when all differ', 'Aa Bb Cc', {}, 0, 'no-agreement'],
+    ['fails without enough answers', 'Aa', {}, 0, 'insufficient-responses'],
+    ['fails without any answer', '', { agreement: 1 }, 0, 'insufficient-responses'],
+    ['waits for another group', 'Aa Aa', { minGroups: 2 }, 1, 'open'],
+    ['fails without another group', 'Aa Aa Bb', { minGroups: 2 }, 0, 'diversity-unmet'],
+    [
+      'needs a quorum in each group',
+      'Aa Aa Ba',
+      { minGroups: 2, perGroupQuorum: 2 },
+      0,
+      'group-quorum-unmet',
+    ],
+    ['counts groups with a quorum', 'Aa Aa Ba Ba Cb', { minGroups: 2, perGroupQuorum: 2 }, 0, 'a'],
+    [
+      'is not that of a minority of more groups',
+      'Aa Aa Aa Bb Cb',
+      { minGroups: 2 },
+      0,
+      'diversity-unmet',
+    ],
+  ])('%s: %s', (_, text, rule, pending, expected) => {
+    const decision = decide(votes(text), { ...plain, ...rule }, pending)
+    const seen = { agreed: 'answer', failed: 'reason', open: 'kind' } as const
+    expect(Reflect.get(decision, seen[decision.kind])).toBe(expected)
+  })
+
+  it('waits for late ones only while the others do not agree', () => {
+    expect(decide(votes('Aa Ba'), plain, 0, 3).kind).toBe('agreed')
+    expect(decide(votes('Aa Bb'), plain, 0, 1).kind).toBe('open')
+  })
+})
+
+const groups = ['A', 'B', 'C']
+const answers = ['a', 'b', 'c']
+const cells = groups.flatMap((group) => answers.map((answer) => group + answer))
+
+/** Every way in which up to `most` nodes of three groups give three answers; the order does not count. */
+function* patterns(most: number, from = 0): Generator<string[]> {
+  yield []
+  if (most === 0) return
+  for (let at = from; at < cells.length; at++)
+    for (const rest of patterns(most - 1, at)) yield [cells[at] as string, ...rest]
+}
+
+function countOf(all: readonly Vote[], answer: string): number {
+  return all.filter((vote) => vote.answer === answer).length
+}
+
+function meets(all: readonly Vote[], answer: string, rule: Rule): boolean {
+  const own = all.filter((vote) => vote.answer === answer)
+  const quorums = groups.filter(
+    (group) => own.filter((vote) => vote.group === group).length >= rule.perGroupQuorum,
+  )
+  return own.length >= rule.agreement && quorums.length >= rule.minGroups
+}
+
+describe('over every pattern of up to 7 nodes and 3 groups, at every threshold', () => {
+  const rules = [1, 2, 3, 4, 5, 6, 7].flatMap((agreement) =>
+    [1, 2, 3].flatMap((minGroups) =>
+      [1, 2, 3].map((perGroupQuorum) => ({ agreement, minGroups, perGroupQuorum })),
+    ),
+  )
+  const all = [...patterns(7)].map((pattern) => votes(pattern.join(' ')))
+
+  it('never gives the answer of a minority, and never fails where the policy is met', () => {
+    for (const pattern of all) {
+      const most = Math.max(...answers.map((each) => countOf(pattern, each)))
+      const best = answers.filter((each) => countOf(pattern, each) === most)
+      for (const rule of rules) {
+        const decision = decide(pattern, rule, 0)
+        const right = best.filter((each) => meets(pattern, each, rule))
+        const isRight =
+          right.length > 0
+            ? decision.kind === 'agreed' && right.includes(decision.answer)
+            : decision.kind === 'failed'
+        if (!isRight) expect.fail(JSON.stringify({ pattern, rule, decision }))
+      }
+    }
+    expect(all.length).toBeGreaterThan(10_000)
+  })
+
+  it('decides early only for what later votes cannot outvote', () => {
+    const small = all.filter(({ length }) => length <= 5)
+    let agreed = 0
+    for (const pattern of small)
+      for (let pending = 1; pending <= 7 - pattern.length; pending++)
+        for (const rule of rules) {
+          const decision = decide(pattern, rule, pending)
+          if (decision.kind === 'failed') expect.fail(JSON.stringify({ pattern, rule, decision }))
+          if (decision.kind !== 'agreed') continue
+          const others = answers.filter((each) => each !== decision.answer)
+          const most = Math.max(...others.map((each) => countOf(pattern, each))) + pending
+          const isSafe =
+            countOf(pattern, decision.answer) >= most && meets(pattern, decision.answer, rule)
+          if (!isSafe) expect.fail(JSON.stringify({ pattern, rule, pending, decision }))
+          agreed += 1
+        }
+    expect(agreed).toBeGreaterThan(1_000)
+  })
+})

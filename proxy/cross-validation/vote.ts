@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+
+/** One upstream's answer, of which only equality counts. */
+export interface Vote {
+  readonly upstream: string
+  readonly group: string
+  /** The same text for the same answer. */
+  readonly answer: string
+}
+
+/** So many votes for an answer make it the agreed one, from so many groups with so many of them each. */
+export interface Rule {
+  readonly agreement: number
+  readonly minGroups: number
+  readonly perGroupQuorum: number
+}
+
+export type VoteFailure =
+  'insufficient-responses' | 'no-agreement' | 'diversity-unmet' | 'group-quorum-unmet'
+
+export type Decision =
+  | { readonly kind: 'agreed'; readonly answer: string }
+  /** More votes may change it. */
+  | { readonly kind: 'open' }
+  /** `answer`: the one with the most votes, where too few groups gave it. */
+  | { readonly kind: 'failed'; readonly reason: VoteFailure; readonly answer: string | null }
+
+/**
+ * Decides by the votes that are in. The answer with the most votes is agreed on once it meets the rule and no other
+ * can get more: so no minority wins, whatever the threshold and the order of votes.
+ *
+ * @param pending votes that may come soon
+ * @param late votes that may still come, but are not waited for when the rest agrees
+ */
+export function decide(votes: readonly Vote[], rule: Rule, pending: number, late = 0): Decision {
+  const byAnswer = [...Map.groupBy(votes, ({ answer }) => answer)]
+  const ranked = byAnswer.toSorted(([, a], [, b]) => b.length - a.length)
+  const count = ranked[0]?.[1].length ?? 0
+  const best = ranked.filter(([, own]) => own.length === count)
+  const agreed = best.find(
+    ([, own]) => own.length >= rule.agreement && lackOfGroups(own, rule) === null,
+  )
+  const next = ranked.find((each) => each !== agreed)?.[1].length ?? 0
+  if (agreed && count >= next + pending) return { kind: 'agreed', answer: agreed[0] }
+  if (pending + late > 0) return { kind: 'open' }
+  const [first] = best
+  const lack = first && count >= rule.agreement ? lackOfGroups(first[1], rule) : null
+  const other = votes.length < rule.agreement ? 'insufficient-responses' : 'no-agreement'
+  return { kind: 'failed', reason: lack ?? other, answer: lack && first ? first[0] : null }
+}
+
+/** What the groups of these votes lack; null: nothing. */
+function lackOfGroups(own: readonly Vote[], rule: Rule): VoteFailure | null {
+  const groups = [...Map.groupBy(own, ({ group }) => group).values()]
+  if (groups.length < rule.minGroups) return 'diversity-unmet'
+  const full = groups.filter(({ length }) => length >= rule.perGroupQuorum)
+  return full.length < rule.minGroups ? 'group-quorum-unmet' : null
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+
+/**
+ * The same text for the same value: members sorted, no spaces, numbers not rounded. Null for what is no JSON, or is
+ * nested too deep.
+ *
+ * @param member of the document that is wanted, where it is an object that has it; null: the whole document
+ * @param ignored paths of fields to leave out, such as `context.slot`; `*` is every element of a list
+ */
+export function canonicalJson(
+  bytes: Uint8Array,
+  member: string | null,
+  ignored: readonly string[],
+): string | null {
+  try {
+    const document = JSON.parse(Buffer.from(bytes).toString(), exactNumber) as Json
+    const hasIt = member !== null && isObject(document) && Object.hasOwn(document, member)
+    const value = hasIt ? (document[member] as Json) : document
+    for (const path of ignored) remove(value, path.split('.'))
+    return canonical(value)
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof RangeError) return null
+    throw error
+  }
+}
+
+type Json = string | number | boolean | null | Json[] | { [name: string]: Json } | ExactNumber
+
+/** A number that a double cannot hold. */
+class ExactNumber {
+  readonly source: string
+
+  constructor(source: string) {
+    this.source = source
+  }
+}
+
+/** Two long numbers must not be the same since they are rounded. */
+function exactNumber(_name: string, value: Json, context?: { source?: string }): Json {
+  const { source } = context ?? {}
+  if (typeof value !== 'number' || source === undefined || source.length < 16) return value
+  return new ExactNumber(source)
+}
+
+function canonical(value: Json): string {
+  if (value instanceof ExactNumber) return value.source
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
+  if (!isObject(value)) return JSON.stringify(value)
+  const members = Object.keys(value)
+    .toSorted()
+    .map((name) => `${JSON.stringify(name)}:${canonical(value[name] as Json)}`)
+  return `{${members.join(',')}}`
+}
+
+function remove(value: Json, [name = '', ...rest]: readonly string[]): void {
+  if (Array.isArray(value)) {
+    if (name === '*') for (const each of value) remove(each, rest)
+  } else if (!isObject(value)) return
+  else if (rest.length === 0) delete value[name]
+  else if (Object.hasOwn(value, name)) remove(value[name] as Json, rest)
+}
+
+function isObject(value: Json): value is { [name: string]: Json } {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !(value instanceof ExactNumber) &&
+    !Array.isArray(value)
+  )
+}

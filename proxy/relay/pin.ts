@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Place } from '../chain/native/schema.ts'
+import type { BlockPoint, BlockRef } from '../chain/types.ts'
+import type { Call } from './call.ts'
+import type { Upstream } from '../upstream/upstream.ts'
+import type { Outgoing } from '../upstream/wire.ts'
+
+/** The call is about the latest block, and its request can name another one instead. */
+export function canPin({ asked: { block, blockPlaces } }: Pick<Call, 'asked'>): boolean {
+  return Boolean(blockPlaces) && pointsOf(block).some(isLatest)
+}
+
+/** The same call about this block where it is about the latest one; null where its request has no room for it. */
+export function pinned<C extends Call>(call: C, number: number): C | null {
+  const { asked, request } = call
+  const { blockPlaces, block } = asked
+  if (!blockPlaces) return null
+  const { places, isHex } = blockPlaces
+  const height = isHex ? `0x${number.toString(16)}` : number
+  let changed: Outgoing | null = request
+  for (const [at, point] of pointsOf(block).entries()) {
+    const place = places[at]
+    if (!isLatest(point)) continue
+    changed = changed && place ? withHeight(changed, place, height) : null
+  }
+  if (changed === null) return null
+  const atNumber = (point: BlockPoint): BlockPoint =>
+    isLatest(point) ? { kind: 'number', number } : point
+  const ref: BlockRef =
+    block.kind === 'range'
+      ? { kind: 'range', from: atNumber(block.from), to: atNumber(block.to) }
+      : { kind: 'number', number }
+  return { ...call, asked: { ...asked, block: ref, tellsTip: null }, request: changed }
+}
+
+/**
+ * The latest block that all of these upstreams have; null while too few heads are known. One that lags does not hold
+ * the others back while enough do not.
+ */
+export function commonBlock(chosen: readonly Upstream[], agreement: number): number | null {
+  const known = chosen.filter(({ latest }) => latest !== null)
+  const fresh = known.filter(({ lags }) => !lags)
+  const heads = (fresh.length >= agreement ? fresh : known).map(({ latest }) => latest?.block ?? 0)
+  return heads.length < agreement ? null : Math.min(...heads)
+}
+
+function pointsOf(block: BlockRef): readonly BlockPoint[] {
+  if (block.kind === 'range') return [block.from, block.to]
+  return block.kind === 'none' || block.kind === 'invalid' ? [] : [block]
+}
+
+function isLatest(point: BlockPoint): boolean {
+  return point.kind === 'tag' && point.tag === 'latest'
+}
+
+function withHeight(request: Outgoing, place: Place, height: string | number): Outgoing | null {
+  const { header, query, name } = place
+  if (header !== undefined) {
+    const others = request.headers.filter(
+      (_, at) => request.headers[at - (at % 2)]?.toLowerCase() !== header,
+    )
+    return { ...request, headers: [...others, header, String(height)] }
+  }
+  if (query !== undefined) return withQuery(request, query, height)
+  if (place.message !== undefined || place['path-parameter'] !== undefined) return null
+  // Tendermint RPC in URI style.
+  if (request.verb === 'GET') return name === undefined ? null : withQuery(request, name, height)
+  return withParam(request, place, height)
+}
+
+function withQuery(request: Outgoing, name: string, height: string | number): Outgoing {
+  const [path = '', ...query] = request.path.split('?')
+  const others = query
+    .join('?')
+    .split('&')
+    .filter((each) => each !== '' && each.split('=')[0] !== name)
+  return { ...request, path: `${path}?${[...others, `${name}=${height}`].join('&')}` }
+}
+
+function withParam(
+  request: Outgoing,
+  { param, name, field = [] }: Place,
+  height: string | number,
+): Outgoing | null {
+  if (!(request.body instanceof Uint8Array)) return null
+  // Numbers stay as they are written.
+  const document = JSON.parse(Buffer.from(request.body).toString(), asWritten) as {
+    params?: unknown
+  }
+  const at = param ?? (name === undefined ? 0 : null)
+  const path = typeof field === 'string' ? [field] : field
+  const params = document?.params ?? (at === null ? {} : [])
+  const key = Array.isArray(params) ? at : name
+  if (key === null || key === undefined) return null
+  // Tendermint RPC writes heights as texts.
+  const written = typeof height === 'number' ? String(height) : height
+  const changed = put(params, [key, ...path], written)
+  return changed === undefined
+    ? null
+    : { ...request, body: Buffer.from(JSON.stringify({ ...document, params: changed })) }
+}
+
+/** Not in the types of the language yet. */
+const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => unknown }
+
+function asWritten(_name: string, value: unknown, context?: { source?: string }): unknown {
+  return typeof value === 'number' ? rawJSON(context?.source ?? String(value)) : value
+}
+
+/** A copy with the value at the path; undefined where there is no such place. */
+function put(
+  holder: unknown,
+  [key, ...rest]: readonly (string | number)[],
+  value: string,
+): unknown {
+  if (key === undefined) return value
+  if (typeof key === 'number') {
+    if (!Array.isArray(holder) || holder.length < key) return undefined
+    const items = holder as unknown[]
+    const item = put(items[key] ?? {}, rest, value)
+    return item === undefined ? undefined : items.toSpliced(key, 1, item)
+  }
+  if (typeof holder !== 'object' || holder === null || Array.isArray(holder)) return undefined
+  const item = put((holder as Record<string, unknown>)[key] ?? {}, rest, value)
+  return item === undefined ? undefined : { ...holder, [key]: item }
+}
