@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { stringify } from 'yaml'
+import { MemoryStore } from '../../proxy/cache/memory-store.ts'
 import { ByteBudget } from '../../proxy/bytes/byte-budget.ts'
 import { loadCatalog } from '../../proxy/chain/load-catalog.ts'
 import type { ChainCatalog } from '../../proxy/chain/types.ts'
@@ -86,6 +87,7 @@ export async function serveRouter(options: ServedRouterOptions): Promise<ServedR
     version: 'under-test',
     observers: combineObservers([]),
     budget,
+    cache: config.cache.maxBytes > 0 ? new MemoryStore(config.cache.maxBytes) : null,
     isDraining: () => false,
   })
   const [endpoint] = chain?.endpoints ?? []

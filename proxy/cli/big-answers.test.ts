@@ -71,6 +71,7 @@ strategy: round-robin
       random: seededRandom(1),
       version: 'test',
       budget: new ByteBudget(Infinity),
+      cache: null,
       isDraining: () => false,
       observers: {
         relayObserver: () => ({

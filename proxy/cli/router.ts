@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { getHeapStatistics } from 'node:v8'
 import { ByteBudget } from '../bytes/byte-budget.ts'
+import { MemoryStore } from '../cache/memory-store.ts'
 import type { ChainCatalog } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
@@ -43,12 +44,15 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
   // Node's heap limit follows the memory of the container.
   const defaultBytes = Math.floor(getHeapStatistics().heap_size_limit / 3)
   const budget = new ByteBudget(config.maxBufferedBytes ?? defaultBytes)
-  const metrics = createMetrics({ version, budget })
+  const { maxBytes } = config.cache
+  const cache = maxBytes > 0 ? new MemoryStore(maxBytes) : null
+  const metrics = createMetrics({ version, budget, cache })
   const log = createEventLog({ logger, clock })
   const observers = combineObservers([metrics, log])
   const health = new Health(clock)
   let draining = false
-  const chains = serveChains(config, { ...parts, observers, budget, isDraining: () => draining })
+  const served = { ...parts, observers, budget, cache, isDraining: () => draining }
+  const chains = serveChains(config, served)
   const endpoints = chains.flatMap((chain) => chain.endpoints)
   for (const { chainId, apiInterface, pool } of chains) {
     const snapshot = () => pool.snapshot()

@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { randomUUID } from 'node:crypto'
 import type { ByteBudget } from '../bytes/byte-budget.ts'
+import { withCache } from '../cache/cache.ts'
+import type { MemoryStore } from '../cache/memory-store.ts'
 import type { ChainCatalog } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
@@ -37,6 +39,8 @@ export interface ServedChainParts {
   readonly version: string
   readonly observers: Observers
   readonly budget: ByteBudget
+  /** Where answers are kept; null: nowhere. */
+  readonly cache: MemoryStore | null
   /** A stop has begun: `GET /health` sends clients elsewhere. */
   readonly isDraining: () => boolean
 }
@@ -75,7 +79,7 @@ function serveChain(
   router: RouterConfig,
   parts: ServedChainParts,
 ): ServedChain {
-  const { catalog, clock, random, observers, budget } = parts
+  const { catalog, clock, random, observers, budget, cache: store } = parts
   const [first] = configs
   if (!first) throw new Error('a chain is served by one listener at least')
   const { apiInterface } = first
@@ -131,6 +135,19 @@ function serveChain(
     })
     return withFilters(relay, { chain, pool })
   }
+  const policies = router.cache.policies.filter(
+    (each) =>
+      (each.chainId === null || catalog.find(each.chainId) === chain) &&
+      (each.apiInterface ?? apiInterface) === apiInterface,
+  )
+  const cachedRelayFor = (config: EndpointConfig) => {
+    const relay = relayFor(config)
+    if (store === null) return relay
+    const dialect = dialects[apiInterface]
+    // What one level of checks lets pass is nothing for another.
+    const scope = config.relay.integrity
+    return withCache(relay, { chain, iface, pool, dialect, clock, store, policies, scope })
+  }
   const subscriptions = serveSubscriptions({
     ...{ chain, iface, pool, clock, relay: relayFor(first), ...first.relay },
     config: router.subscriptions,
@@ -141,7 +158,7 @@ function serveChain(
     listener: listeners[apiInterface]({
       address: config.address,
       iface,
-      relay: relayFor(config),
+      relay: cachedRelayFor(config),
       clock,
       observer: observers.listenerObserver(chainId, apiInterface),
       maxRequestBytes: router.maxRequestBytes,

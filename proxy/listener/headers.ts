@@ -51,9 +51,16 @@ export const directiveHeaders = [
       'The time of each attempt, verbatim: `--min-relay-timeout` does not raise it. A value that is not a duration above zero is refused with -32600.',
   },
   {
+    name: 'rpc-force-cache-refresh',
+    value: 'anything',
+    effect:
+      'The call goes to an upstream although its answer is kept, and the new answer is kept instead.',
+  },
+  {
     name: 'rpc-debug-relay',
     value: '`true`',
-    effect: 'A line in the log for each attempt of this request. `false`, `0` and nothing mean no.',
+    effect:
+      'A line in the log for each attempt of this request, and the reason in `Rpc-Cache`. `false`, `0` and nothing mean no.',
   },
 ] as const
 
@@ -89,6 +96,9 @@ export function readDirectives(headers: HeaderList): Directives | RelayError {
         break
       case 'rpc-relay-timeout':
         timeoutMs ??= parseDuration(value) ?? 0
+        break
+      case 'rpc-force-cache-refresh':
+        directives.refreshCache = true
         break
       case 'rpc-debug-relay':
         directives.debugRelay ||= !['', '0', 'false'].includes(value.toLowerCase())
@@ -147,7 +157,8 @@ export function forwardHeaders(
 export const metadataHeaders = {
   provider: {
     name: 'Rpc-Provider-Address',
-    about: 'The upstream that gave the answer. Absent when the router itself answered.',
+    about:
+      'The upstream that gave the answer, also where it was kept since. Absent when the router itself answered.',
     ofBatch: 'All that answered an item.',
   },
   upstream: {
@@ -165,6 +176,12 @@ export const metadataHeaders = {
     name: 'Provider-Latest-Block',
     about: 'The latest block that this upstream is known to have. Absent while it is unknown.',
     ofBatch: 'The lowest of the upstreams that answered.',
+  },
+  cache: {
+    name: 'Rpc-Cache',
+    about:
+      'What the cache did: `hit`, `miss`, `refresh`, `coalesced` (the same call was on its way already) or `bypass`. With `rpc-debug-relay` the reason follows, as in `bypass; why=pending`; see [the cache](../concepts/cache.md). Absent where nothing is kept.',
+    ofBatch: 'Each that an item had, with commas.',
   },
   guid: {
     name: 'Rpc-Guid',
@@ -212,6 +229,7 @@ export class ResponseMetadata {
   #nodeErrors: string[] | null = null
   #reported: string[] | null = null
   #candidates: readonly Candidate[] | null = null
+  #cache: string[] | null = null
   #calls = 0
 
   constructor(guid: string, version: string) {
@@ -219,8 +237,11 @@ export class ResponseMetadata {
     this.#version = version
   }
 
-  /** Adds one call that has ended. `reply` is null when the router itself answered. */
-  add(journal: Journal, reply: Reply | null): this {
+  /**
+   * Adds one call that has ended. `reply` is null when the router itself answered.
+   * @param isDebugged the client asked for reasons
+   */
+  add(journal: Journal, reply: Reply | null, isDebugged = false): this {
     this.#calls += 1
     this.#candidates = this.#calls === 1 ? journal.candidates : null
     if (reply) {
@@ -228,6 +249,14 @@ export class ResponseMetadata {
       const block = reply.latestBlock
       if (block !== null && (this.#latestBlock === null || block < this.#latestBlock))
         this.#latestBlock = block
+    }
+    const { cache } = journal
+    if (cache) {
+      const isTold = isDebugged && cache.why !== null
+      this.#cache = joined(
+        this.#cache,
+        isTold ? `${cache.verdict}; why=${cache.why}` : cache.verdict,
+      )
     }
     this.#retries += journal.retries
     for (const { upstream, result } of journal.attempts) {
@@ -253,6 +282,7 @@ export class ResponseMetadata {
       headers.push(names.provider.name, providers, names.upstream.name, providers)
     }
     if (this.#latestBlock !== null) headers.push(names.latestBlock.name, String(this.#latestBlock))
+    if (this.#cache) headers.push(names.cache.name, this.#cache.join(','))
     if (this.#errored) headers.push(names.errored.name, this.#errored.join(','))
     if (this.#nodeErrors) headers.push(names.nodeErrors.name, this.#nodeErrors.join(','))
     if (this.#reported) headers.push(names.reported.name, this.#reported.join(','))

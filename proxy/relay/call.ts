@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureClass } from '../chain/failure-table.ts'
 import type { Classification } from '../chain/types.ts'
+import type { AgeClass } from '../config/types.ts'
 import type { CancelSignal } from '../clock/cancellation.ts'
 import type { Violation } from '../integrity/violation.ts'
 import type { NodeUrl } from '../upstream/upstream.ts'
@@ -27,7 +28,7 @@ export interface Call {
   readonly signal: CancelSignal
   /** What happened to it so far; written by the relay, read for headers, logs and metrics. */
   readonly journal: Journal
-  /** The params of a write without its id, to recognise it when it is sent again; absent: the whole body. */
+  /** The params without the id, as the client wrote them, to recognise the same call; absent: the whole body. */
   readonly payload?: Uint8Array
   /**
    * How the first attempt may share a request with others, if the relay sends it before it waits for
@@ -48,6 +49,8 @@ export interface Directives {
   readonly relayTimeoutMs: number | null
   /** `rpc-debug-relay`: a log line per attempt. */
   readonly debugRelay: boolean
+  /** `rpc-force-cache-refresh`: no answer that was kept. */
+  readonly refreshCache: boolean
 }
 
 export const noDirectives: Directives = {
@@ -56,6 +59,7 @@ export const noDirectives: Directives = {
   extension: null,
   relayTimeoutMs: null,
   debugRelay: false,
+  refreshCache: false,
 }
 
 /** Sends a request to a URL. @throws TransportError */
@@ -115,6 +119,27 @@ export interface AttemptRecord {
   missedBlock: boolean
 }
 
+/** What the cache did with one call. */
+export interface CacheNote {
+  readonly verdict: 'hit' | 'miss' | 'refresh' | 'coalesced' | 'bypass'
+  /** How long its answers stay true; `none` where they are not kept. */
+  readonly ageClass: AgeClass | 'none'
+  /** Why it was bypassed, or why the answer was not kept; null where there is nothing to say. */
+  readonly why: CacheWhy | null
+}
+
+/** What keeps an answer out of the cache. */
+export type CacheWhy =
+  | 'pending'
+  | 'write'
+  | 'method'
+  | 'policy'
+  | 'block-unknown'
+  | 'empty'
+  | 'error'
+  | 'too-large'
+  | 'store-down'
+
 /** What happened to one call. The relay writes it; response headers and logs are made from it. */
 export class Journal {
   readonly startedMs: number
@@ -127,6 +152,8 @@ export class Journal {
   maxAttempts = Infinity
   /** The candidates of the last draw, where selection stats are enabled. */
   candidates: readonly Candidate[] | null = null
+  /** Null where there is no cache. */
+  cache: CacheNote | null = null
   /**
    * It may be a stream, which may stay open and silent for as long as its client lets it. It has no
    * relay budget, and no upstream is late.

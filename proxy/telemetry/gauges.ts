@@ -27,6 +27,25 @@ const ofUpstream: readonly (readonly [Series, (upstream: UpstreamSnapshot) => nu
   [series.urlsInCooldown, ({ urlsInCooldown }) => urlsInCooldown],
 ]
 
+/** What the memory for kept answers holds. */
+export interface CacheFigures {
+  readonly bytes: number
+  readonly count: number
+  readonly evictions: number
+}
+
+/** Series of the memory for kept answers, read at each scrape. */
+export function registerCache(registry: Registry, cache: CacheFigures | null): void {
+  const row = ({ name, help, type }: Series, read: (figures: CacheFigures) => number) => {
+    const value = () => (cache === null ? 0 : read(cache))
+    const get = async () => ({ name, help, type, values: [{ labels: {}, value: value() }] })
+    registry.registerMetric({ name, get } as unknown as Metric)
+  }
+  row(series.cacheBytes, ({ bytes }) => bytes)
+  row(series.cacheEntries, ({ count }) => count)
+  row(series.cacheEvictions, ({ evictions }) => evictions)
+}
+
 /** Gauges that mirror the pools: read at each scrape, and without cost in between. */
 export class PoolGauges {
   readonly #pools: RegisteredPool[] = []

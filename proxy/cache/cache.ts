@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Chain, ChainInterface } from '../chain/types.ts'
+import type { Clock } from '../clock/clock.ts'
+import type { CachePolicy } from '../config/types.ts'
+import type { CacheWhy, Call } from '../relay/call.ts'
+import { CallAborted } from '../relay/errors.ts'
+import type { Relay } from '../relay/relay.ts'
+import type { Reply } from '../relay/reply.ts'
+import type { Dialect } from '../upstream/dialect.ts'
+import type { Pool } from '../upstream/pool.ts'
+import type { HeaderList } from '../upstream/wire.ts'
+import { ageClassOf, finalDistance, whyNever } from './age.ts'
+import { Branch } from './branch.ts'
+import { answerOf, type Entry, mayComeFrom, ownBytes, replyOf } from './entry.ts'
+import { holdingOf, type Moment } from './holding.ts'
+import { keyOf } from './key.ts'
+import { type Lifetimes, lifetimesOf } from './lifetimes.ts'
+import type { MemoryStore } from './memory-store.ts'
+
+export interface CacheOptions {
+  readonly chain: Chain
+  readonly iface: ChainInterface
+  readonly pool: Pool
+  readonly dialect: Dialect
+  readonly clock: Clock
+  readonly store: MemoryStore
+  /** Those of this chain and interface. */
+  readonly policies: readonly CachePolicy[]
+  /** Of listeners that may have one another's answers. */
+  readonly scope: string
+}
+
+/** A relay that answers from what it keeps, and asks once for what many ask at the same time. */
+export function withCache(relay: Relay, options: CacheOptions): Relay {
+  const cached = new CachedRelay(relay, options)
+  return (call) => cached.run(call)
+}
+
+/** A call on its way to an upstream, and the others that wait for its answer. */
+interface Flight extends Moment {
+  readonly branch: number
+  followers: Follower[] | null
+}
+
+interface Follower {
+  readonly call: Call
+  readonly resolve: (reply: Reply | Promise<Reply>) => void
+  readonly reject: (error: unknown) => void
+}
+
+class CachedRelay {
+  readonly #relay: Relay
+  readonly #options: CacheOptions
+  readonly #scope: string
+  readonly #branch: Branch
+  readonly #distance: number
+  readonly #lifetimes: (method: string) => Lifetimes
+  readonly #flights = new Map<string, Flight>()
+
+  constructor(relay: Relay, options: CacheOptions) {
+    const { chain, iface, pool, policies, scope } = options
+    this.#relay = relay
+    this.#options = options
+    this.#scope = `${chain.id} ${iface.apiInterface} ${scope}`
+    this.#branch = new Branch(pool.upstreams)
+    this.#distance = finalDistance(chain)
+    this.#lifetimes = lifetimesOf(policies, chain.blockTimeMs)
+  }
+
+  run(call: Call): Promise<Reply> {
+    const { asked, journal, directives } = call
+    const why = this.#whyNot(call)
+    if (why !== null) return this.#bypass(call, why)
+    const key = keyOf(call, this.#scope)
+    if (key === null) return this.#bypass(call, 'too-large')
+    const { clock, pool, store } = this.#options
+    const nowMs = clock.nowMs()
+    const head = this.#branch.headAt(nowMs)
+    const { refreshCache } = directives
+    const entry = refreshCache ? undefined : store.get(key)
+    if (entry !== undefined && this.#holds(entry, head, nowMs) && mayComeFrom(entry, directives)) {
+      journal.cache = { verdict: 'hit', ageClass: entry.ageClass, why: null }
+      return Promise.resolve(replyOf(entry, call))
+    }
+    const { tip } = pool
+    const distance = this.#distance
+    const ageClass = ageClassOf(asked, tip, distance)
+    if (ageClass === null) return this.#bypass(call, 'block-unknown')
+    const flight: Flight = { tip, distance, head, branch: this.#branch.id, followers: null }
+    if (refreshCache || !isPlain(call)) {
+      journal.cache = { verdict: refreshCache ? 'refresh' : 'miss', ageClass, why: null }
+      return this.#ask(call, key, flight)
+    }
+    const first = this.#flights.get(key)
+    if (first !== undefined && first.head >= head && first.branch === flight.branch) {
+      journal.cache = { verdict: 'coalesced', ageClass, why: null }
+      return new Promise((resolve, reject) => {
+        first.followers ??= []
+        first.followers.push({ call, resolve, reject })
+      })
+    }
+    journal.cache = { verdict: 'miss', ageClass, why: null }
+    this.#flights.set(key, flight)
+    return this.#ask(call, key, flight)
+  }
+
+  #whyNot({ asked, request, journal }: Call): CacheWhy | null {
+    const why = whyNever(asked)
+    if (why !== null) return why
+    if (journal.mayStream || request.verb === 'HEAD') return 'method'
+    const { finalized, latest, 'near-head': nearHead } = this.#lifetimes(asked.method)
+    return finalized + latest + nearHead === 0 ? 'policy' : null
+  }
+
+  #bypass(call: Call, why: CacheWhy): Promise<Reply> {
+    call.journal.cache = { verdict: 'bypass', ageClass: 'none', why }
+    return this.#relay(call)
+  }
+
+  /** An entry is still true: no head is known that its answer could lack. */
+  #holds({ expiresMs, head, branch }: Entry, headNow: number, nowMs: number): boolean {
+    if (expiresMs <= nowMs) return false
+    return head === Infinity || (head >= headNow && branch === this.#branch.id)
+  }
+
+  #ask(call: Call, key: string, flight: Flight): Promise<Reply> {
+    return this.#relay(call).then(
+      (reply) => {
+        this.#land(key, flight)
+        const why = this.#keep(call, reply, key, flight)
+        const { cache } = call.journal
+        if (why !== null && cache) call.journal.cache = { ...cache, why }
+        if (flight.followers) this.#share(flight.followers, reply, call)
+        return reply
+      },
+      (error: unknown) => {
+        this.#land(key, flight)
+        for (const { call: each, resolve, reject } of flight.followers ?? []) {
+          // The client of the first one left: the others go on, again as one.
+          if (error instanceof CallAborted) resolve(this.run(each))
+          else reject(error)
+        }
+        throw error
+      },
+    )
+  }
+
+  #land(key: string, flight: Flight): void {
+    if (this.#flights.get(key) === flight) this.#flights.delete(key)
+  }
+
+  /** @returns why the answer is not kept, or not for long; null when it is */
+  #keep(call: Call, reply: Reply, key: string, flight: Flight): CacheWhy | null {
+    const { store, dialect, clock } = this.#options
+    const finding = call.reader.findingOf?.(reply.incoming)
+    if (finding?.kind === 'result' && finding.parsed !== undefined)
+      this.#branch.observe(finding.parsed, call.asked)
+    const holding = holdingOf(call, reply, flight, dialect)
+    if (typeof holding === 'string') return holding
+    const { ageClass, isEmpty } = holding
+    const lifetimes = this.#lifetimes(call.asked.method)
+    const ttlMs = isEmpty ? Math.min(lifetimes[ageClass], lifetimes.latest) : lifetimes[ageClass]
+    if (ttlMs === 0) return 'policy'
+    const answer = answerOf(reply, call)
+    if (answer === null) return 'error'
+    const isKept = store.set(key, {
+      ...answer,
+      body: ownBytes(answer.body),
+      headers: this.#headersOf(answer.headers),
+      ageClass,
+      expiresMs: clock.nowMs() + ttlMs,
+      head: ageClass === 'finalized' && !isEmpty ? Infinity : flight.head,
+      branch: flight.branch,
+    })
+    if (!isKept) return 'too-large'
+    return isEmpty ? 'empty' : null
+  }
+
+  /** Those that reach the client. */
+  #headersOf(headers: HeaderList): HeaderList {
+    const { apiInterface, responseHeaders } = this.#options.iface
+    if (apiInterface === 'grpc') return headers
+    return headers.flatMap((name, at) => {
+      if (at % 2 === 1) return []
+      const lower = name.toLowerCase()
+      const isPassedOn = lower === 'content-type' || responseHeaders.has(lower)
+      return isPassedOn ? [lower, headers[at + 1] as string] : []
+    })
+  }
+
+  /** Gives the answer to those that waited for it. One that streams can be read by one client only. */
+  #share(followers: readonly Follower[], reply: Reply, call: Call): void {
+    const answer = answerOf(reply, call)
+    for (const { call: each, resolve } of followers) {
+      if (answer !== null) resolve(replyOf(answer, each))
+      else {
+        const { cache } = each.journal
+        each.journal.cache = cache && { ...cache, verdict: 'miss', why: 'too-large' }
+        resolve(this.#relay(each))
+      }
+    }
+  }
+}
+
+/** It asks for nothing of its own: its answer, its errors and its time are those of any other call. */
+function isPlain({ directives, journal }: Call): boolean {
+  const { selectProvider, blockProviders, relayTimeoutMs } = directives
+  const isOwn = selectProvider !== null || blockProviders.length > 0 || relayTimeoutMs !== null
+  return !isOwn && journal.clientDeadlineMs === Infinity
+}
