@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http'
 import { request as send } from 'undici'
 import { expect, test } from 'vitest'
 import { MirrorNode, type Asked } from '../rest/mirror-node.ts'
-import { serveRouter } from './served-router.ts'
+import { serveRouter, uncached } from './served-router.ts'
 
 interface Question {
   readonly id: unknown
@@ -45,7 +45,7 @@ test('what one client sends disables no node for another, and begins no cooldown
     nodes.map(({ name }) => [name, { addons: ['debug'], 'skip-verifications': ['*'] }]),
   )
   // What is innocent reaches the nodes as well.
-  const settings = { 'cache-bytes': '0' }
+  const settings = uncached
   const router = stack.use(await serveRouter({ primaries: nodes, urlSettings, settings }))
   const ask = async (method: string, params: unknown[], id: unknown = 1) => {
     const body = JSON.stringify({ jsonrpc: '2.0', id, method, params })

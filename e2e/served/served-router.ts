@@ -49,6 +49,9 @@ export interface ServedRouter extends AsyncDisposable {
   readonly listener: Listener
 }
 
+/** Settings of a router that asks a node each time, for tests that count what nodes are asked, or change what they answer. */
+export const uncached = { 'cache-bytes': '0' } as const
+
 let bundled: Promise<ChainCatalog> | null = null
 
 /**

@@ -3,6 +3,7 @@
 import type { Chain, ChainInterface } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { CachePolicy } from '../config/types.ts'
+import { bufferOf } from '../json/scanner.ts'
 import type { CacheWhy, Call } from '../relay/call.ts'
 import { CallAborted } from '../relay/errors.ts'
 import type { Relay } from '../relay/relay.ts'
@@ -40,6 +41,8 @@ export function withCache(relay: Relay, options: CacheOptions): Relay {
 /** A call on its way to an upstream, and the others that wait for its answer. */
 interface Flight extends Moment {
   readonly branch: number
+  /** Of calls that ask byte for byte the same; null: nobody may follow. */
+  exact: string | null
   followers: Follower[] | null
 }
 
@@ -87,12 +90,21 @@ class CachedRelay {
     const distance = this.#distance
     const ageClass = ageClassOf(asked, tip, distance)
     if (ageClass === null) return this.#bypass(call, 'block-unknown')
-    const flight: Flight = { tip, distance, head, branch: this.#branch.id, followers: null }
+    const flight: Flight = {
+      tip,
+      distance,
+      head,
+      branch: this.#branch.id,
+      exact: null,
+      followers: null,
+    }
     if (refreshCache || !isPlain(call)) {
       journal.cache = { verdict: refreshCache ? 'refresh' : 'miss', ageClass, why: null }
       return this.#ask(call, key, flight)
     }
-    const first = this.#flights.get(key)
+    // A node may refuse one spelling and answer another.
+    const exact = exactly(call, key)
+    const first = this.#flights.get(exact)
     if (first !== undefined && first.head >= head && first.branch === flight.branch) {
       journal.cache = { verdict: 'coalesced', ageClass, why: null }
       return new Promise((resolve, reject) => {
@@ -101,7 +113,8 @@ class CachedRelay {
       })
     }
     journal.cache = { verdict: 'miss', ageClass, why: null }
-    this.#flights.set(key, flight)
+    flight.exact = exact
+    this.#flights.set(exact, flight)
     return this.#ask(call, key, flight)
   }
 
@@ -127,7 +140,7 @@ class CachedRelay {
   #ask(call: Call, key: string, flight: Flight): Promise<Reply> {
     return this.#relay(call).then(
       (reply) => {
-        this.#land(key, flight)
+        this.#land(flight)
         const why = this.#keep(call, reply, key, flight)
         const { cache } = call.journal
         if (why !== null && cache) call.journal.cache = { ...cache, why }
@@ -135,7 +148,7 @@ class CachedRelay {
         return reply
       },
       (error: unknown) => {
-        this.#land(key, flight)
+        this.#land(flight)
         for (const { call: each, resolve, reject } of flight.followers ?? []) {
           // The client of the first one left: the others go on, again as one.
           if (error instanceof CallAborted) resolve(this.run(each))
@@ -146,8 +159,9 @@ class CachedRelay {
     )
   }
 
-  #land(key: string, flight: Flight): void {
-    if (this.#flights.get(key) === flight) this.#flights.delete(key)
+  #land(flight: Flight): void {
+    const { exact } = flight
+    if (exact !== null && this.#flights.get(exact) === flight) this.#flights.delete(exact)
   }
 
   /** @returns why the answer is not kept, or not for long; null when it is */
@@ -201,6 +215,11 @@ class CachedRelay {
       }
     }
   }
+}
+
+/** A key of calls that are spelled alike. */
+function exactly({ payload }: Call, key: string): string {
+  return payload ? `${key}\n${bufferOf(payload).toString('latin1')}` : key
 }
 
 /** It asks for nothing of its own: its answer, its errors and its time are those of any other call. */
