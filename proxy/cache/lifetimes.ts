@@ -6,7 +6,7 @@ import type { AgeClass, CachePolicy } from '../config/types.ts'
 export type Lifetimes = Readonly<Record<AgeClass, number>>
 
 /** Of answers that move with the chain, and of those that say that something is not there yet. */
-export const latestMs = 500
+const latestMs = 500
 
 const usual = { finalized: 60 * 60_000, latest: latestMs }
 

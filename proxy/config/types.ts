@@ -11,7 +11,7 @@ import type { integrityLevels, logFormats, logLevels, strategies } from './setti
 export type * from './build.ts'
 export { type Tier, tiers } from './entries.ts'
 export type { Address } from './fields/address.ts'
-export { type AgeClass, ageClasses } from './schema.ts'
+export { type AgeClass } from './schema.ts'
 export { type ApiInterface, apiInterfaces } from './fields/fields.ts'
 export type { StoreConfig } from './store.ts'
 export { integrityLevels, logLevels, logFormats, strategies } from './settings.ts'
