@@ -3,7 +3,6 @@
 import type { Chain, ChainInterface } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { CachePolicy } from '../config/types.ts'
-import { bufferOf } from '../json/scanner.ts'
 import type { CacheWhy, Call } from '../relay/call.ts'
 import { CallAborted } from '../relay/errors.ts'
 import type { Relay } from '../relay/relay.ts'
@@ -13,8 +12,9 @@ import type { Pool } from '../upstream/pool.ts'
 import type { HeaderList } from '../upstream/wire.ts'
 import { ageClassOf, finalDistance, whyNever } from './age.ts'
 import { Branch } from './branch.ts'
-import { answerOf, type Entry, mayComeFrom, ownBytes, replyOf } from './entry.ts'
-import { holdingOf, type Moment } from './holding.ts'
+import { answerOf, type Entry, entryOf, keptReply, mayComeFrom, replyOf } from './entry.ts'
+import { type Flight, Flights, type Follower } from './flights.ts'
+import { holdingOf } from './holding.ts'
 import { keyOf } from './key.ts'
 import { type Lifetimes, lifetimesOf } from './lifetimes.ts'
 import type { MemoryStore } from './memory-store.ts'
@@ -38,19 +38,7 @@ export function withCache(relay: Relay, options: CacheOptions): Relay {
   return (call) => cached.run(call)
 }
 
-/** A call on its way to an upstream, and the others that wait for its answer. */
-interface Flight extends Moment {
-  readonly branch: number
-  /** Of calls that ask byte for byte the same; null: nobody may follow. */
-  exact: string | null
-  followers: Follower[] | null
-}
-
-interface Follower {
-  readonly call: Call
-  readonly resolve: (reply: Reply | Promise<Reply>) => void
-  readonly reject: (error: unknown) => void
-}
+const none = new Uint8Array(0)
 
 class CachedRelay {
   readonly #relay: Relay
@@ -59,7 +47,8 @@ class CachedRelay {
   readonly #branch: Branch
   readonly #distance: number
   readonly #lifetimes: (method: string) => Lifetimes
-  readonly #flights = new Map<string, Flight>()
+  readonly #flights = new Flights()
+  #headers: HeaderList = []
 
   constructor(relay: Relay, options: CacheOptions) {
     const { chain, iface, pool, policies, scope } = options
@@ -84,28 +73,27 @@ class CachedRelay {
     const entry = refreshCache ? undefined : store.get(key)
     if (entry !== undefined && this.#holds(entry, head, nowMs) && mayComeFrom(entry, directives)) {
       journal.cache = { verdict: 'hit', ageClass: entry.ageClass, why: null }
-      return Promise.resolve(replyOf(entry, call))
+      return Promise.resolve(keptReply(entry, call))
     }
-    const { tip } = pool
+    // Which takes a look at all upstreams.
+    const tip = asked.block.kind === 'tag' ? null : pool.tip
     const distance = this.#distance
     const ageClass = ageClassOf(asked, tip, distance)
     if (ageClass === null) return this.#bypass(call, 'block-unknown')
     const flight: Flight = {
-      tip,
-      distance,
-      head,
+      ...{ key, tip, distance, head },
       branch: this.#branch.id,
-      exact: null,
+      payload: null,
       followers: null,
+      next: null,
     }
     if (refreshCache || !isPlain(call)) {
       journal.cache = { verdict: refreshCache ? 'refresh' : 'miss', ageClass, why: null }
-      return this.#ask(call, key, flight)
+      return this.#ask(call, flight)
     }
-    // A node may refuse one spelling and answer another.
-    const exact = exactly(call, key)
-    const first = this.#flights.get(exact)
-    if (first !== undefined && first.head >= head && first.branch === flight.branch) {
+    const first = this.#flights.get(key)
+    const payload = call.payload ?? none
+    if (first !== null && mayFollow(payload, first, flight)) {
       journal.cache = { verdict: 'coalesced', ageClass, why: null }
       return new Promise((resolve, reject) => {
         first.followers ??= []
@@ -113,9 +101,9 @@ class CachedRelay {
       })
     }
     journal.cache = { verdict: 'miss', ageClass, why: null }
-    flight.exact = exact
-    this.#flights.set(exact, flight)
-    return this.#ask(call, key, flight)
+    flight.payload = payload
+    this.#flights.add(flight)
+    return this.#ask(call, flight)
   }
 
   #whyNot({ asked, request, journal }: Call): CacheWhy | null {
@@ -134,21 +122,21 @@ class CachedRelay {
   /** An entry is still true: no head is known that its answer could lack. */
   #holds({ expiresMs, head, branch }: Entry, headNow: number, nowMs: number): boolean {
     if (expiresMs <= nowMs) return false
-    return head === Infinity || (head >= headNow && branch === this.#branch.id)
+    return head < 0 || (head >= headNow && branch === this.#branch.id)
   }
 
-  #ask(call: Call, key: string, flight: Flight): Promise<Reply> {
+  #ask(call: Call, flight: Flight): Promise<Reply> {
     return this.#relay(call).then(
       (reply) => {
-        this.#land(flight)
-        const why = this.#keep(call, reply, key, flight)
+        this.#flights.delete(flight)
+        const why = this.#keep(call, reply, flight)
         const { cache } = call.journal
         if (why !== null && cache) call.journal.cache = { ...cache, why }
         if (flight.followers) this.#share(flight.followers, reply, call)
         return reply
       },
       (error: unknown) => {
-        this.#land(flight)
+        this.#flights.delete(flight)
         for (const { call: each, resolve, reject } of flight.followers ?? []) {
           // The client of the first one left: the others go on, again as one.
           if (error instanceof CallAborted) resolve(this.run(each))
@@ -159,13 +147,8 @@ class CachedRelay {
     )
   }
 
-  #land(flight: Flight): void {
-    const { exact } = flight
-    if (exact !== null && this.#flights.get(exact) === flight) this.#flights.delete(exact)
-  }
-
   /** @returns why the answer is not kept, or not for long; null when it is */
-  #keep(call: Call, reply: Reply, key: string, flight: Flight): CacheWhy | null {
+  #keep(call: Call, reply: Reply, flight: Flight): CacheWhy | null {
     const { store, dialect, clock } = this.#options
     const finding = call.reader.findingOf?.(reply.incoming)
     if (finding?.kind === 'result' && finding.parsed !== undefined)
@@ -178,29 +161,29 @@ class CachedRelay {
     if (ttlMs === 0) return 'policy'
     const answer = answerOf(reply, call)
     if (answer === null) return 'error'
-    const isKept = store.set(key, {
-      ...answer,
-      body: ownBytes(answer.body),
-      headers: this.#headersOf(answer.headers),
-      ageClass,
-      expiresMs: clock.nowMs() + ttlMs,
-      head: ageClass === 'finalized' && !isEmpty ? Infinity : flight.head,
-      branch: flight.branch,
-    })
-    if (!isKept) return 'too-large'
+    const headers = this.#headersOf(answer.headers)
+    const isFinal = ageClass === 'finalized' && !isEmpty
+    const upTo = { head: isFinal ? -1 : flight.head, branch: flight.branch }
+    const entry = entryOf({ ...answer, headers }, ageClass, clock.nowMs() + ttlMs, upTo)
+    if (!store.set(flight.key, entry)) return 'too-large'
     return isEmpty ? 'empty' : null
   }
 
-  /** Those that reach the client. */
+  /** Those that reach the client; mostly the same, and then the same list. */
   #headersOf(headers: HeaderList): HeaderList {
     const { apiInterface, responseHeaders } = this.#options.iface
     if (apiInterface === 'grpc') return headers
-    return headers.flatMap((name, at) => {
-      if (at % 2 === 1) return []
-      const lower = name.toLowerCase()
-      const isPassedOn = lower === 'content-type' || responseHeaders.has(lower)
-      return isPassedOn ? [lower, headers[at + 1] as string] : []
-    })
+    const passedOn: string[] = []
+    for (let at = 0; at < headers.length; at += 2) {
+      const name = (headers[at] as string).toLowerCase()
+      if (name === 'content-type' || responseHeaders.has(name))
+        passedOn.push(name, headers[at + 1] as string)
+    }
+    const last = this.#headers
+    const isSame =
+      passedOn.length === last.length && passedOn.every((each, at) => each === last[at])
+    if (!isSame) this.#headers = passedOn
+    return this.#headers
   }
 
   /** Gives the answer to those that waited for it. One that streams can be read by one client only. */
@@ -217,9 +200,10 @@ class CachedRelay {
   }
 }
 
-/** A key of calls that are spelled alike. */
-function exactly({ payload }: Call, key: string): string {
-  return payload ? `${key}\n${bufferOf(payload).toString('latin1')}` : key
+/** The answer will not be older than what is known now. A node may refuse one spelling and answer another. */
+function mayFollow(payload: Uint8Array, first: Flight, { head, branch }: Flight): boolean {
+  if (first.payload === null || first.head < head || first.branch !== branch) return false
+  return Buffer.compare(payload, first.payload) === 0
 }
 
 /** It asks for nothing of its own: its answer, its errors and its time are those of any other call. */
