@@ -18,9 +18,12 @@ export class Branch {
   #head = 0
   readonly #hashes = new Map<number, string>()
   readonly #upstreams: readonly Upstream[]
+  readonly #onReorg: () => void
 
-  constructor(upstreams: readonly Upstream[]) {
+  /** @param onReorg called when one was seen here */
+  constructor(upstreams: readonly Upstream[], onReorg: () => void) {
     this.#upstreams = upstreams
+    this.#onReorg = onReorg
   }
 
   /** The highest head of any upstream: a client may have seen it. 0 without one. A lower one than before is another branch. */
@@ -29,10 +32,16 @@ export class Branch {
     for (const { latest } of this.#upstreams)
       if (latest !== null && latest.block > head && nowMs - latest.atMs <= headLifeMs)
         head = latest.block
-    if (head < this.#head) this.changed()
+    if (head < this.#head) this.#reorged()
     return (this.#head = head)
   }
 
+  #reorged(): void {
+    this.changed()
+    this.#onReorg()
+  }
+
+  /** What is near the head belongs to another branch now. */
   changed(): void {
     this.id += 1
     this.#hashes.clear()
@@ -58,7 +67,7 @@ export class Branch {
     const knownParent = this.#hashes.get(number - 1)
     const isOther = known !== undefined && known !== hash
     if (isOther || (knownParent !== undefined && parent !== null && knownParent !== parent))
-      this.changed()
+      this.#reorged()
     if (known === hash) return
     this.#hashes.set(number, hash)
     const [oldest] = this.#hashes.keys()

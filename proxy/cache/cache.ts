@@ -18,6 +18,8 @@ import { holdingOf } from './holding.ts'
 import { keyOf } from './key.ts'
 import { type Lifetimes, lifetimesOf } from './lifetimes.ts'
 import type { MemoryStore } from './memory-store.ts'
+import type { SharedEntry } from './entry-codec.ts'
+import { type SharedRedis, SharedStore } from './shared-store.ts'
 
 export interface CacheOptions {
   readonly chain: Chain
@@ -26,6 +28,8 @@ export interface CacheOptions {
   readonly dialect: Dialect
   readonly clock: Clock
   readonly store: MemoryStore
+  /** The store of all replicas; null: there is none. */
+  readonly shared: SharedRedis | null
   /** Those of this chain and interface. */
   readonly policies: readonly CachePolicy[]
   /** Of listeners that may have one another's answers. */
@@ -45,6 +49,7 @@ class CachedRelay {
   readonly #options: CacheOptions
   readonly #scope: string
   readonly #branch: Branch
+  readonly #shared: SharedStore | null
   readonly #distance: number
   readonly #lifetimes: (method: string) => Lifetimes
   readonly #flights = new Flights()
@@ -55,7 +60,10 @@ class CachedRelay {
     this.#relay = relay
     this.#options = options
     this.#scope = `${chain.id} ${iface.apiInterface} ${scope}`
-    this.#branch = new Branch(pool.upstreams)
+    const { shared, clock } = options
+    this.#branch = new Branch(pool.upstreams, () => void this.#shared?.reorged())
+    this.#shared =
+      shared && new SharedStore(shared, clock, this.#scope, () => this.#branch.changed())
     this.#distance = finalDistance(chain)
     this.#lifetimes = lifetimesOf(policies, chain.blockTimeMs)
   }
@@ -83,6 +91,7 @@ class CachedRelay {
     const flight: Flight = {
       ...{ key, tip, distance, head },
       branch: this.#branch.id,
+      reorgs: null,
       payload: null,
       followers: null,
       next: null,
@@ -126,17 +135,21 @@ class CachedRelay {
   }
 
   #ask(call: Call, flight: Flight): Promise<Reply> {
-    return this.#relay(call).then(
+    const asked = this.#shared ? this.#askShared(call, flight, this.#shared) : this.#relay(call)
+    return asked.then(
       (reply) => {
         this.#flights.delete(flight)
-        const why = this.#keep(call, reply, flight)
+        const isHit = call.journal.cache?.verdict === 'hit'
+        const why = isHit ? null : this.#keep(call, reply, flight)
         const { cache } = call.journal
+        if (why !== null) this.#drop(flight)
         if (why !== null && cache) call.journal.cache = { ...cache, why }
         if (flight.followers) this.#share(flight.followers, reply, call)
         return reply
       },
       (error: unknown) => {
         this.#flights.delete(flight)
+        this.#drop(flight)
         for (const { call: each, resolve, reject } of flight.followers ?? []) {
           // The client of the first one left: the others go on, again as one.
           if (error instanceof CallAborted) resolve(this.run(each))
@@ -145,6 +158,31 @@ class CachedRelay {
         throw error
       },
     )
+  }
+
+  #drop({ key, reorgs }: Flight): void {
+    if (this.#shared && reorgs !== null) void this.#shared.drop(key)
+  }
+
+  /** Looks for the answer in the store of all replicas before it asks an upstream. */
+  async #askShared(call: Call, flight: Flight, shared: SharedStore): Promise<Reply> {
+    const { clock, store } = this.#options
+    const { directives, journal } = call
+    const isGood = (entry: SharedEntry) =>
+      !directives.refreshCache &&
+      (entry.head < 0 || entry.head >= this.#branch.headAt(clock.nowMs())) &&
+      mayComeFrom(entry, directives)
+    const { entry, reorgs } = await shared.lookUp(flight.key, isGood, flight.payload !== null)
+    if (journal.cache && reorgs === null) journal.cache = { ...journal.cache, why: 'store-down' }
+    flight.reorgs = reorgs
+    if (entry === null) return this.#relay(call)
+    const { ageClass, expiresWallMs, reorgs: _, ...rest } = entry
+    journal.cache = { verdict: 'hit', ageClass, why: null }
+    const leftMs = expiresWallMs - clock.wallMs()
+    const kept = { ...rest, ageClass, expiresMs: clock.nowMs() + leftMs, branch: flight.branch }
+    // The clocks of replicas differ by more than others are kept for.
+    if (entry.head < 0 && leftMs > 0) store.set(flight.key, kept)
+    return keptReply(kept, call)
   }
 
   /** @returns why the answer is not kept, or not for long; null when it is */
@@ -165,6 +203,11 @@ class CachedRelay {
     const isFinal = ageClass === 'finalized' && !isEmpty
     const upTo = { head: isFinal ? -1 : flight.head, branch: flight.branch }
     const entry = entryOf({ ...answer, headers }, ageClass, clock.nowMs() + ttlMs, upTo)
+    if (this.#shared && flight.reorgs !== null) {
+      const { branch: _, expiresMs: __, ...shared } = entry
+      const expiresWallMs = clock.wallMs() + ttlMs
+      void this.#shared.keep(flight.key, { ...shared, reorgs: flight.reorgs, expiresWallMs }, ttlMs)
+    }
     if (!store.set(flight.key, entry)) return 'too-large'
     return isEmpty ? 'empty' : null
   }

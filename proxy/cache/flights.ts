@@ -8,6 +8,8 @@ import type { Moment } from './holding.ts'
 export interface Flight extends Moment {
   readonly key: string
   readonly branch: number
+  /** How many reorgs the replicas had seen; null: not known, or not shared. */
+  reorgs: number | null
   /** The params of those that may follow; null: none may. */
   payload: Uint8Array | null
   followers: Follower[] | null

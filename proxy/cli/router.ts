@@ -2,7 +2,6 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { getHeapStatistics } from 'node:v8'
 import { ByteBudget } from '../bytes/byte-budget.ts'
-import { MemoryStore } from '../cache/memory-store.ts'
 import type { ChainCatalog } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
@@ -13,6 +12,7 @@ import { Health } from '../telemetry/health.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { combineObservers } from '../telemetry/observers.ts'
+import { createCache } from './cache.ts'
 import { serveChains } from './served-chain.ts'
 
 /** What the process hands to the router that it runs. */
@@ -44,8 +44,7 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
   // Node's heap limit follows the memory of the container.
   const defaultBytes = Math.floor(getHeapStatistics().heap_size_limit / 3)
   const budget = new ByteBudget(config.maxBufferedBytes ?? defaultBytes)
-  const { maxBytes } = config.cache
-  const cache = maxBytes > 0 ? new MemoryStore(maxBytes) : null
+  const cache = createCache(config, parts)
   const metrics = createMetrics({ version, budget, cache })
   const log = createEventLog({ logger, clock })
   const observers = combineObservers([metrics, log])
@@ -68,6 +67,7 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
     await Promise.all(endpoints.map(({ listener }) => listener.close()))
     await admin?.close()
     for (const { subscriptions } of chains) subscriptions?.close()
+    cache?.shared?.redis.close()
     for (const { pool } of chains) await pool.close()
   }
 

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import type { ByteBudget } from '../bytes/byte-budget.ts'
 import { withCache } from '../cache/cache.ts'
 import type { MemoryStore } from '../cache/memory-store.ts'
+import type { SharedRedis } from '../cache/shared-store.ts'
 import type { ChainCatalog } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
@@ -40,7 +41,7 @@ export interface ServedChainParts {
   readonly observers: Observers
   readonly budget: ByteBudget
   /** Where answers are kept; null: nowhere. */
-  readonly cache: MemoryStore | null
+  readonly cache: { readonly store: MemoryStore; readonly shared: SharedRedis | null } | null
   /** A stop has begun: `GET /health` sends clients elsewhere. */
   readonly isDraining: () => boolean
 }
@@ -79,7 +80,7 @@ function serveChain(
   router: RouterConfig,
   parts: ServedChainParts,
 ): ServedChain {
-  const { catalog, clock, random, observers, budget, cache: store } = parts
+  const { catalog, clock, random, observers, budget, cache } = parts
   const [first] = configs
   if (!first) throw new Error('a chain is served by one listener at least')
   const { apiInterface } = first
@@ -142,11 +143,11 @@ function serveChain(
   )
   const cachedRelayFor = (config: EndpointConfig) => {
     const relay = relayFor(config)
-    if (store === null) return relay
+    if (cache === null) return relay
     const dialect = dialects[apiInterface]
     // What one level of checks lets pass is nothing for another.
     const scope = config.relay.integrity
-    return withCache(relay, { chain, iface, pool, dialect, clock, store, policies, scope })
+    return withCache(relay, { chain, iface, pool, dialect, clock, policies, scope, ...cache })
   }
   const subscriptions = serveSubscriptions({
     ...{ chain, iface, pool, clock, relay: relayFor(first), ...first.relay },

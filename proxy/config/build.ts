@@ -106,6 +106,9 @@ export function buildRouterConfig(file: ConfigFile) {
     subscriptions: valuesOf(subscriptionSettings, file),
     cache: {
       maxBytes: file['cache-bytes'] ?? 0,
+      /** Null: not shared. */
+      store:
+        file['resp-cache'] && file.cache?.shared !== false ? buildStore(file['resp-cache']) : null,
       policies: (file.cache?.policies ?? []).map(buildCachePolicy),
     },
     ...valuesOf(processSettings, file),

@@ -108,6 +108,10 @@ const cachePolicySchema = z.strictObject({
 })
 
 const cacheSchema = z.strictObject({
+  shared: boolean
+    .optional()
+    .meta({ 'x-default': 'true with `resp-cache`' })
+    .describe('Share the answers with other replicas through `resp-cache`.'),
   policies: list(cachePolicySchema)
     .optional()
     .describe('Times other than the usual ones. Of several that fit a call, the first counts.'),

@@ -29,9 +29,11 @@ const ofUpstream: readonly (readonly [Series, (upstream: UpstreamSnapshot) => nu
 
 /** What the memory for kept answers holds. */
 export interface CacheFigures {
-  readonly bytes: number
-  readonly count: number
-  readonly evictions: number
+  readonly store: { readonly bytes: number; readonly count: number; readonly evictions: number }
+  /** The store of all replicas. */
+  readonly shared: {
+    readonly figures: { readonly failures: number; readonly broken: number }
+  } | null
 }
 
 /** Series of the memory for kept answers, read at each scrape. */
@@ -41,9 +43,11 @@ export function registerCache(registry: Registry, cache: CacheFigures | null): v
     const get = async () => ({ name, help, type, values: [{ labels: {}, value: value() }] })
     registry.registerMetric({ name, get } as unknown as Metric)
   }
-  row(series.cacheBytes, ({ bytes }) => bytes)
-  row(series.cacheEntries, ({ count }) => count)
-  row(series.cacheEvictions, ({ evictions }) => evictions)
+  row(series.cacheBytes, ({ store }) => store.bytes)
+  row(series.cacheEntries, ({ store }) => store.count)
+  row(series.cacheEvictions, ({ store }) => store.evictions)
+  row(series.cacheStoreFailures, ({ shared }) => shared?.figures.failures ?? 0)
+  row(series.cacheStoreBroken, ({ shared }) => shared?.figures.broken ?? 0)
 }
 
 /** Gauges that mirror the pools: read at each scrape, and without cost in between. */

@@ -258,6 +258,18 @@ export const series = {
     labels: [],
     help: 'Kept answers that went since `cache-bytes` was full.',
   },
+  cacheStoreFailures: {
+    name: 'router_cache_store_failures_total',
+    type: 'counter',
+    labels: [],
+    help: 'Commands that the store of `resp-cache` refused, or did not answer in 50 ms. For a second it is then not asked; all is a miss.',
+  },
+  cacheStoreBroken: {
+    name: 'router_cache_store_broken_total',
+    type: 'counter',
+    labels: [],
+    help: 'Answers in the store of `resp-cache` that could not be read: of another version, or damaged.',
+  },
   heldBytes: {
     name: 'router_buffered_bytes',
     type: 'gauge',

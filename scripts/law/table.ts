@@ -21,7 +21,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   upstream: [...base, 'chain', 'clock', 'bytes'],
   relay: [...base, 'chain', 'clock', 'bytes', 'upstream', 'integrity'],
   filters: ['json', 'chain', 'upstream', 'relay'],
-  cache: [...base, 'chain', 'clock', 'upstream', 'integrity', 'relay'],
+  cache: [...base, 'chain', 'clock', 'upstream', 'integrity', 'relay', 'redis'],
   redis: ['config', 'clock'],
   subscription: [...base, 'chain', 'clock', 'upstream', 'integrity', 'relay'],
   listener: [...base, 'chain', 'clock', 'bytes', 'upstream', 'integrity', 'relay', 'subscription'],

@@ -10,6 +10,7 @@ import { dialects } from '../../upstream/dialect.ts'
 import type { ScriptedAnswer } from '../../upstream/testing/scripted-transport.ts'
 import { withCache } from '../cache.ts'
 import { MemoryStore } from '../memory-store.ts'
+import type { SharedRedis } from '../shared-store.ts'
 
 const { chain, iface } = await ethereum()
 
@@ -43,6 +44,7 @@ export interface CacheFixtureOptions {
   readonly policies?: readonly CachePolicy[]
   readonly maxBytes?: number
   readonly nodes?: string
+  readonly shared?: SharedRedis
 }
 
 /** A cached relay of Ethereum over scripted nodes in virtual time, asked in JSON-RPC. */
@@ -68,6 +70,7 @@ export class CacheFixture extends RelayFixture {
     const { pool, clock, store } = this
     const scope = 'core'
     const dialect = dialects.jsonrpc
+    const { shared = null } = options
     this.relay = withCache(this.relay, {
       chain,
       iface,
@@ -75,6 +78,7 @@ export class CacheFixture extends RelayFixture {
       dialect,
       clock,
       store,
+      shared,
       policies,
       scope,
     })
