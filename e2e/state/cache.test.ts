@@ -108,7 +108,8 @@ class Fleet implements AsyncDisposable {
     const { result, id } = (await response.json()) as { result?: unknown; id: unknown }
     const cache = response.headers.get('rpc-cache')
     const tookMs = performance.now() - startedMs
-    expect([response.status, id]).toEqual([200, at])
+    if (response.status !== 200 || id !== at)
+      throw new Error(`HTTP ${response.status}, id ${String(id)}`)
     return { result, cache, provider: response.headers.get('rpc-provider-address'), tookMs }
   }
 

@@ -3,6 +3,7 @@
 import { hash } from 'node:crypto'
 import { bufferOf } from '../json/scanner.ts'
 import type { Call } from '../relay/call.ts'
+import type { HeaderList } from '../upstream/wire.ts'
 import { canonicalJson } from './canonical-json.ts'
 
 /** A longer text is kept as its digest. */
@@ -33,9 +34,19 @@ export function keyOf(
     params = `${params.slice(0, -defaultTag.length - 4)}]`
   const form = `${scope} ${reader.form ?? ''} ${directives.extension ?? ''}`
   // Most requests in JSON-RPC have the router's own header and no other.
-  const list = payload && headers.length === 2 ? '' : headers.join('\n')
+  const list = payload && headers.length === 2 ? '' : headersText(headers)
   const text = `${form}\n${verb} ${pathText(path)}\n${list}\n${asked.method}\n${params}`
   return text.length > maxKeyLength ? hash('sha256', text, 'base64url') : text
+}
+
+/** Headers that change with each call, and no answer. */
+const ofOneCall = /^(?:grpc-timeout|user-agent|traceparent|tracestate|grpc-trace-bin)$/i
+
+function headersText(headers: HeaderList): string {
+  let text = ''
+  for (let at = 0; at < headers.length; at += 2)
+    if (!ofOneCall.test(headers[at] as string)) text += `${headers[at]}\n${headers[at + 1]}\n`
+  return text
 }
 
 /** Parameters of a query in the order of their names. */

@@ -99,7 +99,8 @@ export class JsonRpcReplyReader implements ReplyReader {
 
   adopt(incoming: WholeIncoming, id: Span): Incoming {
     const { body } = incoming
-    const isOwn = id === anyId || isSame(this.ownId, body, id)
+    // In URI style the id means nothing.
+    const isOwn = id.start === id.end || isSame(this.ownId, body, id)
     const own = isOwn ? incoming : { ...incoming, body: spliced(body, id, this.ownId) }
     this.#incoming = own
     this.#finding = result
