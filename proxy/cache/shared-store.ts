@@ -84,7 +84,7 @@ export class SharedStore {
 
   /** Keeps an answer. */
   async keep(key: string, entry: SharedEntry, ttlMs: number): Promise<void> {
-    const bytes = await encodeEntry(entry)
+    const bytes = await encodeEntry(entry).catch(() => null)
     if (bytes === null) return
     const name = nameOf(key)
     await this.#try(async (redis) => {

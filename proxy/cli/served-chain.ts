@@ -141,12 +141,12 @@ function serveChain(
       (each.chainId === null || catalog.find(each.chainId) === chain) &&
       (each.apiInterface ?? apiInterface) === apiInterface,
   )
-  const cachedRelayFor = (config: EndpointConfig) => {
+  const cachedRelayFor = (config: EndpointConfig, index: number) => {
     const relay = relayFor(config)
     if (cache === null) return relay
     const dialect = dialects[apiInterface]
-    // What one level of checks lets pass is nothing for another.
-    const scope = config.relay.integrity
+    // What the checks of one listener let pass is nothing for another.
+    const scope = `${index} ${config.relay.integrity}`
     return withCache(relay, { chain, iface, pool, dialect, clock, policies, scope, ...cache })
   }
   const subscriptions = serveSubscriptions({
@@ -154,12 +154,12 @@ function serveChain(
     config: router.subscriptions,
     observer: observers.subscriptionObserver(chainId, apiInterface),
   })
-  const endpoints = configs.map((config) => ({
+  const endpoints = configs.map((config, index) => ({
     config,
     listener: listeners[apiInterface]({
       address: config.address,
       iface,
-      relay: cachedRelayFor(config),
+      relay: cachedRelayFor(config, index),
       clock,
       observer: observers.listenerObserver(chainId, apiInterface),
       maxRequestBytes: router.maxRequestBytes,
