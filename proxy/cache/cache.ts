@@ -12,7 +12,7 @@ import type { Pool } from '../upstream/pool.ts'
 import type { HeaderList } from '../upstream/wire.ts'
 import { ageClassOf, finalDistance, whyNever } from './age.ts'
 import { Branch } from './branch.ts'
-import { answerOf, type Entry, entryOf, keptReply, mayComeFrom, replyOf } from './entry.ts'
+import { answerOf, bytesOf, compact, type Entry, mayComeFrom, replyOf } from './entry.ts'
 import { type Flight, Flights, type Follower } from './flights.ts'
 import { holdingOf } from './holding.ts'
 import { keyOf } from './key.ts'
@@ -81,7 +81,7 @@ class CachedRelay {
     const entry = refreshCache ? undefined : store.get(key)
     if (entry !== undefined && this.#holds(entry, head, nowMs) && mayComeFrom(entry, directives)) {
       journal.cache = { verdict: 'hit', ageClass: entry.ageClass, why: null }
-      return Promise.resolve(keptReply(entry, call))
+      return Promise.resolve(replyOf(entry, call))
     }
     // Which takes a look at all upstreams.
     const tip = asked.block.kind === 'tag' ? null : pool.tip
@@ -182,7 +182,7 @@ class CachedRelay {
     const kept = { ...rest, ageClass, expiresMs: clock.nowMs() + leftMs, branch: flight.branch }
     // The clocks of replicas differ by more than others are kept for.
     if (entry.head < 0 && leftMs > 0) store.set(flight.key, kept)
-    return keptReply(kept, call)
+    return replyOf(kept, call)
   }
 
   /** @returns why the answer is not kept, or not for long; null when it is */
@@ -199,10 +199,15 @@ class CachedRelay {
     if (ttlMs === 0) return 'policy'
     const answer = answerOf(reply, call)
     if (answer === null) return 'error'
-    const headers = this.#headersOf(answer.headers)
-    const isFinal = ageClass === 'finalized' && !isEmpty
-    const upTo = { head: isFinal ? -1 : flight.head, branch: flight.branch }
-    const entry = entryOf({ ...answer, headers }, ageClass, clock.nowMs() + ttlMs, upTo)
+    const entry = {
+      ...answer,
+      headers: this.#headersOf(answer.headers),
+      body: compact(bytesOf(answer)),
+      ageClass,
+      expiresMs: Math.ceil(clock.nowMs() + ttlMs),
+      head: ageClass === 'finalized' && !isEmpty ? -1 : flight.head,
+      branch: flight.branch,
+    }
     if (this.#shared && flight.reorgs !== null) {
       const { branch: _, expiresMs: __, ...shared } = entry
       const expiresWallMs = clock.wallMs() + ttlMs

@@ -6,7 +6,7 @@ import { decodeEntry, encodeEntry, type SharedEntry } from './entry-codec.ts'
 
 const entry: SharedEntry = {
   ...{ status: 200, headers: ['content-type', 'application/json'], trailers: [] },
-  ...{ idStart: 3, idEnd: 4, upstream: 'a', refusal: null, latestBlock: 5 },
+  ...{ id: { start: 3, end: 4 }, upstream: 'a', refusal: null, latestBlock: 5 },
   ...{ ageClass: 'latest', head: 7, reorgs: 0, expiresWallMs: 1_000 },
   body: Buffer.from('{}'),
 }

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { promisify } from 'node:util'
 import { crc32, zstdCompress, zstdDecompress } from 'node:zlib'
-import type { Entry } from './entry.ts'
+import { bytesOf, type Entry } from './entry.ts'
 
 /** An entry as replicas share it. */
 export interface SharedEntry extends Omit<Entry, 'branch' | 'expiresMs'> {
@@ -26,7 +26,7 @@ const decompress = promisify(zstdDecompress)
 export async function encodeEntry(entry: SharedEntry): Promise<Buffer | null> {
   const { body, ...rest } = entry
   if (body.length > maxBytes) return null
-  const bytes = typeof body === 'string' ? Buffer.from(body, 'latin1') : body
+  const bytes = bytesOf(entry)
   const isCompressed = bytes.length > minCompressedBytes
   const packed = isCompressed ? await compress(bytes) : bytes
   const head = Buffer.from(JSON.stringify({ ...rest, isCompressed }))

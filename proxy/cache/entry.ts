@@ -5,14 +5,15 @@ import type { AgeClass } from '../config/types.ts'
 import { bufferOf, type Span } from '../json/scanner.ts'
 import type { Call, Directives } from '../relay/call.ts'
 import type { Reply } from '../relay/reply.ts'
-import type { HeaderList, Incoming } from '../upstream/wire.ts'
+import type { HeaderList } from '../upstream/wire.ts'
 
 /** An answer as any call may get it that asks the same. */
 export interface Answer {
   readonly status: number
   readonly headers: HeaderList
   readonly trailers: HeaderList
-  readonly body: Uint8Array
+  /** A text has one character for each byte. */
+  readonly body: Uint8Array | string
   /** Where the id of its request stands; null where answers have none. */
   readonly id: Span | null
   /** The upstream that gave it. */
@@ -21,14 +22,8 @@ export interface Answer {
   readonly latestBlock: number | null
 }
 
-/** The text that stands for bytes, one character for each: in hundreds of thousands, short texts cost a third of buffers. */
-const maxTextBytes = 4_096
-
-/** An answer that is kept, and for how long it holds. Of few objects and small numbers: each costs the garbage collector. */
-export interface Entry extends Omit<Answer, 'body' | 'id'> {
-  readonly body: Uint8Array | string
-  readonly idStart: number
-  readonly idEnd: number
+/** An answer that is kept, and for how long it holds. */
+export interface Entry extends Answer {
   readonly ageClass: AgeClass
   /** On the clock's monotonic scale. */
   readonly expiresMs: number
@@ -36,35 +31,6 @@ export interface Entry extends Omit<Answer, 'body' | 'id'> {
   readonly head: number
   /** What the branch of the chain was; of no account where no head can change it. */
   readonly branch: number
-}
-
-/** The answer as it is kept. */
-export function entryOf(
-  { body, id, ...answer }: Answer,
-  ageClass: AgeClass,
-  expiresMs: number,
-  { head, branch }: Pick<Entry, 'head' | 'branch'>,
-): Entry {
-  const { status, headers, trailers, upstream, refusal, latestBlock } = answer
-  return {
-    ...{ status, headers, trailers, upstream, refusal, latestBlock },
-    body: body.length <= maxTextBytes ? bufferOf(body).toString('latin1') : ownBytes(body),
-    idStart: id === null ? -1 : id.start,
-    idEnd: id === null ? -1 : id.end,
-    ageClass,
-    expiresMs: Math.ceil(expiresMs),
-    head,
-    branch,
-  }
-}
-
-/** The kept answer as the reply to a call. */
-export function keptReply(entry: Entry, call: Call): Reply {
-  const { body: kept, idStart, idEnd } = entry
-  const body = typeof kept === 'string' ? Buffer.from(kept, 'latin1') : kept
-  const id = idStart < 0 ? null : { start: idStart, end: idEnd }
-  const { status, headers, trailers, upstream, refusal, latestBlock } = entry
-  return replyOf({ status, headers, trailers, body, id, upstream, refusal, latestBlock }, call)
 }
 
 const noTrailers: HeaderList = []
@@ -85,9 +51,10 @@ export function answerOf(
 
 /** The answer as the reply to a call, under its id. */
 export function replyOf(answer: Answer, { reader }: Call): Reply {
-  const { status, headers, trailers, body, id, upstream, refusal, latestBlock } = answer
+  const { status, headers, trailers, id, upstream, refusal, latestBlock } = answer
+  const body = bytesOf(answer)
   const kept = { status, headers, body, trailers: () => trailers }
-  const incoming: Incoming = id !== null && reader.adopt ? reader.adopt(kept, id) : kept
+  const incoming = id !== null && reader.adopt ? reader.adopt(kept, id) : kept
   return { incoming, upstream, refusal, latestBlock }
 }
 
@@ -96,13 +63,22 @@ export function mayComeFrom(
   { upstream }: Pick<Answer, 'upstream'>,
   { selectProvider, blockProviders }: Directives,
 ): boolean {
-  return (
-    (selectProvider === null || selectProvider === upstream) && !blockProviders.includes(upstream)
-  )
+  const isChosen = selectProvider === null || selectProvider === upstream
+  return isChosen && !blockProviders.includes(upstream)
 }
 
-/** The same bytes on their own: what they are a part of may be a hundred times longer. */
-function ownBytes(bytes: Uint8Array): Uint8Array {
+export function bytesOf({ body }: Pick<Answer, 'body'>): Uint8Array {
+  return typeof body === 'string' ? Buffer.from(body, 'latin1') : body
+}
+
+const maxTextBytes = 4_096
+
+/**
+ * The bytes as they are kept. In hundreds of thousands, short texts cost a third of buffers. Long ones are copied: what
+ * they are a part of may be a hundred times longer.
+ */
+export function compact(bytes: Uint8Array): Uint8Array | string {
+  if (bytes.length <= maxTextBytes) return bufferOf(bytes).toString('latin1')
   const own = Buffer.allocUnsafeSlow(bytes.length)
   own.set(bytes)
   return own
