@@ -13,7 +13,7 @@ import type { HeaderList } from '../upstream/wire.ts'
 import { ageClassOf, finalDistance, whyNever } from './age.ts'
 import { Branch } from './branch.ts'
 import { answerOf, bytesOf, compact, type Entry, mayComeFrom, replyOf } from './entry.ts'
-import { type Flight, Flights, type Follower } from './flights.ts'
+import { type Flight, Flights, type Follower, slotOf } from './flights.ts'
 import { holdingOf } from './holding.ts'
 import { keyOf } from './key.ts'
 import { type Lifetimes, lifetimesOf } from './lifetimes.ts'
@@ -89,7 +89,7 @@ class CachedRelay {
     const ageClass = ageClassOf(asked, tip, distance)
     if (ageClass === null) return this.#bypass(call, 'block-unknown')
     const flight: Flight = {
-      ...{ key, tip, distance, head },
+      ...{ key, slot: slotOf(key), tip, distance, head },
       branch: this.#branch.id,
       reorgs: null,
       payload: null,
@@ -100,7 +100,7 @@ class CachedRelay {
       journal.cache = { verdict: refreshCache ? 'refresh' : 'miss', ageClass, why: null }
       return this.#ask(call, flight)
     }
-    const first = this.#flights.get(key)
+    const first = this.#flights.get(flight)
     const payload = call.payload ?? none
     if (first !== null && mayFollow(payload, first, flight)) {
       journal.cache = { verdict: 'coalesced', ageClass, why: null }

@@ -7,6 +7,8 @@ import type { Moment } from './holding.ts'
 /** A call on its way to an upstream, and the others that wait for its answer. */
 export interface Flight extends Moment {
   readonly key: string
+  /** `slotOf` its key. */
+  readonly slot: number
   readonly branch: number
   /** How many reorgs the replicas had seen; null: not known, or not shared. */
   reorgs: number | null
@@ -33,21 +35,22 @@ const slots = 1_024
 export class Flights {
   readonly #slots: (Flight | null)[] = Array.from({ length: slots }, () => null)
 
-  get(key: string): Flight | null {
-    let flight = this.#slots[slotOf(key)] ?? null
+  /** One of the same key. */
+  get({ key, slot }: Flight): Flight | null {
+    let flight = this.#slots[slot] ?? null
     while (flight !== null && flight.key !== key) flight = flight.next
     return flight
   }
 
   /** Before others of its key. */
   add(flight: Flight): void {
-    const slot = slotOf(flight.key)
+    const { slot } = flight
     flight.next = this.#slots[slot] ?? null
     this.#slots[slot] = flight
   }
 
   delete(flight: Flight): void {
-    const slot = slotOf(flight.key)
+    const { slot } = flight
     let before = this.#slots[slot] ?? null
     if (before === flight) this.#slots[slot] = flight.next
     else {
@@ -60,9 +63,9 @@ export class Flights {
 }
 
 /** By its end, where keys differ most. */
-function slotOf(key: string): number {
+export function slotOf(key: string): number {
   let hash = 0
-  for (let at = Math.max(0, key.length - 48); at < key.length; at++)
+  for (let at = Math.max(0, key.length - 24); at < key.length; at++)
     hash = (Math.imul(hash, 31) + key.charCodeAt(at)) | 0
   return hash & (slots - 1)
 }
