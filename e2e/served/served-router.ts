@@ -6,6 +6,7 @@ import { loadCatalog } from '../../proxy/chain/load-catalog.ts'
 import type { ChainCatalog } from '../../proxy/chain/types.ts'
 import { seededRandom } from '../../proxy/clock/testing/seeded-random.ts'
 import { systemClock } from '../../proxy/clock/clock.ts'
+import { RedisStore } from '../../proxy/redis/redis.ts'
 import type { SharedFigures } from '../../proxy/cache/shared-store.ts'
 import { createCache } from '../../proxy/cli/cache.ts'
 import { serveChains } from '../../proxy/cli/served-chain.ts'
@@ -89,7 +90,7 @@ export async function serveRouter(options: ServedRouterOptions): Promise<ServedR
   const budget = new ByteBudget(Infinity)
   const logger = createLogger({ level: 'error', format: 'json', redact: (text) => text })
   const random = seededRandom(1)
-  const cache = createCache(config, { clock: systemClock, random, logger })
+  const cache = createCache(config, { clock: systemClock, random, logger, RedisStore })
   const [chain] = serveChains(config, {
     catalog: options.catalog ?? (await catalogOf(specSources)),
     clock: systemClock,

@@ -6,6 +6,7 @@ import type { ChainCatalog } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
 import type { RouterConfig } from '../config/types.ts'
+import type { RedisStore } from '../redis/redis.ts'
 import { createAdminServer } from '../telemetry/admin-server.ts'
 import { createEventLog } from '../telemetry/event-log.ts'
 import { Health } from '../telemetry/health.ts'
@@ -22,6 +23,8 @@ export interface RouterParts {
   readonly clock: Clock
   readonly random: Random
   readonly version: string
+  /** Loaded only where the config has a store. */
+  readonly RedisStore: typeof RedisStore | null
 }
 
 /** A whole router: a pool per chain and interface, a listener per endpoint, and the admin server. */
