@@ -198,10 +198,9 @@ test.each([
     expect(result).toBe('0xa')
     times.push(tookMs)
   }
-  const late = times.filter((ms) => ms > 60)
-  // One in a second finds out.
-  expect(late.length).toBeLessThan(12)
-  expect(Math.max(...times)).toBeLessThan(300)
+  // One call in a second and replica finds out; the machine may be busy besides.
+  expect(times.toSorted((a, b) => a - b)[70]).toBeLessThan(60)
+  expect(Math.max(...times)).toBeLessThan(1_000)
   const failures = fleet.routers.map(({ storeFigures }) => storeFigures!.failures)
   expect(failures.reduce((sum, each) => sum + each, 0)).toBeGreaterThan(0)
 })
