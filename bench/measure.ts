@@ -40,7 +40,8 @@ export async function measure(plan: Plan): Promise<BenchResult> {
   const upstreams = await startUpstreams(upstreamCount, setting)
 
   plan.progress('router: start-up and idle memory')
-  const start = async (throughNpx: boolean) => startRouter({ ...setting, upstreams, throughNpx })
+  const start = async (throughNpx: boolean) =>
+    startRouter({ ...setting, upstreams, throughNpx, flags: ['--cache-bytes', '0'] })
   const npxAnswerMs = await medianStart(() => start(true))
   const direct: RouterProcess[] = []
   const firstAnswerMs = await medianStart(() => start(false), direct)

@@ -3,7 +3,7 @@
 import { addressOf, balanceOf } from './balances.ts'
 
 /** The requests and answers that the load generator and the mock upstreams share. */
-export type ShapeName = 'read' | 'batch' | 'logs' | 'megabyte'
+export type ShapeName = 'read' | 'same' | 'batch' | 'logs' | 'megabyte'
 
 const batchItems = 20
 
@@ -31,6 +31,8 @@ export function requestOf(shape: ShapeName, n: number): ShapedRequest {
         body: balanceCall(n),
         isRight: (answer) => holdsBalance(answer.toString('latin1'), n),
       }
+    case 'same':
+      return requestOf('read', 7)
     case 'batch': {
       const numbers = Array.from({ length: batchItems }, (_, item) => n * batchItems + item)
       return {

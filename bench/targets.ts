@@ -57,6 +57,13 @@ export async function startPassthrough(
   return startScript('passthrough', new URL('passthrough.ts', import.meta.url), args, port, setting)
 }
 
+/** Starts the bare answer of node:http. */
+export async function startBareAnswer(setting: Setting): Promise<Target> {
+  const port = await freePort()
+  const script = new URL('bare-answer.ts', import.meta.url)
+  return startScript('bare', script, [String(port)], port, setting)
+}
+
 /** Starts nginx with one worker, kept-alive connections to the upstreams and no access log. */
 export async function startNginx(
   binary: string,

@@ -9,7 +9,7 @@ import { goodEthereumParams, neverAskedOfEthereum } from '../nodes/suites/ethere
 import { ChildProcesses } from '../processes/child-processes.ts'
 import { freePort } from '../processes/free-ports.ts'
 import { createWorkspace } from '../program/workspace.ts'
-import { serveRouter } from '../served/served-router.ts'
+import { serveRouter, uncached } from '../served/served-router.ts'
 
 /** A new filter has a new id; the timestamp of anvil's pending block is the current second. */
 const restless = /"(?:eth_new\w*Filter|eth_getFilter\w+|txpool_\w+)"|"pending"/
@@ -32,7 +32,7 @@ beforeAll(async () => {
   const plain = Object.entries(good).filter(([method]) => !/^(?:debug|trace)_/.test(method))
   const methods = ['eth_chainId', 'net_version', 'web3_clientVersion', 'eth_blockNumber']
   texts = jsonRpcTexts({ methods, good: Object.fromEntries(plain), never })
-  const router = stack.use(await serveRouter({ primaries: [anvil] }))
+  const router = stack.use(await serveRouter({ primaries: [anvil], settings: uncached }))
   ways = { node: { url: anvil.url }, router: { url: router.url } }
 }, 60_000)
 

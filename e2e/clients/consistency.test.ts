@@ -3,18 +3,18 @@
 import { FetchRequest, JsonRpcProvider } from 'ethers'
 import { createPublicClient, http } from 'viem'
 import { expect, test } from 'vitest'
-import { serveRouter } from '../served/served-router.ts'
+import { serveRouter, uncached } from '../served/served-router.ts'
 import { createChainModel } from '../upstream-sim/chain-model.ts'
 import { startSimNode } from '../upstream-sim/sim-node.ts'
 
 /* The examples of docs/concepts/consistency.md. */
 
-async function routed() {
+async function routed(settings: Readonly<Record<string, string>> = {}) {
   const stack = new AsyncDisposableStack()
   const chain = createChainModel()
   const ahead = stack.use(await startSimNode({ chain, name: 'ahead' }))
   const behind = stack.use(await startSimNode({ chain, name: 'behind', lagBlocks: 1 }))
-  const router = stack.use(await serveRouter({ primaries: [ahead, behind] }))
+  const router = stack.use(await serveRouter({ primaries: [ahead, behind], settings }))
   return { stack, url: router.url, head: chain.head }
 }
 
@@ -54,7 +54,7 @@ test('ethers: the head that a client sees never goes back', async () => {
 })
 
 test('without the header a client may see it go back', async () => {
-  const { stack, url, head } = await routed()
+  const { stack, url, head } = await routed(uncached)
   await using _ = stack
   const client = createPublicClient({ transport: http(url), cacheTime: 0 })
   const heads = [await client.getBlockNumber(), await client.getBlockNumber()]

@@ -94,6 +94,7 @@ async function ask(
     failure: validation('failure-reason'),
     latest: response.headers.get('provider-latest-block'),
     upstream: response.headers.get('rpc-provider-address'),
+    cache: response.headers.get('rpc-cache'),
   }
 }
 
@@ -251,6 +252,29 @@ test('cross-validation wins over a session, whose other calls stay with one node
   for (let each = 0; each < 6; each += 1)
     seen.add((await ask('eth_getTransactionCount', old, session)).upstream)
   expect(seen.size).toBe(1)
+})
+
+test('no kept answer is given where upstreams must agree, in a session, or from a block on', async () => {
+  const debug = { 'rpc-debug-relay': 'true' }
+  const counted = async (method: string, directives: Record<string, string>) =>
+    (await ask(method, [account, '0x11'], { ...debug, ...directives })).cache
+  const seen = {
+    plain: [
+      await counted('eth_getTransactionCount', {}),
+      await counted('eth_getTransactionCount', {}),
+    ],
+    policy: [await counted('eth_getBalance', {}), await counted('eth_getBalance', {})],
+    headers: await counted('eth_getTransactionCount', asks(2, 2)),
+    session: await counted('eth_getTransactionCount', { 'rpc-stickiness': 'mine' }),
+    minBlock: await counted('eth_getTransactionCount', { 'rpc-min-block': '1' }),
+  }
+  expect(seen).toEqual({
+    plain: ['miss', 'hit'],
+    policy: ['bypass; why=cross-validation', 'bypass; why=cross-validation'],
+    headers: 'bypass; why=cross-validation',
+    session: 'bypass; why=session',
+    minBlock: 'bypass; why=min-block',
+  })
 })
 
 test('a caller that names the block it has seen is answered by a node that has it, or in words', async () => {

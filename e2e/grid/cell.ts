@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Transaction, Wallet } from 'ethers'
-import { serveRouter } from '../served/served-router.ts'
+import { serveRouter, uncached } from '../served/served-router.ts'
 import { createChainModel } from '../upstream-sim/chain-model.ts'
 import { type SimNode, startSimNode } from '../upstream-sim/sim-node.ts'
 
@@ -76,7 +76,7 @@ export async function startCell(poolName: PoolName, badness: Badness): Promise<C
   const nodes = [...primaries, ...backups]
   const bad = nodes.filter(({ name }) => pool.bad.includes(name))
   for (const node of bad) badness.fromStart?.(node)
-  const router = stack.use(await serveRouter({ primaries, backups }))
+  const router = stack.use(await serveRouter({ primaries, backups, settings: uncached }))
   for (const { name } of nodes.toReversed()) await showTip(router.url, name)
   for (const node of nodes) node.calls.clear()
   for (const node of bad) await badness.onceServing?.(node)

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { Metadata, status } from '@grpc/grpc-js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { serveRouter, type ServedRouter } from '../served/served-router.ts'
+import { serveRouter, uncached, type ServedRouter } from '../served/served-router.ts'
 import { EchoClient, seenOf } from './echo-client.ts'
 import { EchoServer, type echoService } from './echo-server.ts'
 
@@ -17,7 +17,7 @@ function serve(nodes: readonly EchoServer[], settings: Record<string, unknown> =
       name: `node-${at}`,
       url: `grpc://127.0.0.1:${port}`,
     })),
-    settings,
+    settings: { ...uncached, ...settings },
   })
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { serveRouter } from '../served/served-router.ts'
+import { serveRouter, uncached } from '../served/served-router.ts'
 import { EchoClient } from './echo-client.ts'
 import { RawNode, type Manner } from './raw-node.ts'
 
@@ -39,7 +39,7 @@ export async function behindRouter<Node extends { readonly port: number }>(
         name: `node-${at}`,
         url: `grpc://127.0.0.1:${port}`,
       })),
-      settings,
+      settings: { ...uncached, ...settings },
     }),
   )
   const client = stack.use(new EchoClient(router.port))

@@ -206,6 +206,7 @@ test('the commands print no key, even if it is invalid', async () => {
 test('what is wired can be printed whole', async () => {
   const parsed = parseConfig(JSON.stringify(config), { environment: env, flags: {} })
   const chains = serveChains(parsed.config!, {
+    cache: null,
     catalog: await loadCatalog([]),
     clock: systemClock,
     random: seededRandom(1),

@@ -26,6 +26,7 @@ const listeners = {
   'minimal.yml': ['3360 ETH1 jsonrpc'],
   'ethereum.yml': ['3360 ETH1 jsonrpc'],
   'cross-validation.yml': ['3360 ETH1 jsonrpc'],
+  'cached.yml': ['3360 ETH1 jsonrpc'],
   'slotchain.yml': ['3360 SLOTCHAIN jsonrpc'],
   'bitcoin.yml': ['3360 BTC jsonrpc'],
   'perpevm.yml': ['3360 PERPEVM jsonrpc'],

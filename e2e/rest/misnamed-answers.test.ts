@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { serveRouter, type ServedRouter } from '../served/served-router.ts'
+import { serveRouter, uncached, type ServedRouter } from '../served/served-router.ts'
 import { MirrorNode } from './mirror-node.ts'
 
 /*
@@ -47,7 +47,7 @@ beforeAll(async () => {
       apiInterface: 'rest',
       primaries: nodes,
       urlSettings: { wrong: settings, honest: settings },
-      settings: { 'upstream-failure-threshold': 1_000 },
+      settings: { ...uncached, 'upstream-failure-threshold': 1_000 },
     }),
   )
 })
@@ -134,6 +134,7 @@ test('when all nodes redirect, the client gets the redirect, and no upstream is 
     apiInterface: 'rest',
     primaries: [node],
     urlSettings: { tidy: { 'skip-verifications': ['*'] } },
+    settings: uncached,
   })
   for (let times = 0; times < 12; times++) {
     const response = await fetch(`${own.url}/blocks/by_height/5`, { redirect: 'manual' })

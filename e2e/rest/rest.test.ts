@@ -2,13 +2,19 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { request as send } from 'undici'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { serveRouter, type ServedRouter } from '../served/served-router.ts'
+import { serveRouter, uncached, type ServedRouter } from '../served/served-router.ts'
 import { MirrorNode, type Asked } from './mirror-node.ts'
 
 const specSources = [new URL('mirror.yml', import.meta.url).pathname]
 
 function serve(nodes: readonly { name: string; url: string }[]): Promise<ServedRouter> {
-  return serveRouter({ chainId: 'MIRROR', apiInterface: 'rest', specSources, primaries: nodes })
+  return serveRouter({
+    chainId: 'MIRROR',
+    apiInterface: 'rest',
+    specSources,
+    primaries: nodes,
+    settings: uncached,
+  })
 }
 
 const echo = (asked: Asked) => JSON.stringify({ verb: asked.verb, target: asked.target })

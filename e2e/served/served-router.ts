@@ -7,11 +7,15 @@ import type { ChainCatalog } from '../../proxy/chain/types.ts'
 import { seededRandom } from '../../proxy/clock/testing/seeded-random.ts'
 import { systemClock } from '../../proxy/clock/clock.ts'
 import { privateSessions } from '../../proxy/sticky/testing/fake-store.ts'
+import { RedisStore } from '../../proxy/redis/redis.ts'
+import type { SharedFigures } from '../../proxy/cache/shared-store.ts'
+import { createCache } from '../../proxy/cli/cache.ts'
 import { serveChains } from '../../proxy/cli/served-chain.ts'
 import { until, type Listener } from '../../proxy/listener/listener.ts'
 import type { Pool } from '../../proxy/upstream/pool.ts'
 import type { ApiInterface } from '../../proxy/config/types.ts'
 import { parseConfig } from '../../proxy/config/parse.ts'
+import { createLogger } from '../../proxy/telemetry/log.ts'
 import { combineObservers } from '../../proxy/telemetry/observers.ts'
 
 export interface ServedNode {
@@ -47,7 +51,12 @@ export interface ServedRouter extends AsyncDisposable {
   readonly port: number
   readonly pool: Pool
   readonly listener: Listener
+  /** What went wrong with the store of all replicas. */
+  readonly storeFigures: SharedFigures | null
 }
+
+/** Settings of a router that asks a node each time, for tests that count what nodes are asked, or change what they answer. */
+export const uncached = { 'cache-bytes': '0' } as const
 
 let bundled: Promise<ChainCatalog> | null = null
 
@@ -80,13 +89,17 @@ export async function serveRouter(options: ServedRouterOptions): Promise<ServedR
   })
   if (!config) throw new Error(problems.map(({ message }) => message).join('\n'))
   const budget = new ByteBudget(Infinity)
+  const logger = createLogger({ level: 'error', format: 'json', redact: (text) => text })
+  const random = seededRandom(1)
+  const cache = createCache(config, { clock: systemClock, random, logger, RedisStore })
   const [chain] = serveChains(config, {
     catalog: options.catalog ?? (await catalogOf(specSources)),
     clock: systemClock,
-    random: seededRandom(1),
+    random,
     version: 'under-test',
     observers: combineObservers([]),
     budget,
+    cache,
     isDraining: () => false,
     sessions: privateSessions(systemClock),
   })
@@ -105,11 +118,13 @@ export async function serveRouter(options: ServedRouterOptions): Promise<ServedR
     port,
     pool,
     listener,
+    storeFigures: cache?.shared?.figures ?? null,
     async [Symbol.asyncDispose]() {
       watch.stop()
       await listener.close()
       subscriptions?.close()
       await pool.close()
+      cache?.shared?.redis.close()
       await until(systemClock, () => budget.heldBytes === 0, 2_000)
       if (budget.heldBytes !== 0) throw new Error(`${budget.heldBytes} bytes are held for nobody`)
     },

@@ -17,8 +17,9 @@ const balance = { method: 'eth_getBalance', params: [`0x${'1'.repeat(40)}`, 'lat
 /** Which upstream answers a call of a session, and when there is none. */
 type Ask = (session: string | null) => Promise<string | null>
 
+/** Without a session a kept answer would do. */
 function withSession(session: string | null): Record<string, string> {
-  return session === null ? {} : { 'RPC-Stickiness': session }
+  return session === null ? { 'RPC-Force-Cache-Refresh': 'yes' } : { 'RPC-Stickiness': session }
 }
 
 async function nodeOf(
@@ -86,7 +87,10 @@ const interfaces: Readonly<Record<string, (stack: AsyncDisposableStack) => Promi
       }),
     )
     return async (session) => {
-      const headers = session === null ? [] : ['rpc-stickiness', session]
+      const headers = Object.entries(withSession(session)).flatMap(([name, value]) => [
+        name.toLowerCase(),
+        value,
+      ])
       const { head } = await rawCall(router.port, '/test.Echo/Unary', headers)
       return head[head.indexOf('rpc-provider-address') + 1] ?? null
     }

@@ -14,7 +14,12 @@ import { RedisStore } from '../../proxy/redis/redis.ts'
 import { RedisClaims } from '../../proxy/sticky/claims.ts'
 import { createAuthority } from '../../proxy/upstream/testing/certificates.ts'
 import { ChildProcesses } from '../processes/child-processes.ts'
-import { type RedisProcess, startCluster, startRedis, startSentinels } from './redis-process.fixture.ts'
+import {
+  type RedisProcess,
+  startCluster,
+  startRedis,
+  startSentinels,
+} from './redis-process.fixture.ts'
 
 let directory: string
 let children: ChildProcesses

@@ -9,7 +9,12 @@ import { createWorkspace, ethereumConfig, type Workspace } from '../program/work
 import { createChainModel } from '../upstream-sim/chain-model.ts'
 import { type SimNode, startSimNode } from '../upstream-sim/sim-node.ts'
 import { type Answer, type Fleet, Replica, startFleet } from './fleet.fixture.ts'
-import { type RedisProcess, startCluster, startRedis, startSentinels } from './redis-process.fixture.ts'
+import {
+  type RedisProcess,
+  startCluster,
+  startRedis,
+  startSentinels,
+} from './redis-process.fixture.ts'
 
 const claims = 'router_csm_sticky_claims_total'
 const { signal } = new AbortController()

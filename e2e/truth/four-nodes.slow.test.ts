@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { seededRandom } from '../../proxy/clock/testing/seeded-random.ts'
-import { serveRouter } from '../served/served-router.ts'
+import { serveRouter, uncached } from '../served/served-router.ts'
 import { coveredAt } from '../simulation/wrong-answers.ts'
 import type { NodeCall } from '../simulation/wrong-answers.ts'
 import { createChainModel } from '../upstream-sim/chain-model.ts'
@@ -31,7 +31,9 @@ test.each(['balanced', 'round-robin', 'latency'])(
     const nodes = await Promise.all(names.map(start))
     const [wrongNode, lagging, dying] = nodes as [SimNode, SimNode, SimNode, SimNode]
     lagging.view.lagBlocks = lagBlocks
-    const router = stack.use(await serveRouter({ primaries: nodes, settings: { strategy } }))
+    const router = stack.use(
+      await serveRouter({ primaries: nodes, settings: { ...uncached, strategy } }),
+    )
     const sent = answerWrongly(wrongNode, truth, methodsOf(chain), () => {
       const kinds = [...coveredAt.core]
       const from = Math.floor(random.next() * kinds.length)

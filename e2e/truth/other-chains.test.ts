@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
 import { seededRandom } from '../../proxy/clock/testing/seeded-random.ts'
-import { serveRouter, type ServedRouter } from '../served/served-router.ts'
+import { serveRouter, uncached, type ServedRouter } from '../served/served-router.ts'
 import { serveNode } from '../upstream-sim/served-node.ts'
 import type { FaultSwitch } from '../upstream-sim/faults.ts'
 import { bodyOf, chainCases, honestly, type Read } from './chains-under-test.ts'
@@ -48,7 +48,9 @@ describe.each(chainCases)('$name', (under) => {
       }),
     )
     const primaries = nodes.map(({ name, url }) => ({ name, url: `${url}${base}` }))
-    const router = stack.use(await serveRouter({ chainId, apiInterface, primaries }))
+    const router = stack.use(
+      await serveRouter({ chainId, apiInterface, primaries, settings: uncached }),
+    )
     const reference = makeNode()
     const truth = (read: Read, id: string) => honestly(reference, under, read, id).body
     return { chain, nodes, reads, readsNow, router, truth }

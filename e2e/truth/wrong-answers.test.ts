@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { serveRouter, type ServedRouter } from '../served/served-router.ts'
+import { serveRouter, uncached, type ServedRouter } from '../served/served-router.ts'
 import { wrongContents, coveredAt, unprovenContents } from '../simulation/wrong-answers.ts'
 import { createChainModel } from '../upstream-sim/chain-model.ts'
 import { type SimNode, startSimNode } from '../upstream-sim/sim-node.ts'
@@ -43,7 +43,7 @@ describe.each([...coveredAt.core])('the wrong answer %s', (kind) => {
     wrongNode.faults.clear()
     // With this threshold the wrong node stays in service. Each router is new, so that it has no credit
     // for hedges on a busy machine.
-    const settings = { 'upstream-failure-threshold': 100 }
+    const settings = { ...uncached, 'upstream-failure-threshold': 100 }
     await using router = await serveRouter({ primaries: [wrongNode, honest], settings })
     const sent = answerWrongly(wrongNode, truth, methods, () => [kind])
     let before = 0
@@ -65,7 +65,7 @@ describe.each([...coveredAt.core])('the wrong answer %s', (kind) => {
 describe.each(unprovenContents)('at the level full the wrong answer %s', (kind) => {
   test('makes the router ask another node, and blames no upstream', async () => {
     wrongNode.faults.clear()
-    const settings = { 'upstream-failure-threshold': 100, integrity: 'full' } as const
+    const settings = { ...uncached, 'upstream-failure-threshold': 100, integrity: 'full' } as const
     await using router = await serveRouter({ primaries: [wrongNode, honest], settings })
     // Hashes of honest answers match.
     for (const read of reads)
@@ -89,7 +89,7 @@ const shown = wrongContents.filter((kind) => !unprovenContents.includes(kind))
 test.each(shown)('the wrong answer %s is passed on if all nodes give it', async (kind) => {
   wrongNode.faults.clear()
   await using second = await startSimNode({ chain, name: 'second' })
-  await using router = await serveRouter({ primaries: [wrongNode, second] })
+  await using router = await serveRouter({ primaries: [wrongNode, second], settings: uncached })
   const sent = [wrongNode, second].map((node) => answerWrongly(node, truth, methods, () => [kind]))
   for (const read of reads) {
     const { text, reported } = await ask(router, read)
@@ -105,7 +105,11 @@ test.each(shown)(
   'after the wrong answer %s of a primary a backup has the right one',
   async (kind) => {
     wrongNode.faults.clear()
-    await using router = await serveRouter({ primaries: [wrongNode], backups: [honest] })
+    await using router = await serveRouter({
+      primaries: [wrongNode],
+      backups: [honest],
+      settings: uncached,
+    })
     const sent = answerWrongly(wrongNode, truth, methods, () => [kind])
     for (const read of reads) {
       const { text, by } = await ask(router, read)

@@ -73,7 +73,7 @@ const cacheServer = object(
 )
 
 export const cache = object(
-  untilBuilt('cache-be', 'The cache of answers. Unset: none.'),
+  untilBuilt('cache-be', 'The cache of answers. Unset: 128Mi in the memory of each replica.'),
   {
     type: oneOf(
       'Where answers are kept: in each replica, in the cache service, or in Redis.',

@@ -79,6 +79,8 @@ export function planRouter(
   const settings = {
     'cross-validation': crossValidationSection(spec.crossValidation, chainIdOf),
     'resp-cache': store,
+    // A store of sessions alone keeps no answers, which would fill it.
+    cache: store && spec.cache?.type !== 'Redis' ? { shared: false } : undefined,
     'shared-state': state.shared || undefined,
     'use-static-spec': specs.section,
     ...settingSection(spec),

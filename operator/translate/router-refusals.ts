@@ -12,11 +12,8 @@ import type { Listener, UpstreamPlan } from './router-document.ts'
 import type { RouterRefusal } from './translation.ts'
 
 /** What the spec can say and the router's config has no key for yet, in the router's own sentence. */
-export function refusalsOfSpec({ tracing, cache }: RpcRouterSpec): readonly RouterRefusal[] {
-  return [
-    ...(tracing === undefined ? [] : [unsupported('spec.tracing', 'tracing')]),
-    ...(cache?.type === 'Memory' ? [unsupported('spec.cache.type', 'a cache in memory')] : []),
-  ]
+export function refusalsOfSpec({ tracing }: RpcRouterSpec): readonly RouterRefusal[] {
+  return [...(tracing === undefined ? [] : [unsupported('spec.tracing', 'tracing')])]
 }
 
 function unsupported(field: string, name: string): RouterRefusal {

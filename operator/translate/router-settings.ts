@@ -43,6 +43,7 @@ export const settingSources: readonly SettingSource[] = [
   { key: 'websocket-idle-timeout', field: 'spec.webSocket.idleTimeout' },
   { key: 'subscription-max-gap-blocks', field: 'spec.subscriptions.maxGapBlocks' },
   { key: 'subscription-stall-blocks', field: 'spec.subscriptions.stallBlocks' },
+  { key: 'cache-bytes', field: 'spec.cache.memory.maxSize' },
   { key: 'cache-be', field: 'spec.cache.cacheService.address' },
   {
     key: 'metrics-listen-address',

@@ -96,6 +96,10 @@ export interface Classification {
   readonly blockPlaces?: BlockPlaces | null
   /** Where the answer shows the chain's latest block; null: it does not. */
   readonly tellsTip: ResultPath | null
+  /** Where the answer to a call by hash shows its block; absent or null: it does not. */
+  readonly showsBlock?: ResultPath | null
+  /** The tag that a request without a block is about, where the block is the last param; absent or null: none. */
+  readonly defaultTag?: BlockTag | null
   /** The checks that an answer must pass. */
   readonly checks: readonly Check[]
   /** REST: an answer that claims success is one JSON document, where the client takes JSON. */

@@ -72,6 +72,7 @@ strategy: round-robin
       random: seededRandom(1),
       version: 'test',
       budget: new ByteBudget(Infinity),
+      cache: null,
       isDraining: () => false,
       sessions: privateSessions(systemClock),
       observers: {

@@ -13,6 +13,7 @@ import { Health } from '../telemetry/health.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { combineObservers } from '../telemetry/observers.ts'
+import { createCache } from './cache.ts'
 import { serveChains } from './served-chain.ts'
 import { createSessions } from './shared-sessions.ts'
 
@@ -47,7 +48,8 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
   // Node's heap limit follows the memory of the container.
   const defaultBytes = Math.floor(getHeapStatistics().heap_size_limit / 3)
   const budget = new ByteBudget(config.maxBufferedBytes ?? defaultBytes)
-  const metrics = createMetrics({ version, budget })
+  const cache = createCache(config, parts)
+  const metrics = createMetrics({ version, budget, cache })
   const log = createEventLog({ logger, clock })
   const observers = combineObservers([metrics, log])
   const health = new Health(clock)
@@ -55,7 +57,8 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
   const shared = createSessions(config, { ...parts, metrics })
   const { sessions } = shared
   const isDraining = () => draining
-  const chains = serveChains(config, { ...parts, observers, budget, sessions, isDraining })
+  const served = { ...parts, observers, budget, cache, sessions, isDraining }
+  const chains = serveChains(config, served)
   const endpoints = chains.flatMap((chain) => chain.endpoints)
   for (const { chainId, apiInterface, pool } of chains) {
     const snapshot = () => pool.snapshot()
@@ -71,6 +74,7 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
     await Promise.all(endpoints.map(({ listener }) => listener.close()))
     await admin?.close()
     for (const { subscriptions } of chains) subscriptions?.close()
+    cache?.shared?.redis.close()
     for (const { pool } of chains) await pool.close()
     shared.close()
   }

@@ -2,12 +2,16 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { randomUUID } from 'node:crypto'
 import type { ByteBudget } from '../bytes/byte-budget.ts'
+import { withCache } from '../cache/cache.ts'
+import type { MemoryStore } from '../cache/memory-store.ts'
+import type { SharedRedis } from '../cache/shared-store.ts'
 import type { ChainCatalog } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
 import type { ApiInterface, EndpointConfig, RouterConfig } from '../config/types.ts'
 import { withMinBlock } from '../consistency/min-block.ts'
 import { withCrossValidation } from '../cross-validation/cross-validation.ts'
+import { isMandatory } from '../cross-validation/terms.ts'
 import { withFilters } from '../filters/filters.ts'
 import { createGrpcListener } from '../listener/grpc.ts'
 import { createJsonRpcListener } from '../listener/jsonrpc.ts'
@@ -42,6 +46,8 @@ export interface ServedChainParts {
   readonly observers: Observers
   readonly budget: ByteBudget
   readonly sessions: Sessions
+  /** Where answers are kept; null: nowhere. */
+  readonly cache: { readonly store: MemoryStore; readonly shared: SharedRedis | null } | null
   /** A stop has begun: `GET /health` sends clients elsewhere. */
   readonly isDraining: () => boolean
 }
@@ -80,7 +86,7 @@ function serveChain(
   router: RouterConfig,
   parts: ServedChainParts,
 ): ServedChain {
-  const { catalog, clock, random, observers, budget } = parts
+  const { catalog, clock, random, observers, budget, cache } = parts
   const [first] = configs
   if (!first) throw new Error('a chain is served by one listener at least')
   const { apiInterface } = first
@@ -124,6 +130,9 @@ function serveChain(
     random,
     observer: poolObserver,
   })
+  const validations = router.policies.filter(
+    (each) => catalog.find(each.chainId) === chain && each.apiInterface === apiInterface,
+  )
   const relayFor = (config: EndpointConfig) => {
     const relay = createRelay({
       chain,
@@ -142,10 +151,25 @@ function serveChain(
     })
     return withCrossValidation(sticky, {
       ...{ chain, iface, pool, clock, config: config.relay },
-      policies: router.policies.filter(
-        (each) => catalog.find(each.chainId) === chain && each.apiInterface === apiInterface,
-      ),
+      policies: validations,
       observer: observers.crossValidationObserver(chainId, apiInterface),
+    })
+  }
+  const crossValidated = new Set(validations.filter(isMandatory).map(({ method }) => method))
+  const policies = router.cache.policies.filter(
+    (each) =>
+      (each.chainId === null || catalog.find(each.chainId) === chain) &&
+      (each.apiInterface ?? apiInterface) === apiInterface,
+  )
+  const cachedRelayFor = (config: EndpointConfig, index: number) => {
+    const relay = relayFor(config)
+    if (cache === null) return relay
+    const dialect = dialects[apiInterface]
+    // What the checks of one listener let pass is nothing for another.
+    const scope = `${index} ${config.relay.integrity}`
+    return withCache(relay, {
+      ...{ chain, iface, pool, dialect, clock, policies, crossValidated, scope },
+      ...cache,
     })
   }
   const subscriptions = serveSubscriptions({
@@ -153,12 +177,12 @@ function serveChain(
     config: router.subscriptions,
     observer: observers.subscriptionObserver(chainId, apiInterface),
   })
-  const endpoints = configs.map((config) => ({
+  const endpoints = configs.map((config, index) => ({
     config,
     listener: listeners[apiInterface]({
       address: config.address,
       iface,
-      relay: relayFor(config),
+      relay: cachedRelayFor(config, index),
       clock,
       observer: observers.listenerObserver(chainId, apiInterface),
       maxRequestBytes: router.maxRequestBytes,

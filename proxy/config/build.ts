@@ -2,7 +2,13 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { buildPolicy } from './cross-validation.ts'
 import type { Tier } from './entries.ts'
-import { type ConfigFile, type NodeUrlEntry, type UpstreamEntry, defaultAddress } from './schema.ts'
+import {
+  type CachePolicyEntry,
+  type ConfigFile,
+  type NodeUrlEntry,
+  type UpstreamEntry,
+  defaultAddress,
+} from './schema.ts'
 import type { Secret } from './secret.ts'
 import type { SettingName, SettingValue } from './settings.ts'
 import { buildStore } from './store.ts'
@@ -72,6 +78,8 @@ export type SubscriptionConfig = ValuesOf<typeof subscriptionSettings>
 export type RouterConfig = ReturnType<typeof buildRouterConfig>
 /** A listener: one chain through one interface. */
 export type EndpointConfig = ReturnType<typeof buildEndpoint>
+/** How long the answers to some calls are kept. */
+export type CachePolicy = ReturnType<typeof buildCachePolicy>
 /** An upstream: one provider's node, or several URLs that count as one. */
 export type UpstreamConfig = ReturnType<typeof buildUpstream>
 /** One URL of an upstream. */
@@ -102,6 +110,13 @@ export function buildRouterConfig(file: ConfigFile) {
     /** The Redis that replicas share; null: none. */
     store: file['resp-cache'] ? buildStore(file['resp-cache']) : null,
     subscriptions: valuesOf(subscriptionSettings, file),
+    cache: {
+      maxBytes: file['cache-bytes'] ?? 0,
+      /** Null: not shared. */
+      store:
+        file['resp-cache'] && file.cache?.shared !== false ? buildStore(file['resp-cache']) : null,
+      policies: (file.cache?.policies ?? []).map(buildCachePolicy),
+    },
     ...valuesOf(processSettings, file),
   }
 }
@@ -121,6 +136,19 @@ function buildEndpoint(endpoint: ConfigFile['endpoints'][number], file: ConfigFi
     chainId: endpoint['chain-id'],
     apiInterface: endpoint['api-interface'],
     relay: valuesOf(relaySettings, { ...file, ...own }),
+  }
+}
+
+function buildCachePolicy(entry: CachePolicyEntry) {
+  return {
+    /** Null: of every chain, and so on. */
+    chainId: entry['chain-id'] ?? null,
+    apiInterface: entry['api-interface'] ?? null,
+    /** With `*` for any text. */
+    method: entry.method,
+    ageClass: entry.class ?? null,
+    /** Null: never kept. */
+    ttlMs: entry.ttl,
   }
 }
 

@@ -9,8 +9,11 @@ import {
   boolean,
   chainId,
   duration,
+  durationOrNever,
   integer,
   label,
+  methodPattern,
+  oneOf,
   word,
 } from './fields/fields.ts'
 import { authHeaders, authQuery } from './fields/upstream-auth.ts'
@@ -87,6 +90,33 @@ const upstreamSchema = z.strictObject({
   ),
 })
 
+/** By how long an answer stays true. */
+export const ageClasses = ['finalized', 'near-head', 'latest'] as const
+
+const cachePolicySchema = z.strictObject({
+  'chain-id': chainId
+    .optional()
+    .describe('Chain that it is about, by the id or an alias of its spec. Unset: all.'),
+  'api-interface': apiInterface.optional().describe('Interface that it is about. Unset: all.'),
+  method: methodPattern.describe(
+    'Method or path pattern as the chain spec names it; `*` stands for any text.',
+  ),
+  class: oneOf(ageClasses).optional().describe('Class that it is about. Unset: all.'),
+  ttl: durationOrNever('24h').describe(
+    'How long such answers are kept at most. `never`: they are not kept.',
+  ),
+})
+
+const cacheSchema = z.strictObject({
+  shared: boolean
+    .optional()
+    .meta({ 'x-default': 'true with `resp-cache`' })
+    .describe('Share the answers with other replicas through `resp-cache`.'),
+  policies: list(cachePolicySchema)
+    .optional()
+    .describe('Times other than the usual ones. Of several that fit a call, the first counts.'),
+})
+
 /** The port of a listener that names none. */
 export const defaultPort = 3360
 export const defaultAddress = { host: '0.0.0.0', port: defaultPort } as const
@@ -140,12 +170,15 @@ export const configSchema = z.strictObject({
   'cross-validation': crossValidationSchema
     .optional()
     .describe('Which answers are compared between upstreams before one is given.'),
+  cache: cacheSchema.optional().describe('How long answers are kept.'),
   'resp-cache': storeSchema
     .optional()
     .describe('A Redis, or what speaks its protocol, that the replicas share.'),
   ...settingShape(settingNames, true),
 })
 
+export type AgeClass = (typeof ageClasses)[number]
 export type ConfigFile = z.output<typeof configSchema>
+export type CachePolicyEntry = z.output<typeof cachePolicySchema>
 export type UpstreamEntry = z.output<typeof upstreamSchema>
 export type NodeUrlEntry = z.output<typeof nodeUrlSchema>

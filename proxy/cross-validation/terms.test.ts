@@ -4,7 +4,9 @@ import { expect, test } from 'vitest'
 import { buildPolicy, type PolicyEntry } from '../config/cross-validation.ts'
 import { type Call, Journal, noDirectives } from '../relay/call.ts'
 import type { RelayError } from '../relay/errors.ts'
-import { termsOf } from './terms.ts'
+import { isMandatory, termsOf } from './terms.ts'
+
+const entryOf = { 'chain-id': 'ETH1', 'api-interface': 'jsonrpc' as const, method: 'm' }
 
 /** `3/2`: three participants of which two must agree. */
 function terms(policy: Partial<PolicyEntry> | null, wanted: string | null, kind = 'read'): string {
@@ -18,7 +20,7 @@ function terms(policy: Partial<PolicyEntry> | null, wanted: string | null, kind 
       crossValidation: wanted === null ? null : { participants, agreement },
     },
   } as unknown as Call
-  const entry = { 'chain-id': 'ETH1', 'api-interface': 'jsonrpc' as const, method: 'm', ...policy }
+  const entry = { ...entryOf, ...policy }
   try {
     const found = termsOf(call, policy === null ? undefined : buildPolicy(entry))
     if (found === null) return 'plain'
@@ -59,6 +61,8 @@ test.each<[Partial<PolicyEntry> | null, string | null, string]>([
   [{ ...floors, 'forbid-caller-cv': true }, null, '3/2'],
 ])('with %j and the headers %s: %s', (policy, wanted, expected) => {
   expect(terms(policy, wanted)).toBe(expected)
+  if (policy !== null && wanted === null)
+    expect(isMandatory(buildPolicy({ ...entryOf, ...policy }))).toBe(expected !== 'plain')
 })
 
 test.each(['write', 'subscribe', 'local'])('a %s has none, and its caller may not ask', (kind) => {

@@ -40,11 +40,7 @@ export function termsOf(call: Call, policy: PolicyConfig | undefined): Terms | n
   }
   if (why !== null && why !== forbidden) return null
   const minGrouped = minGroups * perGroupQuorum
-  // Without a number of its own, more than half of those that are asked must agree.
-  const policyAgreement =
-    own.agreement ||
-    (own.participants && Math.floor(own.participants / 2) + 1) ||
-    (minGrouped > 1 ? minGrouped : 0)
+  const policyAgreement = agreementOf(own)
   if (wanted === null && policyAgreement === 0) return null
   const agreement = Math.min(Math.max(policyAgreement, wanted?.agreement ?? 0), own.maxAgreement)
   const minimum = Math.max(own.participants, agreement, minGrouped)
@@ -58,6 +54,22 @@ export function termsOf(call: Call, policy: PolicyConfig | undefined): Terms | n
     minParticipants: Math.min(minimum, participants),
     isRaised: agreement > policyAgreement,
   }
+}
+
+/** The policy has every call cross-validated, and not only those whose caller asks for it. */
+export function isMandatory(policy: PolicyConfig): boolean {
+  return agreementOf(policy) > 0
+}
+
+/** So many answers must match; 0: the policy does not say. Without a number of its own, more than half of those that are asked. */
+function agreementOf(policy: PolicyConfig | typeof noPolicy): number {
+  const { agreement, participants, minGroups, perGroupQuorum } = policy
+  const minGrouped = minGroups * perGroupQuorum
+  return (
+    agreement ||
+    (participants && Math.floor(participants / 2) + 1) ||
+    (minGrouped > 1 ? minGrouped : 0)
+  )
 }
 
 const forbidden = 'may not be cross-validated at the wish of callers'

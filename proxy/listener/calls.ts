@@ -155,7 +155,8 @@ export abstract class HttpCalls<C extends Call = Call> implements HttpHandler {
     if (outcome instanceof CallAborted) return this.calls.ended(call, outcome)
     if (outcome instanceof RelayError) return this.#fail(exchange, call, outcome)
     try {
-      const metadata = this.metadataOf(call.guid).add(call.journal, outcome)
+      const { journal, directives } = call
+      const metadata = this.metadataOf(call.guid).add(journal, outcome, directives.debugRelay)
       const { status, headers } = outcome.incoming
       const own = metadata.toHeaders(this.contentTypeOf(headers))
       const { responseHeaders } = this.options.iface
@@ -175,7 +176,9 @@ export abstract class HttpCalls<C extends Call = Call> implements HttpHandler {
 
   /** Answers with an error of the router; sends nothing when an answer has begun already. */
   #fail(exchange: HttpExchange, call: C, error: RelayError): void {
-    const headers = errorHeaders(this.metadataOf(call.guid).add(call.journal, null), error)
+    const { journal, directives } = call
+    const metadata = this.metadataOf(call.guid).add(journal, null, directives.debugRelay)
+    const headers = errorHeaders(metadata, error)
     this.calls.ended(call, error)
     const body = this.errorBytes(error, call.guid, call)
     exchange.answer({ status: error.kind.httpStatus, headers, body })

@@ -62,9 +62,16 @@ export const directiveHeaders = [
       'Requests with the same id are served by one node, or fail: see [sticky sessions](../concepts/sticky-sessions.md). `rpc-select-provider` or cross-validation beside it wins.',
   },
   {
+    name: 'rpc-force-cache-refresh',
+    value: 'anything',
+    effect:
+      'The call goes to an upstream although its answer is kept, and the new answer is kept instead.',
+  },
+  {
     name: 'rpc-debug-relay',
     value: '`true`',
-    effect: 'A line in the log for each attempt of this request. `false`, `0` and nothing mean no.',
+    effect:
+      'A line in the log for each attempt of this request, and the reason in `Rpc-Cache`. `false`, `0` and nothing mean no.',
   },
 ] as const
 
@@ -104,6 +111,9 @@ export function readDirectives(headers: HeaderList): Directives | RelayError {
         break
       case 'rpc-stickiness':
         directives.stickiness ??= value === '' ? null : hash('sha256', value, 'base64url')
+        break
+      case 'rpc-force-cache-refresh':
+        directives.refreshCache = true
         break
       case 'rpc-debug-relay':
         directives.debugRelay ||= !['', '0', 'false'].includes(value.toLowerCase())

@@ -152,7 +152,7 @@ class GrpcHandler {
 
   #fail(exchange: Http2Exchange, call: Call, error: RelayError): void {
     const metadata = new ResponseMetadata(call.guid, this.#options.version)
-    metadata.add(call.journal, null)
+    metadata.add(call.journal, null, call.directives.debugRelay)
     this.#calls.ended(call, error)
     exchange.end(metadata.toHeaders(grpc), statusOf(error))
   }
@@ -160,7 +160,7 @@ class GrpcHandler {
   /** Messages, metadata and status as the node gave them. */
   async #pass(exchange: Http2Exchange, call: Call, reply: Reply): Promise<void> {
     const metadata = new ResponseMetadata(call.guid, this.#options.version)
-    const own = metadata.add(call.journal, reply).toHeaders(null)
+    const own = metadata.add(call.journal, reply, call.directives.debugRelay).toHeaders(null)
     const { incoming } = reply
     const { body } = incoming
     const headers = [...metadataForClient(incoming.headers), ...own]

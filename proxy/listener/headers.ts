@@ -46,7 +46,8 @@ export function forwardHeaders(
 export const metadataHeaders = {
   provider: {
     name: 'Rpc-Provider-Address',
-    about: 'The upstream that gave the answer. Absent when the router itself answered.',
+    about:
+      'The upstream that gave the answer, also where it was kept since. Absent when the router itself answered.',
     ofBatch: 'All that answered an item.',
   },
   upstream: {
@@ -64,6 +65,12 @@ export const metadataHeaders = {
     name: 'Provider-Latest-Block',
     about: 'The latest block that this upstream is known to have. Absent while it is unknown.',
     ofBatch: 'The lowest of the upstreams that answered.',
+  },
+  cache: {
+    name: 'Rpc-Cache',
+    about:
+      'What the cache did: `hit`, `miss`, `refresh`, `coalesced` (the same call was on its way already) or `bypass`. With `rpc-debug-relay` the reason follows, as in `bypass; why=pending`; see [the cache](../concepts/cache.md). Absent where nothing is kept.',
+    ofBatch: 'Each that an item had, with commas.',
   },
   guid: {
     name: 'Rpc-Guid',
@@ -138,6 +145,7 @@ export class ResponseMetadata {
   #reported: string[] | null = null
   #candidates: readonly Candidate[] | null = null
   #validated: CrossValidated | null = null
+  #cache: string[] | null = null
   #calls = 0
 
   constructor(guid: string, version: string) {
@@ -145,8 +153,11 @@ export class ResponseMetadata {
     this.#version = version
   }
 
-  /** Adds one call that has ended. `reply` is null when the router itself answered. */
-  add(journal: Journal, reply: Reply | null): this {
+  /**
+   * Adds one call that has ended. `reply` is null when the router itself answered.
+   * @param isDebugged the client asked for reasons
+   */
+  add(journal: Journal, reply: Reply | null, isDebugged = false): this {
     this.#calls += 1
     this.#candidates = this.#calls === 1 ? journal.candidates : null
     if (reply) {
@@ -156,6 +167,14 @@ export class ResponseMetadata {
         this.#latestBlock = block
     }
     if (journal.crossValidation) this.#validated = merged(this.#validated, journal.crossValidation)
+    const { cache } = journal
+    if (cache) {
+      const withWhy = isDebugged && cache.why !== null
+      this.#cache = joined(
+        this.#cache,
+        withWhy ? `${cache.verdict}; why=${cache.why}` : cache.verdict,
+      )
+    }
     this.#retries += journal.retries
     for (const { upstream, result } of journal.attempts) {
       if (result === null || result === 'answer' || result === 'aborted') continue
@@ -180,6 +199,7 @@ export class ResponseMetadata {
       headers.push(names.provider.name, providers, names.upstream.name, providers)
     }
     if (this.#latestBlock !== null) headers.push(names.latestBlock.name, String(this.#latestBlock))
+    if (this.#cache) headers.push(names.cache.name, this.#cache.join(','))
     if (this.#errored) headers.push(names.errored.name, this.#errored.join(','))
     if (this.#nodeErrors) headers.push(names.nodeErrors.name, this.#nodeErrors.join(','))
     if (this.#reported) headers.push(names.reported.name, this.#reported.join(','))

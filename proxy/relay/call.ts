@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureClass } from '../chain/failure-table.ts'
 import type { Classification } from '../chain/types.ts'
+import type { AgeClass } from '../config/types.ts'
 import type { CancelSignal } from '../clock/cancellation.ts'
 import type { Violation } from '../integrity/violation.ts'
 import type { NodeUrl } from '../upstream/upstream.ts'
@@ -27,7 +28,7 @@ export interface Call {
   readonly signal: CancelSignal
   /** What happened to it so far; written by the relay, read for headers, logs and metrics. */
   readonly journal: Journal
-  /** The params of a write without its id, to recognise it when it is sent again; absent: the whole body. */
+  /** The params without the id, as the client wrote them, to recognise the same call; absent: the whole body. */
   readonly payload?: Uint8Array
   /**
    * How the first attempt may share a request with others, if the relay sends it before it waits for
@@ -54,6 +55,8 @@ export interface Directives {
   readonly crossValidation: { readonly participants: number; readonly agreement: number } | null
   /** `rpc-min-block`: only upstreams that have this block. */
   readonly minBlock: number | null
+  /** `rpc-force-cache-refresh`: no answer that was kept. */
+  readonly refreshCache: boolean
 }
 
 export const noDirectives: Directives = {
@@ -65,6 +68,7 @@ export const noDirectives: Directives = {
   stickiness: null,
   crossValidation: null,
   minBlock: null,
+  refreshCache: false,
 }
 
 /** Sends a request to a URL. @throws TransportError */
@@ -134,6 +138,30 @@ export interface CrossValidated {
   readonly failure: string | null
 }
 
+/** What the cache did with one call. */
+export interface CacheNote {
+  readonly verdict: 'hit' | 'miss' | 'refresh' | 'coalesced' | 'bypass'
+  /** How long its answers stay true; `none` where they are not kept. */
+  readonly ageClass: AgeClass | 'none'
+  /** Why it was bypassed, or why the answer was not kept; null where there is nothing to say. */
+  readonly why: CacheWhy | null
+}
+
+/** What keeps an answer out of the cache. */
+export type CacheWhy =
+  | 'pending'
+  | 'write'
+  | 'method'
+  | 'policy'
+  | 'block-unknown'
+  | 'empty'
+  | 'error'
+  | 'too-large'
+  | 'store-down'
+  | 'session'
+  | 'cross-validation'
+  | 'min-block'
+
 /** What happened to one call. The relay writes it; response headers and logs are made from it. */
 export class Journal {
   readonly startedMs: number
@@ -148,6 +176,8 @@ export class Journal {
   candidates: readonly Candidate[] | null = null
   /** Null: it was not cross-validated. */
   crossValidation: CrossValidated | null = null
+  /** Null where there is no cache. */
+  cache: CacheNote | null = null
   /**
    * It may be a stream, which may stay open and silent for as long as its client lets it. It has no
    * relay budget, and no upstream is late.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureClass, NodeError } from '../chain/failure-table.ts'
+import type { Span } from '../json/scanner.ts'
 import type { Incoming } from '../upstream/wire.ts'
 
 /** Failure tables look at no more of a node's message. */
@@ -48,7 +49,21 @@ export interface ReplyReader {
   read(incoming: Incoming, wantsResult?: boolean): Finding
   /** An answer of the router with this result, in the form of an upstream's answer. */
   write(result: unknown): Uint8Array
+  /** What an answer is; the last one that was read is not read again. Absent: nothing of it is remembered. */
+  findingOf?(incoming: Incoming): Finding
+  /** The form in which nodes answer, where the client chooses one: an answer in another one is another answer. */
+  readonly form?: string
+  /**
+   * Where the id of the request stands in an answer; empty where any request may get it as it is, and null
+   * where none but its own may. Absent: answers have no id.
+   */
+  idIn?(body: Uint8Array): Span | null
+  /** An answer to the same question under another id, as the answer to this request. */
+  adopt?(incoming: WholeIncoming, id: Span): Incoming
 }
+
+/** An answer whose bytes are all here. */
+export type WholeIncoming = Incoming & { readonly body: Uint8Array }
 
 /** Judges a long answer while it is passed on, from its beginning. */
 export interface StreamJudge {

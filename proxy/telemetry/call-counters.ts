@@ -19,7 +19,11 @@ export function callCounter(
   const total = counterCells(registry, series.requests)
   const duration = histogramCells(registry, series.requestDuration)
   const retries = counterCells(registry, series.retries)
+  const lookups = counterCells(registry, series.cacheLookups)
   return (listener) => {
+    const lookupsOf = memo((ageClass) =>
+      memo((verdict) => lookups({ ...listener, class: ageClass, verdict })),
+    )
     const cellsOf = memo((method) => ({
       ofOutcome: memo((outcome) => total({ ...listener, method, outcome })),
       duration: duration({ ...listener, method }),
@@ -29,6 +33,8 @@ export function callCounter(
       const cells = cellsOf(call.asked.known ? call.asked.method : 'other')
       cells.ofOutcome(outcomeOf(call, end)).count += 1
       if (end.kind !== 'abandoned') cells.duration.observe(durationMs / 1_000)
+      const { cache } = call.journal
+      if (cache) lookupsOf(cache.ageClass)(cache.verdict).count += 1
       if (call.journal.attempts.length > 1) cells.retries.count += call.journal.retries
     }
   }
@@ -67,6 +73,8 @@ export function outcomeOf(call: Call, end: CallEnd): string {
 /** The outcome of the attempts at the upstream that the reply is from. */
 function outcomeOfReply({ journal }: Call, { upstream, refusal, incoming }: Reply): string {
   const [first, second] = journal.attempts
+  // A kept answer, or that of another call.
+  if (first === undefined && journal.cache) return refusal === null ? 'success' : 'node-error'
   if (first?.result === 'answer' && second === undefined && refusal === null) return 'success'
   const made = journal.attempts.filter(
     (attempt) => attempt.upstream === upstream && attempt.result !== 'aborted',

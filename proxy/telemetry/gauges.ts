@@ -27,6 +27,29 @@ const ofUpstream: readonly (readonly [Series, (upstream: UpstreamSnapshot) => nu
   [series.urlsInCooldown, ({ urlsInCooldown }) => urlsInCooldown],
 ]
 
+/** What the memory for kept answers holds. */
+export interface CacheFigures {
+  readonly store: { readonly bytes: number; readonly count: number; readonly evictions: number }
+  /** The store of all replicas. */
+  readonly shared: {
+    readonly figures: { readonly failures: number; readonly broken: number }
+  } | null
+}
+
+/** Series of the memory for kept answers, read at each scrape. */
+export function registerCache(registry: Registry, cache: CacheFigures | null): void {
+  const row = ({ name, help, type }: Series, read: (figures: CacheFigures) => number) => {
+    const value = () => (cache === null ? 0 : read(cache))
+    const get = async () => ({ name, help, type, values: [{ labels: {}, value: value() }] })
+    registry.registerMetric({ name, get } as unknown as Metric)
+  }
+  row(series.cacheBytes, ({ store }) => store.bytes)
+  row(series.cacheEntries, ({ store }) => store.count)
+  row(series.cacheEvictions, ({ store }) => store.evictions)
+  row(series.cacheStoreFailures, ({ shared }) => shared?.figures.failures ?? 0)
+  row(series.cacheStoreBroken, ({ shared }) => shared?.figures.broken ?? 0)
+}
+
 /** Gauges that mirror the pools: read at each scrape, and without cost in between. */
 export class PoolGauges {
   readonly #pools: RegisteredPool[] = []

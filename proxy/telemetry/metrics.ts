@@ -6,7 +6,7 @@ import type { ApiInterface } from '../config/types.ts'
 import type { PoolSnapshot } from '../upstream/observer.ts'
 import { attemptCounter, callCounter } from './call-counters.ts'
 import type { Observers, PartialObservers } from './observers.ts'
-import { PoolGauges, registerProcess } from './gauges.ts'
+import { type CacheFigures, PoolGauges, registerCache, registerProcess } from './gauges.ts'
 import { type Series, series } from './series.ts'
 
 /** Counts what the router does, and gives it in the text format of Prometheus. */
@@ -26,12 +26,15 @@ interface MetricsOptions {
   /** The running build. */
   readonly version: string
   readonly budget: ByteBudget
+  /** Null or absent: no answers are kept. */
+  readonly cache?: CacheFigures | null
 }
 
 /** Makes an independent set of series; nothing is shared with another set in the process. */
 export function createMetrics(options: MetricsOptions): Metrics {
   const registry = new Registry()
   registerProcess(registry, options.version, options.budget)
+  registerCache(registry, options.cache ?? null)
   const counter = ({ name, help, labels }: Series) =>
     new Counter({ name, help, labelNames: labels, registers: [registry] })
   const gauge = ({ name, help, labels }: Series) =>

@@ -36,6 +36,10 @@ export const labelMeanings = {
     'what is subscribed to, by its name in the interface: `newHeads`, `logs`, `slot`, `NewBlock`, ...; `other` for what the router does not know',
   version: 'the build of the router',
   runtime: 'the version of Node.js',
+  class:
+    'how long the answer stays true: `finalized`, `near-head` or `latest`; `none` for a call that the cache was bypassed for',
+  verdict:
+    '`hit`, `miss`, `refresh`, `coalesced` or `bypass`: see [the cache](../concepts/cache.md)',
 } as const
 
 export type LabelName = keyof typeof labelMeanings
@@ -255,6 +259,42 @@ export const series = {
     type: 'gauge',
     labels: [],
     help: 'Sessions whose node this replica has in memory.',
+  },
+  cacheLookups: {
+    name: 'router_cache_lookups_total',
+    type: 'counter',
+    labels: [...listener, 'class', 'verdict'],
+    help: 'Calls that ended, by what the cache did with them.',
+  },
+  cacheBytes: {
+    name: 'router_cache_bytes',
+    type: 'gauge',
+    labels: [],
+    help: 'Memory that kept answers take, as it is counted for `cache-bytes`.',
+  },
+  cacheEntries: {
+    name: 'router_cache_entries',
+    type: 'gauge',
+    labels: [],
+    help: 'Answers that are kept in memory, those that nobody may have any more among them.',
+  },
+  cacheEvictions: {
+    name: 'router_cache_evictions_total',
+    type: 'counter',
+    labels: [],
+    help: 'Kept answers that went since `cache-bytes` was full.',
+  },
+  cacheStoreFailures: {
+    name: 'router_cache_store_failures_total',
+    type: 'counter',
+    labels: [],
+    help: 'Commands that the store of `resp-cache` refused, or did not answer in 50 ms. For a second it is then not asked; all is a miss.',
+  },
+  cacheStoreBroken: {
+    name: 'router_cache_store_broken_total',
+    type: 'counter',
+    labels: [],
+    help: 'Answers in the store of `resp-cache` that could not be read: of another version, or damaged.',
   },
   heldBytes: {
     name: 'router_buffered_bytes',

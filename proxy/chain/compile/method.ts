@@ -2,7 +2,15 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { durationMs } from '../native/schema.ts'
 import type { NativeInterface, NativeMethod } from '../native/schema.ts'
-import type { BlockRef, CallKind, Check, Classification, Question, ResultPath } from '../types.ts'
+import type {
+  BlockRef,
+  BlockTag,
+  CallKind,
+  Check,
+  Classification,
+  Question,
+  ResultPath,
+} from '../types.ts'
 import { blockPlaces, type BlockSyntax, compileBlock, noBlock, tagPoints } from './block.ts'
 
 /** A method of an interface, and its name. */
@@ -54,6 +62,8 @@ export function compileMethod(
       method['tells-tip'] ? [] : spec['block-headers'],
       syntax,
     ),
+    showsBlock: showsBlock(method),
+    defaultTag: defaultTag(method.block),
   }
   const about = (block: BlockRef, checks: readonly Check[]): Classification => {
     return {
@@ -108,6 +118,18 @@ function tellsTip(
   const { path, header = tipHeader, encoding = 'decimal' } = own
   if (path !== undefined) return { path, encoding }
   return header === undefined ? null : { path: [], encoding, header }
+}
+
+function showsBlock({ 'shows-block': own }: NativeMethod): ResultPath | null {
+  if (own === undefined) return null
+  const { path = [], encoding = 'decimal', header } = own
+  return { path, encoding, ...(header !== undefined && { header }) }
+}
+
+function defaultTag(block: NativeMethod['block']): BlockTag | null {
+  if (typeof block === 'string' || block.param === undefined || block.field !== undefined)
+    return null
+  return block.default === undefined || block.default === 'none' ? null : block.default
 }
 
 /** The classification of a method that the spec does not name. */

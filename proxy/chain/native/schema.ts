@@ -163,6 +163,8 @@ const methodSchema = strict({
   /** Its errors may hold the caller's words: of code that it runs, of a query that it repeats. */
   'callers-words': z.boolean().optional(),
   'tells-tip': resultPath.optional(),
+  /** Where the answer to a call by hash shows its block: the older that is, the longer the answer is kept. */
+  'shows-block': resultPath.optional(),
   checks: z.array(checkSchema).max(16).optional(),
   answer: z.enum(['json', 'any']).optional(),
   refusal: strict({ code: path, message: path }).optional(),

@@ -32,6 +32,16 @@ export function switchableDuration(min: string, max: string, usual: string): Fie
   )
 }
 
+/** A duration, or `never`, which is null. */
+export function durationOrNever(max: string): Field<number | null> {
+  const kind = 'duration or `never`'
+  const read = durationWithin('1ms', max)
+  return field<number | null>(
+    { kind, type: 'string', examples: ['500ms', '1h', 'never'] },
+    (text, scalar) => (text === 'never' ? { value: null } : read(text, scalar)),
+  )
+}
+
 function durationWithin(min: string, max: string): Read<number> {
   const hint = 'Write one such as 500ms, 5s or 1m30s.'
   const read = within(min, max, parseDuration, { fault: 'is not a duration', hint })
@@ -178,6 +188,15 @@ export function word(kind: string): Field<string> {
     privacy: 'public',
   })
 }
+
+/** The name of a method, or the pattern of a path, with `*` for any text. */
+export const methodPattern: Field<string> = text({
+  kind: 'method pattern',
+  pattern: /^[!-~]{1,200}$/,
+  fault: 'cannot be a pattern of methods',
+  hint: 'Write a name such as eth_getLogs, or eth_get* for all that begin like this.',
+  privacy: 'public',
+})
 
 /** The path of a file. Error messages show it, so it cannot come from a placeholder. */
 export const filePath: Field<string> = text({

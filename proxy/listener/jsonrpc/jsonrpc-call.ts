@@ -66,13 +66,19 @@ export function makeJsonRpcCall(
       headers: requestHeaders,
       body: sentBytes(request, sentId, request.hasVersion ? null : iface.impliedVersion),
     },
-    reader: new JsonRpcReplyReader(sentId, request.ownId, isVersion1),
+    reader: new JsonRpcReplyReader(sentId, request.ownId, isVersion1, formOf(request)),
     directives,
     signal,
     journal,
-    ...(asked.kind === 'write' && { payload: request.paramsBytes }),
+    ...((asked.kind === 'write' || asked.cacheable) && { payload: request.paramsBytes }),
     ...(shared && { shared }),
   }
+}
+
+/** Nodes answer a request of version 1.0, and one without a version, in forms of their own. */
+function formOf({ isVersion2, hasVersion }: JsonRpcRequest): string {
+  if (isVersion2) return '2'
+  return hasVersion ? '1' : ''
 }
 
 /** A call of the router itself, made like that of a client. */

@@ -4,6 +4,7 @@ import { isUtf8 } from 'node:buffer'
 import type { NodeError } from '../../chain/failure-table.ts'
 import {
   bufferOf,
+  memberOf,
   membersOf,
   parseJson,
   parseSpan,
@@ -11,7 +12,12 @@ import {
   type Span,
   spells,
 } from '../../json/scanner.ts'
-import { type Finding, maxMessageLength, type ReplyReader } from '../../relay/reply.ts'
+import {
+  type Finding,
+  maxMessageLength,
+  type ReplyReader,
+  type WholeIncoming,
+} from '../../relay/reply.ts'
 import { errorWords } from '../../upstream/dialect.ts'
 import { mayBeWhole, type Body, type BodyStream, type Incoming } from '../../upstream/wire.ts'
 import { JsonRpcReplyStream } from '../json-stream.ts'
@@ -29,6 +35,8 @@ export class JsonRpcReplyReader implements ReplyReader {
   readonly #sentId: Buffer | null
   /** The id of the client, JSON. */
   readonly ownId: Buffer
+  /** Of the request: its version. */
+  readonly form: string
   readonly #isVersion1: boolean
   /** The last answer that was read, what it is, and where the client's id must be put into it. */
   #incoming: Incoming | null = null
@@ -40,7 +48,8 @@ export class JsonRpcReplyReader implements ReplyReader {
    * @param ownId the client's id, JSON, which the answer will carry
    * @param isVersion1 the client and the nodes speak JSON-RPC 1.0
    */
-  constructor(sentId: Uint8Array | null, ownId: Uint8Array, isVersion1 = false) {
+  constructor(sentId: Uint8Array | null, ownId: Uint8Array, isVersion1 = false, form = '') {
+    this.form = form
     this.#sentId = sentId && bufferOf(sentId)
     this.ownId = bufferOf(ownId)
     this.#isVersion1 = isVersion1
@@ -76,14 +85,27 @@ export class JsonRpcReplyReader implements ReplyReader {
     const foreign = this.#foreignId
     if (foreign === null) return body
     // No id at all: an empty span behind the opening brace.
-    const [before, behind] = foreign.start === foreign.end ? ['"id":', ','] : ['', '']
-    return Buffer.concat([
-      body.subarray(0, foreign.start),
-      Buffer.from(before),
-      this.ownId,
-      Buffer.from(behind),
-      body.subarray(foreign.end),
-    ])
+    const isAbsent = foreign.start === foreign.end
+    return spliced(
+      body,
+      foreign,
+      isAbsent ? Buffer.from(`"id":${this.ownId.toString()},`) : this.ownId,
+    )
+  }
+
+  idIn(body: Uint8Array): Span | null {
+    return this.#sentId === null ? anyId : memberOf(body, 'id')
+  }
+
+  adopt(incoming: WholeIncoming, id: Span): Incoming {
+    const { body } = incoming
+    // In URI style the id means nothing.
+    const isOwn = id.start === id.end || isSame(this.ownId, body, id)
+    const own = isOwn ? incoming : { ...incoming, body: spliced(body, id, this.ownId) }
+    this.#incoming = own
+    this.#finding = result
+    this.#foreignId = null
+    return own
   }
 
   write(value: unknown): Uint8Array {
@@ -163,6 +185,18 @@ export class JsonRpcReplyReader implements ReplyReader {
     this.#foreignId = id ?? { start: start + 1, end: start + 1 }
     return true
   }
+}
+
+/** Of an answer in URI style, whose id means nothing. */
+const anyId: Span = { start: 0, end: 0 }
+
+function isSame(id: Buffer, body: Uint8Array, { start, end }: Span): boolean {
+  return id.length === end - start && id.compare(body, start, end) === 0
+}
+
+/** The bytes with others in place of a span. */
+function spliced(body: Uint8Array, { start, end }: Span, middle: Buffer): Uint8Array {
+  return Buffer.concat([body.subarray(0, start), middle, body.subarray(end)])
 }
 
 /** The JSON object in a body; null for anything else. */

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ChildProcesses } from '../processes/child-processes.ts'
+import { waitUntil } from '../processes/wait-until.ts'
+import { MirrorNode } from '../rest/mirror-node.ts'
+import { serveRouter, type ServedRouter } from '../served/served-router.ts'
+import { type RedisProcess, startRedis } from './redis-process.fixture.ts'
+
+interface Question {
+  readonly id: unknown
+  readonly method: string
+  readonly params: readonly unknown[]
+}
+
+let directory: string
+let children: ChildProcesses
+const { signal } = new AbortController()
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'rpc-router-cache-test-'))
+  children = new ChildProcesses(directory)
+})
+
+afterAll(async () => {
+  await children[Symbol.asyncDispose]()
+  await rm(directory, { recursive: true })
+})
+
+const account = `0x${'aa'.repeat(20)}`
+const first = [account, 'earliest'] as const
+const hashOf = (branch: string) => `0x${branch.repeat(64)}`
+
+/** A node, a Redis, and replicas that share it. */
+class Fleet implements AsyncDisposable {
+  readonly #stack = new AsyncDisposableStack()
+  readonly routers: ServedRouter[] = []
+  redis!: RedisProcess
+  node!: MirrorNode
+  branch = 'a'
+  head = 100
+  /** What the node answers late. */
+  slowMs: (question: Question) => number = () => 20
+  /** Questions of clients that came to the node. */
+  asked: string[] = []
+
+  async start(config: readonly string[] = []): Promise<this> {
+    this.redis = await startRedis({ children, directory, signal, config })
+    this.#stack.defer(() => this.redis.kill())
+    this.node = this.#stack.use(
+      await new MirrorNode('node', ({ body }, response) => {
+        const question = JSON.parse(body.toString()) as Question
+        const { method, id } = question
+        if (method !== 'eth_blockNumber' && method !== 'eth_chainId') this.asked.push(method)
+        const result = this.#resultOf(question)
+        response.setHeader('content-type', 'application/json')
+        const answer = JSON.stringify({ jsonrpc: '2.0', id, result })
+        setTimeout(() => response.end(answer), this.slowMs(question))
+      }).start(),
+    )
+    for (const name of ['one', 'two']) this.routers.push(await this.router(name))
+    await this.connected()
+    return this
+  }
+
+  async router(_name: string): Promise<ServedRouter> {
+    return this.#stack.use(
+      await serveRouter({
+        primaries: [this.node],
+        urlSettings: { node: { 'skip-verifications': ['*'] } },
+        settings: { 'resp-cache': { addresses: [this.redis.address], 'key-prefix': 'p:' } },
+      }),
+    )
+  }
+
+  /** The store answers both. */
+  async connected(): Promise<void> {
+    let each = 0
+    await waitUntil('the store is used', 10_000, signal, async () => {
+      const seen = await Promise.all(
+        [0, 1].map((at) => this.ask(at, 'web3_sha3', [`0x${(each += 1).toString(16)}`], '; debug')),
+      )
+      return seen.every(({ cache }) => !cache?.includes('store-down'))
+    })
+    this.asked.length = 0
+  }
+
+  #resultOf({ method, params }: Question): unknown {
+    if (method === 'eth_blockNumber') return `0x${this.head.toString(16)}`
+    if (method !== 'eth_getBlockByNumber') return `0x${this.branch}`
+    return { number: params[0], hash: hashOf(this.branch), parentHash: hashOf('0') }
+  }
+
+  async ask(at: number, method: string, params: readonly unknown[], debug = '', fresh = false) {
+    const startedMs = performance.now()
+    const response = await fetch(this.routers[at]!.url, {
+      method: 'POST',
+      headers: {
+        ...(debug && { 'rpc-debug-relay': 'true' }),
+        ...(fresh && { 'rpc-force-cache-refresh': '' }),
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: at, method, params }),
+    })
+    const { result, id } = (await response.json()) as { result?: unknown; id: unknown }
+    const cache = response.headers.get('rpc-cache')
+    const tookMs = performance.now() - startedMs
+    if (response.status !== 200 || id !== at)
+      throw new Error(`HTTP ${response.status}, id ${String(id)}`)
+    return { result, cache, provider: response.headers.get('rpc-provider-address'), tookMs }
+  }
+
+  [Symbol.asyncDispose](): PromiseLike<void> {
+    return this.#stack.disposeAsync()
+  }
+}
+
+test('what one replica asked is a hit at another, and only once', async () => {
+  await using fleet = await new Fleet().start()
+  let block = 0
+  await waitUntil('another replica has the answer', 10_000, signal, async () => {
+    block += 1
+    const params = [account, `0x${block.toString(16)}`]
+    const [one, two] = [
+      await fleet.ask(0, 'eth_getBalance', params),
+      await fleet.ask(1, 'eth_getBalance', params),
+    ]
+    expect(one).toMatchObject({ cache: 'miss', result: '0xa' })
+    expect(two).toMatchObject({ result: '0xa', provider: 'node' })
+    return two.cache === 'hit'
+  })
+  fleet.asked.length = 0
+  const failures = () => fleet.routers.reduce((sum, each) => sum + each.storeFigures!.failures, 0)
+  const before = failures()
+  // All share one process here, and the store has 50 ms: so many at a time, as often.
+  const many = Array.from({ length: 40 }, async (_, client) => {
+    const seen: unknown[] = []
+    for (let each = 0; each < 25; each++)
+      seen.push((await fleet.ask(client % 2, 'eth_getCode', [account, 'earliest'])).result)
+    return seen
+  })
+  const results = (await Promise.all(many)).flat()
+  expect(new Set(results)).toEqual(new Set(['0xa']))
+  // One; and where this process is too busy for the store, or for the first one's lead, one of each replica and more.
+  expect(fleet.asked.length).toBeLessThanOrEqual(2 + failures() - before)
+  expect(await fleet.redis.cli('keys', '*aaaa*')).toBe('')
+})
+
+test('a replica whose node hangs delays another one by a quarter of a second', async () => {
+  await using fleet = await new Fleet().start()
+  let isFirst = true
+  fleet.slowMs = () => {
+    const ms = isFirst ? 3_000 : 10
+    isFirst = false
+    return ms
+  }
+  const slow = fleet.ask(0, 'eth_getBalance', first)
+  await sleep(50)
+  const { result, tookMs } = await fleet.ask(1, 'eth_getBalance', first)
+  expect(result).toBe('0xa')
+  expect(tookMs).toBeLessThan(400)
+  await slow
+})
+
+test('a reorg that one replica sees drops what is near the head in all of them', async () => {
+  await using fleet = await new Fleet().start()
+  const near = [account, '0x60']
+  const block = ['0x60', false]
+  for (const at of [0, 1]) await fleet.ask(at, 'eth_getBalance', near)
+  await fleet.ask(0, 'eth_getBlockByNumber', block)
+  expect(await fleet.ask(1, 'eth_getBalance', near)).toMatchObject({ cache: 'hit', result: '0xa' })
+  fleet.branch = 'b'
+  await fleet.ask(0, 'eth_getBlockByNumber', block, '', true)
+  // Long before a block time is over, for which it would be kept.
+  for (const at of [1, 0])
+    await expect
+      .poll(async () => (await fleet.ask(at, 'eth_getBalance', near)).result, { timeout: 6_000 })
+      .toBe('0xb')
+})
+
+test.each([
+  ['hangs', (redis: RedisProcess) => redis.pause()],
+  ['is killed', (redis: RedisProcess) => redis.kill()],
+  ['has no memory left', (redis: RedisProcess) => redis.cli('config', 'set', 'maxmemory', '1')],
+  ['takes no writes', (redis: RedisProcess) => redis.cli('replicaof', '127.0.0.1', '1')],
+] as const)('a store that %s is misses, and no call fails or waits', async (_, harm) => {
+  await using fleet = await new Fleet().start()
+  await fleet.ask(0, 'eth_getBalance', first)
+  await harm(fleet.redis)
+  const times: number[] = []
+  for (let each = 0; each < 100; each++) {
+    const { result, tookMs } = await fleet.ask(each % 2, 'eth_getStorageAt', [
+      account,
+      `0x${each.toString(16)}`,
+      'earliest',
+    ])
+    expect(result).toBe('0xa')
+    times.push(tookMs)
+  }
+  // One call in a second and replica finds out; the machine may be busy besides.
+  expect(times.toSorted((a, b) => a - b)[70]).toBeLessThan(60)
+  expect(Math.max(...times)).toBeLessThan(1_000)
+  const failures = fleet.routers.map(({ storeFigures }) => storeFigures!.failures)
+  expect(failures.reduce((sum, each) => sum + each, 0)).toBeGreaterThan(0)
+})
+
+test('an answer that is damaged, or of another version, is a miss', async () => {
+  await using fleet = await new Fleet().start()
+  await fleet.ask(0, 'eth_getBalance', first)
+  const keys = (await fleet.redis.cli('keys', 'p:a:*')).split('\n')
+  for (const junk of ['', 'RPC0', 'RPC1', `RPC1${'x'.repeat(100)}`]) {
+    for (const key of keys) await fleet.redis.cli('set', key, junk)
+    await using other = await fleet.router('other')
+    fleet.routers[2] = other
+    await waitUntil('the store is used', 5_000, signal, async () => {
+      await fleet.ask(2, 'eth_getBalance', first, '', true)
+      return true
+    })
+    expect((await fleet.ask(2, 'eth_getBalance', first)).result).toBe('0xa')
+  }
+})

@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { describe, expect, test } from 'vitest'
+import type { Directives } from '../relay/call.ts'
+import { CacheFixture, Instead, type Question } from './testing/cache-fixture.ts'
+
+const account = '0x00000000000000000000000000000000000000aa'
+const hash = `0x${'ab'.repeat(32)}`
+const hex = (block: number) => `0x${block.toString(16)}`
+const head = 10_000
+const final = head - 150
+
+/** Another answer each time, so that an old one is known again. */
+function counting(): CacheFixture {
+  let asked = 0
+  return new CacheFixture(() => hex(++asked)).heads(head)
+}
+
+function revert(): Instead {
+  const error = { code: 3, message: 'execution reverted: no' }
+  return new Instead({ body: JSON.stringify({ jsonrpc: '2.0', id: 1, error }) })
+}
+
+describe('an answer is kept', () => {
+  test.each([
+    // Where the block is and how the params say it, the class, for how long, and whether the next block ends it.
+    ['of a final block', [account, hex(final)], 'finalized', 3_600_000, false],
+    ['of the first block', [account, 'earliest'], 'finalized', 3_600_000, false],
+    ['of a block that is not final', [account, hex(final + 2)], 'near-head', 12_000, true],
+    ['of a block by its hash', [account, { blockHash: hash }], 'near-head', 12_000, true],
+    ['of the latest block', [account, 'latest'], 'latest', 500, true],
+    ['of the block that is left out', [account], 'latest', 500, true],
+    ['of the finalized block', [account, 'finalized'], 'latest', 500, true],
+  ] as const)('%s', async (_, params, ageClass, ttlMs, endsWithHead) => {
+    const cache = counting()
+    const first = await cache.get('eth_getBalance', params)
+    expect(first.cache).toBe(`miss ${ageClass}`)
+    const kept = await cache.get('eth_getBalance', params, { id: 'other' })
+    expect(kept).toEqual({
+      cache: `hit ${ageClass}`,
+      answer: first.answer,
+      text: first.text.replace('"id":1', '"id":"other"'),
+      upstream: 'a',
+    })
+    cache.grow()
+    const grown = await cache.get('eth_getBalance', params)
+    expect(grown.cache).toBe(`${endsWithHead ? 'miss' : 'hit'} ${ageClass}`)
+    const leftMs = ttlMs - (endsWithHead ? 1 : 40)
+    await cache.clock.advance(leftMs - 1)
+    const before = await cache.start('eth_getBalance', params)
+    expect(before.cache).toBe(`hit ${ageClass}`)
+    await cache.clock.advance(60)
+    // Heads that are too old are known no more.
+    cache.heads(head + 1)
+    expect((await cache.get('eth_getBalance', params)).cache).not.toMatch('hit')
+  })
+
+  test.each([
+    ['eth_chainId', [], 'finalized'],
+    ['eth_blockNumber', [], 'latest'],
+    ['eth_gasPrice', [], 'latest'],
+    ['eth_getLogs', [{ fromBlock: hex(1), toBlock: hex(final) }], 'finalized'],
+    ['eth_getLogs', [{ fromBlock: hex(1), toBlock: hex(head) }], 'near-head'],
+    ['eth_getLogs', [{ fromBlock: hex(1) }], 'latest'],
+    ['eth_getLogs', [{ fromBlock: 'latest' }], 'latest'],
+  ] as const)('of %s %j: %s', async (method, params, ageClass) => {
+    const cache = new CacheFixture(() => (method === 'eth_getLogs' ? [] : hex(head))).heads(head)
+    expect((await cache.get(method, params)).cache).toBe(`miss ${ageClass}`)
+    expect((await cache.get(method, params)).cache).toBe(`hit ${ageClass}`)
+  })
+
+  test.each([
+    ['sendRawTransaction', ['0x02'], 'write'],
+    ['eth_sendRawTransaction', ['0x02'], 'write'],
+    ['eth_getBalance', [account, 'pending'], 'pending'],
+    ['eth_estimateGas', [{}], 'pending'],
+    ['eth_getLogs', [{ fromBlock: hex(1), toBlock: 'pending' }], 'pending'],
+    ['eth_getFilterChanges', ['0x1'], 'method'],
+    ['net_version_of_nobody', [], 'method'],
+    ['eth_syncing', [], 'method'],
+    ['eth_getBalance', [account, 'nonsense'], 'method'],
+    ['eth_call', [{ data: `0x${'00'.repeat(40_000)}` }, 'latest'], 'too-large'],
+  ] as const)('never of %s %j: %s', async (method, params, why) => {
+    const cache = counting()
+    const expected = method === 'sendRawTransaction' ? 'method' : why
+    for (let each = 0; each < 2; each++)
+      expect((await cache.get(method, params)).cache).toBe(`bypass none ${expected}`)
+    expect(cache.store.count).toBe(0)
+  })
+
+  test('never of a block number while no head is known', async () => {
+    const cache = new CacheFixture(() => '0x1')
+    const { cache: verdict } = await cache.get('eth_getBalance', [account, '0x5'])
+    expect(verdict).toBe('bypass none block-unknown')
+    expect((await cache.get('eth_getBalance', [account])).cache).toBe('miss latest block-unknown')
+    expect(cache.store.count).toBe(0)
+  })
+})
+
+describe('by hash', () => {
+  const receipt = (block: number) => ({ transactionHash: hash, blockNumber: hex(block) })
+  test.each([
+    ['of a final block', receipt(final), 'hit finalized'],
+    ['of a block that is not final', receipt(final + 2), 'miss near-head'],
+  ] as const)('a receipt %s', async (_, answer, afterHead) => {
+    const cache = new CacheFixture(() => answer).heads(head)
+    expect((await cache.get('eth_getTransactionReceipt', [hash])).cache).toBe('miss near-head')
+    expect((await cache.get('eth_getTransactionReceipt', [hash])).cache).toMatch('hit')
+    cache.grow()
+    expect((await cache.get('eth_getTransactionReceipt', [hash])).cache).toBe(afterHead)
+  })
+
+  test.each([
+    ['an unknown transaction', 'eth_getTransactionReceipt', null],
+    ['a transaction that waits', 'eth_getTransactionByHash', { hash, blockNumber: null }],
+  ] as const)('%s is asked about again with the next block, or soon', async (_, method, answer) => {
+    const cache = new CacheFixture(() => answer).heads(head)
+    expect((await cache.get(method, [hash])).cache).toBe('miss near-head empty')
+    expect((await cache.get(method, [hash])).cache).toBe('hit near-head')
+    cache.grow()
+    expect((await cache.get(method, [hash])).cache).toBe('miss near-head empty')
+    await cache.clock.advance(501)
+    expect((await cache.get(method, [hash])).cache).toBe('miss near-head empty')
+  })
+
+  test('what a node behind the others does not have is not kept', async () => {
+    const cache = new CacheFixture(() => null, { nodes: 'ab' }).heads(head).heads(head - 1, 'a')
+    const directives = { selectProvider: 'a' }
+    const seen = await cache.get('eth_getTransactionReceipt', [hash], { directives })
+    expect(seen).toMatchObject({ cache: 'miss near-head empty', upstream: 'a' })
+    expect(cache.store.count).toBe(0)
+  })
+})
+
+describe('an empty answer or an error', () => {
+  test('about a final block without logs is like any result', async () => {
+    const cache = new CacheFixture(() => []).heads(head)
+    const params = [{ fromBlock: hex(1), toBlock: hex(2) }]
+    expect((await cache.get('eth_getLogs', params)).cache).toBe('miss finalized')
+    await cache.clock.advance(3_000_000)
+    expect((await cache.heads(head).get('eth_getLogs', params)).cache).toBe('hit finalized')
+  })
+
+  test('null for a block that exists is not kept: the node lacks it', async () => {
+    const cache = new CacheFixture(() => null).heads(head)
+    expect((await cache.get('eth_getBlockByNumber', [hex(5), false])).cache).toMatch(
+      /^miss finalized/,
+    )
+    expect(cache.store.count).toBe(0)
+  })
+
+  test('a revert is kept as long as its block', async () => {
+    const cache = new CacheFixture(revert).heads(head)
+    const params = [{ to: account }, hex(final)]
+    const first = await cache.get('eth_call', params)
+    expect(first.text).toMatch('execution reverted: no')
+    expect(await cache.get('eth_call', params)).toEqual({ ...first, cache: 'hit finalized' })
+    expect(cache.asked).toBe(1)
+  })
+
+  test.each([
+    ['missing trie node 1234 (path ) state is not available', -32000],
+    ['header not found', -32000],
+    ['invalid argument 0: hex string has length 2, want 40', -32602],
+    ['rate limit exceeded', -32005],
+  ])('%s is not kept', async (message, code) => {
+    const text = JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code, message } })
+    const cache = new CacheFixture(() => new Instead({ body: text })).heads(head)
+    expect((await cache.get('eth_call', [{ to: account }, hex(final)])).cache).toBe(
+      'miss finalized error',
+    )
+    expect(cache.store.count).toBe(0)
+  })
+
+  test('what streams is not kept', async () => {
+    const streams = { body: '{"jsonrpc":"2.0","id":1,"result":"0x', streams: true, rest: ['aa"}'] }
+    const cache = new CacheFixture(() => new Instead(streams)).heads(head)
+    const seen = await cache.get('eth_call', [{ to: account }, hex(final)])
+    expect([seen.cache, seen.text]).toEqual(['miss finalized too-large', 'a stream'])
+  })
+})
+
+describe('the directives of a client', () => {
+  test('a refresh goes upstream, and what it brings is kept', async () => {
+    const cache = counting()
+    const params = [account, hex(final)]
+    await cache.get('eth_getBalance', params)
+    const directives = { refreshCache: true }
+    const fresh = await cache.get('eth_getBalance', params, { directives })
+    expect(fresh).toMatchObject({ cache: 'refresh finalized', answer: '0x2' })
+    const kept = await cache.get('eth_getBalance', params)
+    expect(kept).toMatchObject({ cache: 'hit finalized', answer: '0x2' })
+  })
+
+  test.each<[string, Partial<Directives>]>([
+    ['session', { stickiness: 'digest' }],
+    ['cross-validation', { crossValidation: { participants: 2, agreement: 2 } }],
+    [
+      'cross-validation',
+      { crossValidation: { participants: 2, agreement: 2 }, refreshCache: true },
+    ],
+    ['min-block', { minBlock: head }],
+  ])('with a %s: nothing is kept, nor given', async (why, directives) => {
+    const cache = counting()
+    const ask = (more: Partial<Directives>) =>
+      cache.get('eth_getBalance', [account, hex(final)], { directives: more })
+    for (const answer of ['0x1', '0x2'])
+      expect(await ask(directives)).toMatchObject({ cache: `bypass none ${why}`, answer })
+    expect(await ask({})).toMatchObject({ cache: 'miss finalized', answer: '0x3' })
+    expect(await ask(directives)).toMatchObject({ cache: `bypass none ${why}`, answer: '0x4' })
+    expect(await ask({})).toMatchObject({ cache: 'hit finalized', answer: '0x3' })
+  })
+
+  test('an upstream that is chosen or excluded gives the answer itself, or gave it once', async () => {
+    const cache = new CacheFixture((_, node) => (node === 'a' ? '0xa' : '0xb'), { nodes: 'ab' })
+    cache.heads(head)
+    const params = [account, hex(final)]
+    expect((await cache.get('eth_getBalance', params)).upstream).toBe('a')
+    const ask = (directives: object) => cache.get('eth_getBalance', params, { directives })
+    expect(await ask({ selectProvider: 'a' })).toMatchObject({
+      cache: 'hit finalized',
+      upstream: 'a',
+    })
+    expect(await ask({ blockProviders: ['b'] })).toMatchObject({ cache: 'hit finalized' })
+    expect(await ask({ selectProvider: 'b' })).toMatchObject({
+      cache: 'miss finalized',
+      upstream: 'b',
+    })
+    expect(await ask({ blockProviders: ['b'] })).toMatchObject({
+      cache: 'miss finalized',
+      upstream: 'a',
+    })
+  })
+})
+
+describe('questions', () => {
+  const call = (data: string, more: object = {}) => [{ to: account, data, ...more }, hex(final)]
+  test.each([
+    [
+      'members in another order',
+      '[{"data":"0x1","to":"0xA"},"0x5"]',
+      '[{"to":"0xa","data":"0x1"},"0x5"]',
+    ],
+    ['white space', '[ {"to" : "0xa"} ,\n"0x5" ]', '[{"to":"0xa"},"0x5"]'],
+    ['hex in capitals', '["0xAB","0x5"]', '["0xab","0x5"]'],
+    ['the default block', '["0xab","latest"]', '["0xab"]'],
+  ])('are one with %s', async (_, one, other) => {
+    const method = one.includes('{') ? 'eth_call' : 'eth_getBalance'
+    const cache = counting()
+    await cache.get(method, one)
+    expect((await cache.get(method, other)).cache).toMatch('hit')
+  })
+
+  test.each([
+    ['another number', '[{"gas":1},"0x5"]', '[{"gas":1.0},"0x5"]'],
+    [
+      'more digits than a number has',
+      '[{"gas":10000000000000001},"0x5"]',
+      '[{"gas":10000000000000000},"0x5"]',
+    ],
+    ['a text in capitals', '[{"a":"Ab"},"0x5"]', '[{"a":"ab"},"0x5"]'],
+    ['a space in a text', '[{"a":"a b"},"0x5"]', '[{"a":"ab"},"0x5"]'],
+    ['a member twice', '[{"a":1,"a":2},"0x5"]', '[{"a":2,"a":1},"0x5"]'],
+    ['another place', '[{"a":["b"]},"0x5"]', '[{"a":"b"},"0x5"]'],
+    ['null and nothing', '[{"a":null},"0x5"]', '[{},"0x5"]'],
+  ])('are two with %s', async (_, one, other) => {
+    const cache = counting()
+    await cache.get('eth_call', one)
+    expect((await cache.get('eth_call', other)).cache).toMatch('miss')
+  })
+
+  test('are two with another extension, version or method', async () => {
+    const cache = counting()
+    const params = call('0x1')
+    await cache.get('eth_call', params)
+    expect((await cache.get('eth_createAccessList', params)).cache).toMatch('miss')
+    expect((await cache.get('eth_call', params, { version: '' })).cache).toMatch('miss')
+    const directives = { extension: 'archive' }
+    expect((await cache.get('eth_call', params, { directives })).cache).toMatch('miss')
+    expect((await cache.get('eth_call', params)).cache).toMatch('hit')
+  })
+})
+
+describe('the next blocks', () => {
+  const block = (number: number, branch: string) => ({
+    number: hex(number),
+    hash: `0x${branch.repeat(32)}${number.toString(16).padStart(32, '0')}`,
+    parentHash: `0x${branch.repeat(32)}${(number - 1).toString(16).padStart(32, '0')}`,
+  })
+
+  test('a reorg at the same height drops what is near the head, and nothing that is final', async () => {
+    let branch = 'a'
+    const answering = ({ method, params }: Question) =>
+      method === 'eth_getBlockByNumber' ? block(Number(params[0]), branch) : `0x${branch}`
+    const cache = new CacheFixture(answering).heads(head)
+    const near = [account, hex(head - 2)]
+    const old = [account, hex(final)]
+    for (const params of [near, old]) await cache.get('eth_getBalance', params)
+    await cache.get('eth_getBlockByNumber', [hex(head), false])
+    branch = 'b'
+    const directives = { refreshCache: true }
+    await cache.get('eth_getBlockByNumber', [hex(head), false], { directives })
+    const seen = await cache.get('eth_getBalance', near)
+    expect(seen).toMatchObject({ cache: 'miss near-head', answer: '0xb' })
+    expect((await cache.get('eth_getBalance', old)).cache).toBe('hit finalized')
+  })
+
+  test('a block with another parent is a reorg as well', async () => {
+    let branch = 'a'
+    const answering = ({ method, params }: Question) =>
+      method === 'eth_getBlockByNumber' ? block(Number(params[0]), branch) : `0x${branch}`
+    const cache = new CacheFixture(answering).heads(head)
+    await cache.get('eth_getBalance', [account, hex(head - 2)])
+    await cache.get('eth_getBlockByNumber', [hex(head - 1), false])
+    branch = 'b'
+    await cache.get('eth_getBlockByNumber', [hex(head), false])
+    const seen = await cache.get('eth_getBalance', [account, hex(head - 2)])
+    expect(seen).toMatchObject({ cache: 'miss near-head', answer: '0xb' })
+  })
+
+  test('a head that goes back drops what is near it', async () => {
+    const cache = counting()
+    await cache.get('eth_getBalance', [account, hex(head - 2)])
+    cache.heads(head - 1)
+    expect((await cache.get('eth_getBalance', [account, hex(head - 2)])).cache).toBe(
+      'miss near-head',
+    )
+  })
+
+  test('no answer is older than what any node of the pool has', async () => {
+    let asked = 0
+    const cache = new CacheFixture(() => hex(++asked), { nodes: 'ab' }).heads(head)
+    const latest = (directives = {}) =>
+      cache.get('eth_getBalance', [account, 'latest'], { directives })
+    await latest()
+    cache.heads(head + 1, 'b')
+    // One of a node that lacks the newest block is given to its client alone.
+    const old = await latest({ selectProvider: 'a' })
+    expect(old).toMatchObject({ cache: 'miss latest block-unknown', upstream: 'a' })
+    expect(await latest({ selectProvider: 'b' })).toMatchObject({
+      cache: 'miss latest',
+      answer: '0x3',
+    })
+    expect(await latest()).toMatchObject({ cache: 'hit latest', answer: '0x3' })
+  })
+
+  test('an answer that was asked for before the head moved is not given after', async () => {
+    const cache = counting()
+    const asked = cache.start('eth_getBalance', [account, 'latest'])
+    cache.grow()
+    const later = cache.start('eth_getBalance', [account, 'latest'])
+    await cache.clock.advance(100)
+    expect([(await asked).answer, (await later).answer]).toEqual(['0x1', '0x2'])
+    expect(await cache.get('eth_getBalance', [account, 'latest'])).toMatchObject({
+      cache: 'hit latest',
+      answer: '0x2',
+    })
+  })
+})
+
+describe('calls at the same time', () => {
+  test('that ask the same are one, each under its own id', async () => {
+    const cache = counting()
+    const ids = [1, 2, 'three', 1.5, null]
+    const all = ids.map((id) => cache.start('eth_getBalance', [account, 'latest'], { id }))
+    await cache.clock.advance(100)
+    const seen = await Promise.all(all)
+    expect(seen.map(({ cache: verdict }) => verdict.split(' ')[0])).toEqual([
+      'miss',
+      ...Array.from({ length: 4 }, () => 'coalesced'),
+    ])
+    expect(seen.map(({ text }) => (JSON.parse(text) as { id: unknown }).id)).toEqual(ids)
+    expect(new Set(seen.map(({ answer }) => answer))).toEqual(new Set(['0x1']))
+    expect(cache.asked).toBe(1)
+  })
+
+  test('go on as one when the client of the first one leaves', async () => {
+    const cache = counting()
+    const left = new AbortController()
+    const params = [account, 'latest']
+    const first = cache.start('eth_getBalance', params, { signal: left.signal })
+    const others = [2, 3, 4].map((id) => cache.start('eth_getBalance', params, { id }))
+    left.abort()
+    await cache.clock.advance(100)
+    expect((await first).text).toBe('CallAborted')
+    for (const each of others) expect((await each).answer).toBe('0x2')
+    expect(cache.asked).toBe(2)
+  })
+
+  test('fail as one, and the next one is asked again', async () => {
+    const cache = new CacheFixture(() => new Instead({ fault: 'reset' })).heads(head)
+    const all = [1, 2, 3].map((id) => cache.start('eth_getBalance', [account], { id }))
+    await cache.clock.advance(30_000)
+    for (const each of all) expect((await each).text).toBe('upstream-failed')
+    cache.answering = () => '0x5'
+    await cache.clock.advance(30_000)
+    expect((await cache.heads(head).get('eth_getBalance', [account])).answer).toBe('0x5')
+  })
+
+  test('do not share an answer that streams', async () => {
+    const streams = { body: '{"jsonrpc":"2.0","id":1,"result":"0x', streams: true, rest: ['aa"}'] }
+    const cache = new CacheFixture(() => new Instead(streams)).heads(head)
+    const all = [1, 1].map((id) => cache.start('eth_call', [{}, 'latest'], { id }))
+    await cache.clock.advance(100)
+    for (const each of all) expect((await each).text).toBe('a stream')
+    expect(cache.asked).toBe(2)
+  })
+
+  test('with a time or an upstream of their own are alone', async () => {
+    const cache = counting()
+    const all = [
+      { relayTimeoutMs: 5_000 },
+      { selectProvider: 'a' },
+      { refreshCache: true },
+      {},
+    ].map((directives) => cache.start('eth_getBalance', [account], { directives }))
+    await cache.clock.advance(100)
+    expect(new Set((await Promise.all(all)).map(({ answer }) => answer)).size).toBe(4)
+  })
+})
+
+describe('policies and bounds', () => {
+  const policy = (
+    method: string,
+    ttlMs: number | null,
+    ageClass: 'latest' | 'finalized' | null = null,
+  ) => ({
+    ...{ chainId: null, apiInterface: null, method, ageClass, ttlMs },
+  })
+
+  test.each([
+    ['never', [policy('eth_getBalance', null)], 'bypass none policy', 'bypass none policy'],
+    [
+      'never of one class',
+      [policy('eth_get*', null, 'latest')],
+      'miss latest policy',
+      'miss latest policy',
+    ],
+    ['of another method', [policy('eth_getCode', null)], 'miss latest', 'hit latest'],
+    [
+      'the first that fits',
+      [policy('eth_getBal*', 9_000), policy('*', null)],
+      'miss latest',
+      'hit latest',
+    ],
+  ] as const)('%s', async (_, policies, first, second) => {
+    let asked = 0
+    const cache = new CacheFixture(() => hex(++asked), { policies }).heads(head)
+    expect((await cache.get('eth_getBalance', [account])).cache).toBe(first)
+    expect((await cache.get('eth_getBalance', [account])).cache).toBe(second)
+  })
+
+  test('of a method whose answers upstreams must agree on, none is kept', async () => {
+    let asked = 0
+    const options = { crossValidated: ['eth_getBalance'] }
+    const cache = new CacheFixture(() => hex(++asked), options).heads(head)
+    for (const answer of ['0x1', '0x2']) {
+      const seen = await cache.get('eth_getBalance', [account, hex(final)])
+      expect(seen).toMatchObject({ cache: 'bypass none cross-validation', answer })
+    }
+    expect((await cache.get('eth_getCode', [account, hex(final)])).cache).toBe('miss finalized')
+  })
+
+  test('the time of a policy counts', async () => {
+    const cache = new CacheFixture(() => '0x1', { policies: [policy('*', 5_000, 'finalized')] })
+    const ask = () => cache.heads(head).get('eth_getBalance', [account, '0x1'])
+    await ask()
+    await cache.clock.advance(4_900)
+    expect((await ask()).cache).toBe('hit finalized')
+    await cache.clock.advance(200)
+    expect((await ask()).cache).toBe('miss finalized')
+  })
+
+  test('memory is bounded, and the least recently used go first', async () => {
+    const maxBytes = 20_000
+    const cache = new CacheFixture(() => `0x${'0'.repeat(500)}`, { maxBytes }).heads(head)
+    const ask = (block: number) => cache.get('eth_getBalance', [account, hex(block)])
+    await ask(1)
+    for (let block = 2; block < 60; block++) {
+      await ask(block)
+      expect((await ask(1)).cache).toBe('hit finalized')
+      expect(cache.store.bytes).toBeLessThanOrEqual(maxBytes)
+    }
+    expect((await ask(2)).cache).toBe('miss finalized')
+    expect(cache.store.evictions).toBeGreaterThan(40)
+  })
+
+  test('an answer that would drive out most others is not kept', async () => {
+    const cache = new CacheFixture(() => `0x${'0'.repeat(5_000)}`, { maxBytes: 20_000 }).heads(head)
+    expect((await cache.get('eth_getBalance', [account, '0x1'])).cache).toBe(
+      'miss finalized too-large',
+    )
+  })
+})

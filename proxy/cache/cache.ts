@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { finalDistance } from '../chain/finality.ts'
+import type { Chain, ChainInterface } from '../chain/types.ts'
+import type { Clock } from '../clock/clock.ts'
+import type { CachePolicy } from '../config/types.ts'
+import { type CacheWhy, type Call, type Directives, noDirectives } from '../relay/call.ts'
+import { CallAborted } from '../relay/errors.ts'
+import type { Relay } from '../relay/relay.ts'
+import type { Reply } from '../relay/reply.ts'
+import type { Dialect } from '../upstream/dialect.ts'
+import type { Pool } from '../upstream/pool.ts'
+import type { HeaderList } from '../upstream/wire.ts'
+import { ageClassOf, whyNever } from './age.ts'
+import { Branch } from './branch.ts'
+import { answerOf, bytesOf, compact, type Entry, mayComeFrom, replyOf } from './entry.ts'
+import { type Flight, Flights, type Follower, slotOf } from './flights.ts'
+import { holdingOf } from './holding.ts'
+import { keyOf } from './key.ts'
+import { type Lifetimes, lifetimesOf } from './lifetimes.ts'
+import type { MemoryStore } from './memory-store.ts'
+import type { SharedEntry } from './entry-codec.ts'
+import { type SharedRedis, SharedStore } from './shared-store.ts'
+
+export interface CacheOptions {
+  readonly chain: Chain
+  readonly iface: ChainInterface
+  readonly pool: Pool
+  readonly dialect: Dialect
+  readonly clock: Clock
+  readonly store: MemoryStore
+  /** The store of all replicas; null: there is none. */
+  readonly shared: SharedRedis | null
+  /** Those of this chain and interface. */
+  readonly policies: readonly CachePolicy[]
+  /** Methods whose answers upstreams must agree on each time. */
+  readonly crossValidated: ReadonlySet<string>
+  /** Of listeners that may have one another's answers. */
+  readonly scope: string
+}
+
+/** A relay that answers from what it keeps, and asks once for what many ask at the same time. */
+export function withCache(relay: Relay, options: CacheOptions): Relay {
+  const cached = new CachedRelay(relay, options)
+  return (call) => cached.run(call)
+}
+
+const none = new Uint8Array(0)
+
+class CachedRelay {
+  readonly #relay: Relay
+  readonly #options: CacheOptions
+  readonly #scope: string
+  readonly #branch: Branch
+  readonly #shared: SharedStore | null
+  readonly #distance: number
+  readonly #lifetimes: (method: string) => Lifetimes
+  readonly #flights = new Flights()
+  #headers: HeaderList = []
+
+  constructor(relay: Relay, options: CacheOptions) {
+    const { chain, iface, pool, policies, scope } = options
+    this.#relay = relay
+    this.#options = options
+    this.#scope = `${chain.id} ${iface.apiInterface} ${scope}`
+    const { shared, clock } = options
+    this.#branch = new Branch(pool.upstreams, () => void this.#shared?.reorged())
+    this.#shared =
+      shared && new SharedStore(shared, clock, this.#scope, () => this.#branch.changed())
+    this.#distance = finalDistance(chain)
+    this.#lifetimes = lifetimesOf(policies, chain.blockTimeMs)
+  }
+
+  run(call: Call): Promise<Reply> {
+    const { asked, journal, directives } = call
+    const why = this.#whyNot(call)
+    if (why !== null) return this.#bypass(call, why)
+    const key = keyOf(call, this.#scope)
+    if (key === null) return this.#bypass(call, 'too-large')
+    const { clock, pool, store } = this.#options
+    const nowMs = clock.nowMs()
+    const head = this.#branch.headAt(nowMs)
+    const { refreshCache } = directives
+    const entry = refreshCache ? undefined : store.get(key)
+    if (entry !== undefined && this.#holds(entry, head, nowMs) && mayComeFrom(entry, directives)) {
+      journal.cache = { verdict: 'hit', ageClass: entry.ageClass, why: null }
+      return Promise.resolve(replyOf(entry, call))
+    }
+    // Which takes a look at all upstreams.
+    const tip = asked.block.kind === 'tag' ? null : pool.tip
+    const distance = this.#distance
+    const ageClass = ageClassOf(asked, tip, distance)
+    if (ageClass === null) return this.#bypass(call, 'block-unknown')
+    const flight: Flight = {
+      ...{ key, slot: slotOf(key), tip, distance, head },
+      branch: this.#branch.id,
+      reorgs: null,
+      payload: null,
+      followers: null,
+      next: null,
+    }
+    if (refreshCache || !isPlain(call)) {
+      journal.cache = { verdict: refreshCache ? 'refresh' : 'miss', ageClass, why: null }
+      return this.#ask(call, flight)
+    }
+    const first = this.#flights.get(flight)
+    const payload = call.payload ?? none
+    if (first !== null && mayFollow(payload, first, flight)) {
+      journal.cache = { verdict: 'coalesced', ageClass, why: null }
+      return new Promise((resolve, reject) => {
+        first.followers ??= []
+        first.followers.push({ call, resolve, reject })
+      })
+    }
+    journal.cache = { verdict: 'miss', ageClass, why: null }
+    flight.payload = payload
+    this.#flights.add(flight)
+    return this.#ask(call, flight)
+  }
+
+  #whyNot({ asked, request, journal, directives }: Call): CacheWhy | null {
+    const why = whyNever(asked) ?? (directives === noDirectives ? null : whyNotFor(directives))
+    if (why !== null) return why
+    const { crossValidated } = this.#options
+    if (crossValidated.size > 0 && crossValidated.has(asked.method)) return 'cross-validation'
+    if (journal.mayStream || request.verb === 'HEAD') return 'method'
+    const { finalized, latest, 'near-head': nearHead } = this.#lifetimes(asked.method)
+    return finalized + latest + nearHead === 0 ? 'policy' : null
+  }
+
+  #bypass(call: Call, why: CacheWhy): Promise<Reply> {
+    call.journal.cache = { verdict: 'bypass', ageClass: 'none', why }
+    return this.#relay(call)
+  }
+
+  /** An entry is still true: no head is known that its answer could lack. */
+  #holds({ expiresMs, head, branch }: Entry, headNow: number, nowMs: number): boolean {
+    if (expiresMs <= nowMs) return false
+    return head < 0 || (head >= headNow && branch === this.#branch.id)
+  }
+
+  #ask(call: Call, flight: Flight): Promise<Reply> {
+    const asked = this.#shared ? this.#askShared(call, flight, this.#shared) : this.#relay(call)
+    return asked.then(
+      (reply) => {
+        this.#flights.delete(flight)
+        const isHit = call.journal.cache?.verdict === 'hit'
+        const why = isHit ? null : this.#keep(call, reply, flight)
+        const { cache } = call.journal
+        if (why !== null) this.#drop(flight)
+        if (why !== null && cache) call.journal.cache = { ...cache, why }
+        if (flight.followers) this.#share(flight.followers, reply, call)
+        return reply
+      },
+      (error: unknown) => {
+        this.#flights.delete(flight)
+        this.#drop(flight)
+        for (const { call: each, resolve, reject } of flight.followers ?? []) {
+          // The client of the first one left: the others go on, again as one.
+          if (error instanceof CallAborted) resolve(this.run(each))
+          else reject(error)
+        }
+        throw error
+      },
+    )
+  }
+
+  #drop({ key, reorgs }: Flight): void {
+    if (this.#shared && reorgs !== null) void this.#shared.drop(key)
+  }
+
+  /** Looks for the answer in the store of all replicas before it asks an upstream. */
+  async #askShared(call: Call, flight: Flight, shared: SharedStore): Promise<Reply> {
+    const { clock, store } = this.#options
+    const { directives, journal } = call
+    const isGood = (entry: SharedEntry) =>
+      !directives.refreshCache &&
+      (entry.head < 0 || entry.head >= this.#branch.headAt(clock.nowMs())) &&
+      mayComeFrom(entry, directives)
+    const { entry, reorgs } = await shared.lookUp(flight.key, isGood, flight.payload !== null)
+    if (journal.cache && reorgs === null) journal.cache = { ...journal.cache, why: 'store-down' }
+    flight.reorgs = reorgs
+    if (entry === null) return this.#relay(call)
+    const { ageClass, expiresWallMs, reorgs: _, ...rest } = entry
+    journal.cache = { verdict: 'hit', ageClass, why: null }
+    const leftMs = expiresWallMs - clock.wallMs()
+    const kept = { ...rest, ageClass, expiresMs: clock.nowMs() + leftMs, branch: flight.branch }
+    // The clocks of replicas differ by more than others are kept for.
+    if (entry.head < 0 && leftMs > 0) store.set(flight.key, kept)
+    return replyOf(kept, call)
+  }
+
+  /** @returns why the answer is not kept, or not for long; null when it is */
+  #keep(call: Call, reply: Reply, flight: Flight): CacheWhy | null {
+    const { store, dialect, clock } = this.#options
+    const finding = call.reader.findingOf?.(reply.incoming)
+    if (finding?.kind === 'result' && finding.parsed !== undefined)
+      this.#branch.observe(finding.parsed, call.asked)
+    const holding = holdingOf(call, reply, flight, dialect)
+    if (typeof holding === 'string') return holding
+    const { ageClass, isEmpty } = holding
+    const lifetimes = this.#lifetimes(call.asked.method)
+    const ttlMs = isEmpty ? Math.min(lifetimes[ageClass], lifetimes.latest) : lifetimes[ageClass]
+    if (ttlMs === 0) return 'policy'
+    const answer = answerOf(reply, call)
+    if (answer === null) return 'error'
+    const entry = {
+      ...answer,
+      headers: this.#headersOf(answer.headers),
+      body: compact(bytesOf(answer)),
+      ageClass,
+      expiresMs: Math.ceil(clock.nowMs() + ttlMs),
+      head: ageClass === 'finalized' && !isEmpty ? -1 : flight.head,
+      branch: flight.branch,
+    }
+    if (this.#shared && flight.reorgs !== null) {
+      const { branch: _, expiresMs: __, ...shared } = entry
+      const expiresWallMs = clock.wallMs() + ttlMs
+      void this.#shared.keep(flight.key, { ...shared, reorgs: flight.reorgs, expiresWallMs }, ttlMs)
+    }
+    if (!store.set(flight.key, entry)) return 'too-large'
+    return isEmpty ? 'empty' : null
+  }
+
+  /** Those that reach the client; mostly the same, and then the same list. */
+  #headersOf(headers: HeaderList): HeaderList {
+    const { apiInterface, responseHeaders } = this.#options.iface
+    if (apiInterface === 'grpc') return headers
+    const passedOn: string[] = []
+    for (let at = 0; at < headers.length; at += 2) {
+      const name = (headers[at] as string).toLowerCase()
+      if (name === 'content-type' || responseHeaders.has(name))
+        passedOn.push(name, headers[at + 1] as string)
+    }
+    const last = this.#headers
+    const isSame =
+      passedOn.length === last.length && passedOn.every((each, at) => each === last[at])
+    if (!isSame) this.#headers = passedOn
+    return this.#headers
+  }
+
+  /** Gives the answer to those that waited for it. One that streams can be read by one client only. */
+  #share(followers: readonly Follower[], reply: Reply, call: Call): void {
+    const answer = answerOf(reply, call)
+    for (const { call: each, resolve } of followers) {
+      if (answer !== null) resolve(replyOf(answer, each))
+      else {
+        const { cache } = each.journal
+        each.journal.cache = cache && { ...cache, verdict: 'miss', why: 'too-large' }
+        resolve(this.#relay(each))
+      }
+    }
+  }
+}
+
+/** The answer will not be older than what is known now. A node may refuse one spelling and answer another. */
+function mayFollow(payload: Uint8Array, first: Flight, { head, branch }: Flight): boolean {
+  if (first.payload === null || first.head < head || first.branch !== branch) return false
+  return Buffer.compare(payload, first.payload) === 0
+}
+
+/** The client asks for an answer of certain upstreams, or of several. */
+function whyNotFor({ stickiness, crossValidation, minBlock }: Directives): CacheWhy | null {
+  if (crossValidation !== null) return 'cross-validation'
+  if (stickiness !== null) return 'session'
+  return minBlock === null ? null : 'min-block'
+}
+
+/** It asks for nothing of its own: its answer, its errors and its time are those of any other call. */
+function isPlain({ directives, journal }: Call): boolean {
+  const { selectProvider, blockProviders, relayTimeoutMs } = directives
+  const isOwn = selectProvider !== null || blockProviders.length > 0 || relayTimeoutMs !== null
+  return !isOwn && journal.clientDeadlineMs === Infinity
+}

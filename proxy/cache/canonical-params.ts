@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { bufferOf, Cursor, spaceEnd } from '../json/scanner.ts'
+
+/** Nested deeper, or longer, it has no canonical form. */
+const maxNesting = 32
+const maxBytes = 64 * 1024
+
+/** Bytes after which a text may not be canonical: white space, objects, capitals (of hex). */
+const suspicious = new Uint8Array(256)
+for (const byte of Buffer.from(' \t\r\n{ABCDEF')) suspicious[byte] = 1
+
+/**
+ * JSON as one text for all its spellings: without white space, members in the order of their names, and
+ * hex with `0x` in lower case. Numbers and escapes stay as they are, so that different values never have one text.
+ * @returns null when it is too long or nested too deep, and when names of members have escapes
+ */
+export function canonicalParams(bytes: Uint8Array): string | null {
+  if (bytes.length > maxBytes) return null
+  for (let at = 0; at < bytes.length; at++)
+    if (suspicious[bytes[at] as number] === 1)
+      return valueText(bufferOf(bytes), spaceEnd(bytes, 0), bytes.length, 0)
+  return bufferOf(bytes).toString('latin1')
+}
+
+/** @param end of the value; of the outermost, of the bytes */
+function valueText(bytes: Buffer, start: number, end: number, depth: number): string | null {
+  const first = bytes[start]
+  if (first === 0x22) return stringText(bytes.toString('latin1', start, end))
+  if (first !== 0x7b && first !== 0x5b) return bytes.toString('latin1', start, end)
+  if (depth === maxNesting) return null
+  const cursor = new Cursor(bytes, start)
+  return first === 0x7b ? objectText(bytes, cursor, depth) : listText(bytes, cursor, depth)
+}
+
+const hexText = /^"0x[0-9a-f]*"$/i
+
+function stringText(text: string): string {
+  return hexText.test(text) ? text.toLowerCase() : text
+}
+
+function listText(bytes: Buffer, cursor: Cursor, depth: number): string | null {
+  let text = '['
+  while (cursor.next()) {
+    const item = valueText(bytes, cursor.valueStart, cursor.valueEnd, depth + 1)
+    if (item === null) return null
+    text += text.length === 1 ? item : `,${item}`
+  }
+  return `${text}]`
+}
+
+function objectText(bytes: Buffer, cursor: Cursor, depth: number): string | null {
+  const members: (readonly [name: string, text: string])[] = []
+  while (cursor.next()) {
+    const name = bytes.toString('latin1', cursor.nameStart, cursor.nameEnd)
+    const value = valueText(bytes, cursor.valueStart, cursor.valueEnd, depth + 1)
+    if (value === null || name.includes('\\')) return null
+    members.push([name, `${name}:${value}`])
+  }
+  // Members of one name stay in their order: the last of them counts.
+  members.sort(([a], [b]) => (a < b ? -1 : Number(a > b)))
+  return `{${members.map(([, text]) => text).join(',')}}`
+}

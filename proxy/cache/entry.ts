@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { FailureClass } from '../chain/failure-table.ts'
+import type { AgeClass } from '../config/types.ts'
+import { bufferOf, type Span } from '../json/scanner.ts'
+import type { Call, Directives } from '../relay/call.ts'
+import type { Reply } from '../relay/reply.ts'
+import type { HeaderList } from '../upstream/wire.ts'
+
+/** An answer as any call may get it that asks the same. */
+export interface Answer {
+  readonly status: number
+  readonly headers: HeaderList
+  readonly trailers: HeaderList
+  /** A text has one character for each byte. */
+  readonly body: Uint8Array | string
+  /** Where the id of its request stands; null where answers have none. */
+  readonly id: Span | null
+  /** The upstream that gave it. */
+  readonly upstream: string
+  readonly refusal: FailureClass | null
+  readonly latestBlock: number | null
+}
+
+/** An answer that is kept, and for how long it holds. */
+export interface Entry extends Answer {
+  readonly ageClass: AgeClass
+  /** On the clock's monotonic scale. */
+  readonly expiresMs: number
+  /** It holds up to this head of the chain; -1 for one that no head can change. */
+  readonly head: number
+  /** What the branch of the chain was; of no account where no head can change it. */
+  readonly branch: number
+}
+
+const noTrailers: HeaderList = []
+
+/** @returns null when it cannot be given to another call: its bytes are not all here, or have no id to replace */
+export function answerOf(
+  { incoming, upstream, refusal, latestBlock }: Reply,
+  { reader }: Call,
+): Answer | null {
+  const { status, headers, body } = incoming
+  if (!(body instanceof Uint8Array)) return null
+  const id = reader.idIn ? reader.idIn(body) : undefined
+  if (id === null) return null
+  const given = incoming.trailers()
+  const trailers = given.length === 0 ? noTrailers : given
+  return { status, headers, trailers, body, id: id ?? null, upstream, refusal, latestBlock }
+}
+
+/** The answer as the reply to a call, under its id. */
+export function replyOf(answer: Answer, { reader }: Call): Reply {
+  const { status, headers, trailers, id, upstream, refusal, latestBlock } = answer
+  const body = bytesOf(answer)
+  const kept = { status, headers, body, trailers: () => trailers }
+  const incoming = id !== null && reader.adopt ? reader.adopt(kept, id) : kept
+  return { incoming, upstream, refusal, latestBlock }
+}
+
+/** The client may have an answer of this upstream. */
+export function mayComeFrom(
+  { upstream }: Pick<Answer, 'upstream'>,
+  { selectProvider, blockProviders }: Directives,
+): boolean {
+  const isChosen = selectProvider === null || selectProvider === upstream
+  return isChosen && !blockProviders.includes(upstream)
+}
+
+export function bytesOf({ body }: Pick<Answer, 'body'>): Uint8Array {
+  return typeof body === 'string' ? Buffer.from(body, 'latin1') : body
+}
+
+const maxTextBytes = 4_096
+
+/**
+ * The bytes as they are kept. In hundreds of thousands, short texts cost a third of buffers. Long ones are copied: what
+ * they are a part of may be a hundred times longer.
+ */
+export function compact(bytes: Uint8Array): Uint8Array | string {
+  if (bytes.length <= maxTextBytes) return bufferOf(bytes).toString('latin1')
+  const own = Buffer.allocUnsafeSlow(bytes.length)
+  own.set(bytes)
+  return own
+}

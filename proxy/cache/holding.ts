@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { FailureClass } from '../chain/failure-table.ts'
+import { lastPoint } from '../chain/finality.ts'
+import type { AgeClass } from '../config/types.ts'
+import { toNumber, valueAt } from '../integrity/values.ts'
+import { memberOf, spells } from '../json/scanner.ts'
+import type { CacheWhy, Call } from '../relay/call.ts'
+import type { Reply } from '../relay/reply.ts'
+import { type Dialect, readBlockNumber } from '../upstream/dialect.ts'
+import { ageClassOf, ageOfBlock } from './age.ts'
+
+/** What was known of the chain when a call was sent. */
+export interface Moment {
+  readonly tip: number | null
+  /** How many blocks behind the tip a block is final. */
+  readonly distance: number
+  /** The highest head of any upstream. */
+  readonly head: number
+}
+
+/** How long an answer stays true, or why it is not kept. An empty one is kept for as long as one about the latest block. */
+export type Holding = { readonly ageClass: AgeClass; readonly isEmpty: boolean } | CacheWhy
+
+/** A null stands in fewer bytes, whatever else the answer says. */
+const maxEmptyBytes = 512
+
+/** @param moment when the call was sent: what its answer says may be older than what is known since */
+export function holdingOf(call: Call, reply: Reply, moment: Moment, dialect: Dialect): Holding {
+  const { asked } = call
+  const { incoming, refusal, latestBlock } = reply
+  const { body, status } = incoming
+  if (!(body instanceof Uint8Array)) return 'too-large'
+  if (
+    status !== 200 ||
+    (refusal !== null && !isFunctionOfCall(refusal)) ||
+    !isBelieved(call, reply)
+  )
+    return 'error'
+  const ageClass = ageClassOf(asked, moment.tip, moment.distance)
+  if (ageClass === null) return 'block-unknown'
+  const has = (block: number) => latestBlock !== null && latestBlock >= block
+  const { block, showsBlock } = asked
+  const isByHash = ageClass === 'near-head' && (block.kind === 'none' || block.kind === 'hash')
+  const shown = isByHash ? shownBlock(call, reply, dialect) : null
+  // A transaction that waits has no block yet.
+  const isEmpty = isNull(call, body) || (isByHash && Boolean(showsBlock) && shown === null)
+  // A node that lags says the same of what it does not have yet.
+  if (isEmpty) return has(moment.head) ? { ageClass, isEmpty } : 'empty'
+  if (isByHash) {
+    const { tip, distance, head } = moment
+    // Where blocks are final at once, so is what is in one.
+    if (distance <= 1) return { ageClass: 'finalized', isEmpty }
+    if (shown !== null && tip !== null)
+      return { ageClass: ageOfBlock(shown, tip, distance), isEmpty }
+    return head > 0 ? { ageClass, isEmpty } : 'block-unknown'
+  }
+  const needed = ageClass === 'latest' ? moment.head : (lastPoint(block) ?? 0)
+  const isThere = needed === 0 ? ageClass === 'finalized' : has(Math.min(needed, moment.head))
+  return isThere ? { ageClass, isEmpty } : 'block-unknown'
+}
+
+/** It is the contract's own answer: any node gives it in that state. */
+function isFunctionOfCall({ name }: FailureClass): boolean {
+  return name.startsWith('execution-reverted')
+}
+
+/** The relay took it for the answer; it is not the best of what nodes offered instead of one. */
+function isBelieved({ journal }: Call, { upstream, refusal }: Reply): boolean {
+  const made = journal.attempts.findLast(
+    (each) => each.upstream === upstream && each.result !== 'aborted',
+  )
+  return (
+    made !== undefined &&
+    !made.missedBlock &&
+    made.result === (refusal === null ? 'answer' : 'node-error')
+  )
+}
+
+function isNull({ reader }: Call, body: Uint8Array): boolean {
+  if (body.length > maxEmptyBytes) return false
+  if (!reader.idIn) return spells(body, 0, body.length, 'null')
+  const result = memberOf(body, 'result')
+  return result !== null && spells(body, result.start, result.end, 'null')
+}
+
+function shownBlock(
+  { asked: { showsBlock }, reader }: Call,
+  { incoming }: Reply,
+  dialect: Dialect,
+): number | null {
+  if (!showsBlock) return null
+  const finding = reader.findingOf?.(incoming)
+  // Parsed for a check already.
+  if (finding?.kind === 'result' && finding.parsed !== undefined && showsBlock.header === undefined)
+    return toNumber(valueAt(finding.parsed, showsBlock.path))
+  return readBlockNumber(dialect, incoming, showsBlock)
+}

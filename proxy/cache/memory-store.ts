@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { LRUCache } from 'lru-cache'
+import type { Entry } from './entry.ts'
+
+/** What an entry takes beside its bytes and its key. */
+const overheadBytes = 512
+
+/** The part of the memory for answers that are not final: there are many, and they are of use for a moment. */
+const passingShare = 1 / 8
+
+/**
+ * Answers in the memory of the process, up to a number of bytes. The least recently used go first. Final ones have
+ * their own part, so that questions about the latest block do not drive them out.
+ */
+export class MemoryStore {
+  readonly #final: LRUCache<string, Entry>
+  readonly #passing: Generations
+  readonly #maxEntryBytes: number
+  #evictions = 0
+
+  constructor(maxBytes: number) {
+    this.#passing = new Generations(maxBytes * passingShare)
+    this.#final = new LRUCache({
+      maxSize: Math.max(1, Math.floor(maxBytes * (1 - passingShare))),
+      dispose: (_entry, _key, reason) => {
+        if (reason === 'evict') this.#evictions += 1
+      },
+    })
+    // One answer must not drive out most others.
+    this.#maxEntryBytes = maxBytes / 16
+  }
+
+  get bytes(): number {
+    return this.#final.calculatedSize + this.#passing.bytes
+  }
+
+  get count(): number {
+    return this.#final.size + this.#passing.count
+  }
+
+  /** Entries that went for lack of room. */
+  get evictions(): number {
+    return this.#evictions + this.#passing.evictions
+  }
+
+  get(key: string): Entry | undefined {
+    return this.#passing.get(key) ?? this.#final.get(key)
+  }
+
+  /** @returns whether there is room for one of its size */
+  set(key: string, entry: Entry): boolean {
+    const size = entry.body.length + key.length + overheadBytes
+    if (size > this.#maxEntryBytes) return false
+    if (entry.head >= 0) this.#passing.set(key, entry, size)
+    else {
+      // What is not final is looked for first.
+      this.#passing.delete(key)
+      this.#final.set(key, entry, { size })
+    }
+    return true
+  }
+}
+
+/**
+ * Entries of the last while: when the younger half of the memory is full, the older one goes as a whole. A quarter of the cost of an order by use, which each question about the latest block would pay.
+ */
+class Generations {
+  #young = new Map<string, Entry>()
+  #old = new Map<string, Entry>()
+  #youngBytes = 0
+  #oldBytes = 0
+  readonly #maxYoungBytes: number
+  evictions = 0
+
+  constructor(maxBytes: number) {
+    this.#maxYoungBytes = maxBytes / 2
+  }
+
+  get bytes(): number {
+    return this.#youngBytes + this.#oldBytes
+  }
+
+  get count(): number {
+    return this.#young.size + this.#old.size
+  }
+
+  get(key: string): Entry | undefined {
+    const young = this.#young.get(key)
+    if (young !== undefined || this.#old.size === 0) return young
+    return this.#old.get(key)
+  }
+
+  delete(key: string): void {
+    // Its bytes are counted until its generation goes.
+    if (this.#old.size > 0) this.#old.delete(key)
+    if (this.#young.size > 0) this.#young.delete(key)
+  }
+
+  set(key: string, entry: Entry, bytes: number): void {
+    if (this.#youngBytes + bytes > this.#maxYoungBytes) {
+      this.evictions += this.#old.size
+      this.#old = this.#young
+      this.#oldBytes = this.#youngBytes
+      this.#young = new Map()
+      this.#youngBytes = 0
+    }
+    this.#young.set(key, entry)
+    this.#youngBytes += bytes
+  }
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { makeJsonRpcCall, ownHeaders } from '../../listener/jsonrpc/jsonrpc-call.ts'
+import { JsonRpcRequest } from '../../listener/jsonrpc/jsonrpc-request.ts'
+import type { CachePolicy } from '../../config/types.ts'
+import { type Directives, noDirectives } from '../../relay/call.ts'
+import { RelayError } from '../../relay/errors.ts'
+import { ethereum, RelayFixture } from '../../relay/testing/relay-fixture.ts'
+import { dialects } from '../../upstream/dialect.ts'
+import type { ScriptedAnswer } from '../../upstream/testing/scripted-transport.ts'
+import { withCache } from '../cache.ts'
+import { MemoryStore } from '../memory-store.ts'
+import type { SharedRedis } from '../shared-store.ts'
+
+const { chain, iface } = await ethereum()
+
+/** A question at a node. */
+export interface Question {
+  readonly method: string
+  readonly params: readonly unknown[]
+  readonly id: unknown
+}
+
+export type Answering = (question: Question, node: string) => unknown
+
+/** What the client of a call sees, and what the cache says of it. */
+export interface Seen {
+  /** `hit latest`, `bypass none write`. */
+  readonly cache: string
+  readonly answer: unknown
+  readonly text: string
+  readonly upstream: string | null
+}
+
+/** Instead of a result. */
+export class Instead {
+  readonly answer: ScriptedAnswer
+  constructor(answer: ScriptedAnswer) {
+    this.answer = answer
+  }
+}
+
+export interface CacheFixtureOptions {
+  readonly policies?: readonly CachePolicy[]
+  readonly crossValidated?: readonly string[]
+  readonly maxBytes?: number
+  readonly nodes?: string
+  readonly shared?: SharedRedis
+}
+
+/** A cached relay of Ethereum over scripted nodes in virtual time, asked in JSON-RPC. */
+export class CacheFixture extends RelayFixture {
+  /** What a node answers to a question: a result, or something instead of one. */
+  answering: Answering
+  readonly store: MemoryStore
+  #head = 0
+
+  constructor(answering: Answering, options: CacheFixtureOptions = {}) {
+    const { nodes = 'a', policies = [], crossValidated = [], maxBytes = 1024 * 1024 } = options
+    const script = (node: string) => ({
+      script: ({ body }: { body: unknown }): ScriptedAnswer => {
+        const question = JSON.parse(Buffer.from(body as Uint8Array).toString()) as Question
+        const answer = this.answering(question, node)
+        if (answer instanceof Instead) return answer.answer
+        return { body: JSON.stringify({ jsonrpc: '2.0', id: question.id, result: answer }) }
+      },
+    })
+    super(chain, iface, Object.fromEntries([...nodes].map((name) => [name, script(name)])))
+    this.answering = answering
+    this.store = new MemoryStore(maxBytes)
+    const { pool, clock, store } = this
+    const scope = 'core'
+    const dialect = dialects.jsonrpc
+    const { shared = null } = options
+    this.relay = withCache(this.relay, {
+      chain,
+      iface,
+      pool,
+      dialect,
+      clock,
+      store,
+      shared,
+      policies,
+      crossValidated: new Set(crossValidated),
+      scope,
+    })
+  }
+
+  get asked(): number {
+    return Object.values(this.sent).reduce((sum, each) => sum + each, 0)
+  }
+
+  /** The head of the nodes, or of some. */
+  heads(block: number, nodes?: string): this {
+    this.#head = block
+    for (const each of this.pool.upstreams)
+      if (nodes === undefined || nodes.includes(each.name))
+        this.pool.observeHead(each, block, this.clock.nowMs(), each.urls[0]!)
+    return this
+  }
+
+  /** The next block. */
+  grow(): this {
+    return this.heads(this.#head + 1)
+  }
+
+  /** Asks without letting time pass. */
+  async start(
+    method: string,
+    params: readonly unknown[] | string = [],
+    more: More = {},
+  ): Promise<Seen> {
+    const { id = 1, signal = new AbortController().signal, version = '"jsonrpc":"2.0",' } = more
+    const paramsText = typeof params === 'string' ? params : JSON.stringify(params)
+    const body = Buffer.from(
+      `{${version}"id":${JSON.stringify(id)},"method":"${method}","params":${paramsText}}`,
+    )
+    const request = new JsonRpcRequest(body, { start: 0, end: body.length })
+    const directives = { ...noDirectives, ...more.directives }
+    const origin = { directives, requestHeaders: ownHeaders, internalPath: '', signal }
+    const call = makeJsonRpcCall(request, origin, 'guid', { iface, clock: this.clock })
+    const seen = await this.relay(call).then(
+      (reply) => {
+        const bytes = call.reader.bodyOf(reply.incoming)
+        const text = bytes instanceof Uint8Array ? Buffer.from(bytes).toString() : 'a stream'
+        return { text, upstream: reply.upstream }
+      },
+      (error: Error) => ({
+        text: error instanceof RelayError ? error.kind.reason : error.name,
+        upstream: null,
+      }),
+    )
+    const { verdict, ageClass, why } = call.journal.cache!
+    const cache = [verdict, ageClass, ...(why === null ? [] : [why])].join(' ')
+    const isJson = seen.text.startsWith('{')
+    const answer = isJson ? (JSON.parse(seen.text) as { result: unknown }).result : undefined
+    return { ...seen, cache, answer }
+  }
+
+  /** Asks, and lets time pass until the answer is there; the time is not counted in the life of what is kept. */
+  async get(...asked: Parameters<CacheFixture['start']>): Promise<Seen> {
+    const seen = this.start(...asked)
+    let isOver = false
+    void seen.then(() => (isOver = true))
+    for (let each = 0; each < 100_000 && !isOver; each++) await this.clock.advance(1)
+    return seen
+  }
+}
+
+interface More {
+  readonly id?: unknown
+  readonly directives?: Partial<Directives>
+  readonly signal?: AbortSignal
+  /** Instead of 2.0. */
+  readonly version?: string
+}
