@@ -16,7 +16,7 @@ import {
 } from '@solana/kit'
 import { Connection, Keypair, LAMPORTS_PER_SOL, SystemProgram, Transaction } from '@solana/web3.js'
 import { expect, test } from 'vitest'
-import { serveRouter } from '../../served/served-router.ts'
+import { serveRouter, uncached } from '../../served/served-router.ts'
 import { serveNode } from '../served-node.ts'
 import { SlotChain } from './slot-chain.ts'
 import { slotNode } from './slot-node.ts'
@@ -28,7 +28,8 @@ async function routed(chain: SlotChain) {
       stack.use(await serveNode((faults) => slotNode(chain, faults), { name })),
     ),
   )
-  const settings = { 'skip-websocket-verification': true }
+  // The chain moves faster than the router asks for its head.
+  const settings = { ...uncached, 'skip-websocket-verification': true }
   const router = stack.use(await serveRouter({ chainId: 'SLOTCHAIN', primaries: nodes, settings }))
   return { nodes, url: router.url, [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }
