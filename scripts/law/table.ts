@@ -21,7 +21,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   upstream: [...base, 'chain', 'clock', 'bytes'],
   relay: [...base, 'chain', 'clock', 'bytes', 'upstream', 'integrity'],
   filters: ['json', 'chain', 'upstream', 'relay'],
-  subscription: [...base, 'chain', 'clock', 'upstream', 'integrity', 'relay'],
+  subscription: [...base, 'chain', 'clock', 'bytes', 'upstream', 'integrity', 'relay'],
   listener: [...base, 'chain', 'clock', 'bytes', 'upstream', 'integrity', 'relay', 'subscription'],
   telemetry: [
     'config',
