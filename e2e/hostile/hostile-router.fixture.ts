@@ -55,7 +55,7 @@ export async function startHostileRouter(
         ...{ name: 'attacker', command: process.execPath },
         args: [attacksFile, String(port), String(seconds), ...names],
       })
-      await attacker.ended
+      if ((await attacker.ended) !== 0) throw new Error(attacker.tail())
     },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   }

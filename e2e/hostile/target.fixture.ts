@@ -97,8 +97,10 @@ export async function expectHarmless(
   expect(router.child.alive, router.child.tail()).toBe(true)
   expect(lost).toEqual([])
   expect(latenciesMs.length).toBeGreaterThan(1)
-  for (const state of statesIn(await router.metrics(), upstreams))
-    expect(['eligible', 'lagging']).toContain(state)
+  const metrics = await router.metrics()
+  for (const state of statesIn(metrics, upstreams)) expect(['eligible', 'lagging']).toContain(state)
+  for (const name of upstreams)
+    expect(metrics).not.toMatch(new RegExp(`changes_total\\{.*"${name}",to="(disabled|held-off)"`))
   return { latenciesMs, peakBytes: router.footprint().peakBytes }
 }
 

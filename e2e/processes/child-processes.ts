@@ -13,8 +13,8 @@ export interface Child {
   readonly pid: number
   /** True until it has ended. */
   readonly alive: boolean
-  /** Resolves when it has ended for any reason. */
-  readonly ended: Promise<void>
+  /** Resolves when it has ended for any reason, with its exit code; null: by a signal. */
+  readonly ended: Promise<number | null>
   kill(signal: NodeJS.Signals): void
   /** Ends it: by SIGTERM, and after 5 s by SIGKILL. */
   stop(): Promise<void>
@@ -56,10 +56,10 @@ export class ChildProcesses implements AsyncDisposable {
     })
     closeSync(log)
     this.#children.add(child)
-    const ended = new Promise<void>((resolve) => {
-      child.once('exit', () => {
+    const ended = new Promise<number | null>((resolve) => {
+      child.once('exit', (code) => {
         this.#children.delete(child)
-        resolve()
+        resolve(code)
       })
     })
     await new Promise<void>((resolve, reject) => {

@@ -3,7 +3,6 @@
 import type { ByteBudget, WaitsForClient } from './byte-budget.ts'
 
 const nothing = Buffer.alloc(0)
-const unknown = { length: () => null }
 
 /**
  * Collects pieces in one buffer, so that a million tiny ones cost twice their bytes and no more. One piece alone
@@ -29,16 +28,13 @@ export class GrowingBuffer {
       : this.#buffer.subarray(0, this.length)
   }
 
-  /**
-   * @param source says how many bytes will come, if it knows; that is believed for 16 times of what has come.
-   *   null: there is no room for more than this piece
-   */
-  push(piece: Uint8Array, source: { length(): number | null } | null = unknown): void {
+  /** @param source says how many bytes will come, if it knows; that is believed for 16 times of what has come */
+  push(piece: Uint8Array, source?: { length(): number | null }): void {
     const length = this.length + piece.length
     if (this.length === 0) this.#hold(piece)
     else {
       if (length > this.#buffer.length) {
-        const expected = source ? (source.length() ?? 0) : length
+        const expected = source?.length() ?? 0
         const isBelieved = expected >= length && expected <= length * 16
         const grown = Buffer.allocUnsafeSlow(isBelieved ? expected : length * 2)
         grown.set(this.bytes)

@@ -173,7 +173,7 @@ function serveChain(
     })
   }
   const subscriptions = serveSubscriptions({
-    ...{ chain, iface, pool, clock, relay: relayFor(first), ...first.relay },
+    ...{ chain, iface, pool, clock, budget, relay: relayFor(first), ...first.relay },
     config: router.subscriptions,
     observer: observers.subscriptionObserver(chainId, apiInterface),
   })

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { randomBytes, randomUUID } from 'node:crypto'
+import type { ByteBudget } from '../bytes/byte-budget.ts'
 import type { Chain, ChainInterface } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
@@ -23,6 +24,7 @@ export interface ServedSubscriptionsParts {
   readonly processingTimeoutMs: number
   readonly config: SubscriptionConfig
   readonly clock: Clock
+  readonly budget: ByteBudget
   readonly observer: SubscriptionObserver
 }
 
@@ -38,7 +40,11 @@ export function serveSubscriptions(parts: ServedSubscriptionsParts): ServedSubsc
   const { chain, iface, relay } = parts
   const form = subscriptionFormOf(chain, iface)
   if (!form) return null
-  const ask = createAsk(relay, (question) => makeOwnCall(question, randomUUID(), parts))
+  const ask = createAsk(
+    relay,
+    (question) => makeOwnCall(question, randomUUID(), parts),
+    parts.budget,
+  )
   const family = familyOf(chain, iface, ask, parts.clock)
   const hub = new Hub({ ...parts, ...parts.config, family, random: unguessable })
   return { form, hub, random: unguessable, close: () => hub.close() }

@@ -209,7 +209,7 @@ export const settingGroups = {
   'Sharing and caching': {
     'cache-bytes': setting(
       byteSize('0B', '1024GiB'),
-      '128MiB',
+      '0B',
       'Memory for answers of upstreams that are kept. The least recently used go first. 0: none are kept, and identical calls at the same time are not joined.',
     ),
     'cache-be': setting(unbuilt('cache-be', 'host:port'), null, 'Address of the cache service.'),

@@ -116,4 +116,4 @@ export function refusalOfPage(
 const originMessage =
   'this router serves pages of other origins only: its setting allowed-origins does not list the one of this page'
 const typeMessage =
-  'what a page sends needs the header Content-Type: application/json, and this request has another one or none'
+  'what a page sends needs the header Content-Type: application/json (over REST, any type that browsers ask the server about first), and this request has another one or none'

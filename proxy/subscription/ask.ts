@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { ByteBudget } from '../bytes/byte-budget.ts'
 import { bufferOf, memberOf, parseJson } from '../json/scanner.ts'
 import type { Call } from '../relay/call.ts'
 import { CallAborted, RelayError, errorKinds } from '../relay/errors.ts'
@@ -67,14 +68,18 @@ export class FetchFailures {
 /** A thousand filters have a thousand questions about each block: the calls of clients must find room. */
 const maxAtOnce = 64
 /** No block of any chain is longer. */
-const maxAnswerBytes = 64 * 1024 * 1024
+const maxAnswerBytes = 16 * 1024 * 1024
 /** Of a node's error, for the log. */
 const maxShownBytes = 200
 /** Upstreams that are asked for what the one before does not have. */
 const maxAsked = 3
 
 /** @param newCall makes the call of a question, as the listener would for a client */
-export function createAsk(relay: Relay, newCall: (question: OwnQuestion) => Call): Ask {
+export function createAsk(
+  relay: Relay,
+  newCall: (question: OwnQuestion) => Call,
+  budget?: ByteBudget,
+): Ask {
   let free = maxAtOnce
   const waiting: (() => void)[] = []
   return async (question) => {
@@ -82,7 +87,7 @@ export function createAsk(relay: Relay, newCall: (question: OwnQuestion) => Call
     else await new Promise<void>((resolve) => waiting.push(resolve))
     try {
       if (question.signal.aborted) throw new CallAborted()
-      return await askNow(relay, newCall(question), question)
+      return await askNow(relay, newCall(question), question, budget)
     } finally {
       const next = waiting.shift()
       if (next) next()
@@ -91,14 +96,19 @@ export function createAsk(relay: Relay, newCall: (question: OwnQuestion) => Call
   }
 }
 
-async function askNow(relay: Relay, call: Call, question: OwnQuestion): Promise<Answer> {
+async function askNow(
+  relay: Relay,
+  call: Call,
+  question: OwnQuestion,
+  budget?: ByteBudget,
+): Promise<Answer> {
   const { method, maxBytes = maxAnswerBytes } = question
   const { incoming, upstream, refusal } = await relay(call)
   if (refusal) {
     release(incoming.body)
     throw new BackfillError(`${method}: ${refusal.name}`)
   }
-  const body = await wholeBody(incoming.body, maxBytes).catch((cause: unknown) => {
+  const body = await wholeBody(incoming.body, maxBytes, budget).catch((cause: unknown) => {
     if (!isStreamFailure(cause)) throw cause
     throw new RelayError(errorKinds.upstreamFailed, `${method}: ${cause.message}`, { cause })
   })

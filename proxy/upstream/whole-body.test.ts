@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { ByteBudget } from '../bytes/byte-budget.ts'
 import { expect, test } from 'vitest'
 import { wholeBody } from './wire.ts'
 import type { BodyStream } from './wire.ts'
@@ -29,4 +30,17 @@ test.each<[string, string[], string | null]>([
   expect(textOf(await wholeBody(stream, maxBytes))).toBe(expected)
   expect(isLetGo).toBe(true)
   expect(textOf(await wholeBody(Buffer.from(pieces.join('')), maxBytes))).toBe(expected)
+})
+
+test('it counts in the budget while it comes', async () => {
+  const budget = new ByteBudget(1e9)
+  const heldBytes: number[] = []
+  async function* stream() {
+    for (let at = 0; at < 3; at++) {
+      yield Buffer.alloc(100)
+      heldBytes.push(budget.heldBytes)
+    }
+  }
+  expect((await wholeBody(stream(), 1_000, budget))?.length).toBe(300)
+  expect([heldBytes, budget.heldBytes]).toEqual([[100, 400, 400], 0])
 })

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { ByteBudget } from '../bytes/byte-budget.ts'
+import { GrowingBuffer } from '../bytes/growing-buffer.ts'
 import type { TransportFault } from '../chain/failure-table.ts'
 import type { CancelSignal } from '../clock/cancellation.ts'
 
@@ -155,21 +157,29 @@ export function release(body: Body): void {
   if (!(body instanceof Uint8Array)) void body[Symbol.asyncIterator]().return?.()
 }
 
+const uncounted = new ByteBudget(Infinity)
+
 /**
  * All bytes of an answer, also of one that came as a stream; null when there are more than `maxBytes`,
  * and then the stream is released.
  * @throws TransportError when the stream fails
  */
-export async function wholeBody(body: Body, maxBytes: number): Promise<Uint8Array | null> {
+export async function wholeBody(
+  body: Body,
+  maxBytes: number,
+  budget = uncounted,
+): Promise<Uint8Array | null> {
   if (body instanceof Uint8Array) return body.length <= maxBytes ? body : null
-  const pieces: Uint8Array[] = []
-  let length = 0
-  for await (const piece of body) {
-    length += piece.length
-    if (length > maxBytes) return null
-    pieces.push(piece)
+  const collected = new GrowingBuffer(budget)
+  try {
+    for await (const piece of body) {
+      if (collected.length + piece.length > maxBytes) return null
+      collected.push(piece)
+    }
+    return collected.bytes
+  } finally {
+    collected.release()
   }
-  return Buffer.concat(pieces, length)
 }
 
 const isRangesType = /^multipart\/byteranges\b/i

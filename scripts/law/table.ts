@@ -26,7 +26,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   sticky: [...base, 'chain', 'clock', 'upstream', 'relay', 'redis'],
   consistency: ['config', 'chain', 'clock', 'upstream', 'relay'],
   'cross-validation': [...base, 'chain', 'clock', 'upstream', 'relay'],
-  subscription: [...base, 'chain', 'clock', 'upstream', 'integrity', 'relay'],
+  subscription: [...base, 'chain', 'clock', 'bytes', 'upstream', 'integrity', 'relay'],
   listener: [...base, 'chain', 'clock', 'bytes', 'upstream', 'integrity', 'relay', 'subscription'],
   telemetry: [
     'config',

@@ -7,6 +7,7 @@ import { systemClock } from '../../clock/clock.ts'
 import type { Relay } from '../../relay/relay.ts'
 import { createGrpcListener } from '../grpc.ts'
 import { anyInterface, reply } from '../testing/listener-fixture.ts'
+import { frame, frameType, openCall, RawHttp2, windowUpdated } from '../testing/raw-http2.ts'
 
 const message = (length: number) => {
   const bytes = Buffer.alloc(5 + length)
@@ -45,7 +46,7 @@ async function serve(relay: Relay, budget: ByteBudget) {
   const { port } = await listener.start()
   const session = connect(`http://127.0.0.1:${port}`)
   return {
-    session,
+    ...{ session, port },
     async [Symbol.asyncDispose]() {
       session.destroy()
       await listener.close()
@@ -72,8 +73,8 @@ async function call(session: ClientHttp2Session, path: string, body: Buffer | nu
   return { http: seen[':status'], grpc: seen['grpc-status'] }
 }
 
-const answer = () => {
-  const given = reply(message(100_000), { headers: ['content-type', 'application/grpc'] })
+const answer = (length = 100_000) => {
+  const given = reply(message(length), { headers: ['content-type', 'application/grpc'] })
   return { ...given, incoming: { ...given.incoming, trailers: () => ['grpc-status', '0'] } }
 }
 
@@ -98,4 +99,30 @@ test('a full budget refuses new calls with RESOURCE_EXHAUSTED; what is in flight
   budget.release(1e6)
   expect(await call(served.session, '/a.B/C', message(10))).toEqual({ http: 200, grpc: '0' })
   await expect.poll(() => budget.heldBytes).toBe(0)
+})
+
+/** Its windows are wide open, and it reads nothing. */
+function deafClient(port: number, calls: number): RawHttp2 {
+  const client = new RawHttp2(port)
+  client.socket.pause()
+  const wide = frame(frameType.settings, 0, 0, Buffer.from('00047fffffff', 'hex'))
+  const asked = Array.from({ length: calls }, (_, at) => [
+    openCall(2 * at + 1),
+    frame(frameType.data, 1, 2 * at + 1, message(1)),
+  ])
+  client.write(wide, windowUpdated(0, 0x7fff0000), ...asked.flat())
+  return client
+}
+
+test('of clients that do not read, the connection goes that has waited for the longest; others are served', async () => {
+  const budget = new ByteBudget(80e6)
+  await using served = await serve(() => Promise.resolve(answer(1_000_000)), budget)
+  using first = deafClient(served.port, 30)
+  await expect.poll(() => budget.heldBytes).toBeGreaterThan(20e6)
+  using second = deafClient(served.port, 30)
+  await expect.poll(() => budget.cutOffs).toBeGreaterThan(0)
+  expect(await call(served.session, '/a.B/C', message(10))).toEqual({ http: 200, grpc: '0' })
+  first.socket.resume()
+  await expect.poll(() => first.socket.destroyed || first.socket.readableEnded).toBe(true)
+  expect(second.socket.destroyed).toBe(false)
 })

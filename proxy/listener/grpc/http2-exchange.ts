@@ -21,6 +21,12 @@ const lingerMs = 2_000
 /** A shorter answer has no timer. */
 const watchedFromBytes = 16 * 1024
 
+/** The connection of a client. */
+export interface ClientConnection {
+  /** How often it has taken all that was written to one of its streams. */
+  drains: number
+}
+
 /** One request of a client and its answer, on an HTTP/2 stream. */
 export class Http2Exchange implements WaitsForClient {
   readonly verb: string
@@ -32,6 +38,9 @@ export class Http2Exchange implements WaitsForClient {
   readonly #frames = new GrpcFrames()
   readonly #clock: Clock
   readonly #budget: ByteBudget
+  readonly #connection: ClientConnection
+  /** Those of the connection when this stream began to wait. */
+  #drainsBefore = 0
   #heldBytes = 0
   readonly #abort = new AbortController()
   #activeMs = 0
@@ -44,11 +53,13 @@ export class Http2Exchange implements WaitsForClient {
     maxMessageBytes: number,
     clock: Clock,
     budget: ByteBudget,
+    connection: ClientConnection,
   ) {
     const pseudo = (name: string) => headers[headers.indexOf(name) + 1] ?? ''
     this.#stream = stream
     this.#clock = clock
     this.#budget = budget
+    this.#connection = connection
     this.verb = pseudo(':method')
     this.path = pseudo(':path')
     this.headers = headers
@@ -94,6 +105,9 @@ export class Http2Exchange implements WaitsForClient {
         budget.release(this.#heldBytes)
         if (!stream.writableFinished || stream.rstCode !== constants.NGHTTP2_NO_ERROR)
           this.#abort.abort()
+      })
+      .on('finish', () => {
+        connection.drains += 1
       })
       // The stream closes after any error.
       .on('error', () => {})
@@ -190,7 +204,7 @@ export class Http2Exchange implements WaitsForClient {
     if (body instanceof Uint8Array) {
       this.#hold(body.length)
       stream.end(body)
-      this.#budget.waits(this, body.length)
+      this.#waits(body.length)
       if (body.length < watchedFromBytes) return
     } else {
       for await (const piece of body) {
@@ -200,6 +214,7 @@ export class Http2Exchange implements WaitsForClient {
         this.#hold(piece.length)
         const unwatch = this.#waitForClient(piece.length)
         await drained(stream)
+        this.#connection.drains += 1
         unwatch()
         this.#hold(-piece.length)
       }
@@ -219,18 +234,26 @@ export class Http2Exchange implements WaitsForClient {
   /** Cuts the client off when it does not read for too long. */
   #waitForClient(bytes: number): Cancel {
     const cancel = this.#clock.after(stalledMs, () => {
-      this.cutOff()
+      this.#stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM)
     })
-    this.#budget.waits(this, bytes)
+    this.#waits(bytes)
     return () => {
       cancel()
       this.#budget.waits(this, 0)
     }
   }
 
-  /** The code shows the client the reason, if it reads at all: what waits goes at once. */
+  #waits(bytes: number): void {
+    this.#drainsBefore = this.#connection.drains
+    this.#budget.waits(this, bytes)
+  }
+
+  /** The code shows the client the reason. A connection that takes nothing goes as a whole: it keeps what is written to it. */
   cutOff(): void {
-    this.#stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM)
+    const code = constants.NGHTTP2_ENHANCE_YOUR_CALM
+    if (this.#connection.drains === this.#drainsBefore)
+      return this.#stream.session?.destroy(undefined, code)
+    this.#stream.close(code)
     this.#stream.destroy()
   }
 }

@@ -11,7 +11,7 @@ import { feelPulse } from '../../clock/pulse.ts'
 import type { Address } from '../../config/types.ts'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
 import { metadataOptions } from '../../upstream/wire/grpc/http2-sessions.ts'
-import { Http2Exchange } from './http2-exchange.ts'
+import { type ClientConnection, Http2Exchange } from './http2-exchange.ts'
 import {
   closed,
   closeGraceMs,
@@ -52,7 +52,7 @@ export interface Http2ServerOptions extends Pick<
 export class Http2Server implements Listener {
   readonly #options: Http2ServerOptions
   readonly #server: NodeHttp2Server
-  readonly #sessions = new Set<ServerHttp2Session>()
+  readonly #sessions = new Map<ServerHttp2Session, ClientConnection>()
   #streams = 0
   #lastUsedMs = -Infinity
 
@@ -99,16 +99,16 @@ export class Http2Server implements Listener {
   async close(): Promise<void> {
     this.#sayGoodbye()
     await until(this.#options.clock, () => this.#sessions.size === 0, closeGraceMs)
-    for (const session of this.#sessions) session.destroy()
+    for (const session of this.#sessions.keys()) session.destroy()
     await closed(this.#server)
   }
 
   #sayGoodbye(): void {
-    for (const session of this.#sessions) if (!session.closed) session.close()
+    for (const session of this.#sessions.keys()) if (!session.closed) session.close()
   }
 
   #track(session: ServerHttp2Session): void {
-    this.#sessions.add(session)
+    this.#sessions.set(session, { drains: 0 })
     this.#options.observer.connectionsChanged(this.#sessions.size)
     session.setLocalWindowSize(connectionWindowBytes)
     // A client that vanished silently must not hold streams and connections for ever.
@@ -162,6 +162,7 @@ export class Http2Server implements Listener {
       this.#lastUsedMs = this.#options.clock.nowMs()
     })
     const { maxRequestBytes, clock, budget, serve } = this.#options
-    serve(new Http2Exchange(stream, rawHeaders, maxRequestBytes, clock, budget))
+    const connection = this.#sessions.get(stream.session as ServerHttp2Session) ?? { drains: 0 }
+    serve(new Http2Exchange(stream, rawHeaders, maxRequestBytes, clock, budget, connection))
   }
 }

@@ -39,7 +39,7 @@ export function gzipStream(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8
 const inflation = { bytes: 256 * 1024, ratio: 200 }
 
 /**
- * Undoes the `Content-Encoding` of a request. What it may inflate to counts in the budget meanwhile.
+ * Undoes the `Content-Encoding` of a request.
  * @throws RelayError when the coding is unknown, the bytes are broken, or the result is over a bound
  */
 export async function decodeBody(
@@ -56,10 +56,9 @@ export async function decodeBody(
     )
   const allowedBytes = Math.max(inflation.bytes, inflation.ratio * body.length)
   const maxBytes = Math.min(maxRequestBytes, allowedBytes)
-  if (!budget.allows(0, maxBytes)) throw overloaded()
-  budget.hold(maxBytes)
   try {
-    return await gunzipAsync(body, { maxOutputLength: maxBytes })
+    const plain = await gunzipAsync(body, { maxOutputLength: maxBytes })
+    if (budget.allows(0, plain.length)) return plain
   } catch (cause) {
     const isTooLarge = (cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
     if (isTooLarge && maxBytes === maxRequestBytes) throw tooLarge(maxBytes)
@@ -67,9 +66,8 @@ export async function decodeBody(
       ? `the request body inflates to more than ${inflation.ratio} times its length; send it plain`
       : 'the request body is not the gzip that it claims to be'
     throw new RelayError(isTooLarge ? errorKinds.tooLarge : errorKinds.parse, message, { cause })
-  } finally {
-    budget.release(maxBytes)
   }
+  throw overloaded()
 }
 
 /** The error for a request over the limit. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Socket } from 'node:net'
-import type { ByteBudget } from '../../bytes/byte-budget.ts'
+import type { ByteBudget, WaitsForClient } from '../../bytes/byte-budget.ts'
 
 /** Requests that wait for the one before them. Node reads 64 KiB at once, and with bodies they are fewer. */
 const maxWaiting = 1_024
@@ -12,7 +12,7 @@ const waitingBytes = 4 * 1024
  * One connection of a client. Requests that it sends ahead are served one at a time, each once the one
  * before it is answered, and no more is read meanwhile.
  */
-export class Connection {
+export class Connection implements WaitsForClient {
   /** Requests whose answer is not written yet; more than one when the client pipelines. */
   inFlight = 0
   /** The newest request, which may still be coming in; null before the first. */
@@ -43,8 +43,9 @@ export class Connection {
   /** A request came while another is served. */
   wait(serve: () => void): void {
     this.#budget.hold(waitingBytes)
-    if (this.#waiting.push(serve) > maxWaiting || this.#budget.isFull) this.#socket.destroy()
-    else this.#socket.pause()
+    if (this.#waiting.push(serve) > maxWaiting) return this.cutOff()
+    this.#socket.pause()
+    this.#budget.waits(this, this.#waiting.length * waitingBytes)
   }
 
   /** The request before them is answered. Behind an answer that closes the connection none can be. */
@@ -53,14 +54,21 @@ export class Connection {
     if (!this.isWaiting || socket.writableEnded) return
     const serve = this.#waiting.shift()
     this.#budget.release(waitingBytes)
+    this.#budget.acted(this)
+    this.#budget.waits(this, this.#waiting.length * waitingBytes)
     // It was for a client that does not read the answer before.
     socket.setTimeout(0)
     if (!this.isWaiting) socket.resume()
     serve?.()
   }
 
+  cutOff(): void {
+    this.#socket.destroy()
+  }
+
   closed(): void {
     this.#budget.release(this.#waiting.length * waitingBytes)
+    this.#budget.waits(this, 0)
     this.#waiting = []
   }
 }

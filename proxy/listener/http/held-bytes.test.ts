@@ -68,6 +68,21 @@ test.each([
   expect(await client.until(/\}$/)).toMatch(answer)
 })
 
+test('short gzip bodies take no more room than they inflate to, also while it is tight', async () => {
+  const budget = new ByteBudget(1 * MiB)
+  budget.hold(0.8 * MiB)
+  await using fixture = await startListener(echoRelay, { budget })
+  const body = gzipSync(callOf(10))
+  const headers = { 'content-encoding': 'gzip' }
+  const statuses = await Promise.all(
+    Array.from({ length: 50 }, async () => {
+      const { status } = await fetch(fixture.url, { method: 'POST', headers, body })
+      return status
+    }),
+  )
+  expect(new Set(statuses)).toEqual(new Set([200]))
+})
+
 describe('a full budget', () => {
   test('refuses new bodies with 503 and Retry-After; what is in flight and /health are answered', async () => {
     const budget = new ByteBudget(2 * MiB)

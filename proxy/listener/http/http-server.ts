@@ -77,7 +77,7 @@ export class HttpServer implements Listener {
   readonly #options: HttpServerOptions
   readonly #server: Server
   readonly #settings: ExchangeSettings
-  /** The last of the long bodies that are inflated one after the other. */
+  /** The last of the bodies that are inflated one after the other: how long they will be, nobody knows. */
   #inflating: Promise<void> = Promise.resolve()
   /** Without those that have become WebSockets. */
   readonly #connections = new Map<Socket, Connection>()
@@ -219,7 +219,6 @@ export class HttpServer implements Listener {
         exchange.body = upload.body
         const { contentEncoding } = exchange.head
         if (contentEncoding === null) handler.serve(exchange)
-        else if (exchange.body.length < 1024) void this.#decode(exchange, contentEncoding)
         else this.#inflating = this.#inflating.then(() => this.#decode(exchange, contentEncoding))
       })
   }

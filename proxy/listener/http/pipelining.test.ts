@@ -89,8 +89,8 @@ test('more than Node reads at once of requests with a body is not held', async (
   expect(exchanges).toHaveLength(1)
 })
 
-test('requests that wait count in the budget of the process, and beyond it their connection is closed', async () => {
-  const budget = new ByteBudget(1024 * 1024)
+test('requests that wait count in the budget of the process, and beyond half of it their connection is closed', async () => {
+  const budget = new ByteBudget(2 * 1024 * 1024)
   await using own = await held({}, budget)
   const { client, exchanges, answer } = own
   client.write(Buffer.concat(Array.from({ length: 200 }, (_, id) => post(id, 'a'))))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { ByteBudget } from '../../bytes/byte-budget.ts'
 import { describe, expect, test } from 'vitest'
 import { Cancellation, type CancelSignal } from '../../clock/cancellation.ts'
 import type { NodeUrl } from '../../upstream/upstream.ts'
@@ -48,7 +49,7 @@ async function send(
   signal: CancelSignal = new Cancellation(),
   nowMs = 0,
 ) {
-  const joined = new JoinedRequests(ids.length)
+  const joined = new JoinedRequests(ids.length, new ByteBudget(1e9))
   const answers = ids.map((id) =>
     joined.sender(Buffer.from(id), nowMs)(
       url,
@@ -224,7 +225,7 @@ describe('items of a batch', () => {
 
   test('are aborted together when the last of their calls is aborted', async () => {
     const { url, signals } = nodeUrl(honest)
-    const joined = new JoinedRequests(2)
+    const joined = new JoinedRequests(2, new ByteBudget(1e9))
     const waits = [new Cancellation(), new Cancellation()]
     const request = { verb: 'POST', path: '', headers: [], body: Buffer.from(call('1')) }
     const answers = waits.map((wait, at) =>
@@ -240,7 +241,7 @@ describe('items of a batch', () => {
 
   test('that come after the batch was sent are sent at once', async () => {
     const { url, asked } = nodeUrl(honest)
-    const joined = new JoinedRequests(1)
+    const joined = new JoinedRequests(1, new ByteBudget(1e9))
     joined.flush()
     const request = { verb: 'POST', path: '', headers: [], body: Buffer.from(call('7')) }
     await joined.sender(Buffer.from('7'), 0)(url, request, new Cancellation())

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { ByteBudget } from '../../bytes/byte-budget.ts'
 import { Cancellation, type CancelSignal } from '../../clock/cancellation.ts'
 import { bufferOf, Cursor, memberOf, spaceEnd } from '../../json/scanner.ts'
 import { type Incoming, type Outgoing, TransportError, wholeBody } from '../../upstream/wire.ts'
@@ -43,8 +44,11 @@ export class JoinedRequests {
   readonly #groups = new Map<NodeUrl, Item[][]>()
   #isOpen = true
 
-  constructor(items: number) {
+  readonly #budget: ByteBudget
+
+  constructor(items: number, budget: ByteBudget) {
     this.others = items - 1
+    this.#budget = budget
   }
 
   /**
@@ -65,7 +69,7 @@ export class JoinedRequests {
     this.#isOpen = false
     for (const [url, groups] of this.#groups)
       for (const items of groups) {
-        if (items.length > 1) void sendGroup(url, items)
+        if (items.length > 1) void sendGroup(url, items, this.#budget)
         else for (const item of items) sendSingly(url, item)
       }
     this.#groups.clear()
@@ -91,7 +95,7 @@ function sendSingly(url: NodeUrl, { request, signal, resolve, reject }: Item): v
   url.transport.send(request, signal).then(resolve, reject)
 }
 
-async function sendGroup(url: NodeUrl, items: readonly Item[]): Promise<void> {
+async function sendGroup(url: NodeUrl, items: readonly Item[], budget: ByteBudget): Promise<void> {
   const waiting = items.filter(({ signal }) => !signal.aborted)
   const [first] = waiting
   if (!first) return
@@ -105,7 +109,8 @@ async function sendGroup(url: NodeUrl, items: readonly Item[]): Promise<void> {
   try {
     const body = joined(waiting.map(({ request }) => request.body as Uint8Array))
     const incoming = await url.transport.send({ ...first.request, body }, cancellation)
-    await share(url, waiting, incoming)
+    const answer = await wholeBody(incoming.body, maxAnswerBytes, budget)
+    share(url, waiting, incoming, answer)
   } catch (error) {
     for (const { reject } of waiting) reject(error)
   } finally {
@@ -113,8 +118,13 @@ async function sendGroup(url: NodeUrl, items: readonly Item[]): Promise<void> {
   }
 }
 
-async function share(url: NodeUrl, items: readonly Item[], incoming: Incoming): Promise<void> {
-  const body = await wholeBody(incoming.body, maxAnswerBytes)
+/** @param body null: it is too long */
+function share(
+  url: NodeUrl,
+  items: readonly Item[],
+  incoming: Incoming,
+  body: Uint8Array | null,
+): void {
   const parts = body && partsOf(body, items)
   if (parts) {
     const missing = new TransportError('truncated', 'the answer to a batch lacks this item')

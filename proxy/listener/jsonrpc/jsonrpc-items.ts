@@ -81,7 +81,7 @@ export async function* batchPieces<Item>(
   let isFirst = true
   for (let from = 0; from < items.length; from += waveItems) {
     const wave = items.slice(from, from + waveItems)
-    const joined = new JoinedRequests(wave.length)
+    const joined = new JoinedRequests(wave.length, budget)
     const answers = wave.map(async (item, at) => {
       const bytes = await answer(item, from + at, joined)
       budget.hold(heldBytes(bytes))

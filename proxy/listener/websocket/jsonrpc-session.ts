@@ -17,6 +17,7 @@ import {
 } from '../jsonrpc/jsonrpc-request.ts'
 import { closeCodes, fullReason, type ClientSocket } from './client-socket.ts'
 import { SessionSubscriptions } from './session-subscriptions.ts'
+import { overheadBytes } from './unfinished-message.ts'
 
 /** The settings in the upgrade request, which apply to every call. */
 interface SessionOrigin extends Omit<CallOrigin, 'signal'> {
@@ -65,7 +66,7 @@ export class JsonRpcSession {
     const { budget } = this.#serving
     if (!budget.allows(0, message.length))
       return this.#socket.close(closeCodes.tryAgain, fullReason)
-    budget.hold(message.length)
+    budget.hold(heldBytes(message))
     if (this.#hasRoom) this.#serve(message)
     else {
       // Messages that the library has read already still come.
@@ -102,7 +103,7 @@ export class JsonRpcSession {
   }
 
   #dropWaiting(): void {
-    for (const { length } of this.#waiting.splice(0)) this.#serving.budget.release(length)
+    for (const each of this.#waiting.splice(0)) this.#serving.budget.release(heldBytes(each))
   }
 
   #leaveWhenDone(): void {
@@ -124,10 +125,10 @@ export class JsonRpcSession {
     }
   }
 
-  #await(weight: number, { length }: Uint8Array, answered: Promise<void>): void {
+  #await(weight: number, message: Uint8Array, answered: Promise<void>): void {
     this.#inFlight += weight
     void answered.then(() => {
-      this.#serving.budget.release(length)
+      this.#serving.budget.release(heldBytes(message))
       this.#inFlight -= weight
       if (this.#inFlight === 0) this.#gone = null
       this.#serveWaiting()
@@ -170,4 +171,8 @@ export class JsonRpcSession {
     // Also after a batch that broke off: a subscription that never begins would only fill its buffer.
     for (const run of afterAnswer) run()
   }
+}
+
+function heldBytes({ length }: Uint8Array): number {
+  return length + overheadBytes
 }

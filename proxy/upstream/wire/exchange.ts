@@ -91,7 +91,7 @@ export abstract class Exchange {
     if (this.isOver) return
     if (this.#body) return this.#body.push(piece)
     const { isTight } = this.options.budget
-    this.#collected.push(piece, isTight ? null : this)
+    this.#collected.push(piece, isTight ? undefined : this)
     const { length } = this.#collected
     if (length > (isTight ? tightBytes : collectBytes)) this.handOn()
   }
