@@ -27,6 +27,7 @@ beforeAll(async () => {
     })),
     'skip-websocket-verification': true,
     'log-format': 'json',
+    'cache-bytes': '16MiB',
     'cross-validation': {
       policies: [
         {

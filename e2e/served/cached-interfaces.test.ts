@@ -7,6 +7,8 @@ import { EchoServer } from '../grpc/echo-server.ts'
 import { MirrorNode } from '../rest/mirror-node.ts'
 import { serveRouter } from './served-router.ts'
 
+const cached = { 'cache-bytes': '16MiB' }
+
 const stack = new AsyncDisposableStack()
 afterAll(() => stack.disposeAsync())
 
@@ -49,7 +51,10 @@ test.each([
     ),
   ],
 ] as const)('%s of %s: %s is kept', async (apiInterface, chainId, path, bodies) => {
-  await using router = await serveRouter({ apiInterface, chainId, primaries: [node], urlSettings })
+  await using router = await serveRouter({
+    ...{ apiInterface, chainId, primaries: [node], urlSettings },
+    settings: cached,
+  })
   const [first, second] = await askTwice(`${router.url}${path}`, bodies)
   expect([first!.cache, second!.cache]).toEqual(['miss', 'hit'])
   expect(second!.type).toBe(first!.type)
@@ -61,6 +66,7 @@ test.each([
 test('a unary call of gRPC is kept, with its metadata and its status', async () => {
   await using server = await new EchoServer().start()
   await using router = await serveRouter({
+    settings: cached,
     chainId: 'ECHO',
     apiInterface: 'grpc',
     specSources: [new URL('../grpc/echo.yml', import.meta.url).pathname],

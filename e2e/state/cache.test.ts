@@ -72,7 +72,10 @@ class Fleet implements AsyncDisposable {
       await serveRouter({
         primaries: [this.node],
         urlSettings: { node: { 'skip-verifications': ['*'] } },
-        settings: { 'resp-cache': { addresses: [this.redis.address], 'key-prefix': 'p:' } },
+        settings: {
+          'cache-bytes': '16MiB',
+          'resp-cache': { addresses: [this.redis.address], 'key-prefix': 'p:' },
+        },
       }),
     )
   }
