@@ -322,7 +322,7 @@ export const grpcAttacks: Readonly<Record<string, Attack>> = {
     stream()?.write(message.subarray(0, -10))
     await sleep(600_000)
   }),
-  'clients of gRPC that do not read': onSessions(20, async (_, stream) => {
+  'clients of gRPC that do not read': onSessions(8, async (_, stream) => {
     for (let each = 0; each < 100; each++)
       stream()?.end(Buffer.concat([Buffer.from([0, 0, 0, 0, 3]), Buffer.from('big')]))
     await sleep(600_000)

@@ -3,12 +3,14 @@
 import { fileURLToPath } from 'node:url'
 import { type Child, ChildProcesses } from '../processes/child-processes.ts'
 import { freePorts } from '../processes/free-ports.ts'
-import { routerConfig, type Leg, type NodeUrl } from '../processes/router-config.ts'
+import { routerConfig, type Leg } from '../processes/router-config.ts'
 import { waitUntil } from '../processes/wait-until.ts'
 import { type Footprint, footprintOf } from '../program/footprint.ts'
 import { createWorkspace } from '../program/workspace.ts'
+import type { RouterNode } from './nodes.fixture.ts'
 
 const entry = fileURLToPath(new URL('../../bin/router.mjs', import.meta.url))
+const nodesFile = fileURLToPath(new URL('nodes.fixture.ts', import.meta.url))
 const attacksFile = fileURLToPath(new URL('attacks.fixture.ts', import.meta.url))
 
 /** A router in a process of its own, with the heap that Node takes in a container of 512 MiB. */
@@ -23,13 +25,14 @@ export interface HostileRouter extends AsyncDisposable {
 }
 
 export async function startHostileRouter(
-  nodes: readonly { readonly name: string; readonly urls: readonly NodeUrl[] }[],
+  upstreams: 'jsonrpc' | 'grpc' | readonly RouterNode[],
   chain: Pick<Leg, 'chainId' | 'apiInterface'> = { chainId: 'ETH1', apiInterface: 'jsonrpc' },
   settings: Readonly<Record<string, unknown>> = {},
 ): Promise<HostileRouter> {
   const stack = new AsyncDisposableStack()
   const workspace = stack.use(await createWorkspace())
   const children = stack.use(new ChildProcesses(workspace.directory))
+  const nodes = typeof upstreams === 'string' ? await startNodes(children, upstreams) : upstreams
   const [port = 0, adminPort = 0] = await freePorts(2)
   const url = `http://127.0.0.1:${port}`
   const config = await workspace.write('router.yml', {
@@ -59,4 +62,14 @@ export async function startHostileRouter(
     },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   }
+}
+
+async function startNodes(children: ChildProcesses, kind: string): Promise<readonly RouterNode[]> {
+  const child = await children.start({
+    ...{ name: 'nodes', command: process.execPath, args: [nodesFile, kind] },
+  })
+  await waitUntil('the nodes are there', 30_000, new AbortController().signal, () =>
+    Promise.resolve(child.tail().includes('\n')),
+  )
+  return JSON.parse(child.tail()) as readonly RouterNode[]
 }
