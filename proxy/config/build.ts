@@ -112,9 +112,11 @@ export function buildRouterConfig(file: ConfigFile) {
     subscriptions: valuesOf(subscriptionSettings, file),
     cache: {
       maxBytes: file['cache-bytes'] ?? 0,
-      /** Null: not shared. */
+      /** Null: not shared. By default answers leave a store with sessions alone: full, it would fail these. */
       store:
-        file['resp-cache'] && file.cache?.shared !== false ? buildStore(file['resp-cache']) : null,
+        file['resp-cache'] && (file.cache?.shared ?? !file['shared-state'])
+          ? buildStore(file['resp-cache'])
+          : null,
       policies: (file.cache?.policies ?? []).map(buildCachePolicy),
     },
     ...valuesOf(processSettings, file),

@@ -237,6 +237,16 @@ test('places of the file can be located', () => {
   expect(parsed.locate('nowhere')).toBeNull()
 })
 
+test.each([
+  ['', true],
+  ['shared-state: true\n', false],
+  ['shared-state: true\ncache: {shared: true}\n', true],
+  ['cache: {shared: false}\n', false],
+])('answers share the store unless sessions do, or as the config says: %j', (more, isShared) => {
+  const config = configOf(`${minimal}resp-cache: {addresses: redis}\n${more}`, {})
+  expect(config.cache.store !== null).toBe(isShared)
+})
+
 test('a store is read with its defaults, and its password is not printed', () => {
   const text = `${minimal}resp-cache: {addresses: redis, username: u, password: "pass-\${P}"}\n`
   const config = configOf(text, { P: 'word' })

@@ -110,7 +110,7 @@ const cachePolicySchema = z.strictObject({
 const cacheSchema = z.strictObject({
   shared: boolean
     .optional()
-    .meta({ 'x-default': 'true with `resp-cache`' })
+    .meta({ 'x-default': 'true with `resp-cache` and without `shared-state`' })
     .describe('Share the answers with other replicas through `resp-cache`.'),
   policies: list(cachePolicySchema)
     .optional()
