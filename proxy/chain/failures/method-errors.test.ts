@@ -83,6 +83,7 @@ describe('words that a caller may have chosen', () => {
     ['debug_traceTransaction', 200, -32000, 'panic: no', { holdOff: false, weight: 0 }],
     ['trace_call', 200, -32000, 'socket hang up', { holdOff: false, weight: 0 }],
     ['eth_estimateGas', 200, -32000, 'Unauthorized', { holdOff: false, weight: 0 }],
+    ['eth_sendBundle', 200, -32000, bad, { holdOff: false, weight: 0 }],
     ['my_callOfNoSpec', 200, -32000, bad, { holdOff: false, weight: 0 }],
     ['eth_getBalance', 200, -32000, bad, { holdOff: true }],
     ['eth_getBalance', 200, -32000, 'socket hang up', { weight: 1 }],
