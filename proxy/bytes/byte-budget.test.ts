@@ -4,22 +4,25 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { ByteBudget } from './byte-budget.ts'
 
-it('takes long bodies up to three quarters, short ones up to its bound, and goes on after', () => {
+it('takes long requests up to three quarters, collects up to half, takes short ones up to its bound, and goes on after', () => {
   const budget = new ByteBudget(100)
-  const states = [74, 1, 24, 1, 50, -50, -1, -25].map((bytes) => {
+  const states = [49, 1, 24, 1, 24, 1, 50, -50, -1, -26].map((bytes) => {
     if (bytes > 0) budget.hold(bytes)
     else budget.release(-bytes)
-    return [budget.heldBytes, budget.isTight, budget.isFull]
+    const allows = [budget.allows(0, 1_000_000), budget.allows(0, 1)]
+    return [budget.heldBytes, budget.isTight, ...allows]
   })
   expect(states).toEqual([
-    [74, false, false],
-    [75, true, false],
-    [99, true, false],
-    [100, true, true],
-    [150, true, true],
-    [100, true, true],
-    [99, true, false],
-    [74, false, false],
+    [49, false, true, true],
+    [50, true, true, true],
+    [74, true, true, true],
+    [75, true, false, true],
+    [99, true, false, true],
+    [100, true, false, false],
+    [150, true, false, false],
+    [100, true, false, false],
+    [99, true, false, true],
+    [73, true, true, true],
   ])
 })
 

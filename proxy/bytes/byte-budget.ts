@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { Turns } from './turns.ts'
 
 /** A body up to this length is short. */
 export const shortBytes = 64 * 1024
 
-/** Long bodies leave the rest of the budget to short ones, so that a few of them do not shut out everybody. */
+/** Long requests leave the rest of the budget to short ones, so that a few of them do not shut out everybody. */
 const longShare = 3 / 4
+/** Many answers may come at once, each with 64 KiB before it can be paused: that takes room. */
+const tightShare = 1 / 2
 /** What clients keep waiting leaves the rest to what is being worked on. */
 const waitingShare = 1 / 2
 
@@ -22,6 +25,8 @@ export interface WaitsForClient {
  */
 export class ByteBudget {
   readonly maxBytes: number
+  /** How much of them is worked on at a time. */
+  readonly turns = new Turns()
   /** Clients that were cut off. */
   cutOffs = 0
   #heldBytes = 0
@@ -42,14 +47,15 @@ export class ByteBudget {
     return this.#heldBytes >= this.maxBytes
   }
 
-  /** No long body is taken or collected. */
+  /** No long answer is collected, and a connection has few calls at a time. */
   get isTight(): boolean {
-    return this.#heldBytes >= this.maxBytes * longShare
+    return this.#heldBytes >= this.maxBytes * tightShare
   }
 
-  /** Whether a body may grow to this length: a new one while there is room, a long one while it is not tight. */
+  /** Whether a body may grow to this length: a new one while there is room, a long one while that leaves room. */
   allows(fromBytes: number, toBytes: number): boolean {
-    return toBytes > shortBytes ? !this.isTight : fromBytes > 0 || !this.isFull
+    if (toBytes > shortBytes) return this.#heldBytes < this.maxBytes * longShare
+    return fromBytes > 0 || !this.isFull
   }
 
   hold(bytes: number): void {

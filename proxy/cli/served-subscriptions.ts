@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomInt, randomUUID } from 'node:crypto'
 import type { ByteBudget } from '../bytes/byte-budget.ts'
 import type { Chain, ChainInterface } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
@@ -33,7 +33,7 @@ export interface ServedSubscriptions extends SubscriptionServing {
 }
 
 /** Ids of subscriptions cannot be guessed. */
-const unguessable: Random = { next: () => randomBytes(6).readUIntBE(0, 6) / 2 ** 48 }
+const unguessable: Random = { next: () => randomInt(2 ** 47) / 2 ** 47 }
 
 /** Wires what the clients of a chain and interface can subscribe to; null where there is nothing. */
 export function serveSubscriptions(parts: ServedSubscriptionsParts): ServedSubscriptions | null {

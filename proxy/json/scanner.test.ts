@@ -162,6 +162,28 @@ describe('the scanner', () => {
     expect(accepts('['.repeat(10 * 1024 * 1024))).toBe(false)
   })
 
+  test('reads long strings as JSON.parse does, wherever they stand in memory', () => {
+    const part = fc.oneof(
+      fc.integer({ min: 0, max: 200 }).map((length) => 'a'.repeat(length)),
+      fc.constantFrom('"', '\\', '\\"', '\\u00e9', 'é', '\u0000', '\u001f', ' ', '\x7f'),
+    )
+    fc.assert(
+      fc.property(fc.array(part), fc.nat(9), fc.nat(3), (parts, before, after) => {
+        const text = `"${parts.join('')}"${' '.repeat(after)}`
+        const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(text)])
+        const end = valueEnd(bytes.subarray(before), 0)
+        const rest = end < 0 ? 'wrong' : bytes.subarray(before + end).toString()
+        expect(rest.trim() === '').toBe(parses(text))
+      }),
+      { numRuns: 3_000 },
+    )
+  })
+
+  test('values are bounded where that is asked for', () => {
+    const json = Buffer.from('[1,{"a":[2,3]},"b"]')
+    expect([6, 7].map((maxValues) => valueEnd(json, 0, maxValues) > 0)).toEqual([false, true])
+  })
+
   test('names the byte that is wrong', () => {
     expect(~valueEnd(Buffer.from('{"a":1,}'), 0)).toBe(7)
     expect(~valueEnd(Buffer.from('[1,2'), 0)).toBe(4)

@@ -93,6 +93,7 @@ class GrpcHandler {
     if (body === null) this.#endWhenIdle(exchange, guid)
     const journal = new Journal(clock.nowMs())
     journal.mayStream = mayStream
+    journal.isOneOfMany = exchange.isOneOfMany
     if (timeoutMs !== null) journal.clientDeadlineMs = receivedMs + timeoutMs
     return {
       guid,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { AddressInfo, Server } from 'node:net'
+import { createServer, type AddressInfo, type ListenOptions, type Server } from 'node:net'
 import type { Writable } from 'node:stream'
 import type { ByteBudget } from '../bytes/byte-budget.ts'
 import type { ChainInterface } from '../chain/types.ts'
@@ -84,35 +84,70 @@ export interface ListenerObserver {
   socketsChanged(open: number): void
 }
 
-/** Connections that may wait to be accepted. */
-const backlog = 4_096
-
 /** A drain waits until no request came for this long. */
 export const drainQuietMs = 500
 const pollMs = 10
 /** How long a client may take to close its idle connection after the goodbye. */
 export const closeGraceMs = 1_000
 
-/** @returns where it listens @throws Error naming the address */
-export function listenOn(server: Server, { host, port }: Address): Promise<Address> {
-  return new Promise((resolve, reject) => {
-    const failed = (cause: NodeJS.ErrnoException) => {
-      reject(new Error(`cannot listen on ${host}:${port}: ${cause.message}`, { cause }))
+/** Connections that may wait to be accepted. */
+const backlog = 4_096
+/**
+ * Sockets that listen on an address. Node accepts one connection of each in a turn of its event loop: with one
+ * alone a flood of connections keeps all others waiting for seconds.
+ */
+const doorCount = process.platform === 'linux' ? 16 : 1
+
+/** The sockets that listen for a server. */
+export class Doors {
+  readonly #servers: readonly [Server, ...Server[]]
+
+  constructor(server: Server) {
+    const others = Array.from({ length: doorCount - 1 }, () =>
+      createServer({ noDelay: true, allowHalfOpen: true }, (socket) => server.emit('connection', socket)),
+    )
+    this.#servers = [server, ...others]
+  }
+
+  /** @returns where it listens @throws Error naming the address */
+  async open({ host, port }: Address): Promise<Address> {
+    const [server] = this.#servers
+    try {
+      // Sockets that share a port share it with another router as well: that it is free is seen beforehand.
+      const alone = createServer()
+      await listening(alone, { host, port })
+      const free = (alone.address() as AddressInfo).port
+      await closed(alone)
+      for (const each of this.#servers)
+        await listening(each, { host, port: free, backlog, reusePort: doorCount > 1 })
+    } catch (cause) {
+      void this.close()
+      const { message } = cause as Error
+      throw new Error(`cannot listen on ${host}:${port}: ${message}`, { cause })
     }
-    server.once('error', failed)
-    server.listen({ host, port, backlog }, () => {
-      server.off('error', failed)
+    return { host, port: (server.address() as AddressInfo).port }
+  }
+
+  /** Accepts no more connections. Resolves when the last one has ended. */
+  async close(): Promise<void> {
+    await Promise.all(this.#servers.map(closed))
+  }
+}
+
+function listening(server: Server, options: ListenOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject).listen(options, () => {
+      server.off('error', reject)
       // From here on an error is one connection that could not be accepted.
       server.on('error', (error) => {
         process.emitWarning(error)
       })
-      resolve({ host, port: (server.address() as AddressInfo).port })
+      resolve()
     })
   })
 }
 
-/** Accepts no more connections. Resolves when the last one has ended. */
-export function closed(server: Server): Promise<void> {
+function closed(server: Server): Promise<void> {
   return new Promise((resolve) => {
     // It fails only when the server was never started, which leaves nothing to close either.
     server.close(() => {

@@ -183,6 +183,8 @@ export class Journal {
    * relay budget, and no upstream is late.
    */
   mayStream = false
+  /** Its connection has other calls in flight, or it came in a batch. */
+  isOneOfMany = false
 
   constructor(startedMs: number) {
     this.startedMs = startedMs

@@ -25,6 +25,7 @@ export class Needs implements Wanted {
   readonly block: Wanted['block']
   readonly byHash: boolean
   readonly prefer: string | null
+  readonly isOneOfMany: boolean
   untriedOnly = false
   readonly #call: Call
 
@@ -34,6 +35,7 @@ export class Needs implements Wanted {
     this.block = call.asked.block
     this.byHash = call.asked.byHash
     this.prefer = call.directives.selectProvider
+    this.isOneOfMany = call.journal.isOneOfMany
   }
 
   get excluded(): readonly string[] {
@@ -70,24 +72,26 @@ function isSpent(
 }
 
 /** Why no upstream can be asked, for the message of the error. */
-function whyNone(pool: Pool, { addons, excluded }: Wanted): string {
+function whyNone(pool: Pool, { addons, excluded, isOneOfMany = false }: Wanted): string {
   // An extension comes from the client, and may have any length.
   const declared = addons.map((addon) => `\`${addon.slice(0, 64)}\``).join(' and ')
   const declaring = pool.upstreams.filter((each) => !declared || each.serves(addons))
   if (declared && declaring.length === 0)
     return `no upstream that is up declares the add-on ${declared}, which this call needs`
   const states = declaring.map((each) => {
-    const state = excluded.includes(each.name) ? 'excluded' : stateOf(pool, each)
+    const state = excluded.includes(each.name) ? 'excluded' : stateOf(pool, each, isOneOfMany)
     return `${each.name}: ${state}`
   })
   return `no upstream can serve this call now (${states.join(', ')})`
 }
 
-function stateOf(pool: Pool, upstream: Upstream): string {
+function stateOf(pool: Pool, upstream: Upstream, isOneOfMany: boolean): string {
   const state = pool.stateOf(upstream)
-  if (!isServing(state) || !pool.pick.isFull(upstream)) return state
+  if (!isServing(state) || !pool.pick.isFull(upstream, isOneOfMany)) return state
   const { maxSessions } = pool.pick
   if (maxSessions === 1) return 'its only session is taken'
+  if (!pool.pick.isFull(upstream))
+    return 'the sessions that connections with many calls may have are taken'
   return `all ${maxSessions.toLocaleString('en-US')} sessions are taken`
 }
 

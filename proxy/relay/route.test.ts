@@ -15,6 +15,7 @@ interface Case {
   /** Sessions that are taken. */
   readonly taken: Readonly<Record<string, number>>
   readonly maxSessions?: number
+  readonly isOneOfMany?: true
   readonly message: string
 }
 
@@ -31,6 +32,13 @@ it.each<Case>([
     maxSessions: 1,
     message:
       'no upstream can serve this call now (a: its only session is taken, b: its only session is taken)',
+  },
+  {
+    name: 'only the sessions for calls that are alone on their connection are free',
+    taken: { a: 900, b: 1_000 },
+    isOneOfMany: true,
+    message:
+      'no upstream can serve this call now (a: the sessions that connections with many calls may have are taken, b: all 1,000 sessions are taken)',
   },
   {
     name: 'one upstream is full, the other excluded',
@@ -58,13 +66,36 @@ it.each<Case>([
   },
 ])(
   'reports why no upstream can be asked: $name',
-  async ({ asked, taken, maxSessions = 1_000, message }) => {
+  async ({ asked, taken, maxSessions = 1_000, isOneOfMany = false, message }) => {
     const { chain, iface } = await ethereum()
     const fixture = new RelayFixture(chain, iface, { a: ok, b: traced }, { maxSessions })
     const { call } = await fixture.ask(asked)
     for (const upstream of fixture.pool.upstreams) upstream.sessions = taken[upstream.name] ?? 0
     const again = { ...call, journal: new Journal(fixture.clock.nowMs()) }
+    again.journal.isOneOfMany = isOneOfMany
     await expect(fixture.relay(again)).rejects.toMatchObject({ message })
+  },
+)
+
+it.each([
+  { taken: 899, isOneOfMany: true, isServed: true },
+  { taken: 900, isOneOfMany: true, isServed: false },
+  { taken: 999, isOneOfMany: false, isServed: true },
+])(
+  'of 1,000 sessions $taken are taken; of many: $isOneOfMany; served: $isServed',
+  async ({ taken, isOneOfMany, isServed }) => {
+    const { chain, iface } = await ethereum()
+    const fixture = new RelayFixture(chain, iface, { a: ok })
+    const { call } = await fixture.ask()
+    fixture.pool.upstreams[0]!.sessions = taken
+    const again = { ...call, journal: new Journal(fixture.clock.nowMs()) }
+    again.journal.isOneOfMany = isOneOfMany
+    const outcome = fixture.relay(again).then(
+      () => true,
+      () => false,
+    )
+    await fixture.clock.advance(1_000)
+    expect(await outcome).toBe(isServed)
   },
 )
 

@@ -16,6 +16,7 @@ export class StreamedAnswer implements BodyStream, AsyncIterator<Uint8Array, und
   /** Empty: the reader does not need it, since the head was judged before. */
   readonly head: readonly Uint8Array[] = []
   readonly length: number | null
+  readonly behindBytes: number
   readonly #source: AsyncIterator<Uint8Array, unknown>
   readonly #judge: StreamJudge | null
   readonly #signal: CancelSignal
@@ -45,6 +46,7 @@ export class StreamedAnswer implements BodyStream, AsyncIterator<Uint8Array, und
     ended: (cause: unknown) => void,
   ) {
     this.length = judge ? judge.length : (body.length ?? null)
+    this.behindBytes = body.behindBytes ?? 0
     this.#source = body[Symbol.asyncIterator]()
     this.#judge = judge
     this.#signal = signal

@@ -22,6 +22,8 @@ export interface Wanted {
   tried(upstream: string): boolean
   /** A hedge: none rather than one that was asked, or that lags while another one does not. */
   readonly untriedOnly: boolean
+  /** Its connection has other calls in flight, or it came in a batch. */
+  readonly isOneOfMany?: boolean
 }
 
 /** Reports among which upstreams the draw was made; not called when there was nothing to draw. */
@@ -128,9 +130,13 @@ export class Picker {
     return this.#hasArchive && this.#isOld(block)
   }
 
-  /** It answers as many calls as it may, and gets no other until one ends. */
-  isFull({ sessions }: Upstream): boolean {
-    return sessions >= this.maxSessions
+  /**
+   * It answers as many calls as it may, and gets no other until one ends. A tenth is left to calls that are alone on
+   * their connection, so that a few connections with many calls do not shut out everybody.
+   */
+  isFull({ sessions }: Upstream, isOneOfMany = false): boolean {
+    const { maxSessions } = this
+    return sessions >= (isOneOfMany ? maxSessions - Math.floor(maxSessions / 10) : maxSessions)
   }
 
   /** An upstream changed its state: weights are worked out anew. */
@@ -152,10 +158,10 @@ export class Picker {
     return table.weights
   }
 
-  #serves(upstream: Upstream, { excluded, addons }: Wanted): boolean {
+  #serves(upstream: Upstream, { excluded, addons, isOneOfMany }: Wanted): boolean {
     return (
       !(excluded.length > 0 && excluded.includes(upstream.name)) &&
-      !this.isFull(upstream) &&
+      !this.isFull(upstream, isOneOfMany) &&
       upstream.serves(addons)
     )
   }

@@ -20,6 +20,8 @@ export type HeaderList = readonly string[]
 export interface ByteStream extends AsyncIterable<Uint8Array> {
   /** How many bytes will come, when that is known before. */
   readonly length?: number | null
+  /** What is kept of it where it comes from, while nobody reads it. */
+  readonly behindBytes?: number
   /**
    * Whether it can be read once more from its beginning, when its reader has given up; absent: never.
    * True may become false as more comes.

@@ -25,6 +25,7 @@ const watchedFromBytes = 16 * 1024
 export interface ClientConnection {
   /** How often it has taken all that was written to one of its streams. */
   drains: number
+  streams: number
 }
 
 /** One request of a client and its answer, on an HTTP/2 stream. */
@@ -116,6 +117,11 @@ export class Http2Exchange implements WaitsForClient {
   /** Aborted when the client cancelled its call before it was answered. */
   get signal(): AbortSignal {
     return this.#abort.signal
+  }
+
+  /** Its connection has other calls in flight. */
+  get isOneOfMany(): boolean {
+    return this.#connection.streams > 1
   }
 
   /** Messages that came whole. */
@@ -211,12 +217,13 @@ export class Http2Exchange implements WaitsForClient {
         this.#activeMs = this.#clock.nowMs()
         if (stream.destroyed || stream.writableEnded) return
         if (stream.write(piece)) continue
-        this.#hold(piece.length)
-        const unwatch = this.#waitForClient(piece.length)
+        const heldBytes = piece.length + (body.behindBytes ?? 0)
+        this.#hold(heldBytes)
+        const unwatch = this.#waitForClient(heldBytes)
         await drained(stream)
         this.#connection.drains += 1
         unwatch()
-        this.#hold(-piece.length)
+        this.#hold(-heldBytes)
       }
       if (stream.destroyed) return
       stream.end()

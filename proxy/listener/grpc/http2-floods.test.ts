@@ -114,8 +114,8 @@ test('nothing is kept for a client that does not read the answers to its pings',
 test('a client may cancel hundreds of calls a second', async () => {
   await using own = await serving()
   const { client, seen } = own
-  for (let at = 0; at < 1_500; at++) client.write(raw.openCall(idOf(at)), raw.reset(idOf(at)))
-  await expect.poll(() => seen.calls).toBe(1_500)
+  for (let at = 0; at < 450; at++) client.write(raw.openCall(idOf(at)), raw.reset(idOf(at)))
+  await expect.poll(() => seen.calls).toBe(450)
   await client.writeAll(raw.ping)
   await expect.poll(() => client.count(raw.frameType.ping)).toBe(1)
   expect([client.isClosed, client.goaway]).toEqual([false, null])

@@ -13,10 +13,9 @@ import { RelayError, errorKinds } from '../../relay/errors.ts'
 import { metadataOptions } from '../../upstream/wire/grpc/http2-sessions.ts'
 import { type ClientConnection, Http2Exchange } from './http2-exchange.ts'
 import {
-  closed,
   closeGraceMs,
   drainQuietMs,
-  listenOn,
+  Doors,
   until,
   type Listener,
   type ListenerObserver,
@@ -34,7 +33,7 @@ const pulseMs = 30_000
  * Calls that one connection may cancel: a proxy before many clients cancels hundreds a second. Beyond it
  * Node sends GOAWAY, as it does for floods of empty, unknown and invalid frames, and of what it must answer.
  */
-const resets = { streamResetBurst: 2_000, streamResetRate: 500 }
+const resets = { streamResetBurst: 500, streamResetRate: 500 }
 /** Pings and settings of one connection in `pulseMs`. Some clients measure each round trip by a ping. */
 const maxControlFrames = 300_000
 const flooded = Object.assign(new Error('too many pings or settings'), { code: 'ERR_HTTP2_FLOOD' })
@@ -52,6 +51,7 @@ export interface Http2ServerOptions extends Pick<
 export class Http2Server implements Listener {
   readonly #options: Http2ServerOptions
   readonly #server: NodeHttp2Server
+  readonly #doors: Doors
   readonly #sessions = new Map<ServerHttp2Session, ClientConnection>()
   #streams = 0
   #lastUsedMs = -Infinity
@@ -68,6 +68,7 @@ export class Http2Server implements Listener {
         enablePush: false,
       },
     })
+    this.#doors = new Doors(this.#server)
     this.#server
       .on('session', (session) => {
         this.#track(session)
@@ -78,7 +79,7 @@ export class Http2Server implements Listener {
   }
 
   start(): Promise<Address> {
-    return listenOn(this.#server, this.#options.address)
+    return this.#doors.open(this.#options.address)
   }
 
   /** Sends GOAWAY on every connection. Its calls run on, and new connections are still served. */
@@ -91,7 +92,7 @@ export class Http2Server implements Listener {
   }
 
   async settle(): Promise<void> {
-    this.#server.close()
+    void this.#doors.close()
     this.#sayGoodbye()
     await until(this.#options.clock, () => this.#streams === 0)
   }
@@ -100,7 +101,7 @@ export class Http2Server implements Listener {
     this.#sayGoodbye()
     await until(this.#options.clock, () => this.#sessions.size === 0, closeGraceMs)
     for (const session of this.#sessions.keys()) session.destroy()
-    await closed(this.#server)
+    await this.#doors.close()
   }
 
   #sayGoodbye(): void {
@@ -108,7 +109,7 @@ export class Http2Server implements Listener {
   }
 
   #track(session: ServerHttp2Session): void {
-    this.#sessions.set(session, { drains: 0 })
+    this.#sessions.set(session, { drains: 0, streams: 0 })
     this.#options.observer.connectionsChanged(this.#sessions.size)
     session.setLocalWindowSize(connectionWindowBytes)
     // A client that vanished silently must not hold streams and connections for ever.
@@ -155,14 +156,19 @@ export class Http2Server implements Listener {
   }
 
   #receive(stream: ServerHttp2Stream, rawHeaders: readonly string[]): void {
-    this.#streams += 1
-    this.#lastUsedMs = this.#options.clock.nowMs()
-    stream.on('close', () => {
-      this.#streams -= 1
-      this.#lastUsedMs = this.#options.clock.nowMs()
-    })
     const { maxRequestBytes, clock, budget, serve } = this.#options
-    const connection = this.#sessions.get(stream.session as ServerHttp2Session) ?? { drains: 0 }
+    const session = stream.session as ServerHttp2Session
+    const connection = this.#sessions.get(session) ?? { drains: 0, streams: 0 }
+    this.#count(connection, 1)
+    stream.on('close', () => {
+      this.#count(connection, -1)
+    })
     serve(new Http2Exchange(stream, rawHeaders, maxRequestBytes, clock, budget, connection))
+  }
+
+  #count(connection: ClientConnection, by: number): void {
+    connection.streams += by
+    this.#streams += by
+    this.#lastUsedMs = this.#options.clock.nowMs()
   }
 }

@@ -242,6 +242,17 @@ describe('HTTP', () => {
     await expect.poll(fixture.openConnections).toBe(0)
   })
 
+  test('connections are accepted many at a time', async () => {
+    await using fixture = await startListener(echoRelay)
+    const clients = Array.from({ length: 100 }, () => new RawClient(fixture.port))
+    // A turn of the event loop each, in which one socket that listens takes one connection.
+    let turns = 0
+    for (; fixture.openConnections() < clients.length && turns < 1_000; turns++)
+      await new Promise((resolve) => setImmediate(resolve))
+    expect(turns).toBeLessThan(process.platform === 'linux' ? 50 : 1_000)
+    for (const { socket } of clients) socket.destroy()
+  })
+
   test('an address in use is named', async () => {
     await using fixture = await startListener(echoRelay)
     const second = new HttpServer({

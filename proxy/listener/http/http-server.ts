@@ -8,13 +8,13 @@ import {
   type ServerResponse,
 } from 'node:http'
 import type { Socket } from 'node:net'
+import { shortBytes } from '../../bytes/byte-budget.ts'
 import type { Address } from '../../config/types.ts'
 import { RelayError, errorKinds, type ErrorKind } from '../../relay/errors.ts'
 import {
-  closed,
   closeGraceMs,
   drainQuietMs,
-  listenOn,
+  Doors,
   stalledMs,
   until,
   type Listener,
@@ -76,6 +76,7 @@ export interface HttpServerOptions extends Pick<
 export class HttpServer implements Listener {
   readonly #options: HttpServerOptions
   readonly #server: Server
+  readonly #doors: Doors
   readonly #settings: ExchangeSettings
   /** The last of the bodies that are inflated one after the other: how long they will be, nobody knows. */
   #inflating: Promise<void> = Promise.resolve()
@@ -98,6 +99,7 @@ export class HttpServer implements Listener {
       // A request to upgrade to another protocol is served as a plain request.
       shouldUpgradeCallback: (request) => options.sockets?.accepts(request) ?? false,
     })
+    this.#doors = new Doors(this.#server)
     // Headers are bounded by their size; a limit on their number would drop some silently.
     this.#server.maxHeadersCount = 0
     this.#server
@@ -121,7 +123,7 @@ export class HttpServer implements Listener {
   }
 
   start(): Promise<Address> {
-    return listenOn(this.#server, this.#options.address)
+    return this.#doors.open(this.#options.address)
   }
 
   async drain(): Promise<void> {
@@ -137,7 +139,7 @@ export class HttpServer implements Listener {
     const { clock, sockets } = this.#options
     this.#settings.isDraining = true
     // This also ends idle connections.
-    this.#server.close()
+    void this.#doors.close()
     sockets?.settle()
     const isServing = () => [...this.#connections.values()].some((each) => each.hasUnanswered)
     await until(clock, () => !isServing() && !sockets?.isServing)
@@ -151,7 +153,7 @@ export class HttpServer implements Listener {
     sockets?.settle()
     await until(clock, () => this.#open === 0, closeGraceMs)
     sockets?.terminate()
-    const end = closed(this.#server)
+    const end = this.#doors.close()
     this.#server.closeAllConnections()
     await end
     // Node ends the server before its connections: their calls must be over before the upstreams are closed.
@@ -218,9 +220,18 @@ export class HttpServer implements Listener {
         if (upload.refusal) return exchange.answer(handler.refuse(upload.refusal))
         exchange.body = upload.body
         const { contentEncoding } = exchange.head
-        if (contentEncoding === null) handler.serve(exchange)
+        if (contentEncoding === null) this.#hand(exchange)
         else this.#inflating = this.#inflating.then(() => this.#decode(exchange, contentEncoding))
       })
+  }
+
+  #hand(exchange: HttpExchange): void {
+    const { handler, budget } = this.#options
+    const { length } = exchange.body
+    if (length <= shortBytes) return handler.serve(exchange)
+    budget.turns.run(length, () => {
+      if (!exchange.gone) handler.serve(exchange)
+    })
   }
 
   async #decode(exchange: HttpExchange, coding: string): Promise<void> {
@@ -233,7 +244,7 @@ export class HttpServer implements Listener {
     } catch (error) {
       return exchange.answer(handler.refuse(error as RelayError))
     }
-    handler.serve(exchange)
+    this.#hand(exchange)
   }
 
   /** Answers bytes that are not an HTTP request, or that came too slowly. */

@@ -42,9 +42,9 @@ async function held(
   })
   const { port } = await server.start()
   stack.defer(async () => {
-    const closed = server.close()
-    await clock.advance(5_000)
-    await closed
+    let isClosed = false
+    void server.close().then(() => (isClosed = true))
+    while (!isClosed) await clock.advance(1_000)
   })
   const client = stack.use(new RawClient(port))
   const answer = (at: number) => exchanges[at]?.respond(200, [], Buffer.from(`answer ${at};`))

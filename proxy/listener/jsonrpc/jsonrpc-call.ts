@@ -19,6 +19,8 @@ export interface CallOrigin {
   /** The chain's internal path that the client called; empty for none. */
   readonly internalPath: string
   readonly signal: CancelSignal
+  /** Its connection has other calls in flight. */
+  readonly isOneOfMany?: boolean
 }
 
 /** A call whose reader puts the client's id into the answer. */
@@ -52,6 +54,7 @@ export function makeJsonRpcCall(
   const sentId = isGivenBack(request) ? request.ownId : routerId
   const isVersion1 = iface.impliedVersion === '1.0' && !request.isVersion2
   const journal = new Journal(clock.nowMs())
+  journal.isOneOfMany = joined !== null || origin.isOneOfMany === true
   // These go alone: a write is broadcast, a filter belongs to one upstream, a heavy call delays the others.
   const shared =
     joined && asked.kind === 'read' && asked.stateful === null && isLight({ asked })

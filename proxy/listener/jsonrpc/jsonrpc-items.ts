@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { itemBytes } from '../../bytes/turns.ts'
 import type { ByteBudget } from '../../bytes/byte-budget.ts'
 import { GrowingBuffer } from '../../bytes/growing-buffer.ts'
 import type { Span } from '../../json/scanner.ts'
@@ -81,6 +82,9 @@ export async function* batchPieces<Item>(
   let isFirst = true
   for (let from = 0; from < items.length; from += waveItems) {
     const wave = items.slice(from, from + waveItems)
+    await new Promise<void>((resolve) => {
+      budget.turns.run(wave.length * itemBytes, resolve)
+    })
     const joined = new JoinedRequests(wave.length, budget)
     const answers = wave.map(async (item, at) => {
       const bytes = await answer(item, from + at, joined)

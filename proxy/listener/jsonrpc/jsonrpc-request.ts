@@ -20,6 +20,8 @@ import { RelayError, errorKinds } from '../../relay/errors.ts'
 
 /** More items than this in one batch are refused together. */
 const maxBatchItems = 1_000
+/** In one member of a request, or one item of a batch: each costs some 30 ns, and no client sends so many. */
+const maxValues = 250_000
 
 /** The content of a request body: one request, or several. Items of a batch were checked to be JSON. */
 export type RequestBody =
@@ -44,7 +46,7 @@ export function readBody(body: Uint8Array): RequestBody {
 
 function readBatch(body: Uint8Array, start: number): RequestBody {
   const items: Span[] = []
-  const cursor = new Cursor(body, start)
+  const cursor = new Cursor(body, start, maxValues)
   while (cursor.next()) {
     if (items.length === maxBatchItems)
       throw invalid(`the batch has more than ${maxBatchItems} items; send it in parts`)
@@ -63,7 +65,7 @@ function checkEnd(body: Uint8Array, span: Span, end: number): void {
   if (at >= body.length) throw parseError('the request body ends before its JSON does')
   throw parseError(
     end < 0
-      ? `the request body is not JSON, or nested over ${maxNesting} levels: wrong byte at offset ${at}`
+      ? `the request body is not JSON, or nested over ${maxNesting} levels, or has over ${maxValues} values: wrong byte at offset ${at}`
       : `the request body goes on behind its JSON, at offset ${at}`,
   )
 }
@@ -98,10 +100,10 @@ export class JsonRpcRequest {
    */
   constructor(body: Uint8Array, span: Span) {
     if (body[span.start] !== 0x7b) {
-      checkEnd(body, span, valueEnd(body, span.start))
+      checkEnd(body, span, valueEnd(body, span.start, maxValues))
       throw invalid('a request must be an object')
     }
-    const { at, twice, end } = membersOf(body, span.start, members)
+    const { at, twice, end } = membersOf(body, span.start, members, maxValues)
     checkEnd(body, span, end)
     const { id = null, params = null } = at
     if (id && !isId(body[id.start])) throw invalid('"id" must be a string, a number or null')

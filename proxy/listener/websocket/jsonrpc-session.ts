@@ -79,6 +79,7 @@ export class JsonRpcSession {
   get #hasRoom(): boolean {
     const inFlight = this.#inFlight
     if (inFlight === 0) return true
+    if (this.#serving.budget.isTight) return false
     return inFlight < this.#serving.socketLimits.maxCalls && this.#socket.hasRoomBeside(inFlight)
   }
 
@@ -152,6 +153,7 @@ export class JsonRpcSession {
     const context: ItemContext = {
       ...this.#origin,
       signal: this.#gone.signal,
+      isOneOfMany: this.#inFlight > 0,
       relayed: () => undefined,
       subscribe: (request, call) => {
         const answer = this.#subscriptions?.answer(request, call, afterAnswer) ?? null

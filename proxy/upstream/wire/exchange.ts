@@ -11,6 +11,8 @@ import { ReplyBody, type Flow } from './reply-body.ts'
 const collectBytes = 1024 * 1024
 /** So is one over this while the budget is tight. */
 const tightBytes = 32 * 1024
+/** So long a piece takes its turn. */
+const pacedBytes = 16 * 1024
 /** Interim answers (1xx) before the answer itself. */
 const maxInterims = 16
 
@@ -53,6 +55,8 @@ export abstract class Exchange {
   protected isOver = false
   /** Of a stream, see `ReplyBodyOptions`. */
   protected abstract readonly stallMs: number | null
+  /** What the wire keeps of a stream that is paused. */
+  protected readonly behindBytes: number = 0
   readonly #collected: GrowingBuffer
   #interims = 0
   #body: ReplyBody | null = null
@@ -94,15 +98,26 @@ export abstract class Exchange {
     this.#collected.push(piece, isTight ? undefined : this)
     const { length } = this.#collected
     if (length > (isTight ? tightBytes : collectBytes)) this.handOn()
+    else if (piece.length > pacedBytes) this.#pace(piece.length)
+  }
+
+  #pace(bytes: number): void {
+    const { flow } = this
+    const { turns } = this.options.budget
+    if (turns.spend(bytes) || !flow) return
+    flow.pause()
+    turns.run(0, () => {
+      if (!this.isOver && !this.#body) flow.resume()
+    })
   }
 
   /** Hands on what there is, however short: more may be long in coming. */
   protected handOn(): void {
-    const { flow, stallMs } = this
+    const { flow, stallMs, behindBytes } = this
     if (this.isOver || this.#body || !flow) return
     this.#body = new ReplyBody({
       clock: this.options.clock,
-      ...{ flow, stallMs },
+      ...{ flow, stallMs, behindBytes },
       collected: this.#collected,
       length: this.length(),
       abort: (error) => {

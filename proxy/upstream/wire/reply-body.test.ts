@@ -20,6 +20,7 @@ function fixture(different: { stallMs?: number | null; flow?: Flow } = {}) {
     collected,
     length: null,
     stallMs,
+    behindBytes: 0,
     ...different,
     abort: (error) => {
       body.fail(error)

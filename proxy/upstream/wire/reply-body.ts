@@ -25,6 +25,8 @@ export interface ReplyBodyOptions {
    * the reader takes itself does not count.
    */
   readonly stallMs: number | null
+  /** What the source keeps while it is paused. */
+  readonly behindBytes: number
   /** The rest is not wanted, or nothing comes any more: releases the connection. */
   readonly abort: (error: TransportError) => void
 }
@@ -42,6 +44,7 @@ const done: Result = { done: true, value: undefined }
 /** The body of a long answer: a stream with back-pressure that begins with what was collected. */
 export class ReplyBody implements BodyStream, AsyncIterator<Uint8Array, undefined> {
   readonly length: number | null
+  readonly behindBytes: number
   readonly #options: ReplyBodyOptions
   /** What has come and waits for the reader. */
   readonly #waiting: GrowingBuffer
@@ -53,6 +56,7 @@ export class ReplyBody implements BodyStream, AsyncIterator<Uint8Array, undefine
     const { collected, length, flow } = options
     this.#options = options
     this.length = length
+    this.behindBytes = options.behindBytes
     this.#waiting = collected
     // The source goes on when its reader has read what there is.
     this.#paused = collected.length > 0

@@ -3,7 +3,7 @@
 import { constants, type ClientHttp2Stream } from 'node:http2'
 import type { Cancel } from '../../../clock/clock.ts'
 import type { NodeUrlConfig } from '../../../config/types.ts'
-import { Http2Sessions } from './http2-sessions.ts'
+import { Http2Sessions, streamWindowBytes } from './http2-sessions.ts'
 import { faultOf } from '../wire-fault.ts'
 import { Exchange, exchange, type WireOptions } from '../exchange.ts'
 import { TransportError } from '../../wire.ts'
@@ -45,6 +45,7 @@ export function createGrpcTransport(config: NodeUrlConfig, options: WireOptions)
 class GrpcExchange extends Exchange {
   /** A stream may be silent for any time; whether the node is there, its connection shows. */
   protected readonly stallMs = null
+  protected override readonly behindBytes = streamWindowBytes
   #stream: ClientHttp2Stream | null = null
   #cancelLinger: Cancel = () => {}
   #lingers = false

@@ -6,14 +6,14 @@ import { feelPulse } from '../../../clock/pulse.ts'
 import type { TlsOptions } from '../upstream-target.ts'
 import { TransportError } from '../../wire.ts'
 
-/** One slow reader must not use up what all streams of a connection may have on the way. */
-const connectionWindowBytes = 16 * 1024 * 1024
 /** So much of each stream is held here for a client that does not read: 5 MB a second from a node 50 ms away. */
-const streamWindowBytes = 256 * 1024
+export const streamWindowBytes = 256 * 1024
 /** What a node allows at once when it does not say. */
 const usualStreams = 100
 /** No connection carries more than this, also where the node would allow it. */
 const maxStreams = 256
+/** Streams that nobody reads must not hold up the others of their connection. */
+const connectionWindowBytes = maxStreams * streamWindowBytes
 /**
  * A connection takes no new streams once so many were reset: nodes end one on which clients reset too many,
  * with all that it carries (Node counts to 1,000).

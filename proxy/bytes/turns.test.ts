@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { Turns } from './turns.ts'
+
+const mebibyte = 1024 * 1024
+
+test('short work and the first of the long work is done at once, the rest in turn', async () => {
+  const turns = new Turns()
+  const done: string[] = []
+  for (const name of 'abc') turns.run(mebibyte, () => done.push(name))
+  turns.run(1, () => done.push('d'))
+  expect(done).toEqual(['a'])
+  await nextTurn()
+  expect(done).toEqual(['a', 'b'])
+  await nextTurn()
+  await nextTurn()
+  expect(done.join('')).toBe('abcd')
+})
+
+test('a turn has room for much that is short, and each new one has as much', async () => {
+  const turns = new Turns()
+  for (let turn = 0; turn < 3; turn++) {
+    let count = 0
+    while (turns.spend(mebibyte / 64)) count += 1
+    expect(count).toBe(63)
+    await nextTurn()
+  }
+})
+
+test('work that begins other work does not take the turns of others', async () => {
+  const turns = new Turns()
+  const done: string[] = []
+  const again = (left: number) => {
+    done.push('again')
+    if (left > 0)
+      turns.run(mebibyte, () => {
+        again(left - 1)
+      })
+  }
+  turns.run(mebibyte, () => {
+    again(3)
+  })
+  turns.run(mebibyte, () => done.push('other'))
+  while (done.length < 5) await nextTurn()
+  expect(done.indexOf('other')).toBeLessThan(3)
+})

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+
+/** What is begun in one turn of the event loop: some 10 ms of work. */
+const turnBytes = 1 * 1024 * 1024
+/** One item of a batch costs about as much as so many bytes of a long request or answer. */
+export const itemBytes = 32 * 1024
+
+/**
+ * Long work takes turns, so that short calls are served in between: when as much was begun in a turn of the
+ * event loop as is good, the rest waits for the next ones.
+ */
+export class Turns {
+  #leftBytes = turnBytes
+  #isCounting = false
+  readonly #waiting: { readonly bytes: number; readonly run: () => void }[] = []
+
+  /** Runs it at once, or in a later turn. */
+  run(bytes: number, run: () => void): void {
+    if (this.#leftBytes <= 0 || this.#waiting.length > 0) this.#waiting.push({ bytes, run })
+    else {
+      this.spend(bytes)
+      run()
+    }
+  }
+
+  /** @returns whether this turn has room for more */
+  spend(bytes: number): boolean {
+    if (!this.#isCounting) setImmediate(this.#next)
+    this.#isCounting = true
+    this.#leftBytes -= bytes
+    return this.#leftBytes > 0
+  }
+
+  readonly #next = (): void => {
+    this.#leftBytes = turnBytes
+    this.#isCounting = false
+    while (this.#leftBytes > 0) {
+      const next = this.#waiting.shift()
+      if (!next) return
+      this.spend(next.bytes)
+      next.run()
+    }
+  }
+}
