@@ -18,7 +18,7 @@ import { WebSocket } from 'ws'
  */
 
 const address = `0x${'ab'.repeat(20)}`
-const call = `{"jsonrpc":"2.0","id":1,"method":"eth_getBalance","params":["${address}","latest"]}`
+const call = `{"jsonrpc":"2.0","id":1,"method":"debug_getBalance","params":["${address}","latest"]}`
 
 type Attack = (port: number, over: AbortSignal) => Promise<unknown>
 
@@ -85,7 +85,7 @@ function once<T>(make: () => T): () => T {
 
 const mebibyte = 1024 * 1024
 const params = (value: string) =>
-  `{"jsonrpc":"2.0","id":1,"method":"eth_call","params":[${value},"latest"]}`
+  `{"jsonrpc":"2.0","id":1,"method":"debug_traceCall","params":[${value},"latest"]}`
 
 /** Every message on so many WebSockets. */
 function onSockets(sockets: number, serve: (socket: WebSocket, at: number) => void): Attack {
@@ -175,10 +175,9 @@ export const attacks: Readonly<Record<string, Attack>> = {
       Array.from({ length: 200 }, async () => {
         const socket = open(port, over)
         socket.pause()
-        const body = '{"jsonrpc":"2.0","id":1,"method":"eth_getBlockReceipts","params":["latest"]}'
         await write(
           socket,
-          Buffer.concat(Array.from({ length: 50 }, () => Buffer.from(post(body)))),
+          Buffer.concat(Array.from({ length: 50 }, () => Buffer.from(post(oddly('big'))))),
         )
       }),
     ).then(() => sleep(600_000, null, { signal: over }).catch(() => {})),
@@ -203,8 +202,7 @@ export const attacks: Readonly<Record<string, Attack>> = {
   ),
   'calls on WebSockets that are not read': onSockets(60, (socket) => {
     socket.pause()
-    const asked = '{"jsonrpc":"2.0","id":1,"method":"eth_getBlockReceipts","params":["latest"]}'
-    for (let each = 0; each < 100; each++) socket.send(asked)
+    for (let each = 0; each < 100; each++) socket.send(oddly('big'))
   }),
   'thousands of topics': onSockets(50, (socket, at) => {
     for (let each = 0; each < 100; each++) {

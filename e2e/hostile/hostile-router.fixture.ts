@@ -64,10 +64,22 @@ export async function startHostileRouter(
   }
 }
 
-async function startNodes(children: ChildProcesses, kind: string): Promise<readonly RouterNode[]> {
-  const child = await children.start({
-    ...{ name: 'nodes', command: process.execPath, args: [nodesFile, kind] },
-  })
+async function startNodes(
+  children: ChildProcesses,
+  kind: 'jsonrpc' | 'grpc',
+): Promise<readonly RouterNode[]> {
+  if (kind === 'grpc') return startNodesOf(children, 'grpc')
+  const honest = await startNodesOf(children, 'honest')
+  return [...honest, ...(await startNodesOf(children, 'odd', honest[0]?.urls[0]?.url))]
+}
+
+async function startNodesOf(
+  children: ChildProcesses,
+  kind: string,
+  ...of: (string | undefined)[]
+): Promise<readonly RouterNode[]> {
+  const args = [nodesFile, kind, ...of.filter((each) => each !== undefined)]
+  const child = await children.start({ name: kind, command: process.execPath, args })
   await waitUntil('the nodes are there', 30_000, new AbortController().signal, () =>
     Promise.resolve(child.tail().includes('\n')),
   )

@@ -3,7 +3,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { answerWith, RawNode } from '../grpc/raw-node.ts'
+import { begin, framed, RawNode } from '../grpc/raw-node.ts'
 import type { NodeUrl } from '../processes/router-config.ts'
 import { createChainModel } from '../upstream-sim/chain-model.ts'
 import { startSimNode } from '../upstream-sim/sim-node.ts'
@@ -11,9 +11,10 @@ import { startSimNode } from '../upstream-sim/sim-node.ts'
 /*
  * The nodes of a router that is attacked. A process of its own, so that their work does not delay the innocent client:
  *
- *   node nodes.fixture.ts jsonrpc|grpc
+ *   node nodes.fixture.ts honest|grpc
+ *   node nodes.fixture.ts odd <URL of an honest node>
  *
- * It prints them as JSON when they are there.
+ * It prints them as JSON when they are there. What attacks ask for costs the odd node hardly anything.
  */
 
 export interface RouterNode {
@@ -21,27 +22,22 @@ export interface RouterNode {
   readonly urls: readonly NodeUrl[]
 }
 
-async function startJsonRpcNodes(): Promise<readonly RouterNode[]> {
+async function startHonestNodes(): Promise<readonly RouterNode[]> {
   const chain = createChainModel({ blockTimeMs: 1_000 })
   const honest = await Promise.all(['a', 'b', 'c'].map((name) => startSimNode({ chain, name })))
-  for (const { faults } of honest)
-    faults.add(
-      { kind: 'forged', forge: (_, text) => text.replace('[', `[${receipt},`) },
-      { methods: ['eth_getBlockReceipts'] },
-    )
-  return [
-    ...honest.map(({ name, url, socketUrl }) => ({ name, urls: [{ url }, { url: socketUrl }] })),
-    { name: 'odd', urls: [{ url: await oddNode(honest[0]!.url), addons: ['debug'] }] },
-  ]
+  return honest.map(({ name, url, socketUrl }) => ({ name, urls: [{ url }, { url: socketUrl }] }))
 }
 
 function startGrpcNodes(): Promise<readonly RouterNode[]> {
-  const big = 'b'.repeat(1_000_000)
+  const big = framed('b'.repeat(1_000_000))
+  const hello = framed('hello')
   return Promise.all(
     ['a', 'b'].map(async (name) => {
       const node = new RawNode((stream) => {
         stream.once('data', (message: Buffer) => {
-          if (!stream.destroyed) answerWith(stream, [message.includes('big') ? big : 'hello'])
+          if (stream.destroyed) return
+          begin(stream)
+          stream.end(message.includes('big') ? big : hello)
         })
       })
       const { port } = await node.start()
@@ -50,33 +46,46 @@ function startGrpcNodes(): Promise<readonly RouterNode[]> {
   )
 }
 
-const receipt = `{"padding":"${'0'.repeat(900_000)}"}`
-
-/** A node that answers calls of `debug` in odd ways, and all others as another node does. */
-async function oddNode(of: string): Promise<string> {
+/** A node that answers calls of `debug` in odd ways or at once, and all others as another node does. */
+async function startOddNode(of: string): Promise<readonly RouterNode[]> {
   const server = createServer((asked, answer) => {
     const pieces: Buffer[] = []
     asked
       .on('data', (piece: Buffer) => pieces.push(piece))
       .on('end', () => {
-        const body = Buffer.concat(pieces).toString()
-        const how = /"debug_traceTransaction","params":\["([^"]+)"/.exec(body)?.[1]
+        const body = Buffer.concat(pieces)
+        const how = /"debug_traceTransaction","params":\["([^"]+)"/.exec(startOf(body))?.[1]
         if (how) return answerOddly(how, answer)
+        if (startOf(body).includes('"debug_')) return answer.end(answersTo(body))
         void fetch(of, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
           .then(async (reply) => answer.end(await reply.text()))
           .catch(() => answer.destroy())
       })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return [{ name: 'odd', urls: [{ url, addons: ['debug'] }] }]
 }
 
+function startOf(body: Buffer): string {
+  return body.toString('latin1', 0, 200)
+}
+
+function answersTo(body: Buffer): string {
+  const answer = (id: unknown) => ({ jsonrpc: '2.0', id, result: '0x' })
+  if (body[0] !== 0x5b) return JSON.stringify(answer(Number(/"id":(\d+)/.exec(startOf(body))?.[1])))
+  const calls = JSON.parse(body.toString()) as { readonly id: unknown }[]
+  return JSON.stringify(calls.map(({ id }) => answer(id)))
+}
+
+const big = `{"jsonrpc":"2.0","id":1,"result":"${'0'.repeat(900_000)}"}`
 const bomb = gzipSync(`{"jsonrpc":"2.0","id":1,"result":"${' '.repeat(200_000_000)}"}`)
 
 function answerOddly(how: string, answer: ServerResponse): void {
   const { socket } = answer
   if (!socket) return
-  if (how === 'bomb') {
+  if (how === 'big') answer.end(big)
+  else if (how === 'bomb') {
     answer.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' })
     answer.end(bomb)
   } else if (how === 'interim') {
@@ -103,7 +112,9 @@ function answerOddly(how: string, answer: ServerResponse): void {
 }
 
 if (import.meta.main) {
-  const nodes = await (process.argv[2] === 'grpc' ? startGrpcNodes() : startJsonRpcNodes())
+  const [kind, of = ''] = process.argv.slice(2)
+  const start = kind === 'odd' ? startOddNode : kind === 'grpc' ? startGrpcNodes : startHonestNodes
+  const nodes = await start(of)
   // A client that leaves is no reason to end.
   process.on('uncaughtException', () => {})
   process.stdout.write(`${JSON.stringify(nodes)}\n`)
