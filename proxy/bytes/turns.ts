@@ -17,10 +17,12 @@ export class Turns {
 
   /** Runs it at once, or in a later turn. */
   run(bytes: number, run: () => void): void {
-    if (this.#leftBytes <= 0 || this.#waiting.length > 0) this.#waiting.push({ bytes, run })
-    else {
+    if (this.#leftBytes > 0 && this.#waiting.length === 0) {
       this.spend(bytes)
       run()
+    } else {
+      this.#waiting.push({ bytes, run })
+      this.spend(0)
     }
   }
 

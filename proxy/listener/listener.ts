@@ -102,9 +102,10 @@ const doorCount = process.platform === 'linux' ? 16 : 1
 export class Doors {
   readonly #servers: readonly [Server, ...Server[]]
 
-  constructor(server: Server) {
+  /** @param allowHalfOpen as the server has it: a client may end its side and still be answered */
+  constructor(server: Server, allowHalfOpen: boolean) {
     const others = Array.from({ length: doorCount - 1 }, () =>
-      createServer({ noDelay: true, allowHalfOpen: true }, (socket) => server.emit('connection', socket)),
+      createServer({ noDelay: true, allowHalfOpen }, (socket) => server.emit('connection', socket)),
     )
     this.#servers = [server, ...others]
   }

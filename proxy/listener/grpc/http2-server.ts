@@ -68,7 +68,7 @@ export class Http2Server implements Listener {
         enablePush: false,
       },
     })
-    this.#doors = new Doors(this.#server)
+    this.#doors = new Doors(this.#server, false)
     this.#server
       .on('session', (session) => {
         this.#track(session)

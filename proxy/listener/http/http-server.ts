@@ -99,7 +99,7 @@ export class HttpServer implements Listener {
       // A request to upgrade to another protocol is served as a plain request.
       shouldUpgradeCallback: (request) => options.sockets?.accepts(request) ?? false,
     })
-    this.#doors = new Doors(this.#server)
+    this.#doors = new Doors(this.#server, true)
     // Headers are bounded by their size; a limit on their number would drop some silently.
     this.#server.maxHeadersCount = 0
     this.#server
