@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { budgetLimits } from './limits.ts'
 import { Turns } from './turns.ts'
 
-/** A body up to this length is short. */
-export const shortBytes = 64 * 1024
-
-/** Long requests leave the rest of the budget to short ones, so that a few of them do not shut out everybody. */
-const longShare = 3 / 4
-/** Many answers may come at once, each with 64 KiB before it can be paused: that takes room. */
-const tightShare = 1 / 2
-/** What clients keep waiting leaves the rest to what is being worked on. */
-const waitingShare = 1 / 2
+const { shortBytes, longShare, tightShare, waitingShare } = budgetLimits
 
 /** What waits until its client has sent the rest of it, or has read it. */
 export interface WaitsForClient {

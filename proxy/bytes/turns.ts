@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { budgetLimits } from './limits.ts'
 
-/** What is begun in one turn of the event loop: some 10 ms of work. */
-const turnBytes = 1 * 1024 * 1024
-/** One item of a batch costs about as much as so many bytes of a long request or answer. */
-export const itemBytes = 32 * 1024
+const { turnBytes } = budgetLimits
 
 /**
  * Long work takes turns, so that short calls are served in between: when as much was begun in a turn of the

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { nodeLimits } from '../bytes/limits.ts'
 import type { BlockRef } from '../chain/types.ts'
 import { Cancellation } from '../clock/cancellation.ts'
 import type { Cancel, Clock } from '../clock/clock.ts'
@@ -48,9 +49,6 @@ export interface Result {
   /** What was asked about: one block, where the call was about the latest one. */
   readonly block: BlockRef
 }
-
-/** Longer answers are not compared: their upstreams are absent. */
-const maxAnswerBytes = 16 * 1024 * 1024
 
 /**
  * Asks several upstreams the same and counts their votes. One that fails, is limited, or is late is replaced while
@@ -125,7 +123,8 @@ export class FanOut {
       release(incoming.body)
       return this.#lost(participant, 'absent')
     }
-    const body = await wholeBody(incoming.body, maxAnswerBytes)
+    // Longer answers are not compared: their upstreams are absent.
+    const body = await wholeBody(incoming.body, nodeLimits.wholeBytes)
     if (this.#isOver || body === null) return this.#lost(participant, 'absent')
     const ballot = this.#ballotOf(participant.upstream, reply, body)
     if (rank < 5) this.#weak.push(ballot)

@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
 import fc from 'fast-check'
-import { Cursor, maxNesting, parseSpan, spaceEnd, valueEnd } from './scanner.ts'
+import { clientLimits } from '../bytes/limits.ts'
+import { Cursor, parseSpan, spaceEnd, valueEnd } from './scanner.ts'
 
 /** Whether the text is one JSON value with nothing behind it. */
 function accepts(text: string): boolean {
@@ -153,10 +154,11 @@ describe('the scanner', () => {
   })
 
   test('nesting is bounded and costs no stack', () => {
+    const { nesting } = clientLimits
     const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
-    expect(accepts(nested(maxNesting))).toBe(true)
-    expect(accepts(nested(maxNesting + 1))).toBe(false)
-    expect(accepts('{"a":'.repeat(maxNesting) + '1' + '}'.repeat(maxNesting))).toBe(true)
+    expect(accepts(nested(nesting))).toBe(true)
+    expect(accepts(nested(nesting + 1))).toBe(false)
+    expect(accepts('{"a":'.repeat(nesting) + '1' + '}'.repeat(nesting))).toBe(true)
     expect(accepts('[{"a":'.repeat(5000) + '1' + '}]'.repeat(5000))).toBe(true)
     expect(accepts('[{"a":'.repeat(5000) + '1' + ']}'.repeat(5000))).toBe(false)
     expect(accepts('['.repeat(10 * 1024 * 1024))).toBe(false)

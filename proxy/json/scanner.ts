@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { isAscii, isUtf8 } from 'node:buffer'
+import { clientLimits } from '../bytes/limits.ts'
 
 /*
  * JSON (RFC 8259) in bytes: a scan finds where values stand, builds nothing and does not recurse. It
@@ -113,9 +114,6 @@ export function memberOf(document: Uint8Array, name: string): Span | null {
   return null
 }
 
-/** Deeper nesting than this is refused. Nodes written in Go have the same limit. */
-export const maxNesting = 10_000
-
 export function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 }
@@ -199,7 +197,7 @@ export function valueEnd(bytes: Uint8Array, start: number, maxValues = Infinity)
     const first = bytes[at]
     if (first === 0x22) at = stringEnd(bytes, at)
     else if (first === 0x7b || first === 0x5b) {
-      if (depth === maxNesting) return ~at
+      if (depth === clientLimits.nesting) return ~at
       if (depth > 0 && depth % 30 === 0) {
         outer ??= []
         outer.push(open)

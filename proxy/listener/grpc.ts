@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { http2Limits } from '../bytes/limits.ts'
 import type { Classification } from '../chain/types.ts'
 import { type Call, Journal } from '../relay/call.ts'
 import { CallAborted, RelayError, errorKinds, overloaded } from '../relay/errors.ts'
 import type { Reply } from '../relay/reply.ts'
 import { soleMessage } from '../upstream/dialect.ts'
-import { maxMetadataBytes } from '../upstream/wire/grpc/http2-sessions.ts'
 import { header } from '../upstream/wire.ts'
 import { Calls, brokenOff, errorOf } from './calls.ts'
 import { readDirectives } from './directives.ts'
@@ -203,8 +203,9 @@ function faultOf({ path, headers }: Http2Exchange): RelayError | null {
   }
   const fault = faultOfPath(path)
   if (fault) return fault
-  if (headers.reduce((sum, { length }) => sum + length, 0) <= maxMetadataBytes) return null
-  const message = `the metadata is longer than ${maxMetadataBytes} bytes`
+  const { metadataBytes } = http2Limits
+  if (headers.reduce((sum, { length }) => sum + length, 0) <= metadataBytes) return null
+  const message = `the metadata is longer than ${metadataBytes} bytes`
   return new RelayError(errorKinds.headersTooLarge, message)
 }
 

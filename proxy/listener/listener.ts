@@ -163,9 +163,6 @@ export async function until(clock: Clock, isSo: () => boolean, withinMs = Infini
   while (!isSo() && clock.nowMs() < untilMs) await sleep(clock, pollMs)
 }
 
-/** A client that reads nothing of its answers for this long is cut off. */
-export const stalledMs = 60_000
-
 /** Waits until the client has read all that was written, or has left. */
 export function drained(stream: Writable): Promise<void> {
   return new Promise((resolve) => {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ByteBudget } from '../bytes/byte-budget.ts'
+import { nodeLimits, subscriptionLimits } from '../bytes/limits.ts'
 import { bufferOf, memberOf, parseJson } from '../json/scanner.ts'
 import type { Call } from '../relay/call.ts'
 import { CallAborted, RelayError, errorKinds } from '../relay/errors.ts'
@@ -17,8 +18,6 @@ export interface OwnQuestion {
   /** Not these, which were asked before. */
   readonly avoid: readonly string[]
   readonly signal: AbortSignal
-  /** Longer answers are not taken. */
-  readonly maxBytes?: number | undefined
 }
 
 export interface Answer {
@@ -65,10 +64,6 @@ export class FetchFailures {
   }
 }
 
-/** A thousand filters have a thousand questions about each block: the calls of clients must find room. */
-const maxAtOnce = 64
-/** No block of any chain is longer. */
-const maxAnswerBytes = 16 * 1024 * 1024
 /** Of a node's error, for the log. */
 const maxShownBytes = 200
 /** Upstreams that are asked for what the one before does not have. */
@@ -80,7 +75,7 @@ export function createAsk(
   newCall: (question: OwnQuestion) => Call,
   budget?: ByteBudget,
 ): Ask {
-  let free = maxAtOnce
+  let free = subscriptionLimits.questionsAtOnce
   const waiting: (() => void)[] = []
   return async (question) => {
     if (free > 0) free -= 1
@@ -102,17 +97,18 @@ async function askNow(
   question: OwnQuestion,
   budget?: ByteBudget,
 ): Promise<Answer> {
-  const { method, maxBytes = maxAnswerBytes } = question
+  const { method } = question
+  const { wholeBytes } = nodeLimits
   const { incoming, upstream, refusal } = await relay(call)
   if (refusal) {
     release(incoming.body)
     throw new BackfillError(`${method}: ${refusal.name}`)
   }
-  const body = await wholeBody(incoming.body, maxBytes, budget).catch((cause: unknown) => {
+  const body = await wholeBody(incoming.body, wholeBytes, budget).catch((cause: unknown) => {
     if (!isStreamFailure(cause)) throw cause
     throw new RelayError(errorKinds.upstreamFailed, `${method}: ${cause.message}`, { cause })
   })
-  if (body === null) throw new BackfillError(`${method}: more than ${maxBytes} bytes`)
+  if (body === null) throw new BackfillError(`${method}: more than ${wholeBytes} bytes`)
   const result = memberBytes(body, 'result')
   if (result !== null) return { result, upstream }
   const error = memberBytes(body, 'error')?.subarray(0, maxShownBytes)

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { subscriptionLimits } from '../bytes/limits.ts'
 import type { Subscriber, Subscription } from './subscriptions.ts'
-
-/** Of events that wait for a client's reply to be sent. Far more than can come in that time. */
-const maxWaitingBytes = 8 * 1024 * 1024
 
 /** One client of a topic. */
 export class TopicClient implements Subscription {
@@ -39,7 +37,7 @@ export class TopicClient implements Subscription {
     if (this.#waiting === null) return this.#subscriber.event(event)
     this.#waiting.push(event)
     this.#waitingBytes += event.length
-    if (this.#waitingBytes > maxWaitingBytes) this.end('events were not taken')
+    if (this.#waitingBytes > subscriptionLimits.earlyBytes) this.end('events were not taken')
   }
 
   end(reason: string): void {

@@ -5,6 +5,7 @@ import { connect, createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterEach, expect, test } from 'vitest'
+import { adminLimits } from '../bytes/limits.ts'
 import { VirtualClock } from '../clock/testing/virtual-clock.ts'
 import { createAdminServer } from './admin-server.ts'
 import type { AdminServer, AdminServerOptions } from './admin-server.ts'
@@ -131,12 +132,11 @@ const closed = (socket: Socket) =>
   new Promise<null>((resolve) => socket.once('close', () => resolve(null)))
 
 const limits = {
-  maxConnections: 256,
+  ...adminLimits,
   requestMs: 60_000,
   idleMs: 60_000,
   keepAliveMs: 60_000,
   checkMs: 10,
-  maxHeaderBytes: 8 * 1024,
 }
 
 test.each([

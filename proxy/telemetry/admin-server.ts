@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { adminLimits } from '../bytes/limits.ts'
 import { formatAddress } from '../config/fields/address.ts'
 import type { Address } from '../config/types.ts'
 import type { Health, HealthAnswer } from './health.ts'
@@ -20,21 +21,7 @@ export interface AdminServerOptions {
   readonly metrics: Pick<Metrics, 'scrape' | 'contentType'>
   readonly health: Health
   readonly logger: Logger
-  readonly limits?: typeof defaultLimits
-}
-
-/** Few ask here, and nothing large: a scraper and the probes. */
-const defaultLimits = {
-  maxConnections: 256,
-  /** For the whole of a request. */
-  requestMs: 10_000,
-  /** A connection on which nothing moves, before its first answer or in one. */
-  idleMs: 10_000,
-  /** Between requests. Longer than the usual scrape interval (60 s), so that the scraper closes first. */
-  keepAliveMs: 75_000,
-  /** How often the time of requests is checked. */
-  checkMs: 1_000,
-  maxHeaderBytes: 8 * 1024,
+  readonly limits?: typeof adminLimits
 }
 
 const plainText = 'text/plain; charset=utf-8'
@@ -70,7 +57,7 @@ async function makeServer({
   metrics,
   health,
   logger,
-  limits = defaultLimits,
+  limits = adminLimits,
 }: AdminServerOptions): Promise<FastifyInstance> {
   const { default: fastify } = await import('fastify')
   const answerError = (error: FastifyError, _request: FastifyRequest, reply: FastifyReply) => {
@@ -83,7 +70,7 @@ async function makeServer({
     // Health has to answer until the very end; see the two phases of a stop.
     return503OnClosing: false,
     forceCloseConnections: true,
-    bodyLimit: 1_024,
+    bodyLimit: limits.maxBodyBytes,
     requestTimeout: limits.requestMs,
     connectionTimeout: limits.idleMs,
     keepAliveTimeout: limits.keepAliveMs,

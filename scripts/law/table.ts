@@ -14,8 +14,8 @@ const base = ['config', 'json'] as const
 export const mayImport: Readonly<Record<string, readonly string[]>> = {
   config: [],
   clock: [],
-  json: [],
   bytes: [],
+  json: ['bytes'],
   chain: base,
   integrity: [...base, 'chain'],
   upstream: [...base, 'chain', 'clock', 'bytes'],
@@ -25,7 +25,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   redis: ['config', 'clock'],
   sticky: [...base, 'chain', 'clock', 'upstream', 'relay', 'redis'],
   consistency: ['config', 'chain', 'clock', 'upstream', 'relay'],
-  'cross-validation': [...base, 'chain', 'clock', 'upstream', 'relay'],
+  'cross-validation': [...base, 'chain', 'clock', 'bytes', 'upstream', 'relay'],
   subscription: [...base, 'chain', 'clock', 'bytes', 'upstream', 'integrity', 'relay'],
   listener: [...base, 'chain', 'clock', 'bytes', 'upstream', 'integrity', 'relay', 'subscription'],
   telemetry: [

@@ -2,22 +2,16 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { constants, type ServerHttp2Stream } from 'node:http2'
 import type { ByteBudget, WaitsForClient } from '../../bytes/byte-budget.ts'
+import { clientLimits, http2Limits, httpTimes } from '../../bytes/limits.ts'
 import type { Cancel, Clock } from '../../clock/clock.ts'
 import { RelayError, errorKinds, overloaded } from '../../relay/errors.ts'
 import type { Body, HeaderList } from '../../upstream/wire.ts'
 import { tooLarge } from '../http/compression.ts'
-import { drained, stalledMs } from '../listener.ts'
+import { drained } from '../listener.ts'
 import { GrpcFrames } from './grpc-messages.ts'
 import { statusOf } from './grpc-headers.ts'
 import { RequestBody } from './request-body.ts'
 
-/** How much of a request is kept to be sent again: a transaction of a mebibyte, and its envelope. */
-const keptBytes = 1280 * 1024
-/** How long a unary call waits for its first message. */
-const firstMessageMs = 5_000
-
-/** How long a client may take to end a request that is answered. */
-const lingerMs = 2_000
 /** A shorter answer has no timer. */
 const watchedFromBytes = 16 * 1024
 
@@ -65,7 +59,7 @@ export class Http2Exchange implements WaitsForClient {
     this.path = pseudo(':path')
     this.headers = headers
     this.#hold(headers.reduce((sum, { length }) => sum + length, 0))
-    const body = new RequestBody(keptBytes, stream, budget, {
+    const body = new RequestBody(http2Limits.keptBytes, stream, budget, {
       cutOff: () => {
         this.cutOffWith(statusOf(overloaded()))
       },
@@ -134,7 +128,7 @@ export class Http2Exchange implements WaitsForClient {
    * message and the end of a unary call come together, however long they take.
    */
   async wholeBody(momentMs: number): Promise<Uint8Array | null> {
-    await this.body.until(() => this.messages > 0, firstMessageMs, this.#clock)
+    await this.body.until(() => this.messages > 0, http2Limits.firstMessageMs, this.#clock)
     await this.body.until(() => false, momentMs, this.#clock)
     return this.body.whole
   }
@@ -171,7 +165,7 @@ export class Http2Exchange implements WaitsForClient {
     if (this.#stream.readableEnded) return
     this.#cancelIdle()
     // Nor is the stream, should its request never end (RFC 9113, 8.1).
-    this.#cancelIdle = this.#clock.after(lingerMs, () => {
+    this.#cancelIdle = this.#clock.after(clientLimits.lingerMs, () => {
       this.#stream.close(constants.NGHTTP2_NO_ERROR)
     })
   }
@@ -240,7 +234,7 @@ export class Http2Exchange implements WaitsForClient {
 
   /** Cuts the client off when it does not read for too long. */
   #waitForClient(bytes: number): Cancel {
-    const cancel = this.#clock.after(stalledMs, () => {
+    const cancel = this.#clock.after(httpTimes.stalledMs, () => {
       this.#stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM)
     })
     this.#waits(bytes)

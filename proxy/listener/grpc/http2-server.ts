@@ -7,6 +7,7 @@ import {
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from 'node:http2'
+import { http2Limits } from '../../bytes/limits.ts'
 import { feelPulse } from '../../clock/pulse.ts'
 import type { Address } from '../../config/types.ts'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
@@ -22,20 +23,8 @@ import {
   type ListenerOptions,
 } from '../listener.ts'
 
-const streamWindowBytes = 256 * 1024
-/** One slow stream must not hold up the others of its connection. */
-const connectionWindowBytes = 16 * 1024 * 1024
-/** What Node may keep for one connection, mostly headers. */
-const maxSessionMiB = 64
 /** A client that is silent for one to two times this long is pinged, and cut off after the same time again. */
 const pulseMs = 30_000
-/**
- * Calls that one connection may cancel: a proxy before many clients cancels hundreds a second. Beyond it
- * Node sends GOAWAY, as it does for floods of empty, unknown and invalid frames, and of what it must answer.
- */
-const resets = { streamResetBurst: 500, streamResetRate: 500 }
-/** Pings and settings of one connection in `pulseMs`. Some clients measure each round trip by a ping. */
-const maxControlFrames = 300_000
 const flooded = Object.assign(new Error('too many pings or settings'), { code: 'ERR_HTTP2_FLOOD' })
 
 /** `maxRequestBytes` is of one message of a client. */
@@ -59,12 +48,13 @@ export class Http2Server implements Listener {
   constructor(options: Http2ServerOptions) {
     this.#options = options
     this.#server = createServer({
-      maxSessionMemory: maxSessionMiB,
+      maxSessionMemory: http2Limits.clientSessionMiB,
       ...metadataOptions,
-      ...resets,
+      // Beyond them Node sends GOAWAY, as for floods of empty, unknown and invalid frames, and of what it must answer.
+      ...http2Limits.resets,
       settings: {
         maxConcurrentStreams: options.grpcLimits.maxStreams,
-        initialWindowSize: streamWindowBytes,
+        initialWindowSize: http2Limits.streamWindowBytes,
         enablePush: false,
       },
     })
@@ -111,7 +101,7 @@ export class Http2Server implements Listener {
   #track(session: ServerHttp2Session): void {
     this.#sessions.set(session, { drains: 0, streams: 0 })
     this.#options.observer.connectionsChanged(this.#sessions.size)
-    session.setLocalWindowSize(connectionWindowBytes)
+    session.setLocalWindowSize(http2Limits.clientWindowBytes)
     // A client that vanished silently must not hold streams and connections for ever.
     const stopPulse = feelPulse({
       clock: this.#options.clock,
@@ -144,12 +134,13 @@ export class Http2Server implements Listener {
   /** @returns counts a frame, and ends a connection on which too many come */
   #flood(session: ServerHttp2Session): () => void {
     const { clock } = this.#options
+    const { count, inMs } = http2Limits.controlFrames
     let frames = 0
     let sinceMs = clock.nowMs()
     return () => {
-      if (++frames <= maxControlFrames) return
+      if (++frames <= count) return
       const nowMs = clock.nowMs()
-      if (nowMs - sinceMs < pulseMs) session.destroy(flooded, constants.NGHTTP2_ENHANCE_YOUR_CALM)
+      if (nowMs - sinceMs < inMs) session.destroy(flooded, constants.NGHTTP2_ENHANCE_YOUR_CALM)
       frames = 0
       sinceMs = nowMs
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { shortBytes, type ByteBudget, type WaitsForClient } from '../../bytes/byte-budget.ts'
+import type { ByteBudget, WaitsForClient } from '../../bytes/byte-budget.ts'
 import { GrowingBuffer } from '../../bytes/growing-buffer.ts'
+import { budgetLimits } from '../../bytes/limits.ts'
 import type { Clock } from '../../clock/clock.ts'
 import type { ByteStream } from '../../upstream/wire.ts'
 
@@ -63,7 +64,7 @@ export class RequestBody implements ByteStream {
   push(piece: Uint8Array): void {
     if (this.#end) return
     this.#kept.push(piece)
-    if (this.#kept.length > (this.#budget.isTight ? shortBytes : this.#keepBytes))
+    if (this.#kept.length > (this.#budget.isTight ? budgetLimits.shortBytes : this.#keepBytes))
       this.#isRepeatable = false
     if (!this.isRepeatable) this.#flow.pause()
     this.#wake()

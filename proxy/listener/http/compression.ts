@@ -3,6 +3,7 @@
 import { pipeline } from 'node:stream'
 import { promisify } from 'node:util'
 import { constants, createGzip, gunzip, gzip } from 'node:zlib'
+import { clientLimits } from '../../bytes/limits.ts'
 import { RelayError, errorKinds, overloaded } from '../../relay/errors.ts'
 import type { ListenerOptions } from '../listener.ts'
 
@@ -35,8 +36,7 @@ export function gzipStream(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8
   return pipeline(body, createGzip(gzipOptions), () => undefined)
 }
 
-/** A gzip body may inflate to so much, or to so many times its length: batches of like calls reach 100 times. */
-const inflation = { bytes: 256 * 1024, ratio: 200 }
+const { inflation } = clientLimits
 
 /**
  * Undoes the `Content-Encoding` of a request.

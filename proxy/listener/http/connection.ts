@@ -2,10 +2,9 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Socket } from 'node:net'
 import type { ByteBudget, WaitsForClient } from '../../bytes/byte-budget.ts'
+import { clientLimits } from '../../bytes/limits.ts'
 
-/** Requests that wait for the one before them. Node reads 64 KiB at once, and with bodies they are fewer. */
-const maxWaiting = 1_024
-/** What Node keeps for one of them. */
+/** What Node keeps for a request that waits. */
 const waitingBytes = 4 * 1024
 
 /**
@@ -43,7 +42,7 @@ export class Connection implements WaitsForClient {
   /** A request came while another is served. */
   wait(serve: () => void): void {
     this.#budget.hold(waitingBytes)
-    if (this.#waiting.push(serve) > maxWaiting) return this.cutOff()
+    if (this.#waiting.push(serve) > clientLimits.waitingRequests) return this.cutOff()
     this.#socket.pause()
     this.#budget.waits(this, this.#waiting.length * waitingBytes)
   }

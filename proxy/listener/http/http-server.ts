@@ -8,14 +8,13 @@ import {
   type ServerResponse,
 } from 'node:http'
 import type { Socket } from 'node:net'
-import { shortBytes } from '../../bytes/byte-budget.ts'
+import { budgetLimits, clientLimits, httpTimes } from '../../bytes/limits.ts'
 import type { Address } from '../../config/types.ts'
 import { RelayError, errorKinds, type ErrorKind } from '../../relay/errors.ts'
 import {
   closeGraceMs,
   drainQuietMs,
   Doors,
-  stalledMs,
   until,
   type Listener,
   type ListenerObserver,
@@ -33,28 +32,12 @@ import {
 } from './http-exchange.ts'
 import { Upload } from './upload.ts'
 
-/** How long a client may take. */
-const defaultTimeouts = {
-  /** For the head of a request. */
-  headersMs: 30_000,
-  /** From the first byte of a request to the last of its body. */
-  requestMs: 60_000,
-  /** How often both are checked. */
-  checkMs: 1_000,
-  /** Between requests. Longer than with common load balancers (60 s), so that they close first. */
-  keepAliveMs: 75_000,
-  stalledMs,
-}
-
-const maxHeaderBytes = 16 * 1024
-/** How long a refused client may go on sending before its connection is cut. */
-const lingerMs = 2_000
 const tinyPiecesCode = 'TINY_PIECES'
 /** The errors for bytes that are no request, or that came too slowly, by the code of Node's error. */
 const refusals: Readonly<Record<string, readonly [ErrorKind, string]>> = {
   HPE_HEADER_OVERFLOW: [
     errorKinds.headersTooLarge,
-    `the request line and headers are longer than ${maxHeaderBytes} bytes`,
+    `the request line and headers are longer than ${clientLimits.headBytes} bytes`,
   ],
   HPE_INVALID_URL: [errorKinds.badHttp, targetMessage],
   ERR_HTTP_REQUEST_TIMEOUT: [errorKinds.slowRequest, 'the request took too long to arrive'],
@@ -69,7 +52,7 @@ export interface HttpServerOptions extends Pick<
   readonly handler: HttpHandler
   readonly observer: Pick<ListenerObserver, 'connectionsChanged'>
   readonly sockets?: WebSocketServer
-  readonly timeouts?: typeof defaultTimeouts
+  readonly timeouts?: typeof httpTimes
 }
 
 /** An HTTP/1.1 server on `node:http`. WebSockets also see that library, in their upgrade request. */
@@ -87,15 +70,14 @@ export class HttpServer implements Listener {
 
   constructor(options: HttpServerOptions) {
     this.#options = options
-    const { keepAliveMs, headersMs, requestMs, checkMs, stalledMs } =
-      options.timeouts ?? defaultTimeouts
+    const { keepAliveMs, headersMs, requestMs, checkMs, stalledMs } = options.timeouts ?? httpTimes
     this.#settings = { stalledMs, budget: options.budget, isDraining: false }
     this.#server = createServer({
       keepAliveTimeout: keepAliveMs,
       headersTimeout: headersMs,
       requestTimeout: requestMs,
       connectionsCheckingInterval: checkMs,
-      maxHeaderSize: maxHeaderBytes,
+      maxHeaderSize: clientLimits.headBytes,
       // A request to upgrade to another protocol is served as a plain request.
       shouldUpgradeCallback: (request) => options.sockets?.accepts(request) ?? false,
     })
@@ -228,7 +210,7 @@ export class HttpServer implements Listener {
   #hand(exchange: HttpExchange): void {
     const { handler, budget } = this.#options
     const { length } = exchange.body
-    if (length <= shortBytes) return handler.serve(exchange)
+    if (length <= budgetLimits.shortBytes) return handler.serve(exchange)
     budget.turns.run(length, () => {
       if (!exchange.gone) handler.serve(exchange)
     })
@@ -260,7 +242,7 @@ export class HttpServer implements Listener {
     }
     const [kind, message] = refusals[code ?? ''] ?? notHttp
     socket.end(rawAnswer(handler.refuse(new RelayError(kind, message))))
-    clock.after(lingerMs, () => socket.destroy())
+    clock.after(clientLimits.lingerMs, () => socket.destroy())
   }
 }
 

@@ -2,14 +2,14 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { WaitsForClient } from '../../bytes/byte-budget.ts'
 import { GrowingBuffer } from '../../bytes/growing-buffer.ts'
+import { clientLimits } from '../../bytes/limits.ts'
 import { type RelayError, overloaded } from '../../relay/errors.ts'
 import type { HeaderList } from '../../upstream/wire.ts'
 import type { ListenerOptions } from '../listener.ts'
 import { listOf } from '../request-head.ts'
 import { tooLarge } from './compression.ts'
 
-/** Each piece costs a microsecond: no client sends so many that are shorter than this on average. */
-const tinyPieces = { bytes: 64, count: 4_096 }
+const { tinyPieces } = clientLimits
 
 /** The body of a request while it comes in. What is refused is dropped, and so is all that comes after it. */
 export class Upload implements WaitsForClient {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ByteBudget } from '../../bytes/byte-budget.ts'
+import { nodeLimits } from '../../bytes/limits.ts'
 import { Cancellation, type CancelSignal } from '../../clock/cancellation.ts'
 import { bufferOf, Cursor, memberOf, spaceEnd } from '../../json/scanner.ts'
 import { type Incoming, type Outgoing, TransportError, wholeBody } from '../../upstream/wire.ts'
@@ -12,8 +13,6 @@ export const open = Buffer.from('[')
 export const comma = Buffer.from(',')
 export const close = Buffer.from(']')
 
-/** A joined answer is collected up to this; the items of a longer one are sent singly. */
-const maxAnswerBytes = 16 * 1024 * 1024
 /** The statuses with which nodes refuse batches, or too long ones. */
 const refusals: ReadonlySet<number> = new Set([400, 404, 405, 415, 422, 501])
 /** Parse error, invalid request, no such method: the codes with which nodes refuse a batch. */
@@ -109,7 +108,7 @@ async function sendGroup(url: NodeUrl, items: readonly Item[], budget: ByteBudge
   try {
     const body = joined(waiting.map(({ request }) => request.body as Uint8Array))
     const incoming = await url.transport.send({ ...first.request, body }, cancellation)
-    const answer = await wholeBody(incoming.body, maxAnswerBytes, budget)
+    const answer = await wholeBody(incoming.body, nodeLimits.wholeBytes, budget)
     share(url, waiting, incoming, answer)
   } catch (error) {
     for (const { reject } of waiting) reject(error)

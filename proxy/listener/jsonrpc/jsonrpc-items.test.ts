@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import fc from 'fast-check'
 import { ByteBudget } from '../../bytes/byte-budget.ts'
+import { clientLimits } from '../../bytes/limits.ts'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
 import type { Relay } from '../../relay/relay.ts'
 import {
@@ -13,7 +14,9 @@ import {
   sentText,
   startListener,
 } from '../testing/listener-fixture.ts'
-import { batchPieces, waveItems } from './jsonrpc-items.ts'
+import { batchPieces } from './jsonrpc-items.ts'
+
+const { waveItems } = clientLimits
 
 async function post(url: string, body: string) {
   const response = await fetch(url, { method: 'POST', body })

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { itemBytes } from '../../bytes/turns.ts'
 import type { ByteBudget } from '../../bytes/byte-budget.ts'
 import { GrowingBuffer } from '../../bytes/growing-buffer.ts'
+import { budgetLimits, clientLimits, nodeLimits } from '../../bytes/limits.ts'
 import type { Span } from '../../json/scanner.ts'
 import { CallAborted, RelayError, errorKinds } from '../../relay/errors.ts'
 import type { Journal } from '../../relay/call.ts'
@@ -14,11 +14,7 @@ import { JoinedRequests, close, comma, open } from './joined-requests.ts'
 import { makeJsonRpcCall, type CallOrigin, type JsonRpcCall } from './jsonrpc-call.ts'
 import { JsonRpcRequest, errorBytes, type RequestBody } from './jsonrpc-request.ts'
 
-/** Items of one batch that are asked for at the same time. */
-export const waveItems = 100
-
-/** A batch's answer up to this size is sent as a whole; a longer one as it comes. */
-const maxCollectedBytes = 1024 * 1024
+const { waveItems } = clientLimits
 
 /** The answer to one item: bytes, a stream that is too long to collect, or null for none. */
 export type ItemAnswer = Body | null
@@ -58,7 +54,7 @@ export async function answerBody(
   )
   const collected = new GrowingBuffer(budget)
   try {
-    while (collected.length <= maxCollectedBytes) {
+    while (collected.length <= nodeLimits.collectedBytes) {
       const next = await pieces.next()
       if (next.done) return collected.length === 0 ? null : collected.bytes
       collected.push(next.value)
@@ -83,7 +79,7 @@ export async function* batchPieces<Item>(
   for (let from = 0; from < items.length; from += waveItems) {
     const wave = items.slice(from, from + waveItems)
     await new Promise<void>((resolve) => {
-      budget.turns.run(wave.length * itemBytes, resolve)
+      budget.turns.run(wave.length * budgetLimits.itemBytes, resolve)
     })
     const joined = new JoinedRequests(wave.length, budget)
     const answers = wave.map(async (item, at) => {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { isAscii, isUtf8 } from 'node:buffer'
+import { clientLimits } from '../../bytes/limits.ts'
 import { FoundJson } from '../../json/place.ts'
 import {
   bufferOf,
   Cursor,
   isSpace,
-  maxNesting,
   membersOf,
   parseJson,
   parseSpan,
@@ -18,10 +18,7 @@ import {
 import type { Classification } from '../../chain/types.ts'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
 
-/** More items than this in one batch are refused together. */
-const maxBatchItems = 1_000
-/** In one member of a request, or one item of a batch: each costs some 30 ns, and no client sends so many. */
-const maxValues = 250_000
+const { batchItems, nesting, values: maxValues } = clientLimits
 
 /** The content of a request body: one request, or several. Items of a batch were checked to be JSON. */
 export type RequestBody =
@@ -48,8 +45,8 @@ function readBatch(body: Uint8Array, start: number): RequestBody {
   const items: Span[] = []
   const cursor = new Cursor(body, start, maxValues)
   while (cursor.next()) {
-    if (items.length === maxBatchItems)
-      throw invalid(`the batch has more than ${maxBatchItems} items; send it in parts`)
+    if (items.length === batchItems)
+      throw invalid(`the batch has more than ${batchItems} items; send it in parts`)
     items.push({ start: cursor.valueStart, end: cursor.valueEnd })
   }
   checkEnd(body, { start, end: body.length }, cursor.end)
@@ -65,7 +62,7 @@ function checkEnd(body: Uint8Array, span: Span, end: number): void {
   if (at >= body.length) throw parseError('the request body ends before its JSON does')
   throw parseError(
     end < 0
-      ? `the request body is not JSON, or nested over ${maxNesting} levels, or has over ${maxValues} values: wrong byte at offset ${at}`
+      ? `the request body is not JSON, or nested over ${nesting} levels, or has over ${maxValues} values: wrong byte at offset ${at}`
       : `the request body goes on behind its JSON, at offset ${at}`,
   )
 }

@@ -2,16 +2,15 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Duplex } from 'node:stream'
 import { WebSocket } from 'ws'
-import { shortBytes, type WaitsForClient } from '../../bytes/byte-budget.ts'
+import type { WaitsForClient } from '../../bytes/byte-budget.ts'
+import { budgetLimits, httpTimes, socketTimes } from '../../bytes/limits.ts'
 import type { Cancel } from '../../clock/clock.ts'
 import type { SocketLimits } from '../../config/types.ts'
 import type { Body, ByteStream } from '../../upstream/wire.ts'
 import { brokenOff } from '../calls.ts'
-import { type ListenerOptions, stalledMs } from '../listener.ts'
+import type { ListenerOptions } from '../listener.ts'
 import { controlBytes, overheadBytes, UnfinishedMessage } from './unfinished-message.ts'
 
-/** How long a client may take to answer a goodbye, and to read what is left. */
-const closeTimeoutMs = 5_000
 /** The estimated size of a stream while it waits. */
 const streamBytes = 1024 * 1024
 /** The estimated size of a new client's answer, as a part of the bound. */
@@ -130,7 +129,7 @@ export class ClientSocket implements WaitsForClient {
     this.#dropHeld()
     // The answer to the goodbye may be behind messages that were not read.
     this.ws.resume()
-    this.#cancelEnd = this.#serving.clock.after(closeTimeoutMs, () => {
+    this.#cancelEnd = this.#serving.clock.after(socketTimes.closeMs, () => {
       this.ws.terminate()
     })
   }
@@ -158,7 +157,7 @@ export class ClientSocket implements WaitsForClient {
     const isHere = body instanceof Uint8Array
     this.#likelyBytes = Math.max(isHere ? body.length : streamBytes, (this.#likelyBytes * 7) / 8)
     // A stream that waits has collected about so much.
-    const heldBytes = isHere ? body.length : shortBytes
+    const heldBytes = isHere ? body.length : budgetLimits.shortBytes
     this.#count(heldBytes)
     while ((this.#streaming ?? this.#drained) !== null) await (this.#streaming ?? this.#drained)
     this.#count(-heldBytes)
@@ -264,6 +263,7 @@ export class ClientSocket implements WaitsForClient {
   }
 
   async #drain(): Promise<void> {
+    const { stalledMs } = httpTimes
     const cancel = this.#serving.clock.after(stalledMs, () => {
       this.close(closeCodes.notRead, `nothing of the answers was read in ${stalledMs / 1000} s`)
     })

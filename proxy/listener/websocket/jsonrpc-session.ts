@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { clientLimits } from '../../bytes/limits.ts'
 import { brokenOff, errorOf } from '../calls.ts'
 import type { CallOrigin } from '../jsonrpc/jsonrpc-call.ts'
-import {
-  answerBody,
-  waveItems,
-  type ItemContext,
-  type JsonRpcServing,
-} from '../jsonrpc/jsonrpc-items.ts'
+import { answerBody, type ItemContext, type JsonRpcServing } from '../jsonrpc/jsonrpc-items.ts'
 import {
   JsonRpcRequest,
   errorBytes,
@@ -117,7 +113,7 @@ export class JsonRpcSession {
     try {
       const body = readBody(message)
       // The items of a batch that are in flight at once.
-      const weight = body.kind === 'batch' ? Math.min(body.items.length, waveItems) : 1
+      const weight = body.kind === 'batch' ? Math.min(body.items.length, clientLimits.waveItems) : 1
       this.#await(weight, message, this.#answer(message, body, guid))
     } catch (cause) {
       const error = errorOf(cause)

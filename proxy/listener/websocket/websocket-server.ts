@@ -3,6 +3,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer as Upgrader } from 'ws'
+import { socketTimes } from '../../bytes/limits.ts'
 import type { Cancel } from '../../clock/clock.ts'
 import { Calls } from '../calls.ts'
 import { readDirectives } from '../directives.ts'
@@ -14,14 +15,11 @@ import type { ListenerOptions } from '../listener.ts'
 import { JsonRpcSession } from './jsonrpc-session.ts'
 import { ClientSocket, closeCodes } from './client-socket.ts'
 
-/** The end of a message has to come this long after its beginning, as that of a body. */
-const messageMs = 60_000
 /** How often the sockets are checked. */
 const checkMs = 15_000
-/** A client that was silent for this long is sent a ping ... */
+/** A client that was silent for this long is sent a ping. */
 const quietMs = 30_000
-/** ... and is cut off when it did not even answer that. */
-const silentMs = 75_000
+const { messageMs, silentMs } = socketTimes
 
 /** JSON-RPC on the WebSockets of one HTTP server: how they begin, stay alive, and end. */
 export class WebSocketServer {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { subscriptionLimits } from '../../bytes/limits.ts'
 import { unlessAborted } from '../../clock/cancellation.ts'
 import { LogIndex, type Log } from '../../integrity/log-index.ts'
 import type { LogFilter } from '../../integrity/logs.ts'
@@ -8,14 +9,10 @@ import { CallAborted } from '../../relay/errors.ts'
 import { askFor, BackfillError, type Ask, type OwnQuestion } from '../ask.ts'
 import type { Position } from '../family.ts'
 
-/** Beyond so many, filters share one question about each block. */
-const maxOwnQuestions = 4
-/** A block with longer logs is asked about filter by filter. */
-const maxSharedBytes = 16 * 1024 * 1024
 /** No log fits it: what answers has the block. */
 const nobody = { address: `0x${'0'.repeat(40)}` }
 
-type Asked = Pick<OwnQuestion, 'prefer' | 'signal' | 'maxBytes'>
+type Asked = Pick<OwnQuestion, 'prefer' | 'signal'>
 
 /** The logs of blocks, for all filters. */
 export class EthereumLogs {
@@ -31,7 +28,8 @@ export class EthereumLogs {
 
   /** All logs of a block that fit, in their order. @throws what asking throws */
   async fetch(block: Position, filter: LogFilter, asked: Asked): Promise<readonly Uint8Array[]> {
-    const index = this.filters > maxOwnQuestions ? await this.#all(block, asked) : null
+    const index =
+      this.filters > subscriptionLimits.ownQuestions ? await this.#all(block, asked) : null
     const logs = index?.matching(filter) ?? (await this.#request(block, filter.fields, asked))
     return logs.map(({ event }) => event)
   }
@@ -50,8 +48,7 @@ export class EthereumLogs {
   /** Null where a node answers only what a filter makes short, or knows better which logs fit. */
   async #requestAll(block: Position, asked: Asked): Promise<LogIndex | null> {
     try {
-      const all = { ...asked, maxBytes: maxSharedBytes }
-      const index = new LogIndex(await this.#request(block, {}, all))
+      const index = new LogIndex(await this.#request(block, {}, asked))
       return index.isComplete ? index : null
     } catch (error) {
       if (!(error instanceof BackfillError)) throw error

@@ -2,19 +2,15 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ByteBudget } from '../../bytes/byte-budget.ts'
 import { GrowingBuffer } from '../../bytes/growing-buffer.ts'
+import { nodeLimits } from '../../bytes/limits.ts'
 import type { CancelSignal } from '../../clock/cancellation.ts'
 import type { Clock } from '../../clock/clock.ts'
 import { aborted, type HeaderList, type Incoming, TransportError } from '../wire.ts'
 import { ReplyBody, type Flow } from './reply-body.ts'
 
-/** A longer body is a stream. */
-const collectBytes = 1024 * 1024
-/** So is one over this while the budget is tight. */
-const tightBytes = 32 * 1024
+const { collectedBytes, tightBytes, interims } = nodeLimits
 /** So long a piece takes its turn. */
 const pacedBytes = 16 * 1024
-/** Interim answers (1xx) before the answer itself. */
-const maxInterims = 16
 
 export interface WireOptions {
   /** `rpc-router/1.2.3`. */
@@ -86,8 +82,8 @@ export abstract class Exchange {
 
   /** An interim answer has come, which nobody wants. */
   protected interim(): void {
-    if (++this.#interims <= maxInterims) return
-    this.fail(new TransportError('protocol', `over ${maxInterims} interim answers`))
+    if (++this.#interims <= interims) return
+    this.fail(new TransportError('protocol', `over ${interims} interim answers`))
   }
 
   /** A part of the body has come. */
@@ -97,7 +93,7 @@ export abstract class Exchange {
     const { isTight } = this.options.budget
     this.#collected.push(piece, isTight ? undefined : this)
     const { length } = this.#collected
-    if (length > (isTight ? tightBytes : collectBytes)) this.handOn()
+    if (length > (isTight ? tightBytes : collectedBytes)) this.handOn()
     else if (piece.length > pacedBytes) this.#pace(piece.length)
   }
 

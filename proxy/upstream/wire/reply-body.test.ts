@@ -3,11 +3,13 @@
 import { expect, test } from 'vitest'
 import { ByteBudget } from '../../bytes/byte-budget.ts'
 import { GrowingBuffer } from '../../bytes/growing-buffer.ts'
+import { nodeLimits } from '../../bytes/limits.ts'
 import { VirtualClock } from '../../clock/testing/virtual-clock.ts'
-import { ReplyBody, waitingBytes, type Flow } from './reply-body.ts'
+import { ReplyBody, type Flow } from './reply-body.ts'
 import type { TransportError } from '../wire.ts'
 
 const stallMs = 30_000
+const waitingBytes = nodeLimits.unreadBytes
 
 /** A stream whose first piece is there. */
 function fixture(different: { stallMs?: number | null; flow?: Flow } = {}) {

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { GrowingBuffer } from '../../bytes/growing-buffer.ts'
+import { nodeLimits } from '../../bytes/limits.ts'
 import type { Cancel, Clock } from '../../clock/clock.ts'
 import { aborted, type BodyStream, TransportError } from '../wire.ts'
-
-/** Bytes that wait for their reader before the source is paused. */
-export const waitingBytes = 64 * 1024
 
 /** What bytes come from, and can be paused. */
 export interface Flow {
@@ -73,7 +71,7 @@ export class ReplyBody implements BodyStream, AsyncIterator<Uint8Array, undefine
     if (this.#over !== null || chunk.length === 0) return
     if (this.#waiter) return this.#wake()?.resolve({ done: false, value: chunk })
     this.#waiting.push(chunk)
-    if (this.#waiting.length >= waitingBytes && !this.#paused) {
+    if (this.#waiting.length >= nodeLimits.unreadBytes && !this.#paused) {
       this.#paused = true
       this.#options.flow.pause()
     }

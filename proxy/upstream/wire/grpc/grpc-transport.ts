@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { constants, type ClientHttp2Stream } from 'node:http2'
+import { http2Limits } from '../../../bytes/limits.ts'
 import type { Cancel } from '../../../clock/clock.ts'
 import type { NodeUrlConfig } from '../../../config/types.ts'
-import { Http2Sessions, streamWindowBytes } from './http2-sessions.ts'
+import { Http2Sessions } from './http2-sessions.ts'
 import { faultOf } from '../wire-fault.ts'
 import { Exchange, exchange, type WireOptions } from '../exchange.ts'
 import { TransportError } from '../../wire.ts'
@@ -45,7 +46,7 @@ export function createGrpcTransport(config: NodeUrlConfig, options: WireOptions)
 class GrpcExchange extends Exchange {
   /** A stream may be silent for any time; whether the node is there, its connection shows. */
   protected readonly stallMs = null
-  protected override readonly behindBytes = streamWindowBytes
+  protected override readonly behindBytes = http2Limits.streamWindowBytes
   #stream: ClientHttp2Stream | null = null
   #cancelLinger: Cancel = () => {}
   #lingers = false

@@ -1,29 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { connect, type ClientHttp2Session } from 'node:http2'
+import { http2Limits } from '../../../bytes/limits.ts'
 import type { Cancel, Clock } from '../../../clock/clock.ts'
 import { feelPulse } from '../../../clock/pulse.ts'
 import type { TlsOptions } from '../upstream-target.ts'
 import { TransportError } from '../../wire.ts'
 
-/** So much of each stream is held here for a client that does not read: 5 MB a second from a node 50 ms away. */
-export const streamWindowBytes = 256 * 1024
 /** What a node allows at once when it does not say. */
 const usualStreams = 100
-/** No connection carries more than this, also where the node would allow it. */
-const maxStreams = 256
-/** Streams that nobody reads must not hold up the others of their connection. */
-const connectionWindowBytes = maxStreams * streamWindowBytes
-/**
- * A connection takes no new streams once so many were reset: nodes end one on which clients reset too many,
- * with all that it carries (Node counts to 1,000).
- */
-const maxResets = 100
-/**
- * Of what Node keeps for one connection. Past it, Node resets streams whose answers begin: so it is more
- * than `maxStreams` have waiting, a request of 1.25 MiB and their headers each.
- */
-const maxSessionMegabytes = 512
 /** A connection that is not there by then is given up. */
 const connectTimeoutMs = 10_000
 /** A connection that is silent for one to two times as long is asked for a sign of life, and has as long for it. */
@@ -31,17 +16,14 @@ const pulseMs = 15_000
 /** An idle one is closed, below what common load balancers close at (60 s). */
 const idleMs = 30_000
 
-/** Of a call's metadata, names and values; more than this some nodes end the whole connection for. */
-export const maxMetadataBytes = 16 * 1024
-
 /**
  * How a session of Node takes and gives metadata: as it is, so that it is no reason to fail, and to
  * blame a node. It is bounded by its bytes alone: an entry has one at least, and room for more than
  * that much is made for it on the wire.
  */
 export const metadataOptions = {
-  maxHeaderListPairs: maxMetadataBytes,
-  maxSendHeaderBlockLength: 16 * maxMetadataBytes,
+  maxHeaderListPairs: http2Limits.metadataBytes,
+  maxSendHeaderBlockLength: 16 * http2Limits.metadataBytes,
   // Space around a value: it is taken off, where the whole entry would go.
   strictFieldWhitespaceValidation: false,
   // A name that comes twice where HTTP wants it once.
@@ -83,7 +65,7 @@ export class Http2Sessions {
   leave(session: Session, wasReset = false): void {
     const { http2 } = session
     session.streams -= 1
-    if (wasReset && ++session.resets >= maxResets) session.isOpen = false
+    if (wasReset && ++session.resets >= http2Limits.nodeResets) session.isOpen = false
     if (session.streams > 0 || http2.destroyed) return
     if (!session.isOpen) return http2.close()
     session.cancelIdle()
@@ -102,8 +84,8 @@ export class Http2Sessions {
     const http2 = connect(this.#authority, {
       ...this.#tls,
       ...metadataOptions,
-      maxSessionMemory: maxSessionMegabytes,
-      settings: { enablePush: false, initialWindowSize: streamWindowBytes },
+      maxSessionMemory: http2Limits.nodeSessionMiB,
+      settings: { enablePush: false, initialWindowSize: http2Limits.streamWindowBytes },
     })
     const cancelConnecting = this.#clock.after(connectTimeoutMs, () => {
       http2.destroy(new TransportError('refused', 'no connection in time', false))
@@ -136,7 +118,7 @@ export class Http2Sessions {
     http2.on('connect', () => {
       cancelConnecting()
       // All calls may have been cancelled before, and the connection closed.
-      if (!http2.destroyed) http2.setLocalWindowSize(connectionWindowBytes)
+      if (!http2.destroyed) http2.setLocalWindowSize(http2Limits.nodeWindowBytes)
     })
     // Each stream gets the error by itself; there is nobody else to report it to.
     http2.on('error', gone)
@@ -151,5 +133,5 @@ export class Http2Sessions {
 function hasRoom({ http2, streams, isOpen }: Session): boolean {
   if (!isOpen || http2.closed || http2.destroyed) return false
   const { maxConcurrentStreams = usualStreams } = http2.connecting ? {} : http2.remoteSettings
-  return streams < Math.min(Math.max(1, maxConcurrentStreams), maxStreams)
+  return streams < Math.min(Math.max(1, maxConcurrentStreams), http2Limits.nodeStreams)
 }

@@ -8,6 +8,7 @@ import {
   createZstdDecompress,
 } from 'node:zlib'
 import { Pool, type Dispatcher } from 'undici'
+import { nodeLimits } from '../../../bytes/limits.ts'
 import type { NodeUrlConfig } from '../../../config/types.ts'
 import { Exchange, exchange, type WireOptions } from '../exchange.ts'
 import { faultOf } from '../wire-fault.ts'
@@ -29,8 +30,7 @@ const decoders: Readonly<Record<string, () => Transform>> = {
 /** No coding at all; and what some servers write there by mistake, the text's own encoding. */
 const plainCodings: ReadonlySet<string> = new Set(['', 'identity', 'utf-8', 'utf8'])
 
-/** A body that is decoded to more than this, and to so many times its length, is a bomb. */
-const bomb = { bytes: 64 * 1024 * 1024, ratio: 500 }
+const { inflation, silentMs } = nodeLimits
 
 /**
  * HTTP/1.1 to one URL through a pool of kept-alive connections. Answers over 1 MiB are streams, which
@@ -72,7 +72,7 @@ export function createHttpTransport(config: NodeUrlConfig, options: WireOptions)
 
 /** One request and its answer on undici's callbacks, which cost a third less than its promises. */
 class UndiciExchange extends Exchange implements Dispatcher.DispatchHandler {
-  protected readonly stallMs = 30_000
+  protected readonly stallMs = silentMs
   #controller: Dispatcher.DispatchController | null = null
   /** Makes what undoes the coding of the body; null for a body without one. */
   #newDecoder: (() => Transform) | null = null
@@ -135,8 +135,8 @@ class UndiciExchange extends Exchange implements Dispatcher.DispatchHandler {
     return decoder
       .on('data', (chunk: Buffer) => {
         bytes += chunk.length
-        if (bytes > bomb.bytes && bytes > bomb.ratio * this.#encodedBytes)
-          this.fail(new TransportError('too-large', `over ${bomb.ratio} times its length`))
+        if (bytes > inflation.bytes && bytes > inflation.ratio * this.#encodedBytes)
+          this.fail(new TransportError('too-large', `over ${inflation.ratio} times its length`))
         else this.push(chunk)
       })
       .on('drain', () => {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { WebSocket } from 'ws'
+import { nodeLimits } from '../../../bytes/limits.ts'
 import type { CancelSignal } from '../../../clock/cancellation.ts'
 import type { Cancel, Clock } from '../../../clock/clock.ts'
 import { closedFault, faultOf, lossOf, refusalOf, unsent } from '../wire-fault.ts'
@@ -11,11 +12,6 @@ import { memberOf } from '../../../json/scanner.ts'
 import { readSocketMessage, spliced } from './ws-message.ts'
 import { SocketSubscription, SocketSubscriptions } from './ws-subscriptions.ts'
 
-const mebibyte = 1024 * 1024
-/** No message of a node is longer. */
-const maxMessageBytes = 64 * mebibyte
-/** What waits to be sent; beyond, the connection takes no more requests. */
-const maxWaitingBytes = 16 * mebibyte
 const connectTimeoutMs = 5_000
 const subscribeTimeoutMs = 30_000
 const pingMs = 10_000
@@ -79,7 +75,7 @@ export class WebSocketConnection {
       ...target.tls,
       headers: auth,
       perMessageDeflate: false,
-      maxPayload: maxMessageBytes,
+      maxPayload: nodeLimits.messageBytes,
     })
     this.#cancelTimer = clock.after(connectTimeoutMs, () => {
       this.#end(new TransportError('refused', `no WebSocket in ${connectTimeoutMs} ms`, false))
@@ -117,7 +113,7 @@ export class WebSocketConnection {
   }
 
   get isUsable(): boolean {
-    return this.#takesRequests && this.#socket.bufferedAmount < maxWaitingBytes
+    return this.#takesRequests && this.#socket.bufferedAmount < nodeLimits.unsentBytes
   }
 
   /** Requests that wait for their answer, and subscriptions. */

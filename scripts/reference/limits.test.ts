@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import * as limits from '../../proxy/bytes/limits.ts'
+import { settings, type SettingName } from '../../proxy/config/settings.ts'
+
+const page = readFileSync(join(import.meta.dirname, '../../docs/reference/limits.md'), 'utf8')
+/** Rows of tables, and paragraphs in one line. */
+const blocks = page.split(/\n(?=\|)|\n\n/).map((block) => block.replace(/\s+/g, ' '))
+
+function blockWith(text: string): string {
+  const found = blocks.filter((block) => block.includes(text))
+  expect(found, `what of limits.md has ${text}`).toHaveLength(1)
+  return found[0]!
+}
+
+const words = new Map([
+  [1 / 2, 'half'],
+  [3 / 4, 'three quarters'],
+  [4, 'four'],
+])
+
+/** As the page writes a bound of this name. */
+function figure(name: string, value: number): string {
+  if (name.endsWith('MiB')) return `${value} MiB`
+  if (/bytes$/i.test(name)) {
+    if (value < 1024) return `${value} bytes`
+    return value < 1024 ** 2 ? `${value / 1024} KiB` : `${value / 1024 ** 2} MiB`
+  }
+  if (name.endsWith('Ms')) return `${value / 1000} s`
+  return words.get(value) ?? value.toLocaleString('en-US')
+}
+
+/** Every bound with its name: `clientLimits.tinyPieces.count`. */
+function flat(values: object, prefix = ''): (readonly [string, number])[] {
+  return Object.entries(values).flatMap(([name, value]: [string, number | object]) =>
+    typeof value === 'number'
+      ? [[prefix + name, value] as const]
+      : flat(value, `${prefix}${name}.`),
+  )
+}
+
+/** What stands in the page where each bound does. */
+const places: Readonly<Record<string, readonly string[]>> = {
+  '`max-buffered-bytes`, of': [
+    'budgetLimits.longShare',
+    'budgetLimits.tightShare',
+    'budgetLimits.shortBytes',
+    'nodeLimits.tightBytes',
+  ],
+  'of these, what waits until': ['budgetLimits.waitingShare'],
+  'inflation of a gzip body': ['clientLimits.inflation.bytes', 'clientLimits.inflation.ratio'],
+  'bodies in tiny pieces': ['clientLimits.tinyPieces.count', 'clientLimits.tinyPieces.bytes'],
+  'head of a request': ['clientLimits.headBytes'],
+  'an answer that is collected': ['nodeLimits.collectedBytes', 'nodeLimits.tightBytes'],
+  'what is kept at its source': ['http2Limits.streamWindowBytes', 'http2Limits.nodeWindowBytes'],
+  'a group of joined batch items': ['nodeLimits.wholeBytes'],
+  'events of a subscription whose': ['subscriptionLimits.earlyBytes'],
+  'a gRPC request that is kept': [
+    'http2Limits.keptBytes',
+    'http2Limits.streamWindowBytes',
+    'http2Limits.clientWindowBytes',
+  ],
+  'metadata of a gRPC call': ['http2Limits.metadataBytes', 'http2Limits.clientSessionMiB'],
+  'nesting of JSON': ['clientLimits.nesting'],
+  'values in one member': ['clientLimits.values'],
+  'pipelined requests': ['clientLimits.waitingRequests'],
+  'items of a batch': ['clientLimits.batchItems', 'clientLimits.waveItems'],
+  'bytes of long requests': ['budgetLimits.turnBytes', 'budgetLimits.itemBytes'],
+  'time for a head': ['httpTimes.headersMs', 'httpTimes.requestMs', 'socketTimes.messageMs'],
+  'an idle HTTP/1 connection': [
+    'httpTimes.keepAliveMs',
+    'socketTimes.silentMs',
+    'socketTimes.closeMs',
+  ],
+  'the first message of a unary': ['http2Limits.firstMessageMs', 'clientLimits.lingerMs'],
+  'an answer that its client does not read': ['httpTimes.stalledMs'],
+  'resets of HTTP/2': ['http2Limits.resets.streamResetBurst', 'http2Limits.resets.streamResetRate'],
+  'pings and settings': ['http2Limits.controlFrames.count', 'http2Limits.controlFrames.inMs'],
+  'questions for the logs': [
+    'subscriptionLimits.questionsAtOnce',
+    'subscriptionLimits.ownQuestions',
+  ],
+  'one gRPC connection': [
+    'http2Limits.nodeResets',
+    'http2Limits.nodeStreams',
+    'http2Limits.nodeSessionMiB',
+  ],
+  'interim answers': ['nodeLimits.interims'],
+  "a node's WebSocket": ['nodeLimits.messageBytes', 'nodeLimits.unsentBytes'],
+  'inflation of an answer': ['nodeLimits.inflation.bytes', 'nodeLimits.inflation.ratio'],
+  'a stream that is silent': ['nodeLimits.silentMs', 'nodeLimits.unreadBytes'],
+  '256 connections': [
+    'adminLimits.maxConnections',
+    'adminLimits.requestMs',
+    'adminLimits.idleMs',
+    'adminLimits.keepAliveMs',
+    'adminLimits.maxHeaderBytes',
+    'adminLimits.maxBodyBytes',
+  ],
+}
+
+test('limits.md has every bound that has no key, and nothing else', () => {
+  const bounds = new Map(flat(limits).filter(([name]) => !name.endsWith('.checkMs')))
+  expect(new Set(Object.values(places).flat())).toEqual(new Set(bounds.keys()))
+  for (const [text, names] of Object.entries(places))
+    for (const name of names)
+      expect(` ${blockWith(text)}`).toMatch(
+        new RegExp(`[^\\d,.]${figure(name, bounds.get(name)!)}(?!\\d|,\\d)`),
+      )
+  const fixed = blocks.filter((block) => block.startsWith('|') && block.includes('(fixed)'))
+  const isListed = (block: string) => Object.keys(places).some((text) => block.includes(text))
+  expect(fixed.filter((block) => !isListed(block))).toEqual([])
+})
+
+test('limits.md has the defaults of the settings', () => {
+  const rows = blocks.filter((block) => block.startsWith('| `'))
+  expect(rows.length).toBeGreaterThan(8)
+  for (const row of rows) {
+    const key = /`([^`]*)`/.exec(row)![1] as SettingName
+    const text = settings[key].default
+    if (text === null) continue
+    const spaced = text.replace(/(?<=\d)(?=[A-Z])/, ' ').replace(/(?<=\d)m$/, ' min')
+    const written = /^\d+$/.test(text) ? Number(text).toLocaleString('en-US') : spaced
+    expect(row.split('|')[2]!.trim()).toBe(written)
+  }
+})
