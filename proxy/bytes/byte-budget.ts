@@ -85,3 +85,39 @@ export class ByteBudget {
     }
   }
 }
+
+/** What counts in the budget until it is released, or what a client keeps waiting of it. */
+export abstract class Held implements WaitsForClient {
+  protected readonly budget: ByteBudget
+  heldBytes = 0
+
+  constructor(budget: ByteBudget) {
+    this.budget = budget
+  }
+
+  abstract cutOff(): void
+
+  /** So many more, or fewer where they are negative; never fewer than none. */
+  hold(bytes: number): void {
+    const change = Math.max(bytes, -this.heldBytes)
+    this.heldBytes += change
+    this.budget.hold(change)
+  }
+
+  /** So many of them wait for the client; 0: it has done its part. */
+  waits(bytes = this.heldBytes): void {
+    this.budget.waits(this, bytes)
+  }
+
+  /** The client has sent or read something, and all that is left waits for it. */
+  acted(): void {
+    this.budget.acted(this)
+    this.waits()
+  }
+
+  /** All of them, once or again. */
+  release(): void {
+    this.waits(0)
+    this.hold(-this.heldBytes)
+  }
+}

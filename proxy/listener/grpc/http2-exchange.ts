@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { constants, type ServerHttp2Stream } from 'node:http2'
-import type { ByteBudget, WaitsForClient } from '../../bytes/byte-budget.ts'
+import { Held, type ByteBudget } from '../../bytes/byte-budget.ts'
 import { clientLimits, http2Limits, httpTimes } from '../../bytes/limits.ts'
 import type { Cancel, Clock } from '../../clock/clock.ts'
 import { RelayError, errorKinds, overloaded } from '../../relay/errors.ts'
@@ -23,7 +23,7 @@ export interface ClientConnection {
 }
 
 /** One request of a client and its answer, on an HTTP/2 stream. */
-export class Http2Exchange implements WaitsForClient {
+export class Http2Exchange extends Held {
   readonly verb: string
   readonly path: string
   /** Names are lower case; those of HTTP/2 itself begin with a colon. */
@@ -32,11 +32,9 @@ export class Http2Exchange implements WaitsForClient {
   readonly #stream: ServerHttp2Stream
   readonly #frames = new GrpcFrames()
   readonly #clock: Clock
-  readonly #budget: ByteBudget
   readonly #connection: ClientConnection
   /** Those of the connection when this stream began to wait. */
   #drainsBefore = 0
-  #heldBytes = 0
   readonly #abort = new AbortController()
   #activeMs = 0
   #cancelIdle: Cancel = () => {}
@@ -50,15 +48,15 @@ export class Http2Exchange implements WaitsForClient {
     budget: ByteBudget,
     connection: ClientConnection,
   ) {
+    super(budget)
     const pseudo = (name: string) => headers[headers.indexOf(name) + 1] ?? ''
     this.#stream = stream
     this.#clock = clock
-    this.#budget = budget
     this.#connection = connection
     this.verb = pseudo(':method')
     this.path = pseudo(':path')
     this.headers = headers
-    this.#hold(headers.reduce((sum, { length }) => sum + length, 0))
+    this.hold(headers.reduce((sum, { length }) => sum + length, 0))
     const body = new RequestBody(http2Limits.keptBytes, stream, budget, {
       cutOff: () => {
         this.cutOffWith(statusOf(overloaded()))
@@ -96,8 +94,7 @@ export class Http2Exchange implements WaitsForClient {
         this.#cancelIdle()
         left()
         body.release()
-        budget.waits(this, 0)
-        budget.release(this.#heldBytes)
+        this.release()
         if (!stream.writableFinished || stream.rstCode !== constants.NGHTTP2_NO_ERROR)
           this.#abort.abort()
       })
@@ -202,9 +199,9 @@ export class Http2Exchange implements WaitsForClient {
     })
     stream.respond([':status', '200', ...lowerCase(headers)], { waitForTrailers: true })
     if (body instanceof Uint8Array) {
-      this.#hold(body.length)
+      this.hold(body.length)
       stream.end(body)
-      this.#waits(body.length)
+      this.waits(body.length)
       if (body.length < watchedFromBytes) return
     } else {
       for await (const piece of body) {
@@ -212,12 +209,12 @@ export class Http2Exchange implements WaitsForClient {
         if (stream.destroyed || stream.writableEnded) return
         if (stream.write(piece)) continue
         const heldBytes = piece.length + (body.behindBytes ?? 0)
-        this.#hold(heldBytes)
+        this.hold(heldBytes)
         const unwatch = this.#waitForClient(heldBytes)
         await drained(stream)
         this.#connection.drains += 1
         unwatch()
-        this.#hold(-heldBytes)
+        this.hold(-heldBytes)
       }
       if (stream.destroyed) return
       stream.end()
@@ -225,11 +222,8 @@ export class Http2Exchange implements WaitsForClient {
     stream.once('close', this.#waitForClient(stream.writableLength))
   }
 
-  /** Counts in the budget what waits for the client, until the stream has closed. */
-  #hold(bytes: number): void {
-    if (this.#stream.destroyed) return
-    this.#heldBytes += bytes
-    this.#budget.hold(bytes)
+  override hold(bytes: number): void {
+    if (bytes < 0 || !this.#stream.destroyed) super.hold(bytes)
   }
 
   /** Cuts the client off when it does not read for too long. */
@@ -237,16 +231,16 @@ export class Http2Exchange implements WaitsForClient {
     const cancel = this.#clock.after(httpTimes.stalledMs, () => {
       this.#stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM)
     })
-    this.#waits(bytes)
+    this.waits(bytes)
     return () => {
       cancel()
-      this.#budget.waits(this, 0)
+      this.waits(0)
     }
   }
 
-  #waits(bytes: number): void {
+  override waits(bytes?: number): void {
     this.#drainsBefore = this.#connection.drains
-    this.#budget.waits(this, bytes)
+    super.waits(bytes)
   }
 
   /** The code shows the client the reason. A connection that takes nothing goes as a whole: it keeps what is written to it. */

@@ -72,7 +72,7 @@ export class RequestBody implements ByteStream {
 
   end(as: 'whole' | Error): void {
     this.#end ??= as
-    this.#kept.complete()
+    this.#kept.waits(0)
     this.#wake()
     for (const run of this.#whenWhole.splice(0)) if (this.#end === 'whole') run()
   }

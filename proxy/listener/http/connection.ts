@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Socket } from 'node:net'
-import type { ByteBudget, WaitsForClient } from '../../bytes/byte-budget.ts'
+import { Held, type ByteBudget } from '../../bytes/byte-budget.ts'
 import { clientLimits } from '../../bytes/limits.ts'
 
 /** What Node keeps for a request that waits. */
@@ -11,18 +11,17 @@ const waitingBytes = 4 * 1024
  * One connection of a client. Requests that it sends ahead are served one at a time, each once the one
  * before it is answered, and no more is read meanwhile.
  */
-export class Connection implements WaitsForClient {
+export class Connection extends Held {
   /** Requests whose answer is not written yet; more than one when the client pipelines. */
   inFlight = 0
   /** The newest request, which may still be coming in; null before the first. */
   newest: { readonly complete: boolean } | null = null
   readonly #socket: Socket
-  readonly #budget: ByteBudget
   #waiting: (() => void)[] = []
 
   constructor(socket: Socket, budget: ByteBudget) {
+    super(budget)
     this.#socket = socket
-    this.#budget = budget
     // Node resumes it for the body of any request. Here it may be paused already, and is read all the
     // same: then `pause` does nothing, and the event stops the parser.
     socket.on('resume', () => {
@@ -41,10 +40,10 @@ export class Connection implements WaitsForClient {
 
   /** A request came while another is served. */
   wait(serve: () => void): void {
-    this.#budget.hold(waitingBytes)
+    this.hold(waitingBytes)
     if (this.#waiting.push(serve) > clientLimits.waitingRequests) return this.cutOff()
     this.#socket.pause()
-    this.#budget.waits(this, this.#waiting.length * waitingBytes)
+    this.waits()
   }
 
   /** The request before them is answered. Behind an answer that closes the connection none can be. */
@@ -52,9 +51,8 @@ export class Connection implements WaitsForClient {
     const socket = this.#socket
     if (!this.isWaiting || socket.writableEnded) return
     const serve = this.#waiting.shift()
-    this.#budget.release(waitingBytes)
-    this.#budget.acted(this)
-    this.#budget.waits(this, this.#waiting.length * waitingBytes)
+    this.hold(-waitingBytes)
+    this.acted()
     // It was for a client that does not read the answer before.
     socket.setTimeout(0)
     if (!this.isWaiting) socket.resume()
@@ -65,9 +63,8 @@ export class Connection implements WaitsForClient {
     this.#socket.destroy()
   }
 
-  closed(): void {
-    this.#budget.release(this.#waiting.length * waitingBytes)
-    this.#budget.waits(this, 0)
+  override release(): void {
+    super.release()
     this.#waiting = []
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { ByteBudget, WaitsForClient } from '../../bytes/byte-budget.ts'
+import { Held, type ByteBudget } from '../../bytes/byte-budget.ts'
 import { Cancellation } from '../../clock/cancellation.ts'
 import { bufferOf } from '../../json/scanner.ts'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
@@ -36,7 +36,7 @@ export interface ExchangeSettings {
 const nothing = new Uint8Array()
 
 /** One HTTP request of a client and the way to answer it. */
-export class HttpExchange implements RequestTarget, WaitsForClient {
+export class HttpExchange extends Held implements RequestTarget {
   readonly verb: string
   readonly path: string
   readonly query: string
@@ -50,10 +50,10 @@ export class HttpExchange implements RequestTarget, WaitsForClient {
   readonly head: RequestHead
   readonly #response: ServerResponse
   readonly #settings: ExchangeSettings
-  #heldBytes = 0
   #abort: Cancellation | null = null
 
   constructor(request: IncomingMessage, response: ServerResponse, settings: ExchangeSettings) {
+    super(settings.budget)
     const { path, query, fault } = readTarget(request.url ?? '')
     this.verb = request.method ?? ''
     this.path = path
@@ -78,18 +78,14 @@ export class HttpExchange implements RequestTarget, WaitsForClient {
 
   /** For the server: the response has ended or broken off. */
   closed(): void {
-    this.#settings.budget.release(this.#heldBytes)
-    this.#settings.budget.waits(this, 0)
+    this.release()
     if (this.#response.writableFinished) return
     this.gone = true
     this.#abort?.abort()
   }
 
-  /** Counts bytes in the budget until the response is over. */
-  hold(bytes: number): void {
-    if (this.gone) return
-    this.#heldBytes += bytes
-    this.#settings.budget.hold(bytes)
+  override hold(bytes: number): void {
+    if (!this.gone) super.hold(bytes)
   }
 
   /** Answers with bytes; Node leaves the body out for a HEAD. */
@@ -140,7 +136,7 @@ export class HttpExchange implements RequestTarget, WaitsForClient {
   /** The client does not read as fast as it is answered. */
   #waitForClient(bytes: number): void {
     this.#response.setTimeout(this.#settings.stalledMs)
-    this.#settings.budget.waits(this, bytes)
+    this.waits(bytes)
   }
 
   cutOff(): void {
@@ -173,7 +169,7 @@ export class HttpExchange implements RequestTarget, WaitsForClient {
         this.hold(chunk.length)
         this.#waitForClient(chunk.length)
         await drained(response)
-        this.#settings.budget.waits(this, 0)
+        this.waits(0)
         response.setTimeout(0)
         this.hold(-chunk.length)
       }

@@ -147,7 +147,7 @@ export class HttpServer implements Listener {
     this.#connections.set(socket, connection)
     this.#changed(1)
     socket.once('close', () => {
-      connection.closed()
+      connection.release()
       this.#connections.delete(socket)
       this.#changed(-1)
     })
@@ -181,7 +181,7 @@ export class HttpServer implements Listener {
   ): void {
     const { handler } = this.#options
     const exchange = new HttpExchange(request, response, this.#settings)
-    const upload = new Upload(exchange, this.#options)
+    const upload = new Upload(exchange.fault, this.#options)
     response.on('close', () => {
       this.#count(connection, -1)
       upload.release()
@@ -198,9 +198,9 @@ export class HttpServer implements Listener {
         request.socket.destroySoon()
       })
       .on('end', () => {
-        upload.complete()
+        upload.waits(0)
         if (upload.refusal) return exchange.answer(handler.refuse(upload.refusal))
-        exchange.body = upload.body
+        exchange.body = upload.bytes
         const { contentEncoding } = exchange.head
         if (contentEncoding === null) this.#hand(exchange)
         else this.#inflating = this.#inflating.then(() => this.#decode(exchange, contentEncoding))

@@ -2,14 +2,14 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Duplex } from 'node:stream'
 import { WebSocket } from 'ws'
-import type { WaitsForClient } from '../../bytes/byte-budget.ts'
+import { Held } from '../../bytes/byte-budget.ts'
 import { budgetLimits, httpTimes, socketTimes } from '../../bytes/limits.ts'
 import type { Cancel } from '../../clock/clock.ts'
 import type { SocketLimits } from '../../config/types.ts'
 import type { Body, ByteStream } from '../../upstream/wire.ts'
 import { brokenOff } from '../calls.ts'
 import type { ListenerOptions } from '../listener.ts'
-import { controlBytes, overheadBytes, UnfinishedMessage } from './unfinished-message.ts'
+import { overheadBytes, UnfinishedMessage } from './unfinished-message.ts'
 
 /** The estimated size of a stream while it waits. */
 const streamBytes = 1024 * 1024
@@ -42,10 +42,10 @@ type Serving = Pick<ListenerOptions, 'clock' | 'budget'> & {
  * One WebSocket of a client. Answers are sent one after the other as the client reads them, and
  * notifications as they come. A long answer is sent in fragments, and everything else waits behind it.
  * What waits is kept here: the wire gets the next frame when it is empty, since it would hold many times
- * the bytes of a short one. All that the client has not read counts against one bound and in the budget.
+ * the bytes of a short one. All that the client has not read is held, and counts against one bound.
  * Once it is closed, messages are dropped.
  */
-export class ClientSocket implements WaitsForClient {
+export class ClientSocket extends Held {
   /** The library's socket, to pause it and to check that it lives. All sending goes through this class. */
   readonly ws: WebSocket
   readonly unfinished: UnfinishedMessage
@@ -62,8 +62,6 @@ export class ClientSocket implements WaitsForClient {
   /** Notifications in parts, which sockets share. */
   readonly #held: (readonly Uint8Array[])[] = []
   #wireBytes = 0
-  /** In the wire, and waiting for it. */
-  #unreadBytes = 0
   #cancelEnd: Cancel = () => {}
   /** What the last ping brought, until it is answered. */
   #ping: Buffer | null = null
@@ -71,6 +69,7 @@ export class ClientSocket implements WaitsForClient {
   #likelyBytes: number
 
   constructor(ws: WebSocket, wire: Duplex, serving: Serving) {
+    super(serving.budget)
     this.ws = ws
     this.#wire = wire
     this.#serving = serving
@@ -84,9 +83,9 @@ export class ClientSocket implements WaitsForClient {
     const noteReceived = () => {
       this.receivedMs = this.#serving.clock.nowMs()
     }
-    const controlCame = ({ length }: Buffer) => {
+    const controlCame = (data: Buffer) => {
       noteReceived()
-      unfinished.ended(controlBytes + length)
+      unfinished.control(data)
     }
     this.#wire.prependListener('data', ({ length }: Buffer) => {
       unfinished.came(length)
@@ -94,7 +93,7 @@ export class ClientSocket implements WaitsForClient {
     this.ws
       .on('message', (message: Buffer) => {
         noteReceived()
-        unfinished.ended()
+        unfinished.release()
         if (!this.#isOpen) return
         this.usedMs = this.receivedMs
         received(message)
@@ -110,10 +109,8 @@ export class ClientSocket implements WaitsForClient {
       .on('close', () => {
         // It would keep all that the library has of this client.
         this.#cancelEnd()
-        unfinished.ended()
-        this.#dropHeld()
-        this.#countWire()
-        this.#serving.budget.waits(this, 0)
+        unfinished.release()
+        this.release()
         closed()
       })
   }
@@ -144,7 +141,7 @@ export class ClientSocket implements WaitsForClient {
    * are as long as the last ones.
    */
   hasRoomBeside(calls: number): boolean {
-    const unread = Math.max(this.#unreadBytes, calls * this.#likelyBytes)
+    const unread = Math.max(this.heldBytes, calls * this.#likelyBytes)
     return unread + this.#likelyBytes <= this.#serving.socketLimits.maxBufferedBytes
   }
 
@@ -158,9 +155,9 @@ export class ClientSocket implements WaitsForClient {
     this.#likelyBytes = Math.max(isHere ? body.length : streamBytes, (this.#likelyBytes * 7) / 8)
     // A stream that waits has collected about so much.
     const heldBytes = isHere ? body.length : budgetLimits.shortBytes
-    this.#count(heldBytes)
+    this.hold(heldBytes)
     while ((this.#streaming ?? this.#drained) !== null) await (this.#streaming ?? this.#drained)
-    this.#count(-heldBytes)
+    this.hold(-heldBytes)
     if (!(body instanceof Uint8Array)) await this.#stream(body)
     else if (!this.#send(body)) await this.#untilDrained()
   }
@@ -171,9 +168,9 @@ export class ClientSocket implements WaitsForClient {
    */
   notify(parts: readonly Uint8Array[]): void {
     if (!this.#isOpen) return
-    if (this.#unreadBytes > this.#serving.socketLimits.maxBufferedBytes)
+    if (this.heldBytes > this.#serving.socketLimits.maxBufferedBytes)
       return this.close(closeCodes.notRead, 'the client does not read what it subscribed to')
-    this.#count(sizeOf(parts))
+    this.hold(sizeOf(parts))
     this.#held.push(parts)
     this.#sendHeld()
   }
@@ -219,7 +216,7 @@ export class ClientSocket implements WaitsForClient {
   readonly #written = (): void => {
     this.#countWire()
     if (this.#wire.writableLength > 0) return
-    this.#serving.budget.acted(this)
+    this.acted()
     this.#sendHeld()
     this.#emptied()
   }
@@ -234,27 +231,29 @@ export class ClientSocket implements WaitsForClient {
     for (const parts of this.#held) {
       if (this.#streaming !== null || this.#wire.writableLength > 0) break
       sent += 1
-      this.#count(-sizeOf(parts))
+      this.hold(-sizeOf(parts))
       this.#send(Buffer.concat(parts))
     }
     this.#held.splice(0, sent)
   }
 
   #dropHeld(): void {
-    for (const parts of this.#held.splice(0)) this.#count(-sizeOf(parts))
+    for (const parts of this.#held.splice(0)) this.hold(-sizeOf(parts))
   }
 
   #countWire(): void {
-    const bytes = this.ws.readyState === WebSocket.CLOSED ? 0 : this.#wire.writableLength
-    this.#count(bytes - this.#wireBytes)
+    const bytes = this.#wire.writableLength
+    this.hold(bytes - this.#wireBytes)
     this.#wireBytes = bytes
   }
 
-  #count(bytes: number): void {
-    if (bytes === 0) return
-    this.#unreadBytes += bytes
-    this.#serving.budget.hold(bytes)
-    if (this.#isOpen) this.#serving.budget.waits(this, this.#unreadBytes)
+  override hold(bytes: number): void {
+    super.hold(bytes)
+    this.waits()
+  }
+
+  override waits(): void {
+    super.waits(this.#isOpen ? this.heldBytes : 0)
   }
 
   /** One wait for all callers: until the client has read everything, or is gone. */

@@ -91,7 +91,7 @@ export abstract class Exchange {
     if (this.isOver) return
     if (this.#body) return this.#body.push(piece)
     const { isTight } = this.options.budget
-    this.#collected.push(piece, isTight ? undefined : this)
+    this.#collected.push(piece)
     const { length } = this.#collected
     if (length > (isTight ? tightBytes : collectedBytes)) this.handOn()
     else if (piece.length > pacedBytes) this.#pace(piece.length)
