@@ -3,7 +3,7 @@
 import type { Duplex } from 'node:stream'
 import { WebSocket } from 'ws'
 import { Held } from '../../bytes/byte-budget.ts'
-import { budgetLimits, httpTimes, socketTimes } from '../../bytes/limits.ts'
+import { budgetLimits, httpTimes, nodeLimits, socketTimes } from '../../bytes/limits.ts'
 import type { Cancel } from '../../clock/clock.ts'
 import type { SocketLimits } from '../../config/types.ts'
 import type { Body, ByteStream } from '../../upstream/wire.ts'
@@ -11,8 +11,6 @@ import { brokenOff } from '../calls.ts'
 import type { ListenerOptions } from '../listener.ts'
 import { overheadBytes, UnfinishedMessage } from './unfinished-message.ts'
 
-/** The estimated size of a stream while it waits. */
-const streamBytes = 1024 * 1024
 /** The estimated size of a new client's answer, as a part of the bound. */
 const firstShare = 1 / 8
 const nothing = new Uint8Array()
@@ -55,9 +53,10 @@ export class ClientSocket extends Held {
   receivedMs: number
   /** When its last message came. */
   usedMs: number
-  /** Settles when the long answer was sent. */
-  #streaming: Promise<void> | null = null
-  #drained: Promise<void> | null = null
+  /** Settles when the client has read the last answer. */
+  #last: Promise<unknown> = Promise.resolve()
+  /** A part of a long answer was sent. */
+  #isStreaming = false
   #emptied: () => void = () => {}
   /** Notifications in parts, which sockets share. */
   readonly #held: (readonly Uint8Array[])[] = []
@@ -111,6 +110,7 @@ export class ClientSocket extends Held {
         this.#cancelEnd()
         unfinished.release()
         this.release()
+        this.#emptied()
         closed()
       })
   }
@@ -150,16 +150,19 @@ export class ClientSocket extends Held {
    * @throws the stream's error. If a part of it was sent, the connection is closed as well: nothing else
    *   shows the client that its answer is not complete.
    */
-  async answer(body: Body): Promise<void> {
+  answer(body: Body): Promise<void> {
     const isHere = body instanceof Uint8Array
-    this.#likelyBytes = Math.max(isHere ? body.length : streamBytes, (this.#likelyBytes * 7) / 8)
+    const bytes = isHere ? body.length : nodeLimits.collectedBytes
+    this.#likelyBytes = Math.max(bytes, (this.#likelyBytes * 7) / 8)
     // A stream that waits has collected about so much.
     const heldBytes = isHere ? body.length : budgetLimits.shortBytes
     this.hold(heldBytes)
-    while ((this.#streaming ?? this.#drained) !== null) await (this.#streaming ?? this.#drained)
-    this.hold(-heldBytes)
-    if (!(body instanceof Uint8Array)) await this.#stream(body)
-    else if (!this.#send(body)) await this.#untilDrained()
+    const sent = this.#last.then(() => {
+      this.hold(-heldBytes)
+      return isHere ? this.#pass(body) : this.#stream(body)
+    })
+    this.#last = sent.catch(() => {})
+    return sent
   }
 
   /**
@@ -180,36 +183,39 @@ export class ClientSocket extends Held {
   }
 
   async #stream(body: ByteStream): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.#streaming = promise
-    let isBegun = false
     try {
       for await (const part of body) {
         if (!this.#isOpen) return
-        isBegun = true
-        if (!this.#send(part, false)) await this.#untilDrained()
+        this.#isStreaming = true
+        await this.#pass(part, false)
       }
-      if (!this.#send(nothing)) await this.#untilDrained()
+      await this.#pass(nothing)
     } catch (error) {
-      if (isBegun) this.close(closeCodes.brokenOff, brokenOff(error).message)
+      if (this.#isStreaming) this.close(closeCodes.brokenOff, brokenOff(error).message)
       throw error
     } finally {
-      this.#streaming = null
+      this.#isStreaming = false
       this.#sendHeld()
-      resolve()
     }
   }
 
-  /**
-   * Sends a message, or a part of one; nothing else may be sent before its last part. Its bytes must
-   * not be changed afterwards.
-   * @returns false when the caller should wait until it is drained
-   */
-  #send(bytes: Uint8Array, isLast = true): boolean {
-    if (!this.#isOpen) return true
+  /** Sends an answer, or a part of one. Resolves when the client has read everything, or is gone. */
+  async #pass(bytes: Uint8Array, isLast = true): Promise<void> {
+    this.#send(bytes, isLast)
+    if (!this.#isOpen || this.#wire.writableLength === 0) return
+    const { stalledMs } = httpTimes
+    const cancel = this.#serving.clock.after(stalledMs, () => {
+      this.close(closeCodes.notRead, `nothing of the answers was read in ${stalledMs / 1000} s`)
+    })
+    await new Promise<void>((resolve) => (this.#emptied = resolve))
+    cancel()
+  }
+
+  /** Nothing else may be sent before the last part of a message. Its bytes must not be changed afterwards. */
+  #send(bytes: Uint8Array, isLast = true): void {
+    if (!this.#isOpen) return
     this.ws.send(bytes, { binary: false, fin: isLast }, this.#written)
     this.#countWire()
-    return this.#wire.writableLength === 0
   }
 
   /** A frame left the wire. */
@@ -229,7 +235,7 @@ export class ClientSocket extends Held {
     }
     let sent = 0
     for (const parts of this.#held) {
-      if (this.#streaming !== null || this.#wire.writableLength > 0) break
+      if (this.#isStreaming || this.#wire.writableLength > 0) break
       sent += 1
       this.hold(-sizeOf(parts))
       this.#send(Buffer.concat(parts))
@@ -254,25 +260,6 @@ export class ClientSocket extends Held {
 
   override waits(): void {
     super.waits(this.#isOpen ? this.heldBytes : 0)
-  }
-
-  /** One wait for all callers: until the client has read everything, or is gone. */
-  #untilDrained(): Promise<void> {
-    return (this.#drained ??= this.#drain())
-  }
-
-  async #drain(): Promise<void> {
-    const { stalledMs } = httpTimes
-    const cancel = this.#serving.clock.after(stalledMs, () => {
-      this.close(closeCodes.notRead, `nothing of the answers was read in ${stalledMs / 1000} s`)
-    })
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.#emptied = resolve
-    this.#wire.on('close', resolve)
-    await promise
-    this.#wire.off('close', resolve)
-    cancel()
-    this.#drained = null
   }
 }
 
