@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { createServer, type AddressInfo, type ListenOptions, type Server } from 'node:net'
-import type { Writable } from 'node:stream'
 import type { ByteBudget } from '../bytes/byte-budget.ts'
 import type { ChainInterface } from '../chain/types.ts'
 import { sleep, type Clock } from '../clock/clock.ts'
@@ -161,15 +160,4 @@ function closed(server: Server): Promise<void> {
 export async function until(clock: Clock, isSo: () => boolean, withinMs = Infinity): Promise<void> {
   const untilMs = clock.nowMs() + withinMs
   while (!isSo() && clock.nowMs() < untilMs) await sleep(clock, pollMs)
-}
-
-/** Waits until the client has read all that was written, or has left. */
-export function drained(stream: Writable): Promise<void> {
-  return new Promise((resolve) => {
-    const go = () => {
-      stream.off('drain', go).off('close', go)
-      resolve()
-    }
-    stream.on('drain', go).on('close', go)
-  })
 }

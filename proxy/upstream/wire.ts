@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { Writable } from 'node:stream'
 import { ByteBudget } from '../bytes/byte-budget.ts'
 import { GrowingBuffer } from '../bytes/growing-buffer.ts'
 import type { TransportFault } from '../chain/failure-table.ts'
@@ -157,6 +158,13 @@ export function header(headers: HeaderList, name: string): string | null {
 /** Releases a stream that will not be read; bytes need no such thing. */
 export function release(body: Body): void {
   if (!(body instanceof Uint8Array)) void body[Symbol.asyncIterator]().return?.()
+}
+
+/** Waits until the other end has taken all that was written, or is gone. */
+export function drained(stream: Writable): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  stream.once('drain', resolve).once('close', resolve)
+  return promise.finally(() => stream.off('drain', resolve).off('close', resolve))
 }
 
 const uncounted = new ByteBudget(Infinity)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { constants, type ServerHttp2Stream } from 'node:http2'
-import { Held, type ByteBudget } from '../../bytes/byte-budget.ts'
+import { Held } from '../../bytes/byte-budget.ts'
 import { clientLimits, http2Limits, httpTimes } from '../../bytes/limits.ts'
 import type { Cancel, Clock } from '../../clock/clock.ts'
 import { RelayError, errorKinds, overloaded } from '../../relay/errors.ts'
-import type { Body, HeaderList } from '../../upstream/wire.ts'
+import { drained, type Body, type HeaderList } from '../../upstream/wire.ts'
 import { tooLarge } from '../http/compression.ts'
-import { drained } from '../listener.ts'
+import type { ListenerOptions } from '../listener.ts'
 import { GrpcFrames } from './grpc-messages.ts'
 import { statusOf } from './grpc-headers.ts'
 import { RequestBody } from './request-body.ts'
@@ -39,13 +39,15 @@ export class Http2Exchange extends Held {
   #activeMs = 0
   #cancelIdle: Cancel = () => {}
 
-  /** @param maxMessageBytes of one message of the client */
+  /** @param options the bound is of one message of the client */
   constructor(
     stream: ServerHttp2Stream,
     headers: HeaderList,
-    maxMessageBytes: number,
-    clock: Clock,
-    budget: ByteBudget,
+    {
+      maxRequestBytes,
+      clock,
+      budget,
+    }: Pick<ListenerOptions, 'maxRequestBytes' | 'clock' | 'budget'>,
     connection: ClientConnection,
   ) {
     super(budget)
@@ -71,8 +73,8 @@ export class Http2Exchange extends Held {
       .on('data', (chunk: Buffer) => {
         this.#activeMs = clock.nowMs()
         frames.push(chunk)
-        if (frames.longestBytes > maxMessageBytes)
-          return this.cutOffWith(statusOf(tooLarge(maxMessageBytes)))
+        if (frames.longestBytes > maxRequestBytes)
+          return this.cutOffWith(statusOf(tooLarge(maxRequestBytes)))
         body.push(chunk)
       })
       // After a reset Node reports an end as well, which does not end the body.

@@ -147,14 +147,13 @@ export class Http2Server implements Listener {
   }
 
   #receive(stream: ServerHttp2Stream, rawHeaders: readonly string[]): void {
-    const { maxRequestBytes, clock, budget, serve } = this.#options
     const session = stream.session as ServerHttp2Session
     const connection = this.#sessions.get(session) ?? { drains: 0, streams: 0 }
     this.#count(connection, 1)
     stream.on('close', () => {
       this.#count(connection, -1)
     })
-    serve(new Http2Exchange(stream, rawHeaders, maxRequestBytes, clock, budget, connection))
+    this.#options.serve(new Http2Exchange(stream, rawHeaders, this.#options, connection))
   }
 
   #count(connection: ClientConnection, by: number): void {

@@ -5,12 +5,7 @@ import { GrowingBuffer } from '../../bytes/growing-buffer.ts'
 import { budgetLimits } from '../../bytes/limits.ts'
 import type { Clock } from '../../clock/clock.ts'
 import type { ByteStream } from '../../upstream/wire.ts'
-
-/** Where the pieces come from. */
-interface Flow {
-  pause(): unknown
-  resume(): unknown
-}
+import type { Flow } from '../../upstream/wire/reply-body.ts'
 
 /**
  * A request's body that is sent while it still comes in. It is kept, so that another attempt may send

@@ -111,15 +111,11 @@ export abstract class Exchange {
   protected handOn(): void {
     const { flow, stallMs, behindBytes } = this
     if (this.isOver || this.#body || !flow) return
-    this.#body = new ReplyBody({
-      clock: this.options.clock,
-      ...{ flow, stallMs, behindBytes },
-      collected: this.#collected,
-      length: this.length(),
-      abort: (error) => {
-        this.fail(error)
-      },
-    })
+    const { clock } = this.options
+    const abort = this.fail.bind(this)
+    const [collected, length] = [this.#collected, this.length()]
+    const known = { clock, flow, stallMs, behindBytes, collected, length, abort }
+    this.#body = new ReplyBody(known)
     this.#answer(this.#body)
   }
 

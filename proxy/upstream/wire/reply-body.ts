@@ -31,12 +31,6 @@ export interface ReplyBodyOptions {
 
 type Result = IteratorResult<Uint8Array, undefined>
 
-interface Waiter {
-  readonly resolve: (result: Result) => void
-  readonly reject: (error: TransportError) => void
-  readonly cancelStall: Cancel
-}
-
 const done: Result = { done: true, value: undefined }
 
 /** The body of a long answer: a stream with back-pressure that begins with what was collected. */
@@ -48,7 +42,8 @@ export class ReplyBody implements BodyStream, AsyncIterator<Uint8Array, undefine
   readonly #waiting: GrowingBuffer
   #paused: boolean
   #over: 'ended' | 'left' | TransportError | null = null
-  #waiter: Waiter | null = null
+  #waiter: PromiseWithResolvers<Result> | null = null
+  #cancelStall: Cancel = () => {}
 
   constructor(options: ReplyBodyOptions) {
     const { collected, length, flow } = options
@@ -109,13 +104,12 @@ export class ReplyBody implements BodyStream, AsyncIterator<Uint8Array, undefine
     if (this.#over instanceof TransportError) return Promise.reject(this.#over)
     if (this.#over !== null) return Promise.resolve(done)
     const { clock, stallMs, abort } = this.#options
-    return new Promise((resolve, reject) => {
-      const stalled = () => {
+    if (stallMs !== null)
+      this.#cancelStall = clock.after(stallMs, () => {
         abort(new TransportError('timeout', `nothing more of the answer in ${stallMs} ms`))
-      }
-      const cancelStall = stallMs === null ? () => {} : clock.after(stallMs, stalled)
-      this.#waiter = { resolve, reject, cancelStall }
-    })
+      })
+    this.#waiter = Promise.withResolvers()
+    return this.#waiter.promise
   }
 
   return(): Promise<Result> {
@@ -128,10 +122,10 @@ export class ReplyBody implements BodyStream, AsyncIterator<Uint8Array, undefine
     return Promise.resolve(done)
   }
 
-  #wake(): Waiter | null {
+  #wake(): PromiseWithResolvers<Result> | null {
     const waiter = this.#waiter
     this.#waiter = null
-    waiter?.cancelStall()
+    this.#cancelStall()
     return waiter
   }
 }

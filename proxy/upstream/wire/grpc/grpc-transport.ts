@@ -7,7 +7,7 @@ import type { NodeUrlConfig } from '../../../config/types.ts'
 import { Http2Sessions } from './http2-sessions.ts'
 import { faultOf } from '../wire-fault.ts'
 import { Exchange, exchange, type WireOptions } from '../exchange.ts'
-import { TransportError } from '../../wire.ts'
+import { drained, TransportError } from '../../wire.ts'
 import type { Body, HeaderList, Outgoing, Transport } from '../../wire.ts'
 import { UpstreamTarget } from '../upstream-target.ts'
 
@@ -167,16 +167,6 @@ function split(raw: readonly string[]): { headers: HeaderList; status: number } 
     else headers.push(name, raw[at + 1] as string)
   }
   return { headers, status }
-}
-
-function drained(stream: ClientHttp2Stream): Promise<void> {
-  return new Promise((resolve) => {
-    const go = () => {
-      stream.off('drain', go).off('close', go)
-      resolve()
-    }
-    stream.on('drain', go).on('close', go)
-  })
 }
 
 /** Whether metadata may be more than a server takes: by its bytes and its entries (RFC 9113, 6.5.2). */
