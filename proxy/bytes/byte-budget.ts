@@ -22,7 +22,7 @@ export class ByteBudget {
   readonly turns = new Turns()
   /** Clients that were cut off. */
   cutOffs = 0
-  #heldBytes = 0
+  heldBytes = 0
   /** With their bytes; the first has done nothing for the longest. */
   readonly #waiting = new Map<WaitsForClient, number>()
   #waitingBytes = 0
@@ -31,32 +31,28 @@ export class ByteBudget {
     this.maxBytes = maxBytes
   }
 
-  get heldBytes(): number {
-    return this.#heldBytes
-  }
-
   /** No new body is taken. */
   get isFull(): boolean {
-    return this.#heldBytes >= this.maxBytes
+    return this.heldBytes >= this.maxBytes
   }
 
   /** No long answer is collected, and a connection has few calls at a time. */
   get isTight(): boolean {
-    return this.#heldBytes >= this.maxBytes * tightShare
+    return this.heldBytes >= this.maxBytes * tightShare
   }
 
   /** Whether a body may grow to this length: a new one while there is room, a long one while that leaves room. */
   allows(fromBytes: number, toBytes: number): boolean {
-    if (toBytes > shortBytes) return this.#heldBytes < this.maxBytes * longShare
+    if (toBytes > shortBytes) return this.heldBytes < this.maxBytes * longShare
     return fromBytes > 0 || !this.isFull
   }
 
   hold(bytes: number): void {
-    this.#heldBytes += bytes
+    this.heldBytes += bytes
   }
 
   release(bytes: number): void {
-    this.#heldBytes -= bytes
+    this.heldBytes -= bytes
   }
 
   /** So many of the bytes that are held wait for this client; 0: none do any more. May cut it off. */
@@ -87,18 +83,21 @@ export class ByteBudget {
 }
 
 /** What counts in the budget until it is released, or what a client keeps waiting of it. */
-export abstract class Held implements WaitsForClient {
+export class Held implements WaitsForClient {
   protected readonly budget: ByteBudget
   heldBytes = 0
+  #isOver = false
 
   constructor(budget: ByteBudget) {
     this.budget = budget
   }
 
-  abstract cutOff(): void
+  /** Called only where something waits. */
+  cutOff(): void {}
 
   /** So many more, or fewer where they are negative; never fewer than none. */
   hold(bytes: number): void {
+    if (this.#isOver) return
     const change = Math.max(bytes, -this.heldBytes)
     this.heldBytes += change
     this.budget.hold(change)
@@ -119,5 +118,11 @@ export abstract class Held implements WaitsForClient {
   release(): void {
     this.waits(0)
     this.hold(-this.heldBytes)
+  }
+
+  /** Releases all, and holds nothing from now on. */
+  finish(): void {
+    this.release()
+    this.#isOver = true
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { Held, type ByteBudget, type WaitsForClient } from './byte-budget.ts'
+import { Held } from './byte-budget.ts'
 
 const nothing = Buffer.alloc(0)
 
@@ -9,15 +9,8 @@ const nothing = Buffer.alloc(0)
  * is kept as it is. What it holds counts in the budget until it is taken or released, whoever still reads it then.
  */
 export class GrowingBuffer extends Held {
-  readonly #client: WaitsForClient | null
   #buffer: Uint8Array = nothing
   length = 0
-
-  /** @param client sends the pieces, where it is waited for */
-  constructor(budget: ByteBudget, client: WaitsForClient | null = null) {
-    super(budget)
-    this.#client = client
-  }
 
   /** What was collected, without a copy. More pieces do not change it. */
   get bytes(): Uint8Array {
@@ -38,11 +31,6 @@ export class GrowingBuffer extends Held {
       this.#buffer.set(piece, this.length)
     }
     this.length = length
-    if (this.#client) this.acted()
-  }
-
-  cutOff(): void {
-    this.#client?.cutOff()
   }
 
   /** Empties it. */

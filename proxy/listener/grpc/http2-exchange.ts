@@ -43,14 +43,11 @@ export class Http2Exchange extends Held {
   constructor(
     stream: ServerHttp2Stream,
     headers: HeaderList,
-    {
-      maxRequestBytes,
-      clock,
-      budget,
-    }: Pick<ListenerOptions, 'maxRequestBytes' | 'clock' | 'budget'>,
+    options: Pick<ListenerOptions, 'maxRequestBytes' | 'clock' | 'budget'>,
     connection: ClientConnection,
   ) {
-    super(budget)
+    super(options.budget)
+    const { maxRequestBytes, clock, budget } = options
     const pseudo = (name: string) => headers[headers.indexOf(name) + 1] ?? ''
     this.#stream = stream
     this.#clock = clock
@@ -96,7 +93,7 @@ export class Http2Exchange extends Held {
         this.#cancelIdle()
         left()
         body.release()
-        this.release()
+        this.finish()
         if (!stream.writableFinished || stream.rstCode !== constants.NGHTTP2_NO_ERROR)
           this.#abort.abort()
       })
@@ -224,10 +221,6 @@ export class Http2Exchange extends Held {
     stream.once('close', this.#waitForClient(stream.writableLength))
   }
 
-  override hold(bytes: number): void {
-    if (bytes < 0 || !this.#stream.destroyed) super.hold(bytes)
-  }
-
   /** Cuts the client off when it does not read for too long. */
   #waitForClient(bytes: number): Cancel {
     const cancel = this.#clock.after(httpTimes.stalledMs, () => {
@@ -246,7 +239,7 @@ export class Http2Exchange extends Held {
   }
 
   /** The code shows the client the reason. A connection that takes nothing goes as a whole: it keeps what is written to it. */
-  cutOff(): void {
+  override cutOff(): void {
     const code = constants.NGHTTP2_ENHANCE_YOUR_CALM
     if (this.#connection.drains === this.#drainsBefore)
       return this.#stream.session?.destroy(undefined, code)

@@ -30,7 +30,7 @@ export class RequestBody implements ByteStream {
     this.#keepBytes = keepBytes
     this.#flow = flow
     this.#budget = budget
-    this.#kept = new GrowingBuffer(budget, client)
+    this.#kept = Object.assign(new GrowingBuffer(budget), client)
   }
 
   get isRepeatable(): boolean {
@@ -59,6 +59,7 @@ export class RequestBody implements ByteStream {
   push(piece: Uint8Array): void {
     if (this.#end) return
     this.#kept.push(piece)
+    this.#kept.acted()
     if (this.#kept.length > (this.#budget.isTight ? budgetLimits.shortBytes : this.#keepBytes))
       this.#isRepeatable = false
     if (!this.isRepeatable) this.#flow.pause()

@@ -17,7 +17,7 @@ export class Connection extends Held {
   /** The newest request, which may still be coming in; null before the first. */
   newest: { readonly complete: boolean } | null = null
   readonly #socket: Socket
-  #waiting: (() => void)[] = []
+  readonly #waiting: (() => void)[] = []
 
   constructor(socket: Socket, budget: ByteBudget) {
     super(budget)
@@ -49,7 +49,7 @@ export class Connection extends Held {
   /** The request before them is answered. Behind an answer that closes the connection none can be. */
   serveNext(): void {
     const socket = this.#socket
-    if (!this.isWaiting || socket.writableEnded) return
+    if (!this.isWaiting || socket.writableEnded || socket.destroyed) return
     const serve = this.#waiting.shift()
     this.hold(-waitingBytes)
     this.acted()
@@ -59,12 +59,7 @@ export class Connection extends Held {
     serve?.()
   }
 
-  cutOff(): void {
+  override cutOff(): void {
     this.#socket.destroy()
-  }
-
-  override release(): void {
-    super.release()
-    this.#waiting = []
   }
 }

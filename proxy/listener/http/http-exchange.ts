@@ -77,14 +77,10 @@ export class HttpExchange extends Held implements RequestTarget {
 
   /** For the server: the response has ended or broken off. */
   closed(): void {
-    this.release()
+    this.finish()
     if (this.#response.writableFinished) return
     this.gone = true
     this.#abort?.abort()
-  }
-
-  override hold(bytes: number): void {
-    if (!this.gone) super.hold(bytes)
   }
 
   /** Answers with bytes; Node leaves the body out for a HEAD. */
@@ -138,7 +134,7 @@ export class HttpExchange extends Held implements RequestTarget {
     this.waits(bytes)
   }
 
-  cutOff(): void {
+  override cutOff(): void {
     this.#response.socket?.destroy()
   }
 

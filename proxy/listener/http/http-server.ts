@@ -147,7 +147,7 @@ export class HttpServer implements Listener {
     this.#connections.set(socket, connection)
     this.#changed(1)
     socket.once('close', () => {
-      connection.release()
+      connection.finish()
       this.#connections.delete(socket)
       this.#changed(-1)
     })

@@ -109,7 +109,7 @@ export class ClientSocket extends Held {
         // It would keep all that the library has of this client.
         this.#cancelEnd()
         unfinished.release()
-        this.release()
+        this.finish()
         this.#emptied()
         closed()
       })
@@ -131,7 +131,7 @@ export class ClientSocket extends Held {
     })
   }
 
-  cutOff(): void {
+  override cutOff(): void {
     this.close(closeCodes.tryAgain, fullReason)
     this.ws.terminate()
   }

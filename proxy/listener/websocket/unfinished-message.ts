@@ -26,7 +26,7 @@ export class UnfinishedMessage extends Held {
     this.#socket = socket
   }
 
-  cutOff(): void {
+  override cutOff(): void {
     this.#socket.cutOff()
   }
 
