@@ -88,11 +88,12 @@ export class Held implements WaitsForClient {
   heldBytes = 0
   #isOver = false
 
-  constructor(budget: ByteBudget) {
+  /** @param cutOff where something waits, and no class says how it is cut off */
+  constructor(budget: ByteBudget, cutOff?: () => void) {
     this.budget = budget
+    if (cutOff) this.cutOff = cutOff
   }
 
-  /** Called only where something waits. */
   cutOff(): void {}
 
   /** So many more, or fewer where they are negative; never fewer than none. */

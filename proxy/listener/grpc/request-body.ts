@@ -30,7 +30,9 @@ export class RequestBody implements ByteStream {
     this.#keepBytes = keepBytes
     this.#flow = flow
     this.#budget = budget
-    this.#kept = Object.assign(new GrowingBuffer(budget), client)
+    this.#kept = new GrowingBuffer(budget, () => {
+      client.cutOff()
+    })
   }
 
   get isRepeatable(): boolean {

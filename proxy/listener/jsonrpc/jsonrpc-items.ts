@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { ByteBudget } from '../../bytes/byte-budget.ts'
+import { Held, type ByteBudget } from '../../bytes/byte-budget.ts'
 import { GrowingBuffer } from '../../bytes/growing-buffer.ts'
 import { budgetLimits, clientLimits, nodeLimits } from '../../bytes/limits.ts'
 import type { Span } from '../../json/scanner.ts'
@@ -82,9 +82,10 @@ export async function* batchPieces<Item>(
       budget.turns.run(wave.length * budgetLimits.itemBytes, resolve)
     })
     const joined = new JoinedRequests(wave.length, budget)
+    const held = new Held(budget)
     const answers = wave.map(async (item, at) => {
       const bytes = await answer(item, from + at, joined)
-      budget.hold(heldBytes(bytes))
+      held.hold(lengthOf(bytes))
       return bytes
     })
     // Only what was sent before this is joined. So nothing on the way from `answer` to the first attempt
@@ -99,22 +100,19 @@ export async function* batchPieces<Item>(
         isFirst = false
         if (bytes instanceof Uint8Array) yield bytes
         else yield* bytes
-        budget.release(heldBytes(bytes))
+        held.hold(-lengthOf(bytes))
       }
     } finally {
+      held.finish()
       // When the client left, the answers that it will not read are released as they come.
-      for (const unread of answers.slice(next))
-        void unread.then((bytes) => {
-          budget.release(heldBytes(bytes))
-          return drop(bytes)
-        })
+      for (const unread of answers.slice(next)) void unread.then(drop)
     }
   }
   if (!isFirst) yield close
 }
 
 /** What a stream has collected is counted where it comes from. */
-function heldBytes(answer: ItemAnswer): number {
+function lengthOf(answer: ItemAnswer): number {
   return answer instanceof Uint8Array ? answer.length : 0
 }
 

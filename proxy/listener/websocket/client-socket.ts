@@ -72,7 +72,9 @@ export class ClientSocket extends Held {
     this.ws = ws
     this.#wire = wire
     this.#serving = serving
-    this.unfinished = new UnfinishedMessage(serving, this)
+    this.unfinished = new UnfinishedMessage(serving.budget, () => {
+      this.cutOff()
+    })
     this.receivedMs = this.usedMs = serving.clock.nowMs()
     this.#likelyBytes = serving.socketLimits.maxBufferedBytes * firstShare
   }
@@ -87,7 +89,7 @@ export class ClientSocket extends Held {
       unfinished.control(data)
     }
     this.#wire.prependListener('data', ({ length }: Buffer) => {
-      unfinished.came(length)
+      unfinished.came(length, this.#serving.clock.nowMs())
     })
     this.ws
       .on('message', (message: Buffer) => {

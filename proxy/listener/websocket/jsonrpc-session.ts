@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { Held } from '../../bytes/byte-budget.ts'
 import { clientLimits } from '../../bytes/limits.ts'
 import { brokenOff, errorOf } from '../calls.ts'
 import type { CallOrigin } from '../jsonrpc/jsonrpc-call.ts'
@@ -25,7 +26,7 @@ interface SessionOrigin extends Omit<CallOrigin, 'signal'> {
  * JSON-RPC on one WebSocket: each message is one request or a batch, over the same relay as by HTTP.
  * Answers are sent in the order in which they come.
  */
-export class JsonRpcSession {
+export class JsonRpcSession extends Held {
   readonly #socket: ClientSocket
   readonly #serving: JsonRpcServing
   readonly #origin: SessionOrigin
@@ -40,6 +41,7 @@ export class JsonRpcSession {
   #isSettling = false
 
   constructor(socket: ClientSocket, serving: JsonRpcServing, origin: SessionOrigin) {
+    super(serving.budget)
     this.#socket = socket
     this.#serving = serving
     this.#origin = origin
@@ -59,10 +61,9 @@ export class JsonRpcSession {
 
   received(message: Uint8Array): void {
     if (this.#isSettling) return
-    const { budget } = this.#serving
-    if (!budget.allows(0, message.length))
+    if (!this.budget.allows(0, message.length))
       return this.#socket.close(closeCodes.tryAgain, fullReason)
-    budget.hold(heldBytes(message))
+    this.hold(heldBytes(message))
     if (this.#hasRoom) this.#serve(message)
     else {
       // Messages that the library has read already still come.
@@ -81,7 +82,8 @@ export class JsonRpcSession {
 
   /** The connection has ended, from either side. */
   closed(): void {
-    this.#dropWaiting()
+    this.#waiting.length = 0
+    this.finish()
     this.#subscriptions?.close()
     this.#gone?.abort()
   }
@@ -95,12 +97,8 @@ export class JsonRpcSession {
   /** Messages that come from now on are not answered. */
   settle(): void {
     this.#isSettling = true
-    this.#dropWaiting()
+    this.#waiting.length = 0
     this.leave()
-  }
-
-  #dropWaiting(): void {
-    for (const each of this.#waiting.splice(0)) this.#serving.budget.release(heldBytes(each))
   }
 
   #leaveWhenDone(): void {
@@ -125,7 +123,7 @@ export class JsonRpcSession {
   #await(weight: number, message: Uint8Array, answered: Promise<void>): void {
     this.#inFlight += weight
     void answered.then(() => {
-      this.#serving.budget.release(heldBytes(message))
+      this.hold(-heldBytes(message))
       this.#inFlight -= weight
       if (this.#inFlight === 0) this.#gone = null
       this.#serveWaiting()

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { Held, type WaitsForClient } from '../../bytes/byte-budget.ts'
-import type { Clock } from '../../clock/clock.ts'
-import type { ListenerOptions } from '../listener.ts'
+import { Held } from '../../bytes/byte-budget.ts'
 
 /** What Node.js holds of a piece of bytes, or of one that waits, beside the bytes. */
 export const overheadBytes = 512
@@ -13,26 +11,11 @@ const controlBytes = 6
 export class UnfinishedMessage extends Held {
   /** Since when it has been coming; null: there is none. */
   sinceMs: number | null = null
-  readonly #clock: Clock
-  readonly #socket: WaitsForClient
   #bytes = 0
 
-  constructor(
-    { clock, budget }: Pick<ListenerOptions, 'clock' | 'budget'>,
-    socket: WaitsForClient,
-  ) {
-    super(budget)
-    this.#clock = clock
-    this.#socket = socket
-  }
-
-  override cutOff(): void {
-    this.#socket.cutOff()
-  }
-
   /** Bytes came on the wire, before the library reads them. */
-  came(bytes: number): void {
-    this.sinceMs ??= this.#clock.nowMs()
+  came(bytes: number, nowMs: number): void {
+    this.sinceMs ??= nowMs
     this.#bytes += bytes
     this.hold(bytes + overheadBytes)
     this.acted()
