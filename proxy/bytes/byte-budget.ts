@@ -60,7 +60,14 @@ export class ByteBudget {
     this.#waitingBytes += bytes - (this.#waiting.get(client) ?? 0)
     if (bytes > 0) this.#waiting.set(client, bytes)
     else this.#waiting.delete(client)
-    if (this.#waitingBytes > this.maxBytes * waitingShare) this.#cutOffIdlest()
+    if (this.#waitingBytes <= this.maxBytes * waitingShare) return
+    for (const [idlest, bytes] of this.#waiting) {
+      this.#waiting.delete(idlest)
+      this.#waitingBytes -= bytes
+      this.cutOffs += 1
+      idlest.cutOff()
+      if (this.#waitingBytes <= this.maxBytes * waitingShare) return
+    }
   }
 
   /** The client has sent or read something. */
@@ -69,16 +76,6 @@ export class ByteBudget {
     if (bytes === undefined) return
     this.#waiting.delete(client)
     this.#waiting.set(client, bytes)
-  }
-
-  #cutOffIdlest(): void {
-    for (const [idlest, bytes] of this.#waiting) {
-      if (this.#waitingBytes <= this.maxBytes * waitingShare) return
-      this.#waiting.delete(idlest)
-      this.#waitingBytes -= bytes
-      this.cutOffs += 1
-      idlest.cutOff()
-    }
   }
 }
 
@@ -106,7 +103,7 @@ export class Held implements WaitsForClient {
 
   /** So many of them wait for the client; 0: it has done its part. */
   waits(bytes = this.heldBytes): void {
-    this.budget.waits(this, bytes)
+    this.budget.waits(this, this.#isOver ? 0 : bytes)
   }
 
   /** The client has sent or read something, and all that is left waits for it. */

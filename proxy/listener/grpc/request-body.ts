@@ -30,9 +30,7 @@ export class RequestBody implements ByteStream {
     this.#keepBytes = keepBytes
     this.#flow = flow
     this.#budget = budget
-    this.#kept = new GrowingBuffer(budget, () => {
-      client.cutOff()
-    })
+    this.#kept = new GrowingBuffer(budget, () => client.cutOff())
   }
 
   get isRepeatable(): boolean {

@@ -159,26 +159,23 @@ export class HttpServer implements Listener {
     this.#options.observer.connectionsChanged(this.#open)
   }
 
-  #count(connection: Connection | undefined, by: number): void {
-    if (connection) connection.inFlight += by
+  #count(connection: Connection, by: number): void {
+    connection.inFlight += by
     this.#lastUsedMs = this.#options.clock.nowMs()
   }
 
   #receive(request: IncomingMessage, response: ServerResponse): void {
-    const connection = this.#connections.get(request.socket)
-    if (connection) connection.newest = request
+    const { socket } = request
+    const connection = this.#connections.get(socket) ?? new Connection(socket, this.#options.budget)
+    connection.newest = request
     this.#count(connection, 1)
-    if (!connection || connection.inFlight === 1) return this.#serve(request, response, connection)
+    if (connection.inFlight === 1) return this.#serve(request, response, connection)
     connection.wait(() => {
       this.#serve(request, response, connection)
     })
   }
 
-  #serve(
-    request: IncomingMessage,
-    response: ServerResponse,
-    connection: Connection | undefined,
-  ): void {
+  #serve(request: IncomingMessage, response: ServerResponse, connection: Connection): void {
     const { handler } = this.#options
     const exchange = new HttpExchange(request, response, this.#settings)
     const upload = new Upload(exchange.fault, this.#options)
@@ -186,7 +183,7 @@ export class HttpServer implements Listener {
       this.#count(connection, -1)
       upload.release()
       exchange.closed()
-      connection?.serveNext()
+      connection.serveNext()
     })
     // The remainder of a refused body is read and dropped. Closing while the client still sends would reset
     // the connection, and the client might never read the answer.

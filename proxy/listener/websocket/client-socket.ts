@@ -72,9 +72,7 @@ export class ClientSocket extends Held {
     this.ws = ws
     this.#wire = wire
     this.#serving = serving
-    this.unfinished = new UnfinishedMessage(serving.budget, () => {
-      this.cutOff()
-    })
+    this.unfinished = new UnfinishedMessage(serving.budget, () => this.cutOff())
     this.receivedMs = this.usedMs = serving.clock.nowMs()
     this.#likelyBytes = serving.socketLimits.maxBufferedBytes * firstShare
   }

@@ -63,7 +63,7 @@ export class JsonRpcSession extends Held {
     if (this.#isSettling) return
     if (!this.budget.allows(0, message.length))
       return this.#socket.close(closeCodes.tryAgain, fullReason)
-    this.hold(heldBytes(message))
+    this.hold(message.length + overheadBytes)
     if (this.#hasRoom) this.#serve(message)
     else {
       // Messages that the library has read already still come.
@@ -123,7 +123,7 @@ export class JsonRpcSession extends Held {
   #await(weight: number, message: Uint8Array, answered: Promise<void>): void {
     this.#inFlight += weight
     void answered.then(() => {
-      this.hold(-heldBytes(message))
+      this.hold(-message.length - overheadBytes)
       this.#inFlight -= weight
       if (this.#inFlight === 0) this.#gone = null
       this.#serveWaiting()
@@ -167,8 +167,4 @@ export class JsonRpcSession extends Held {
     // Also after a batch that broke off: a subscription that never begins would only fill its buffer.
     for (const run of afterAnswer) run()
   }
-}
-
-function heldBytes({ length }: Uint8Array): number {
-  return length + overheadBytes
 }
