@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { ByteBudget } from './byte-budget.ts'
+import { ByteBudget, Held } from './byte-budget.ts'
 
 it('takes long requests up to three quarters, collects up to half, takes short ones up to its bound, and goes on after', () => {
   const budget = new ByteBudget(100)
@@ -79,4 +79,44 @@ it('never has more than half of it waiting, and cuts nobody off while there is l
       }
     }),
   )
+})
+
+it('what is held counts once, never below none, and not at all when it is over', () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: -50, max: 50 })), (changes) => {
+      const budget = new ByteBudget(1e9)
+      const [other, held] = [new Held(budget), new Held(budget)]
+      other.hold(10)
+      for (const change of changes) {
+        const before = held.heldBytes
+        held.hold(change)
+        expect(held.heldBytes).toBe(Math.max(before + change, 0))
+        expect(budget.heldBytes).toBe(10 + held.heldBytes)
+      }
+      held.release()
+      held.release()
+      expect(budget.heldBytes).toBe(10)
+      held.hold(5)
+      held.finish()
+      held.hold(5)
+      expect(budget.heldBytes).toBe(10)
+    }),
+  )
+})
+
+it('what is over waits for nobody', () => {
+  const budget = new ByteBudget(100)
+  const cut: string[] = []
+  const held = new Held(budget, () => void cut.push('over'))
+  const late = new Held(budget, () => void cut.push('late'))
+  held.hold(40)
+  held.waits()
+  held.finish()
+  held.waits(40)
+  late.hold(40)
+  late.acted()
+  expect(cut).toEqual([])
+  late.hold(11)
+  late.acted()
+  expect(cut).toEqual(['late'])
 })
