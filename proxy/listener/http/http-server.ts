@@ -181,7 +181,7 @@ export class HttpServer implements Listener {
     const upload = new Upload(exchange.fault, this.#options)
     response.on('close', () => {
       this.#count(connection, -1)
-      upload.release()
+      upload.finish()
       exchange.closed()
       connection.serveNext()
     })
