@@ -29,6 +29,20 @@ test('it gives what it got, at most twice as long in memory, and counts until it
   )
 })
 
+test.each([
+  { pieces: [10, 10], expected: 100, heldBytes: 100 },
+  { pieces: [10, 90], expected: 100, heldBytes: 100 },
+  { pieces: [1, 1], expected: 100, heldBytes: 4 },
+  { pieces: [10, 91], expected: 100, heldBytes: 202 },
+  { pieces: [10, 10], expected: null, heldBytes: 40 },
+])('$pieces of $expected take $heldBytes', ({ pieces: lengths, expected, heldBytes }) => {
+  const budget = new ByteBudget(1e9)
+  const buffer = new GrowingBuffer(budget)
+  for (const length of lengths)
+    buffer.push(Buffer.alloc(length), { announcedBytes: () => expected })
+  expect(budget.heldBytes).toBe(heldBytes)
+})
+
 test('one piece alone is not copied, and a million tiny ones are copied once on average', () => {
   const budget = new ByteBudget(1e9)
   const buffer = new GrowingBuffer(budget)

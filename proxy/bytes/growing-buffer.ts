@@ -19,12 +19,15 @@ export class GrowingBuffer extends Held {
       : this.#buffer.subarray(0, this.length)
   }
 
-  push(piece: Uint8Array): void {
+  /** @param source says how many bytes will come, if it knows; that is believed for 16 times of what has come */
+  push(piece: Uint8Array, source?: { announcedBytes(): number | null }): void {
     const length = this.length + piece.length
     if (this.length === 0) this.#keep(piece)
     else {
       if (length > this.#buffer.length) {
-        const grown = Buffer.allocUnsafeSlow(length * 2)
+        const expected = source?.announcedBytes() ?? 0
+        const isBelieved = expected >= length && expected <= length * 16
+        const grown = Buffer.allocUnsafeSlow(isBelieved ? expected : length * 2)
         grown.set(this.bytes)
         this.#keep(grown)
       }

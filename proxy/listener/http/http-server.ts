@@ -178,7 +178,7 @@ export class HttpServer implements Listener {
   #serve(request: IncomingMessage, response: ServerResponse, connection: Connection): void {
     const { handler } = this.#options
     const exchange = new HttpExchange(request, response, this.#settings)
-    const upload = new Upload(exchange.fault, this.#options)
+    const upload = new Upload(exchange, this.#options)
     response.on('close', () => {
       this.#count(connection, -1)
       upload.finish()

@@ -3,7 +3,9 @@
 import { GrowingBuffer } from '../../bytes/growing-buffer.ts'
 import { clientLimits } from '../../bytes/limits.ts'
 import { type RelayError, overloaded } from '../../relay/errors.ts'
+import type { HeaderList } from '../../upstream/wire.ts'
 import type { ListenerOptions } from '../listener.ts'
+import { listOf } from '../request-head.ts'
 import { tooLarge } from './compression.ts'
 
 const { tinyPieces } = clientLimits
@@ -12,15 +14,17 @@ const { tinyPieces } = clientLimits
 export class Upload extends GrowingBuffer {
   refusal: RelayError | null
   readonly #maxBytes: number
+  readonly #headers: HeaderList
   #pieces = 0
   #bytes = 0
 
   constructor(
-    refusal: RelayError | null,
+    { fault, headers }: { readonly fault: RelayError | null; readonly headers: HeaderList },
     { maxRequestBytes, budget }: Pick<ListenerOptions, 'maxRequestBytes' | 'budget'>,
   ) {
     super(budget)
-    this.refusal = refusal
+    this.refusal = fault
+    this.#headers = headers
     this.#maxBytes = maxRequestBytes
   }
 
@@ -36,8 +40,13 @@ export class Upload extends GrowingBuffer {
     if (this.refusal) return
     if (this.#bytes > this.#maxBytes) return this.#refuse(tooLarge(this.#maxBytes))
     if (!this.budget.allows(from, this.#bytes)) return this.cutOff()
-    super.push(piece)
+    super.push(piece, this)
     this.acted()
+  }
+
+  /** As the client says. */
+  announcedBytes(): number | null {
+    return Number(listOf(this.#headers, 'content-length')) || null
   }
 
   override cutOff(): void {

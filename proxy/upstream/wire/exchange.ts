@@ -76,7 +76,7 @@ export abstract class Exchange {
   protected abstract reset(error: TransportError): void
 
   /** All bytes of the body, where they are known before. */
-  length(): number | null {
+  announcedBytes(): number | null {
     return null
   }
 
@@ -91,7 +91,7 @@ export abstract class Exchange {
     if (this.isOver) return
     if (this.#body) return this.#body.push(piece)
     const { isTight } = this.options.budget
-    this.#collected.push(piece)
+    this.#collected.push(piece, isTight ? undefined : this)
     const { length } = this.#collected
     if (length > (isTight ? tightBytes : collectedBytes)) this.handOn()
     else if (piece.length > pacedBytes) this.#pace(piece.length)
@@ -113,7 +113,7 @@ export abstract class Exchange {
     if (this.isOver || this.#body || !flow) return
     const { clock } = this.options
     const abort = this.fail.bind(this)
-    const [collected, length] = [this.#collected, this.length()]
+    const [collected, length] = [this.#collected, this.announcedBytes()]
     const known = { clock, flow, stallMs, behindBytes, collected, length, abort }
     this.#body = new ReplyBody(known)
     this.#answer(this.#body)

@@ -154,7 +154,7 @@ class UndiciExchange extends Exchange implements Dispatcher.DispatchHandler {
   }
 
   /** As it is declared; the HTTP library sees to it that so many bytes come. */
-  override length(): number | null {
+  override announcedBytes(): number | null {
     const declared = this.#decoder ? null : header(this.headers, 'content-length')
     return declared !== null && /^\d{1,15}$/.test(declared) ? Number(declared) : null
   }
