@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { build, type Plugin } from 'esbuild'
 import { parse } from 'yaml'
@@ -48,6 +48,8 @@ for (const [name, entry] of [
       js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
     },
   })
+
+await copyFile('proxy/cache-server/cache.proto', 'dist/bin/cache.proto')
 
 /** The chain specs as JSON beside the bundle: to read them from YAML is a fifth of the router's start. */
 await rm('dist/specs', { recursive: true, force: true })

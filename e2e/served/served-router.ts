@@ -7,9 +7,9 @@ import type { ChainCatalog } from '../../proxy/chain/types.ts'
 import { seededRandom } from '../../proxy/clock/testing/seeded-random.ts'
 import { systemClock } from '../../proxy/clock/clock.ts'
 import { privateSessions } from '../../proxy/sticky/testing/fake-store.ts'
-import { RedisStore } from '../../proxy/redis/redis.ts'
 import type { SharedFigures } from '../../proxy/cache/shared-store.ts'
 import { createCache } from '../../proxy/cli/cache.ts'
+import { loadStore } from '../../proxy/cli/open-store.ts'
 import { serveChains } from '../../proxy/cli/served-chain.ts'
 import { until, type Listener } from '../../proxy/listener/listener.ts'
 import type { Pool } from '../../proxy/upstream/pool.ts'
@@ -91,7 +91,8 @@ export async function serveRouter(options: ServedRouterOptions): Promise<ServedR
   const budget = new ByteBudget(Infinity)
   const logger = createLogger({ level: 'error', format: 'json', redact: (text) => text })
   const random = seededRandom(1)
-  const cache = createCache(config, { clock: systemClock, random, logger, RedisStore })
+  const openStore = await loadStore(config)
+  const cache = createCache(config, { clock: systemClock, random, logger, openStore })
   const [chain] = serveChains(config, {
     catalog: options.catalog ?? (await catalogOf(specSources)),
     clock: systemClock,
@@ -124,7 +125,7 @@ export async function serveRouter(options: ServedRouterOptions): Promise<ServedR
       await listener.close()
       subscriptions?.close()
       await pool.close()
-      cache?.shared?.redis.close()
+      cache?.shared?.keys.close()
       await until(systemClock, () => budget.heldBytes === 0, 2_000)
       if (budget.heldBytes !== 0) throw new Error(`${budget.heldBytes} bytes are held for nobody`)
     },

@@ -73,14 +73,16 @@ export interface Fleet extends AsyncDisposable {
   readonly all: readonly [Replica, Replica, ...Replica[]]
 }
 
+/** @param store a Redis, or the address of a cache service, which answers are shared in as well */
 export async function startFleet(
   workspace: Workspace,
   nodes: readonly NamedUrl[],
-  store: Readonly<Record<string, unknown>>,
+  store: Readonly<Record<string, unknown>> | string,
   count = 2,
 ): Promise<Fleet> {
+  const isService = typeof store === 'string'
   const config = ethereumConfig(nodes, {
-    'resp-cache': store,
+    ...(isService ? { 'cache-be': store, 'cache-bytes': '1MiB' } : { 'resp-cache': store }),
     'shared-state': true,
     'liveness-probe-interval': '200ms',
     strategy: 'round-robin',
@@ -91,7 +93,10 @@ export async function startFleet(
     const own: Workspace = {
       ...workspace,
       write: (name, content) =>
-        workspace.write(`${each}-${String(store['key-prefix'])}-${name}`, content),
+        workspace.write(
+          `${each}-${isService ? store : String(store['key-prefix'])}-${name}`,
+          content,
+        ),
     }
     programs.push(await startProgram(own, config))
   }

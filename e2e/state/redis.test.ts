@@ -9,9 +9,10 @@ import { systemClock } from '../../proxy/clock/clock.ts'
 import { systemRandom } from '../../proxy/clock/random.ts'
 import { Secret } from '../../proxy/config/secret.ts'
 import type { StoreConfig } from '../../proxy/config/types.ts'
-import type { RedisError } from '../../proxy/redis/redis-error.ts'
+import type { StoreError } from '../../proxy/redis/store-error.ts'
 import { RedisStore } from '../../proxy/redis/redis.ts'
-import { RedisClaims } from '../../proxy/sticky/claims.ts'
+import { RedisKeys } from '../../proxy/redis/shared-keys.ts'
+import { SharedClaims } from '../../proxy/sticky/claims.ts'
 import { createAuthority } from '../../proxy/upstream/testing/certificates.ts'
 import { ChildProcesses } from '../processes/child-processes.ts'
 import {
@@ -54,7 +55,7 @@ function open(
   tls: object | null = null,
   commandTimeoutMs = 1_000,
 ) {
-  const changes: (RedisError | null)[] = []
+  const changes: (StoreError | null)[] = []
   const addresses = nodes.map(({ port }) => ({ host: '127.0.0.1', port }))
   const store = new RedisStore(
     { ...plain, addresses, ...settings },
@@ -83,7 +84,7 @@ function open(
 const faultOf = (work: Promise<unknown>) =>
   work.then(
     () => 'none',
-    (error: RedisError) => error.fault,
+    (error: StoreError) => error.fault,
   )
 
 test('keys have the prefix, and the database is the one of the config', async () => {
@@ -159,7 +160,7 @@ test('a user of an ACL needs the keys and channels of the prefix alone, and few 
     password: new Secret('s3cret-word'),
   })
   await client.isReady()
-  const claims = new RedisClaims(client.store)
+  const claims = new SharedClaims(new RedisKeys(client.store))
   const received: string[] = []
   claims.listen({
     dropped: (key, node) => received.push(`${key} ${node}`),

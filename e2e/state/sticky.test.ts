@@ -268,8 +268,8 @@ test('after all of this the log is all that the routers have printed', async () 
 })
 
 test.each<[string, Record<string, unknown>, string]>([
-  ['neither', {}, 'resp-cache, shared-state'],
-  ['no store', { 'shared-state': true }, 'resp-cache'],
+  ['neither', {}, 'resp-cache or cache-be, shared-state'],
+  ['no store', { 'shared-state': true }, 'resp-cache or cache-be'],
 ])(
   'a router with %s says at its start that it shares no sessions, and serves them alone',
   async (_, settings, missing) => {

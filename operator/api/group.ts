@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { isUnbuilt } from '../../proxy/config/capabilities.ts'
 
 /** The API group of both kinds, and the prefix of our own labels and annotations. */
 export const group = 'rpcrouter.dev'
@@ -34,10 +33,3 @@ export const upstreamProviderNames = {
 
 /** On an RpcRouter, with any value but `false` or none: nothing of it is changed until the annotation is gone. */
 export const pausedAnnotation = `${group}/paused`
-
-/** A description that says so while the router does not do it yet. */
-export function untilBuilt(key: string, description: string): string {
-  return isUnbuilt(key)
-    ? `${description} Not built yet: a router that asks for it is not accepted.`
-    : description
-}

@@ -2,7 +2,6 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { z } from 'zod'
 import { at, immutable, integer, list, object, oneOf, text } from './field.ts'
-import { untilBuilt } from './group.ts'
 import { hostAndPort, image, objectName } from './names.ts'
 import { byteSize, quantity, resources } from './quantity.ts'
 import { secretKeyRef, tls } from './refs.ts'
@@ -73,7 +72,7 @@ const cacheServer = object(
 )
 
 export const cache = object(
-  untilBuilt('cache-be', 'The cache of answers. Unset: 128Mi in the memory of each replica.'),
+  'The cache of answers. Beside a shared store, each replica keeps 128Mi in memory. Unset: none are kept.',
   {
     type: oneOf(
       'Where answers are kept: in each replica, in the cache service, or in Redis.',

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { unsupportedMessage } from '../../proxy/config/capabilities.ts'
 import { checkChains } from '../../proxy/config/check-chains.ts'
 import { upstreamUrl } from '../../proxy/config/fields/upstream-url.ts'
 import { parseConfig } from '../../proxy/config/parse.ts'
@@ -123,7 +122,7 @@ export function judgeConfig(
     const place = upstreamPlace(problem.path, document)
     if (place === null) {
       const field = routerField(problem.path, document.endpoints, plan.state)
-      ofRouter.push({ reason: isUnsupported(problem) ? 'Unsupported' : reason, field, message })
+      ofRouter.push({ reason, field, message })
       continue
     }
     refuse(place.upstream, [{ reason, field: providerField(place.within), message }])
@@ -193,13 +192,6 @@ function withReadableUrls(upstream: UpstreamPlan, environment: Environment): Ups
 function schemeOf(url: string, environment: Environment): string | null {
   const value = renderPlaceholders(url, environment).scalar.reveal() ?? url
   return /^[a-z]+:\/\//i.exec(value)?.[0] ?? null
-}
-
-const unsupportedEnding = unsupportedMessage('').trim()
-
-/** Only settings of endpoints and of the router can be unsupported; the router supports all of an upstream. */
-function isUnsupported({ message }: Problem): boolean {
-  return message.includes(unsupportedEnding)
 }
 
 function reasonOf({ path }: Problem, isOfChains: boolean): ConfigRefusal['reason'] {

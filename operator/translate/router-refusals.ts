@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { unsupportedMessage } from '../../proxy/config/capabilities.ts'
 import { type KnownChains, checkChains } from '../../proxy/config/check-chains.ts'
 import { type ListenerWithoutSocket, socketText } from '../../proxy/config/socket-check.ts'
 import { quantityValue } from '../api/quantity.ts'
@@ -13,11 +12,9 @@ import type { RouterRefusal } from './translation.ts'
 
 /** What the spec can say and the router's config has no key for yet, in the router's own sentence. */
 export function refusalsOfSpec({ tracing }: RpcRouterSpec): readonly RouterRefusal[] {
-  return [...(tracing === undefined ? [] : [unsupported('spec.tracing', 'tracing')])]
-}
-
-function unsupported(field: string, name: string): RouterRefusal {
-  return { reason: 'Unsupported', field, message: unsupportedMessage(name) }
+  if (tracing === undefined) return []
+  const message = 'tracing is not supported by this version'
+  return [{ reason: 'Unsupported', field: 'spec.tracing', message }]
 }
 
 /**

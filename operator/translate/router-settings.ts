@@ -12,7 +12,7 @@ interface SettingSource {
   /** `spec.relay.strategy`: where it is, also for messages. */
   readonly field: string
   /** What the config says instead of the field. */
-  readonly write?: (spec: RpcRouterSpec) => YamlValue
+  readonly write?: (spec: RpcRouterSpec) => YamlValue | undefined
 }
 
 /** Every setting that follows from one field of the spec. Both directions use it: to write, and to name a mistake. */
@@ -43,7 +43,12 @@ export const settingSources: readonly SettingSource[] = [
   { key: 'websocket-idle-timeout', field: 'spec.webSocket.idleTimeout' },
   { key: 'subscription-max-gap-blocks', field: 'spec.subscriptions.maxGapBlocks' },
   { key: 'subscription-stall-blocks', field: 'spec.subscriptions.stallBlocks' },
-  { key: 'cache-bytes', field: 'spec.cache.memory.maxSize' },
+  {
+    key: 'cache-bytes',
+    field: 'spec.cache.memory.maxSize',
+    // Answers of a shared store are kept in memory first.
+    write: ({ cache }) => cache && (cache.memory?.maxSize ?? '128Mi'),
+  },
   { key: 'cache-be', field: 'spec.cache.cacheService.address' },
   {
     key: 'metrics-listen-address',

@@ -20,7 +20,7 @@ import { keyOf } from './key.ts'
 import { type Lifetimes, lifetimesOf } from './lifetimes.ts'
 import type { MemoryStore } from './memory-store.ts'
 import type { SharedEntry } from './entry-codec.ts'
-import { type SharedRedis, SharedStore } from './shared-store.ts'
+import { type SharedAnswers, SharedStore } from './shared-store.ts'
 
 export interface CacheOptions {
   readonly chain: Chain
@@ -30,7 +30,7 @@ export interface CacheOptions {
   readonly clock: Clock
   readonly store: MemoryStore
   /** The store of all replicas; null: there is none. */
-  readonly shared: SharedRedis | null
+  readonly shared: SharedAnswers | null
   /** Those of this chain and interface. */
   readonly policies: readonly CachePolicy[]
   /** Methods whose answers upstreams must agree on each time. */

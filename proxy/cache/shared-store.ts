@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { hash } from 'node:crypto'
 import { sleep, type Clock } from '../clock/clock.ts'
-import type { Commands, RedisStore } from '../redis/redis.ts'
+import { bufferOf } from '../json/scanner.ts'
+import type { SharedKeys } from '../redis/shared-keys.ts'
 import { decodeEntry, encodeEntry, type SharedEntry } from './entry-codec.ts'
 
 /** A lookup takes no longer. */
@@ -28,17 +29,17 @@ export interface SharedFigures {
   broken: number
 }
 
-/** The Redis of the process, for all of its chains. */
-export interface SharedRedis {
-  readonly redis: RedisStore
+/** The store of the process, for all of its chains. */
+export interface SharedAnswers {
+  readonly keys: SharedKeys
   readonly figures: SharedFigures
 }
 
 const down: Found = { entry: null, reorgs: null }
 
-/** Answers that replicas share in a Redis, of one chain and interface. It never fails: without it everything is a miss. */
+/** Answers that replicas share, of one chain and interface. It never fails: without it everything is a miss. */
 export class SharedStore {
-  readonly #redis: RedisStore
+  readonly #keys: SharedKeys
   readonly #figures: SharedFigures
   readonly #clock: Clock
   readonly #scope: string
@@ -47,17 +48,15 @@ export class SharedStore {
   #untold = 0
 
   /** @param onReorg another replica saw one, or may have without notice */
-  constructor({ redis, figures }: SharedRedis, clock: Clock, scope: string, onReorg: () => void) {
-    this.#redis = redis
+  constructor({ keys, figures }: SharedAnswers, clock: Clock, scope: string, onReorg: () => void) {
+    this.#keys = keys
     this.#figures = figures
     this.#clock = clock
     this.#scope = scope
-    redis.subscribe(`reorgs:${scope}`, {
-      message: onReorg,
-      listening: (isUp) => {
-        if (isUp) onReorg()
-      },
-    })
+    const listening = (isUp: boolean) => {
+      if (isUp) onReorg()
+    }
+    keys.watch(`r:${scope}`, { message: onReorg, listening })
   }
 
   /**
@@ -77,7 +76,13 @@ export class SharedStore {
       if (found.reorgs === null || (found.entry && isGood(found.entry))) return found
       const miss = { entry: null, reorgs: found.reorgs }
       const nowMs = this.#clock.nowMs()
-      if (!mayWait || nowMs >= untilMs || (await this.#lease(name))) return miss
+      // It is to ask, also where that cannot be agreed on.
+      if (
+        !mayWait ||
+        nowMs >= untilMs ||
+        (await this.#try((keys) => keys.lease(`l:${name}`, leaseMs), true))
+      )
+        return miss
       await sleep(this.#clock, Math.min(pollMs, untilMs - nowMs))
     }
   }
@@ -87,51 +92,39 @@ export class SharedStore {
     const bytes = await encodeEntry(entry).catch(() => null)
     if (bytes === null) return
     const name = nameOf(key)
-    await this.#try(async (redis) => {
-      await redis.set(`a:${name}`, bytes, 'PX', Math.ceil(ttlMs))
-      await redis.del(`l:${name}`)
+    await this.#try(async (keys) => {
+      await keys.set(`a:${name}`, bytes, Math.ceil(ttlMs))
+      await keys.delete(`l:${name}`)
     }, null)
   }
 
   /** There is nothing to keep: another replica may ask at once. */
   async drop(key: string): Promise<void> {
-    await this.#try((redis) => redis.del(`l:${nameOf(key)}`), null)
+    await this.#try((keys) => keys.delete(`l:${nameOf(key)}`), null)
   }
 
   /** What is near the head is another branch now, for all replicas. */
   async reorged(): Promise<void> {
     this.#untold += 1
-    const told = await this.#try((redis) => redis.incr(`r:${this.#scope}`), null)
-    if (told === null) return
-    this.#untold = 0
-    await this.#redis.publish(`reorgs:${this.#scope}`, '').catch(() => null)
+    const told = await this.#try((keys) => keys.increment(`r:${this.#scope}`), null)
+    if (told !== null) this.#untold = 0
   }
 
   async #get(name: string): Promise<Found> {
     if (this.#untold > 0) await this.reorged()
-    const both = await this.#try(
-      async (redis) => Promise.all([redis.getBuffer(`a:${name}`), redis.get(`r:${this.#scope}`)]),
-      null,
-    )
-    if (both === null) return down
-    const [bytes, counted] = both
-    const reorgs = Number(counted ?? 0)
-    const entry = bytes && (await decodeEntry(bytes))
-    if (bytes && !entry) this.#figures.broken += 1
+    const found = await this.#try((keys) => keys.get(`a:${name}`, `r:${this.#scope}`), null)
+    if (found === null) return down
+    const { value, count: reorgs = 0 } = found
+    const entry = value ? await decodeEntry(bufferOf(value)) : null
+    if (value && !entry) this.#figures.broken += 1
     const isOfBranch = entry !== null && (entry.head < 0 || entry.reorgs === reorgs)
     return { entry: isOfBranch ? entry : null, reorgs }
   }
 
-  /** @returns whether this replica is to ask, also where that cannot be agreed on */
-  async #lease(name: string): Promise<boolean> {
-    const given = await this.#try((redis) => redis.set(`l:${name}`, '', 'PX', leaseMs, 'NX'), 'OK')
-    return given === 'OK'
-  }
-
-  async #try<T, D>(command: (redis: Commands) => Promise<T>, instead: D): Promise<T | D> {
+  async #try<T, D>(command: (keys: SharedKeys) => Promise<T>, instead: D): Promise<T | D> {
     if (this.#clock.nowMs() < this.#restUntilMs) return instead
     try {
-      return await this.#redis.run(command)
+      return await command(this.#keys)
     } catch {
       this.#figures.failures += 1
       this.#restUntilMs = this.#clock.nowMs() + restMs

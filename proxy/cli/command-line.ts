@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
-import { isUnbuilt } from '../config/capabilities.ts'
 import { kindKeyword } from '../config/fields/field.ts'
 import { nearest } from '../config/nearest.ts'
 import { type Problem, problemAt, quote } from '../config/problem.ts'
@@ -18,11 +17,15 @@ import {
 export const commands = {
   run: 'Serve. The default: `router config.yml` is `router run config.yml`.',
   validate: 'Check a config file and print every problem. Exit code 0 or 2.',
+  cache: 'Serve the cache that routers share as `cache-be`.',
   schema: 'Print the JSON Schema of the config file, for editors.',
   version: 'Print the version.',
   help: 'Print this text.',
 } as const
 export type Command = keyof typeof commands
+
+/** The flags of `router cache`; others are of a router. */
+const ofCache = 'cache-bytes metrics-listen-address drain-timeout log-level log-format'.split(' ')
 
 const outputFormats = ['text', 'json'] as const
 export type OutputFormat = (typeof outputFormats)[number]
@@ -86,6 +89,10 @@ export function parseFlags(argv: readonly string[]): CommandLine {
     if (faults.size === 0) problems.push(...checkPositionals(command, positionals))
     if (values.has('output') && command !== 'validate')
       problems.push(problemAt('--output', null, 'the flag is of validate alone'))
+    const hint = `Those of router cache: --${ofCache.join(', --')}.`
+    for (const name of command === 'cache' ? values.keys() : [])
+      if (isSettingName(name) && !ofCache.includes(name))
+        problems.push(problemAt(`--${name}`, null, 'the flag is not of router cache', hint))
   }
   const flags = Object.fromEntries([...values].filter(([name]) => isSettingName(name)))
   return { command, positionals, flags, output: output ?? 'text', problems }
@@ -133,7 +140,7 @@ function takeFlag(
 }
 
 function checkPositionals(command: Command, rest: readonly string[]): readonly Problem[] {
-  const most = command === 'run' || command === 'validate' ? 1 : 0
+  const most = command === 'run' || command === 'validate' || command === 'cache' ? 1 : 0
   const extra = rest[most]
   if (extra === undefined) return []
   // `router valdate config.yml`: the first was meant as a command.
@@ -142,16 +149,15 @@ function checkPositionals(command: Command, rest: readonly string[]): readonly P
     const message = `unknown command ${quote(rest[0] ?? '')}`
     return [problemAt('', null, message, `Did you mean ${meant}?`)]
   }
-  const takes = most === 1 ? 'one config file' : 'no arguments'
-  const hint = `router ${command} takes ${takes}.`
+  const one = command === 'cache' ? 'one address' : 'one config file'
+  const hint = `router ${command} takes ${most === 1 ? one : 'no arguments'}.`
   return [problemAt('', null, `unexpected argument ${quote(extra)}`, hint)]
 }
 
 /** What `router --help` prints. Its lines are under 100 columns. */
 export function helpText(): string {
   const sections = Object.entries(settingGroups).flatMap(([group, rows]) => {
-    const names = (Object.keys(rows) as SettingName[]).filter((name) => !isUnbuilt(name))
-    return names.length === 0 ? [] : [`${group}:`, ...names.flatMap(flagLines), '']
+    return [`${group}:`, ...(Object.keys(rows) as SettingName[]).flatMap(flagLines), '']
   })
   return [
     'One URL per chain in front of all your node providers.',
@@ -159,6 +165,7 @@ export function helpText(): string {
     'Usage:',
     '  router <config.yml> [flags]',
     '  router validate <config.yml> [--output text|json] [flags]',
+    '  router cache [host:port] [flags]',
     '  router schema | version | help',
     '',
     'Commands:',

@@ -31,6 +31,10 @@ export async function main(argv: readonly string[], io: CommandIo): Promise<numb
       return runSchema(io)
     case 'validate':
       return runValidate({ configPath, flags, output }, io, checkReferences)
+    case 'cache': {
+      const { serveCache } = await import('./cache-server.ts')
+      return serveCache(positionals[0] ?? '', { flags, version }, io)
+    }
     case 'run':
       return run({ configPath, flags, version }, io)
   }

@@ -6,7 +6,6 @@ import type { ChainCatalog } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
 import type { RouterConfig } from '../config/types.ts'
-import type { RedisStore } from '../redis/redis.ts'
 import { createAdminServer } from '../telemetry/admin-server.ts'
 import { createEventLog } from '../telemetry/event-log.ts'
 import { Health } from '../telemetry/health.ts'
@@ -14,6 +13,7 @@ import type { Logger } from '../telemetry/log.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { combineObservers } from '../telemetry/observers.ts'
 import { createCache } from './cache.ts'
+import type { OpenStore } from './open-store.ts'
 import { serveChains } from './served-chain.ts'
 import { createSessions } from './shared-sessions.ts'
 
@@ -24,8 +24,8 @@ export interface RouterParts {
   readonly clock: Clock
   readonly random: Random
   readonly version: string
-  /** Loaded only where the config has a store. */
-  readonly RedisStore: typeof RedisStore | null
+  /** Null where the config has no store. */
+  readonly openStore: OpenStore | null
 }
 
 /** A whole router: a pool per chain and interface, a listener per endpoint, and the admin server. */
@@ -74,7 +74,7 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
     await Promise.all(endpoints.map(({ listener }) => listener.close()))
     await admin?.close()
     for (const { subscriptions } of chains) subscriptions?.close()
-    cache?.shared?.redis.close()
+    cache?.shared?.keys.close()
     for (const { pool } of chains) await pool.close()
     shared.close()
   }

@@ -9,6 +9,7 @@ import { checkReferences } from './reference-check.ts'
 import type { CommandIo } from './validate.ts'
 import { exitCodes, judgeConfig, problemLine } from './judged-config.ts'
 import type { ConfigRequest } from './read-config-file.ts'
+import { loadStore } from './open-store.ts'
 import { createRouter } from './router.ts'
 
 /** What `router <config>` was asked. */
@@ -32,9 +33,8 @@ export async function run(request: RunRequest, io: CommandIo): Promise<number> {
   for (const { path, line, message, hint } of problems)
     logger.warn(`config: ${message}`, { path, line, hint })
   const clock = systemClock
-  // Some 6 MB and 40 ms, which a router without a store need not spend.
-  const { RedisStore } = config.store ? await import('../redis/redis.ts') : { RedisStore: null }
-  const parts = { catalog, logger, clock, random: systemRandom, version, RedisStore }
+  const openStore = await loadStore(config)
+  const parts = { catalog, logger, clock, random: systemRandom, version, openStore }
   const router = createRouter(config, parts)
   const stopSignal = onceStopped(logger)
   // The clock's timers and idle connections hold no process: it would end in the middle of a stop.
@@ -70,7 +70,7 @@ function switchOffPretenuring(): void {
 }
 
 /** Resolves with the first signal to stop; the second one ends the process at once. */
-function onceStopped(logger: Logger): Promise<NodeJS.Signals> {
+export function onceStopped(logger: Logger): Promise<NodeJS.Signals> {
   const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>()
   let asked = false
   for (const signal of ['SIGTERM', 'SIGINT'] as const)

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import type { ByteBudget } from '../bytes/byte-budget.ts'
 import { withCache } from '../cache/cache.ts'
 import type { MemoryStore } from '../cache/memory-store.ts'
-import type { SharedRedis } from '../cache/shared-store.ts'
+import type { SharedAnswers } from '../cache/shared-store.ts'
 import type { ChainCatalog } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
@@ -47,7 +47,7 @@ export interface ServedChainParts {
   readonly budget: ByteBudget
   readonly sessions: Sessions
   /** Where answers are kept; null: nowhere. */
-  readonly cache: { readonly store: MemoryStore; readonly shared: SharedRedis | null } | null
+  readonly cache: { readonly store: MemoryStore; readonly shared: SharedAnswers | null } | null
   /** A stop has begun: `GET /health` sends clients elsewhere. */
   readonly isDraining: () => boolean
 }

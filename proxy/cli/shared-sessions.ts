@@ -3,12 +3,11 @@
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
 import type { RouterConfig } from '../config/types.ts'
-import type { RedisStore } from '../redis/redis.ts'
-import { RedisClaims } from '../sticky/claims.ts'
+import { SharedClaims } from '../sticky/claims.ts'
 import { Sessions, stickyOutcomes } from '../sticky/sessions.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import { readTls } from '../upstream/wire/upstream-target.ts'
+import type { OpenStore } from './open-store.ts'
 
 /** How long a request of a session waits for the store. */
 const claimTimeoutMs = 1_000
@@ -18,19 +17,18 @@ interface SharedSessionsParts {
   readonly random: Random
   readonly logger: Logger
   readonly metrics: Metrics
-  readonly RedisStore: typeof RedisStore | null
+  readonly openStore: OpenStore | null
 }
 
 /** The sticky sessions of the process, shared with other replicas where the config says so. @throws TlsFileError */
 export function createSessions(config: RouterConfig, parts: SharedSessionsParts) {
-  const { clock, random, logger, metrics, RedisStore } = parts
-  const { store, sharedState, epochDurationMs } = config
-  const redis =
-    sharedState && store && RedisStore
-      ? new RedisStore(store, {
+  const { clock, random, logger, metrics, openStore } = parts
+  const { sharedState, epochDurationMs } = config
+  const keys =
+    sharedState && openStore
+      ? openStore({
           ...{ clock, random },
           commandTimeoutMs: claimTimeoutMs,
-          tls: store.tls && readTls(store.tls),
           onChange(error) {
             if (error) logger.warn('requests with rpc-stickiness may fail', { error })
             else logger.info('the store of sticky sessions answers')
@@ -40,7 +38,7 @@ export function createSessions(config: RouterConfig, parts: SharedSessionsParts)
   const count = metrics.registerSticky(stickyOutcomes, () => sessions.size)
   const sessions = new Sessions({
     clock,
-    store: redis && new RedisClaims(redis),
+    store: keys && new SharedClaims(keys),
     lifetimeMs: 2 * epochDurationMs,
     count,
   })
@@ -48,14 +46,17 @@ export function createSessions(config: RouterConfig, parts: SharedSessionsParts)
     sessions,
     /** Once, when the router starts. */
     warn() {
-      if (redis) return
-      const missing = [...(store ? [] : ['resp-cache']), ...(sharedState ? [] : ['shared-state'])]
+      if (keys) return
+      const missing = [
+        ...(openStore ? [] : ['resp-cache or cache-be']),
+        ...(sharedState ? [] : ['shared-state']),
+      ]
       const message =
         'sticky sessions are kept by this replica alone: several replicas would choose a node each'
       logger.warn(message, { missing: missing.join(', ') })
     },
     close() {
-      redis?.close()
+      keys?.close()
     },
   }
 }

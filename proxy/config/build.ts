@@ -107,16 +107,15 @@ export function buildRouterConfig(file: ConfigFile) {
       maxCalls: file['websocket-max-calls'] ?? grpc.maxStreams,
     },
     grpc,
+    /** The cache service that replicas share; null: none. */
+    cacheServer: file['cache-be'] ?? null,
     /** The Redis that replicas share; null: none. */
     store: file['resp-cache'] ? buildStore(file['resp-cache']) : null,
     subscriptions: valuesOf(subscriptionSettings, file),
     cache: {
       maxBytes: file['cache-bytes'] ?? 0,
-      /** Null: not shared. By default answers leave a store with sessions alone: full, it would fail these. */
-      store:
-        file['resp-cache'] && (file.cache?.shared ?? !file['shared-state'])
-          ? buildStore(file['resp-cache'])
-          : null,
+      /** In the store. By default answers leave a Redis with sessions alone: full, it would fail these. */
+      isShared: file.cache?.shared ?? !(file['resp-cache'] && file['shared-state']),
       policies: (file.cache?.policies ?? []).map(buildCachePolicy),
     },
     ...valuesOf(processSettings, file),

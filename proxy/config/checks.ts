@@ -6,7 +6,7 @@ import type { Entries, Partly, Placed, PlacedUpstream } from './entries.ts'
 import { addressesOverlap, formatAddress, isLocalHost } from './fields/address.ts'
 import type { UpstreamUrl } from './fields/upstream-url.ts'
 import { gather, type Locate, type Problem, quote, type Report } from './problem.ts'
-import { defaultAddress, type NodeUrlEntry, type UpstreamEntry } from './schema.ts'
+import { type ConfigFile, defaultAddress, type NodeUrlEntry, type UpstreamEntry } from './schema.ts'
 import { checkTlsPair } from './tls-section.ts'
 import type { Address, ApiInterface } from './types.ts'
 
@@ -79,6 +79,19 @@ function checkAuth(
     report(`${path}.tls`, message, `Write ${url.scheme}s or remove tls.`)
   }
   checkTlsPair(tls, `${path}.tls`, report)
+}
+
+/** What is wrong between the stores that replicas share. */
+export function checkSharing(file: Partly<ConfigFile>, report: Report): void {
+  if (!file['cache-be']) return
+  if ('resp-cache' in file) {
+    const hint = 'Answers and sessions are shared in one place: keep one of them.'
+    report('cache-be', 'cache-be and resp-cache exclude each other', hint)
+  }
+  if (file['cache-bytes'] !== 0 || file['shared-state'] !== false) return
+  const hint =
+    'Set cache-bytes, such as 128MiB: answers are kept in the memory of each replica first.'
+  report('cache-be', 'cache-be has no effect while cache-bytes is 0', hint, 'warning')
 }
 
 const adminKey = 'metrics-listen-address'

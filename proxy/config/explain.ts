@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { z } from 'zod'
-import { isUnbuilt } from './capabilities.ts'
 import { type JsonSchema, annotatedSchema, sectionAt } from './json-schema.ts'
 import { nearest } from './nearest.ts'
 import { type Locate, type Path, type Problem, formatPath, problemAt, quote } from './problem.ts'
@@ -56,10 +55,9 @@ export function explainIssues(
 }
 
 function knownKeys(known: readonly string[]): string {
-  const supported = known.filter((name) => !isUnbuilt(name))
-  const isShort = supported.length < maxListedKeys
-  const listed = supported.filter((name) => isShort || !isSettingName(name))
-  const others = listed.length < supported.length ? ', and the flags of router --help' : ''
+  const isShort = known.length < maxListedKeys
+  const listed = known.filter((name) => isShort || !isSettingName(name))
+  const others = listed.length < known.length ? ', and the flags of router --help' : ''
   return `Known here: ${listed.join(', ')}${others}.`
 }
 

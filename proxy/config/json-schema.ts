@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import * as z from 'zod'
-import { isUnbuilt } from './capabilities.ts'
 import { bareKeyword } from './cross-validation.ts'
 import { kindKeyword } from './fields/field.ts'
 import { configSchema } from './schema.ts'
@@ -37,14 +36,13 @@ export function configJsonSchema(): JsonSchema {
 }
 
 /** Turns our own keywords into standard ones. */
-function plain(schema: JsonSchema, key = ''): JsonSchema {
+function plain(schema: JsonSchema): JsonSchema {
   const { [kindKeyword]: _kind, 'x-default': defaultText, properties, items, ...own } = schema
   const { [bareKeyword]: bare, ...rest } = own
   const result: Record<string, unknown> = rest
   if (defaultText !== undefined) result['default'] = typed(defaultText, schema['type'])
-  if (isUnbuilt(key)) result['description'] = `${schema.description} Not supported by this version.`
   if (properties !== undefined) {
-    const entries = Object.entries(properties).map(([name, each]) => [name, plain(each, name)])
+    const entries = Object.entries(properties).map(([name, each]) => [name, plain(each)])
     result['properties'] = Object.fromEntries(entries)
   }
   const alone = typeof bare === 'string' ? properties?.[bare] : undefined

@@ -39,10 +39,6 @@ const backups = `backup-direct-rpc:
   - {name: two, chain-id: BTC, api-interface: jsonrpc, node-urls: [{url: "http://x"}]}
 `
 
-const unsupported = `cache-be: x:1
-enable-selection-stats: false
-`
-
 const wrongSettings = `max-relay-attempts: 0
 set-relay-retry-limit: -1
 max-request-bytes: big
@@ -558,8 +554,22 @@ const configCases: readonly Case[] = [
     problems: [],
   },
   {
-    text: `${minimal}${unsupported}`,
-    problems: ['11:11 error cache-be: cache-be is not supported by this version | '],
+    text: `${minimal}cache-be: cache\n`,
+    problems: [
+      '11:11 warning cache-be: cache-be has no effect while cache-bytes is 0 | Set cache-bytes, such as 128MiB: answers are kept in the memory of each replica first.',
+    ],
+  },
+  {
+    text: `${minimal}cache-be: "cache:80a"\n`,
+    problems: [
+      '11:11 error cache-be: "cache:80a" has no valid port | Write host:port, such as store.example.com:20100.',
+    ],
+  },
+  {
+    text: `${minimal}cache-be: cache\nshared-state: true\nresp-cache: {addresses: redis}\n`,
+    problems: [
+      '11:11 error cache-be: cache-be and resp-cache exclude each other | Answers and sessions are shared in one place: keep one of them.',
+    ],
   },
   {
     text: `${minimal}resp-cache: {}\n`,

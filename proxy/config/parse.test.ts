@@ -220,10 +220,10 @@ test('off and on in a flag undo and do what the file says', () => {
 })
 
 test('wrong flags and variables are reported with their names', () => {
-  const flags = { 'epoch-duration': ['5'], 'shared-state': ['yes'], 'cache-be': ['x:1'] }
+  const flags = { 'epoch-duration': ['5'], 'shared-state': ['yes'], 'cache-be': [':1'] }
   expect(problemsOf(minimal, { SR_LOG_LEVEL: 'loud' }, flags)).toEqual([
     '-:- error --epoch-duration: "5" has no unit | Write one such as 500ms, 5s or 1m30s.',
-    '-:- error --cache-be: cache-be is not supported by this version | ',
+    '-:- error --cache-be: ":1" has no host to connect to | Write host:port, such as store.example.com:20100.',
     '-:- error --shared-state: "yes" is neither true nor false | ',
     '-:- error SR_LOG_LEVEL: "loud" is not one of the allowed values | Allowed: debug, info, warn, error.',
   ])
@@ -244,7 +244,17 @@ test.each([
   ['cache: {shared: false}\n', false],
 ])('answers share the store unless sessions do, or as the config says: %j', (more, isShared) => {
   const config = configOf(`${minimal}resp-cache: {addresses: redis}\n${more}`, {})
-  expect(config.cache.store !== null).toBe(isShared)
+  expect(config.cache.isShared).toBe(isShared)
+})
+
+test.each([
+  ['', true],
+  ['shared-state: true\n', true],
+  ['cache: {shared: false}\n', false],
+])('answers are shared in a cache service as the config says: %j', (more, isShared) => {
+  const config = configOf(`${minimal}cache-be: cache\ncache-bytes: 1MiB\n${more}`, {})
+  expect(config.cacheServer).toEqual({ host: 'cache', port: 20_100 })
+  expect(config.cache.isShared).toBe(isShared)
 })
 
 test('a store is read with its defaults, and its password is not printed', () => {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { buildRouterConfig } from './build.ts'
-import { checkAddresses, checkEntries } from './checks.ts'
-import { type Entries, entriesOf, parsePartly, secretsIn } from './entries.ts'
+import { checkAddresses, checkEntries, checkSharing } from './checks.ts'
+import { type Entries, entriesOf, parsePartly, type Partly, secretsIn } from './entries.ts'
 import { explainIssues } from './explain.ts'
 import { gather, type Locate, orderProblems, type Problem } from './problem.ts'
 import { hiddenInLogs } from './secret.ts'
@@ -26,6 +26,8 @@ export interface ParsedConfig {
   readonly config: RouterConfig | null
   /** Errors and warnings, in the order of the file. */
   readonly problems: readonly Problem[]
+  /** The file with flags, variables and defaults, as far as it can be read. */
+  readonly file: Partly<ConfigFile>
   /** Listeners and upstreams, known as far as they can be read even when something else is wrong. */
   readonly entries: Entries
   /** Files, directories or URLs of chain specs; empty for the bundled ones. */
@@ -64,6 +66,7 @@ export function parseConfig(
     ...gather(locate, (report) => {
       checkEntries(entries, report)
       checkStore(file['resp-cache'], report)
+      checkSharing(file, report)
       checkAddresses(entries, file['metrics-listen-address'] ?? null, locate, report)
     }),
   ])
@@ -71,6 +74,7 @@ export function parseConfig(
   return {
     config: usable ? buildRouterConfig(file as ConfigFile) : null,
     problems,
+    file,
     entries,
     specSources: wholeList(file['use-static-spec']),
     locate,

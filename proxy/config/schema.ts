@@ -110,8 +110,8 @@ const cachePolicySchema = z.strictObject({
 const cacheSchema = z.strictObject({
   shared: boolean
     .optional()
-    .meta({ 'x-default': 'true with `resp-cache` and without `shared-state`' })
-    .describe('Share the answers with other replicas through `resp-cache`.'),
+    .meta({ 'x-default': 'true, but false with resp-cache and shared-state' })
+    .describe('Share the answers with other replicas through `resp-cache` or `cache-be`.'),
   policies: list(cachePolicySchema)
     .optional()
     .describe('Times other than the usual ones. Of several that fit a call, the first counts.'),

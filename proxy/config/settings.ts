@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { z } from 'zod'
-import { unbuilt } from './capabilities.ts'
 import type { Field } from './fields/field.ts'
 import {
   boolean,
@@ -10,11 +9,15 @@ import {
   filePath,
   integer,
   oneOf,
+  remoteAddress,
   switchableAddress,
   switchableDuration,
   text,
 } from './fields/fields.ts'
 import { urlWithoutPort } from './fields/address.ts'
+
+/** Of the cache service. */
+export const cachePort = 20_100
 
 export const strategies = [
   'balanced',
@@ -212,11 +215,15 @@ export const settingGroups = {
       '0B',
       'Memory for answers of upstreams that are kept. The least recently used go first. 0: none are kept, and identical calls at the same time are not joined.',
     ),
-    'cache-be': setting(unbuilt('cache-be', 'host:port'), null, 'Address of the cache service.'),
+    'cache-be': setting(
+      remoteAddress(cachePort),
+      null,
+      `Address of the cache service (\`router cache\`) that replicas share, instead of \`resp-cache\`. Without a port: ${cachePort}.`,
+    ),
     'shared-state': setting(
       boolean,
       'false',
-      'Share sticky sessions between replicas in the store of `resp-cache`. Without both each replica keeps them to itself.',
+      'Share sticky sessions between replicas in the store of `resp-cache` or `cache-be`. Without both each replica keeps them to itself.',
     ),
   },
   Process: {

@@ -2,30 +2,18 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { readFileSync, unwatchFile, watchFile } from 'node:fs'
 import { Cluster, Redis } from 'ioredis'
-import type { Cancel, Clock } from '../clock/clock.ts'
-import type { Random } from '../clock/random.ts'
+import type { Cancel } from '../clock/clock.ts'
 import type { StoreConfig } from '../config/types.ts'
-import { RedisError } from './redis-error.ts'
+import { Availability } from './availability.ts'
+import type { StoreParts, Subscriber } from './shared-keys.ts'
+import { StoreError } from './store-error.ts'
 
 /** The commands of Redis. Keys get the prefix of the config. */
 export type Commands = Redis | Cluster
 
-export interface RedisParts {
-  readonly clock: Clock
-  readonly random: Random
-  /** How long a command may take, with its retry. */
-  readonly commandTimeoutMs: number
+export interface RedisParts extends StoreParts {
   /** What Node's TLS wants; null: no TLS. */
   readonly tls: object | null
-  /** The store fails, or answers again. */
-  readonly onChange: (error: RedisError | null) => void
-}
-
-/** Listens on a channel. */
-export interface Subscriber {
-  message(text: string): void
-  /** Messages may have been missed until now (`true`), or will be from now on (`false`). */
-  listening(isUp: boolean): void
 }
 
 const firstBackoffMs = 50
@@ -34,8 +22,6 @@ const connectTimeoutMs = 2_000
 const heartbeatMs = 1_000
 /** How often the password file is looked at. */
 const watchMs = 2_000
-/** It answers again when it has done so for this long without a failure: the log shall not grow with flapping. */
-const settledMs = 1_000
 
 /**
  * A Redis, standalone, behind sentinels or as a cluster. A command fails at once while there is no connection, and after
@@ -52,9 +38,8 @@ export class RedisStore {
   #isListening = false
   #cancelHeartbeat: Cancel = () => {}
   /** Why there is no connection. */
-  #broken: RedisError | null = null
-  #isDown = false
-  #cancelSettling: Cancel | null = null
+  #broken: StoreError | null = null
+  readonly #availability: Availability
   readonly #reread = () => {
     const password = this.#readPassword()
     if (password === this.#password) return
@@ -65,6 +50,7 @@ export class RedisStore {
   constructor(config: StoreConfig, parts: RedisParts) {
     this.#config = config
     this.#parts = parts
+    this.#availability = new Availability(parts.clock, parts.onChange)
     this.#password = this.#readPassword()
     this.#client = this.#open()
     const { passwordFile } = config
@@ -72,23 +58,23 @@ export class RedisStore {
       watchFile(passwordFile, { interval: watchMs, persistent: false }, this.#reread)
   }
 
-  /** Runs a command. @throws RedisError */
+  /** Runs a command. @throws StoreError */
   async run<T>(command: (redis: Commands) => Promise<T>): Promise<T> {
     let cancel: Cancel = () => {}
     try {
-      if (this.#client.status !== 'ready') throw this.#broken ?? new RedisError('unreachable')
+      if (this.#client.status !== 'ready') throw this.#broken ?? new StoreError('unreachable')
       const late = new Promise<never>((_, reject) => {
         const giveUp = () => {
-          reject(new RedisError('timeout'))
+          reject(new StoreError('timeout'))
         }
         cancel = this.#parts.clock.after(this.#parts.commandTimeoutMs, giveUp)
       })
       const result = await Promise.race([command(this.#client), late])
-      this.#note(null)
+      this.#availability.note(null)
       return result
     } catch (cause) {
-      const error = RedisError.from(cause)
-      this.#note(error)
+      const error = StoreError.from(cause)
+      this.#availability.note(error)
       throw error
     } finally {
       cancel()
@@ -100,7 +86,7 @@ export class RedisStore {
     return this.#config.keyPrefix + name
   }
 
-  /** @throws RedisError */
+  /** @throws StoreError */
   async publish(channel: string, text: string): Promise<void> {
     await this.run((redis) => redis.publish(this.channel(channel), text))
   }
@@ -115,7 +101,7 @@ export class RedisStore {
   close(): void {
     if (this.#config.passwordFile !== null) unwatchFile(this.#config.passwordFile, this.#reread)
     this.#cancelHeartbeat()
-    this.#cancelSettling?.()
+    this.#availability.close()
     for (const each of [this.#client, this.#next, this.#listener]) each?.disconnect()
     this.#listener = null
   }
@@ -198,15 +184,15 @@ export class RedisStore {
 
   #watched<T extends Commands>(client: T): T {
     const failed = (error: Error) => {
-      this.#broken = RedisError.from(error)
-      this.#note(this.#broken)
+      this.#broken = StoreError.from(error)
+      this.#availability.note(this.#broken)
       if (this.#broken.fault === 'unauthorized') this.#reread()
     }
     client.on('error', failed)
     client.on('node error', failed)
     client.on('ready', () => {
       this.#broken = null
-      this.#note(null)
+      this.#availability.note(null)
     })
     return client
   }
@@ -282,19 +268,5 @@ export class RedisStore {
   readonly #backoffMs = (times: number): number => {
     const ms = Math.min(firstBackoffMs * 2 ** (times - 1), maxBackoffMs)
     return ms * (0.5 + this.#parts.random.next() / 2)
-  }
-
-  #note(error: RedisError | null): void {
-    if (error) {
-      this.#cancelSettling?.()
-      this.#cancelSettling = null
-      if (!this.#isDown) this.#parts.onChange(error)
-      this.#isDown = true
-    } else if (this.#isDown && !this.#cancelSettling)
-      this.#cancelSettling = this.#parts.clock.after(settledMs, () => {
-        this.#cancelSettling = null
-        this.#isDown = false
-        this.#parts.onChange(null)
-      })
   }
 }

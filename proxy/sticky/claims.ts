@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { RedisStore } from '../redis/redis.ts'
+import type { Held, SharedKeys } from '../redis/shared-keys.ts'
 
 /** A choice that some replica stored. */
 export interface Claim {
@@ -29,47 +29,38 @@ export interface ClaimStore {
   listen(listener: ClaimListener): void
 }
 
-const channel = 'sticky:dropped'
+const prefix = 'sticky:'
 
-/** Compares, deletes and announces at once: a newer choice of another replica is not deleted. */
-const dropScript = `
-if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('del', KEYS[1]) end
-return redis.call('publish', ARGV[2], ARGV[3])`
+/** The claims in a store of keys, each under one that ends by itself. */
+export class SharedClaims implements ClaimStore {
+  readonly #keys: SharedKeys
 
-/** The claims in a Redis, each under a key that ends by itself. */
-export class RedisClaims implements ClaimStore {
-  readonly #redis: RedisStore
-
-  constructor(redis: RedisStore) {
-    this.#redis = redis
+  constructor(keys: SharedKeys) {
+    this.#keys = keys
   }
 
-  find(key: string): Promise<Claim | null> {
-    return this.#redis.run(async (redis) => {
-      const [node, leftMs] = await Promise.all([redis.get(nameOf(key)), redis.pttl(nameOf(key))])
-      return node === null || leftMs <= 0 ? null : { node, leftMs }
-    })
+  async find(key: string): Promise<Claim | null> {
+    const { value, ttlMs: leftMs = 0 } = await this.#keys.get(prefix + key)
+    return value && leftMs > 0 ? { node: textOf(value), leftMs } : null
   }
 
-  claim(key: string, node: string, ttlMs: number): Promise<string | null> {
-    // With GET the answer is the value that stood before.
-    return this.#redis.run((redis) => redis.set(nameOf(key), node, 'PX', ttlMs, 'NX', 'GET'))
+  async claim(key: string, node: string, ttlMs: number): Promise<string | null> {
+    const first = await this.#keys.claim(prefix + key, Buffer.from(node), ttlMs)
+    return first ? textOf(first) : null
   }
 
   async drop(key: string, node: string): Promise<void> {
-    const announced = [this.#redis.channel(channel), `${key} ${node}`]
-    await this.#redis.run((redis) => redis.eval(dropScript, 1, nameOf(key), node, ...announced))
+    await this.#keys.delete(prefix + key, Buffer.from(node))
   }
 
   listen({ dropped, listening }: ClaimListener): void {
-    const message = (text: string) => {
-      const [, key, node] = /^(\S+) (.+)$/.exec(text) ?? []
-      if (key !== undefined && node !== undefined) dropped(key, node)
+    const message = ({ key = '', value }: Held) => {
+      if (value) dropped(key.slice(prefix.length), textOf(value))
     }
-    this.#redis.subscribe(channel, { message, listening })
+    this.#keys.watch(prefix, { message, listening })
   }
 }
 
-function nameOf(key: string): string {
-  return `sticky:${key}`
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString()
 }

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { hash } from 'node:crypto'
 import type { ApiInterface, Strategy } from '../config/types.ts'
-import { RedisError } from '../redis/redis-error.ts'
+import { StoreError } from '../redis/store-error.ts'
 import type { Call } from '../relay/call.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
 import { addonsOf, Needs, noReply } from '../relay/needs.ts'
@@ -108,14 +108,14 @@ function isFault(error: unknown): error is RelayError {
 }
 
 function storeError(cause: unknown): unknown {
-  if (!(cause instanceof RedisError)) return cause
+  if (!(cause instanceof StoreError)) return cause
   const message = `which node this session has is not known: ${cause.message}; requests without rpc-stickiness are served`
   return new RelayError(errorKinds.sessionStore, message, { cause, retryAfterMs: 1_000 })
 }
 
 /** It is reported by the client of the store. @throws any other error */
-function ignoreStore(error: unknown): asserts error is RedisError {
-  if (!(error instanceof RedisError)) throw error
+function ignoreStore(error: unknown): asserts error is StoreError {
+  if (!(error instanceof StoreError)) throw error
 }
 
 /** What the session's node must have: archive too for an old block, so that archive calls have a node of their own. */

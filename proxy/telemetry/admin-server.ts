@@ -19,7 +19,7 @@ export interface AdminServer {
 export interface AdminServerOptions {
   readonly address: Address
   readonly metrics: Pick<Metrics, 'scrape' | 'contentType'>
-  readonly health: Health
+  readonly health: Pick<Health, 'readiness' | 'overall'>
   readonly logger: Logger
   readonly limits?: typeof adminLimits
 }

@@ -126,15 +126,18 @@ const readings: readonly (readonly [Series, () => number])[] = [
  * Registers the series of the process, its build and its budget. All of it is read at each scrape:
  * prom-client's own default set keeps a 10 ms timer for the event loop, which an idle router pays.
  */
-export function registerProcess(registry: Registry, version: string, budget: ByteBudget): void {
+export function registerProcess(registry: Registry, version: string, budget?: ByteBudget): void {
   const { name, help, labels: labelNames } = series.build
   const build = new Gauge({ name, help, labelNames, registers: [registry] })
   build.set({ version, runtime: process.version }, 1)
-  const ofBudget: typeof readings = [
-    [series.heldBytes, () => budget.heldBytes],
-    [series.maxHeldBytes, () => budget.maxBytes],
-    [series.cutOffs, () => budget.cutOffs],
-  ]
+  const ofBudget: typeof readings =
+    budget === undefined
+      ? []
+      : [
+          [series.heldBytes, () => budget.heldBytes],
+          [series.maxHeldBytes, () => budget.maxBytes],
+          [series.cutOffs, () => budget.cutOffs],
+        ]
   for (const [{ name: reading, help: meaning, type }, read] of [...readings, ...ofBudget]) {
     const get = async () => ({
       ...{ name: reading, help: meaning, type },

@@ -6,6 +6,7 @@ import { RelayError, errorKinds } from '../relay/errors.ts'
 import type { UpstreamState } from '../upstream/observer.ts'
 import { aCall, aFailure, anAttempt, anUpstream, repliedBy } from './call.fixture.ts'
 import { ByteBudget } from '../bytes/byte-budget.ts'
+import { createCacheMetrics } from './cache-metrics.ts'
 import { createMetrics } from './metrics.ts'
 import type { Metrics } from './metrics.ts'
 import { readMetricsPage } from './metrics-page.fixture.ts'
@@ -270,9 +271,14 @@ test('two sets in one process count apart', async () => {
   expect(await valuesOf(other, 'router_requests_total')).toEqual({})
 })
 
-test('the page has every series of the table, once, with its type and help', async () => {
+test('the pages have every series of the table, once, with its type and help', async () => {
+  const { cacheServerCalls, ...ofRouter } = series
+  const ofCache = createCacheMetrics('1.2.3', { bytes: 1, count: 2, evictions: 3 })
+  const { types: own, samples } = readMetricsPage(await ofCache.scrape())
+  expect(own.get(cacheServerCalls.name)).toBe('counter')
+  expect(samples.get('router_cache_bytes')).toBe(1)
   const { types, helps } = readMetricsPage(await make().scrape())
-  const all: readonly Series[] = Object.values(series)
+  const all: readonly Series[] = Object.values(ofRouter)
   expect(Object.fromEntries(types)).toEqual(Object.fromEntries(all.map((s) => [s.name, s.type])))
   expect(Object.fromEntries(helps)).toEqual(Object.fromEntries(all.map((s) => [s.name, s.help])))
 })

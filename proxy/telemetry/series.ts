@@ -39,7 +39,8 @@ export const labelMeanings = {
   class:
     'how long the answer stays true: `finalized`, `near-head` or `latest`; `none` for a call that the cache was bypassed for',
   verdict:
-    '`hit`, `miss`, `refresh`, `coalesced` or `bypass`: see [the cache](../concepts/cache.md)',
+    '`hit`, `miss`, `refresh`, `coalesced` or `bypass`: see [the cache](../concepts/cache.md); of the cache service `hit` or `miss` of `Get`, else `ok`, `full` or `invalid`',
+  call: 'a call of [the cache service](cache-service.md): `Get`, `Set`, `Claim`, `Delete` or `Increment`',
 } as const
 
 export type LabelName = keyof typeof labelMeanings
@@ -288,13 +289,19 @@ export const series = {
     name: 'router_cache_store_failures_total',
     type: 'counter',
     labels: [],
-    help: 'Commands that the store of `resp-cache` refused, or did not answer in 50 ms. For a second it is then not asked; all is a miss.',
+    help: 'Commands that the store of `resp-cache` or `cache-be` refused, or did not answer in 50 ms. For a second it is then not asked; all is a miss.',
   },
   cacheStoreBroken: {
     name: 'router_cache_store_broken_total',
     type: 'counter',
     labels: [],
-    help: 'Answers in the store of `resp-cache` that could not be read: of another version, or damaged.',
+    help: 'Answers in the store of `resp-cache` or `cache-be` that could not be read: of another version, or damaged.',
+  },
+  cacheServerCalls: {
+    name: 'router_cache_service_calls_total',
+    type: 'counter',
+    labels: ['call', 'verdict'],
+    help: 'Calls that `router cache` answered.',
   },
   heldBytes: {
     name: 'router_buffered_bytes',

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { isUnbuilt } from '../../proxy/config/capabilities.ts'
 import { kindKeyword } from '../../proxy/config/fields/field.ts'
 import { annotatedSchema, type JsonSchema } from '../../proxy/config/json-schema.ts'
 import { settingNames, settings } from '../../proxy/config/settings.ts'
@@ -107,7 +106,7 @@ function rowOf(section: JsonSchema, name: string): Row {
     name: `\`${name}\``,
     kind: kindOf(property),
     defaultText: required ? '**required**' : written === undefined ? '' : `\`${written}\``,
-    meaning: `${property.description ?? ''}${isUnbuilt(name) ? ' *Not supported by this version.*' : ''}`,
+    meaning: property.description ?? '',
   }
 }
 

@@ -10,7 +10,7 @@ import { dialects } from '../../upstream/dialect.ts'
 import type { ScriptedAnswer } from '../../upstream/testing/scripted-transport.ts'
 import { withCache } from '../cache.ts'
 import { MemoryStore } from '../memory-store.ts'
-import type { SharedRedis } from '../shared-store.ts'
+import type { SharedAnswers } from '../shared-store.ts'
 
 const { chain, iface } = await ethereum()
 
@@ -45,7 +45,7 @@ export interface CacheFixtureOptions {
   readonly crossValidated?: readonly string[]
   readonly maxBytes?: number
   readonly nodes?: string
-  readonly shared?: SharedRedis
+  readonly shared?: SharedAnswers
 }
 
 /** A cached relay of Ethereum over scripted nodes in virtual time, asked in JSON-RPC. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from '../../clock/clock.ts'
-import { RedisError } from '../../redis/redis-error.ts'
+import { StoreError } from '../../redis/store-error.ts'
 import type { Claim, ClaimListener, ClaimStore } from '../claims.ts'
 import { Sessions } from '../sessions.ts'
 
@@ -81,7 +81,7 @@ export class FakeStore implements ClaimStore {
   async #turn(): Promise<void> {
     this.asked += 1
     await Promise.resolve()
-    if (this.#isDown) throw new RedisError('unreachable')
+    if (this.#isDown) throw new StoreError('unreachable')
   }
 }
 

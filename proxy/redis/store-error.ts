@@ -2,10 +2,10 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 
 /** Why the store did not do what it was asked. */
-export type RedisFault =
+export type StoreFault =
   'timeout' | 'unreachable' | 'unauthorized' | 'read-only' | 'full' | 'loading' | 'refused'
 
-const meanings: Readonly<Record<RedisFault, string>> = {
+const meanings: Readonly<Record<StoreFault, string>> = {
   timeout: 'it did not answer in time',
   unreachable: 'there is no connection to it',
   unauthorized: 'it refuses the user name or the password',
@@ -16,7 +16,7 @@ const meanings: Readonly<Record<RedisFault, string>> = {
 }
 
 /** The first word of what Redis answers. */
-const faultOf: Readonly<Record<string, RedisFault>> = {
+const faultOf: Readonly<Record<string, StoreFault>> = {
   WRONGPASS: 'unauthorized',
   NOAUTH: 'unauthorized',
   NOPERM: 'unauthorized',
@@ -35,24 +35,24 @@ const faultOf: Readonly<Record<string, RedisFault>> = {
  * The one error of the store. It has neither the client's message nor the client's error as its cause: these hold the
  * arguments of the command, of which one may be the password.
  */
-export class RedisError extends Error {
-  override readonly name = 'RedisError'
-  readonly code = 'RPC_REDIS'
-  readonly fault: RedisFault
+export class StoreError extends Error {
+  override readonly name = 'StoreError'
+  readonly code = 'RPC_STORE'
+  readonly fault: StoreFault
 
-  constructor(fault: RedisFault, word = '') {
+  constructor(fault: StoreFault, word = '') {
     super(`the store failed: ${meanings[fault]}${word && ` (${word})`}`)
     this.fault = fault
   }
 
   /** What an error of the client, or an answer of Redis, means. */
-  static from(error: unknown): RedisError {
-    if (error instanceof RedisError) return error
+  static from(error: unknown): StoreError {
+    if (error instanceof StoreError) return error
     const { message = '', name = '', code = '' } = error as Partial<NodeJS.ErrnoException>
     const [word = ''] = /^[A-Z]{2,16}\b/.exec(message) ?? []
-    if (message === 'Command timed out') return new RedisError('timeout')
-    if (/invalid password|WRONGPASS|NOAUTH/.test(message)) return new RedisError('unauthorized')
-    if (name === 'ReplyError') return new RedisError(faultOf[word] ?? 'refused', word)
-    return new RedisError('unreachable', /^[A-Z_0-9]{3,40}$/.test(code) ? code : '')
+    if (message === 'Command timed out') return new StoreError('timeout')
+    if (/invalid password|WRONGPASS|NOAUTH/.test(message)) return new StoreError('unauthorized')
+    if (name === 'ReplyError') return new StoreError(faultOf[word] ?? 'refused', word)
+    return new StoreError('unreachable', /^[A-Z_0-9]{3,40}$/.test(code) ? code : '')
   }
 }

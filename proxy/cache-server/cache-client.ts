@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import {
+  Client,
+  type ClientReadableStream,
+  credentials,
+  type ServiceError,
+  setLogger,
+  status,
+} from '@grpc/grpc-js'
+import { formatAddress } from '../config/fields/address.ts'
+import type { Address } from '../config/types.ts'
+import { Availability } from '../redis/availability.ts'
+import type { SharedKeys, StoreParts, Subscriber } from '../redis/shared-keys.ts'
+import { StoreError, type StoreFault } from '../redis/store-error.ts'
+import { cacheService, type Entry, maxMessageBytes, type UnaryCall } from './wire.ts'
+
+const faultOf: Readonly<Record<number, StoreFault>> = {
+  // Each call that is cancelled was late.
+  [status.CANCELLED]: 'timeout',
+  [status.RESOURCE_EXHAUSTED]: 'full',
+  [status.UNAVAILABLE]: 'unreachable',
+}
+const watchAgainMs = 500
+
+const options = {
+  'grpc.max_receive_message_length': maxMessageBytes,
+  'grpc.max_send_message_length': maxMessageBytes,
+  'grpc-node.flow_control_window': 1024 * 1024,
+  // A service that hangs answers no ping: then it is connected to again, for ever.
+  'grpc.keepalive_time_ms': 1_000,
+  'grpc.keepalive_timeout_ms': 1_000,
+  'grpc.initial_reconnect_backoff_ms': 100,
+  'grpc.max_reconnect_backoff_ms': 2_000,
+  'grpc.dns_min_time_between_resolutions_ms': 1_000,
+  'grpc.client_idle_timeout_ms': 2 ** 31 - 1,
+  'grpc.enable_http_proxy': 0,
+  'grpc.enable_retries': 0,
+  'grpc.service_config_disable_resolution': 1,
+}
+
+const none = Buffer.alloc(0)
+/** Nobody waits for it, and it may be long. */
+const setTimeoutMs = 1_000
+
+/** The cache service. A call fails when there is no connection, and after its time. */
+export class CacheClient implements SharedKeys {
+  readonly #client: Client
+  readonly #parts: StoreParts
+  readonly #availability: Availability
+  readonly #watches = new Set<ClientReadableStream<Entry>>()
+  #isClosed = false
+
+  constructor(address: Address, parts: StoreParts) {
+    // It would write to stderr by itself; the router has a line for it.
+    setLogger({})
+    this.#parts = parts
+    this.#availability = new Availability(parts.clock, parts.onChange)
+    this.#client = new Client(formatAddress(address), credentials.createInsecure(), options)
+    // Connects now.
+    this.#client.getChannel().getConnectivityState(true)
+  }
+
+  get = (key: string, counter?: string) => this.#call('Get', { key, counter })
+
+  set = (key: string, value: Buffer, ttlMs: number) =>
+    this.#call('Set', { key, value, ttlMs }, setTimeoutMs)
+
+  claim = async (key: string, value: Buffer, ttlMs: number) =>
+    (await this.#call('Claim', { key, value, ttlMs })).value
+
+  lease = async (key: string, ms: number) => (await this.claim(key, none, ms)) === undefined
+
+  delete = (key: string, value?: Buffer) => this.#call('Delete', { key, value })
+
+  increment = (key: string) => this.#call('Increment', { key })
+
+  watch(prefix: string, subscriber: Subscriber<Entry>): void {
+    if (this.#isClosed) return
+    const { path, requestSerialize: write, responseDeserialize: read } = cacheService.Watch
+    const stream = this.#client.makeServerStreamRequest(path, write, read, { key: prefix })
+    this.#watches.add(stream)
+    stream.on('metadata', () => {
+      subscriber.listening(true)
+    })
+    stream.on('data', subscriber.message)
+    // Its status follows.
+    stream.on('error', () => {})
+    stream.on('status', () => {
+      this.#watches.delete(stream)
+      subscriber.listening(false)
+      this.#parts.clock.after(watchAgainMs * (0.5 + this.#parts.random.next()), () => {
+        this.watch(prefix, subscriber)
+      })
+    })
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#availability.close()
+    for (const stream of this.#watches) stream.cancel()
+    this.#client.close()
+  }
+
+  #call(name: UnaryCall, entry: Entry, timeoutMs = this.#parts.commandTimeoutMs): Promise<Entry> {
+    const { path, requestSerialize: write, responseDeserialize: read } = cacheService[name]
+    return new Promise((resolve, reject) => {
+      const request = this.#client.makeUnaryRequest(path, write, read, entry, (failure, reply) => {
+        cancel()
+        const error = failure && errorOf(failure)
+        this.#availability.note(error)
+        if (error) reject(error)
+        else resolve(reply ?? {})
+      })
+      const cancel = this.#parts.clock.after(timeoutMs, () => {
+        request.cancel()
+      })
+    })
+  }
+}
+
+function errorOf({ code }: ServiceError): StoreError {
+  const fault = faultOf[code]
+  return fault ? new StoreError(fault) : new StoreError('refused', status[code])
+}

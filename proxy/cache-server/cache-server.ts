@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import {
+  Metadata,
+  Server,
+  ServerCredentials,
+  type ServerWritableStream,
+  type handleUnaryCall,
+  setLogger,
+  status,
+} from '@grpc/grpc-js'
+import type { Clock } from '../clock/clock.ts'
+import { formatAddress } from '../config/fields/address.ts'
+import type { Address } from '../config/types.ts'
+import type { Shelf } from './shelf.ts'
+import { cacheService, type Entry, maxMessageBytes, type UnaryCall } from './wire.ts'
+
+type Watcher = ServerWritableStream<Entry, Entry>
+
+/** A watcher that leaves more unread is ended, and watches again. */
+const maxUnread = 10_000
+const none = new Uint8Array(0)
+
+/** Serves a shelf to the routers that share it, as cache.proto says. */
+export class CacheServer {
+  readonly #server: Server
+  readonly #watchers = new Set<Watcher>()
+
+  /** @param count what a call came to: `hit` or `miss` of Get, `ok`, `full`, `invalid` */
+  constructor(shelf: Shelf, count: (call: UnaryCall, verdict: string) => void) {
+    const calls: Readonly<Record<UnaryCall, (entry: Entry) => Entry | void>> = {
+      Get: ({ key = '', counter = '' }) => ({ ...shelf.get(key), count: shelf.counter(counter) }),
+      Set: ({ key = '', value = none, ttlMs = 0 }) => {
+        shelf.set(key, value, ttlMs)
+      },
+      Claim: ({ key = '', value = none, ttlMs = 0 }) => shelf.claim(key, value, ttlMs),
+      Delete: ({ key = '', value }) => {
+        shelf.delete(key, value)
+        this.#announce(key, value)
+      },
+      Increment: ({ key = '' }) => {
+        const made = { count: shelf.increment(key) }
+        this.#announce(key)
+        return made
+      },
+    }
+    const answering = (name: UnaryCall): handleUnaryCall<Entry, Entry> => {
+      return ({ request }, reply) => {
+        try {
+          const entry = calls[name](request) ?? {}
+          count(name, name === 'Get' ? (entry.value ? 'hit' : 'miss') : 'ok')
+          reply(null, entry)
+        } catch (error) {
+          const isFull = error instanceof RangeError
+          count(name, isFull ? 'full' : 'invalid')
+          const code = isFull ? status.RESOURCE_EXHAUSTED : status.INVALID_ARGUMENT
+          reply({ code, details: (error as Error).message })
+        }
+      }
+    }
+    // It would write to stderr by itself.
+    setLogger({})
+    this.#server = new Server({
+      'grpc.max_receive_message_length': maxMessageBytes,
+      // Ends connections whose client is gone without a word.
+      'grpc.keepalive_time_ms': 30_000,
+    })
+    const names = Object.keys(calls) as UnaryCall[]
+    this.#server.addService(cacheService, {
+      ...Object.fromEntries(names.map((name) => [name, answering(name)])),
+      Watch: (watcher: Watcher) => {
+        this.#watchers.add(watcher)
+        watcher.sendMetadata(new Metadata())
+        for (const over of ['cancelled', 'error', 'finish'])
+          watcher.on(over, () => this.#watchers.delete(watcher))
+      },
+    })
+  }
+
+  /** @returns the port. @throws Error naming the address */
+  start(address: Address): Promise<number> {
+    const at = formatAddress(address)
+    return new Promise((resolve, reject) => {
+      this.#server.bindAsync(at, ServerCredentials.createInsecure(), (cause, port) => {
+        const [why = cause?.message] = /\bE[A-Z]{3,}\b/.exec(cause?.message ?? '') ?? []
+        if (cause) reject(new Error(`the cache service cannot listen on ${at}: ${why}`, { cause }))
+        else resolve(port)
+      })
+    })
+  }
+
+  /** Lets calls end. @returns whether all of them did within the time */
+  stop(clock: Clock, drainMs: number): Promise<boolean> {
+    for (const watcher of this.#watchers) watcher.end()
+    return new Promise((resolve) => {
+      const cancel = clock.after(drainMs, () => {
+        this.#server.forceShutdown()
+        resolve(false)
+      })
+      this.#server.tryShutdown(() => {
+        cancel()
+        resolve(true)
+      })
+    })
+  }
+
+  #announce(key: string, value?: Uint8Array): void {
+    for (const watcher of this.#watchers) {
+      if (!key.startsWith(watcher.request.key ?? '')) continue
+      if (watcher.writableLength < maxUnread) watcher.write({ key, value })
+      else watcher.destroy(new Error('the watcher does not read'))
+    }
+  }
+}

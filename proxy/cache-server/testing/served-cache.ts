@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { systemClock } from '../../clock/clock.ts'
+import { seededRandom } from '../../clock/testing/seeded-random.ts'
+import { CacheClient } from '../cache-client.ts'
+import { CacheServer } from '../cache-server.ts'
+import { Shelf } from '../shelf.ts'
+
+/** A cache service on loopback, in this process, and its clients. */
+export class ServedCache implements AsyncDisposable {
+  readonly shelf: Shelf
+  readonly #server: CacheServer
+  readonly #clients: CacheClient[] = []
+  #isStopped = false
+  port = 0
+  /** `Get hit`, one for each call. */
+  readonly calls: string[] = []
+
+  constructor(maxBytes = 1024 * 1024) {
+    this.shelf = new Shelf(maxBytes)
+    this.#server = new CacheServer(this.shelf, (call, verdict) => {
+      this.calls.push(`${call} ${verdict}`)
+    })
+  }
+
+  async start(port = 0): Promise<this> {
+    this.port = await this.#server.start({ host: '127.0.0.1', port })
+    return this
+  }
+
+  /** A busy machine takes its time, so the default is more than a router's. */
+  client(
+    commandTimeoutMs = 5_000,
+    onChange: (error: Error | null) => void = () => {},
+  ): CacheClient {
+    const client = clientOf(this.port, commandTimeoutMs, onChange)
+    this.#clients.push(client)
+    return client
+  }
+
+  async stop(drainMs = 5_000): Promise<boolean> {
+    if (this.#isStopped) return true
+    this.#isStopped = true
+    return this.#server.stop(systemClock, drainMs)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const client of this.#clients) client.close()
+    await this.stop(1)
+  }
+}
+
+export function clientOf(
+  port: number,
+  commandTimeoutMs: number,
+  onChange: (error: Error | null) => void = () => {},
+): CacheClient {
+  const parts = { clock: systemClock, random: seededRandom(1), commandTimeoutMs, onChange }
+  return new CacheClient({ host: '127.0.0.1', port }, parts)
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { fileURLToPath } from 'node:url'
+import type { MethodDefinition } from '@grpc/grpc-js'
+import { loadSync } from '@grpc/proto-loader'
+import type { Held } from '../redis/shared-keys.ts'
+
+/** `Entry` of cache.proto: what every call takes and returns. */
+export interface Entry extends Held {
+  readonly counter?: string | undefined
+}
+
+export type UnaryCall = 'Get' | 'Set' | 'Claim' | 'Delete' | 'Increment'
+type Service = Readonly<Record<UnaryCall | 'Watch', MethodDefinition<Entry, Entry>>>
+
+/** A value of 16 MiB with its head and its key. */
+export const maxMessageBytes = 17 * 1024 * 1024
+
+const proto = fileURLToPath(new URL('cache.proto', import.meta.url))
+/** The service of cache.proto. */
+export const cacheService = loadSync(proto, { longs: Number })[
+  'rpcrouter.cache.v1.Cache'
+] as unknown as Service

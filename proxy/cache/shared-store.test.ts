@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { hash } from 'node:crypto'
+import { expect, onTestFinished, test } from 'vitest'
+import { clientOf, ServedCache } from '../cache-server/testing/served-cache.ts'
+import { systemClock } from '../clock/clock.ts'
+import type { SharedEntry } from './entry-codec.ts'
+import { SharedStore } from './shared-store.ts'
+
+const entry = (body: string, head = -1, reorgs = 0): SharedEntry => ({
+  ...{ status: 200, headers: [], trailers: [], id: null, upstream: 'a', refusal: null },
+  ...{ latestBlock: 1, ageClass: 'finalized', expiresWallMs: 0, head, reorgs },
+  body: Buffer.from(body),
+})
+
+interface Replica {
+  readonly store: SharedStore
+  readonly figures: { failures: number; broken: number }
+  readonly reorgs: () => number
+  readonly find: (key: string, mayWait?: boolean) => Promise<unknown>
+}
+
+/** What one replica has of a cache service. */
+function replica(port: number, timeoutMs = 5_000): Replica {
+  const keys = clientOf(port, timeoutMs)
+  onTestFinished(() => {
+    keys.close()
+  })
+  const figures = { failures: 0, broken: 0 }
+  let reorgs = 0
+  const store = new SharedStore({ keys, figures }, systemClock, 'ETH1 jsonrpc', () => {
+    reorgs += 1
+  })
+  const find = async (key: string, mayWait = false) => {
+    const found = await store.lookUp(key, () => true, mayWait)
+    if (found.reorgs === null) return 'down'
+    return found.entry && Buffer.from(found.entry.body as Uint8Array).toString()
+  }
+  return { store, figures, reorgs: () => reorgs, find }
+}
+
+const keyOf = (key: string) => `a:${hash('sha256', key, 'base64url')}`
+
+test.each([
+  ['short', 'x'],
+  ['compressed', 'x'.repeat(100_000)],
+])('what one replica keeps another one finds: %s', async (_, body) => {
+  await using cache = await new ServedCache().start()
+  const [one, two] = [replica(cache.port), replica(cache.port)]
+  expect(await two.find('key')).toBeNull()
+  await one.store.keep('key', entry(body), 60_000)
+  expect(await two.find('key')).toBe(body)
+  expect(cache.shelf.get(keyOf('key')).value).toBeDefined()
+})
+
+test('one asks, and others wait for its answer', async () => {
+  await using cache = await new ServedCache().start()
+  const [one, two] = [replica(cache.port), replica(cache.port)]
+  expect(await one.find('key', true)).toBeNull()
+  const waiting = two.find('key', true)
+  await one.store.keep('key', entry('answer'), 60_000)
+  expect(await waiting).toBe('answer')
+  expect(await one.find('other', true)).toBeNull()
+  await one.store.drop('other')
+  expect(await two.find('other', true)).toBeNull()
+})
+
+test('a reorg that one sees drops what is near the head for all, and nothing else', async () => {
+  await using cache = await new ServedCache().start()
+  const [one, two] = [replica(cache.port), replica(cache.port)]
+  await expect.poll(() => one.reorgs() + two.reorgs()).toBe(2)
+  await one.store.keep('near', entry('near', 100), 60_000)
+  await one.store.keep('final', entry('final'), 60_000)
+  expect([await two.find('near'), await two.find('final')]).toEqual(['near', 'final'])
+  await one.store.reorged()
+  await expect.poll(() => two.reorgs()).toBe(2)
+  expect([await two.find('near'), await two.find('final')]).toEqual([null, 'final'])
+  await two.store.keep('near', entry('other', 101, 1), 60_000)
+  expect(await one.find('near')).toBe('other')
+})
+
+test.each(['', 'RPC0', 'RPC1', `RPC1${'x'.repeat(100)}`])(
+  'what this version did not write is a miss: %j',
+  async (junk) => {
+    await using cache = await new ServedCache().start()
+    const { find, figures } = replica(cache.port)
+    cache.shelf.set(keyOf('key'), Buffer.from(junk), 60_000)
+    expect(await find('key')).toBeNull()
+    expect(figures).toEqual({ failures: 0, broken: 1 })
+  },
+)
+
+test('without the service everything is a miss, and it is not asked again for a while', async () => {
+  const cache = await new ServedCache().start()
+  const { find, figures, store } = replica(cache.port, 1_000)
+  expect(await find('key')).toBeNull()
+  await cache[Symbol.asyncDispose]()
+  for (let each = 0; each < 20; each++) expect(await find('key', true)).toBe('down')
+  await store.keep('key', entry('x'), 1_000)
+  await store.reorged()
+  expect(figures.failures).toBe(1)
+})

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Clock } from '../clock/clock.ts'
+import type { Random } from '../clock/random.ts'
+import type { RedisStore } from './redis.ts'
+import type { StoreError } from './store-error.ts'
+
+export interface StoreParts {
+  readonly clock: Clock
+  readonly random: Random
+  /** How long a command may take, with its retry. */
+  readonly commandTimeoutMs: number
+  /** The store fails, or answers again. */
+  readonly onChange: (error: StoreError | null) => void
+}
+
+/** Listens on a channel. */
+export interface Subscriber<Message = string> {
+  message(message: Message): void
+  /** Messages may have been missed until now (`true`), or will be from now on (`false`). */
+  listening(isUp: boolean): void
+}
+
+/** What is held under a key, or was. */
+export interface Held {
+  readonly key?: string
+  /** Absent: nothing. */
+  readonly value?: Uint8Array | undefined
+  /** What is left of its time, where no counter was asked for. */
+  readonly ttlMs?: number
+  /** Of the counter that was asked for. */
+  readonly count?: number
+}
+
+/** Keys that replicas share: in a Redis, or in the cache service. Each method throws StoreError when the store fails. */
+export interface SharedKeys {
+  get(key: string, counter?: string): Promise<Held>
+  set(key: string, value: Buffer, ttlMs: number): Promise<unknown>
+  /** Sets a value unless there is one. @returns the one that stands; undefined: it is this one */
+  claim(key: string, value: Buffer, ttlMs: number): Promise<Uint8Array | undefined>
+  /** @returns whether nobody has it */
+  lease(key: string, ms: number): Promise<boolean>
+  /** @param value deletes this one, unless it is another one by now, and announces that */
+  delete(key: string, value?: Buffer): Promise<unknown>
+  /** Counts up, and announces that. */
+  increment(key: string): Promise<unknown>
+  /** Receives what is announced of the keys that begin like this. */
+  watch(prefix: string, subscriber: Subscriber<Held>): void
+  close(): void
+}
+
+const channel = 'changed'
+
+/** Compares, deletes and announces at once: a newer value of another replica is not deleted. */
+const dropScript = `
+if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('del', KEYS[1]) end
+return redis.call('publish', ARGV[2], ARGV[3])`
+
+export class RedisKeys implements SharedKeys {
+  readonly #redis: RedisStore
+  readonly #watchers: (readonly [prefix: string, Subscriber<Held>])[] = []
+
+  constructor(redis: RedisStore) {
+    this.#redis = redis
+  }
+
+  get(key: string, counter?: string): Promise<Held> {
+    return this.#redis.run(async (redis) => {
+      const other = counter === undefined ? redis.pttl(key) : redis.get(counter)
+      const [value, number] = await Promise.all([redis.getBuffer(key), other])
+      return {
+        value: value ?? undefined,
+        [counter === undefined ? 'ttlMs' : 'count']: Number(number),
+      }
+    })
+  }
+
+  set(key: string, value: Buffer, ttlMs: number) {
+    return this.#redis.run((redis) => redis.set(key, value, 'PX', ttlMs))
+  }
+
+  async claim(key: string, value: Buffer, ttlMs: number) {
+    // With GET the answer is the value that stood before.
+    const set = this.#redis.run((redis) => redis.setBuffer(key, value, 'PX', ttlMs, 'NX', 'GET'))
+    return (await set) ?? undefined
+  }
+
+  async lease(key: string, ms: number) {
+    return (await this.#redis.run((redis) => redis.set(key, '', 'PX', ms, 'NX'))) === 'OK'
+  }
+
+  delete(key: string, value?: Buffer): Promise<unknown> {
+    if (!value) return this.#redis.run((redis) => redis.del(key))
+    const announced = [this.#redis.channel(channel), `${key}\n${value.toString()}`]
+    return this.#redis.run((redis) => redis.eval(dropScript, 1, key, value, ...announced))
+  }
+
+  async increment(key: string) {
+    await this.#redis.run((redis) => redis.incr(key))
+    // A replica that misses it finds another count.
+    await this.#redis.publish(channel, key).catch(() => null)
+  }
+
+  watch(prefix: string, subscriber: Subscriber<Held>): void {
+    this.#watchers.push([prefix, subscriber])
+    this.#redis.subscribe(channel, {
+      message: (text) => {
+        const [key = '', value] = text.split('\n')
+        const held = { key, value: value === undefined ? value : Buffer.from(value) }
+        for (const [start, { message }] of this.#watchers) if (key.startsWith(start)) message(held)
+      },
+      listening: (isUp) => {
+        for (const [, { listening }] of this.#watchers) listening(isUp)
+      },
+    })
+  }
+
+  close(): void {
+    this.#redis.close()
+  }
+}

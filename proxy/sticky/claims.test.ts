@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, onTestFinished, test } from 'vitest'
+import { clientOf, ServedCache } from '../cache-server/testing/served-cache.ts'
+import { systemClock } from '../clock/clock.ts'
+import { StoreError } from '../redis/store-error.ts'
+import { SharedClaims } from './claims.ts'
+import { Sessions, type StickyOutcome } from './sessions.ts'
+
+/** What one replica has of a cache service. */
+async function replica(port: number, node: string, timeoutMs = 10_000) {
+  const client = clientOf(port, timeoutMs)
+  onTestFinished(() => {
+    client.close()
+  })
+  const counts: Partial<Record<StickyOutcome, number>> = {}
+  const claims = new SharedClaims(client)
+  let isUp = false
+  const store = {
+    find: (key: string) => claims.find(key),
+    claim: (...args: Parameters<SharedClaims['claim']>) => claims.claim(...args),
+    drop: (...args: Parameters<SharedClaims['drop']>) => claims.drop(...args),
+    listen: ({ dropped, listening }: Parameters<SharedClaims['listen']>[0]) => {
+      const follow = (now: boolean) => {
+        isUp = now
+        listening(now)
+      }
+      claims.listen({ dropped, listening: follow })
+    },
+  }
+  const sessions = new Sessions({
+    ...{ clock: systemClock, store, lifetimeMs: 60_000 },
+    count: (outcome) => (counts[outcome] = (counts[outcome] ?? 0) + 1),
+  })
+  const up = async (wanted: boolean) => expect.poll(() => isUp).toBe(wanted)
+  await up(true)
+  const find = async (key: string) =>
+    sessions.find(key, (avoid) => (avoid === node ? `not ${node}` : node))
+  return { sessions, counts, find, up }
+}
+
+test('the first choice wins, others adopt it, and memory answers then', async () => {
+  await using cache = await new ServedCache().start()
+  const [one, two] = [await replica(cache.port, 'a'), await replica(cache.port, 'b')]
+  expect(await one.find('key')).toBe('a')
+  expect(await two.find('key')).toBe('a')
+  const asked = cache.calls.length
+  expect(await two.find('key')).toBe('a')
+  expect(cache.calls).toHaveLength(asked)
+  expect([one.counts, two.counts]).toEqual([{ claimed: 1 }, { adopted: 1, local_hit: 1 }])
+})
+
+test('of many first requests at once all get one node', async () => {
+  await using cache = await new ServedCache().start()
+  const replicas = await Promise.all(
+    ['a', 'b', 'c', 'd', 'e'].map((node) => replica(cache.port, node)),
+  )
+  for (let round = 0; round < 20; round++) {
+    const nodes = await Promise.all(
+      Array.from({ length: 50 }, (_, each) => replicas[each % 5]!.find(`key ${round}`)),
+    )
+    expect(new Set(nodes).size).toBe(1)
+  }
+  const sum = (outcome: StickyOutcome) =>
+    replicas.reduce((total, { counts }) => total + (counts[outcome] ?? 0), 0)
+  expect(sum('claimed')).toBe(20)
+  expect(sum('lost_race')).toBeGreaterThan(0)
+})
+
+test('a choice that one drops is gone for all, and avoided; a newer one stays', async () => {
+  await using cache = await new ServedCache().start()
+  const [one, two] = [await replica(cache.port, 'a'), await replica(cache.port, 'b')]
+  for (const each of [one, two]) expect(await each.find('key')).toBe('a')
+  await two.sessions.drop('key', 'a')
+  await expect.poll(() => one.sessions.size).toBe(0)
+  expect(await one.find('key')).toBe('not a')
+  await two.sessions.drop('key', 'a')
+  expect(await two.find('key')).toBe('not a')
+})
+
+test('without the service sessions fail, and after a restart choices are stored again', async () => {
+  const cache = await new ServedCache().start()
+  const one = await replica(cache.port, 'a', 300)
+  const two = await replica(cache.port, 'b', 10_000)
+  expect(await one.find('key')).toBe('a')
+  await cache[Symbol.asyncDispose]()
+  await one.up(false)
+  await expect(one.find('key')).rejects.toThrow(StoreError)
+  const second = await new ServedCache().start(cache.port)
+  onTestFinished(() => second[Symbol.asyncDispose]())
+  await one.up(true)
+  await two.up(true)
+  expect(await one.find('key')).toBe('a')
+  expect(await two.find('key')).toBe('a')
+})
+
+test('a service without room for claims fails sessions', async () => {
+  await using cache = await new ServedCache(4_096).start()
+  const one = await replica(cache.port, 'a')
+  await expect(one.find('key')).rejects.toThrow('it has no memory left')
+  expect(one.counts).toEqual({ error: 1 })
+})
