@@ -12,6 +12,7 @@ import { Devnet } from './devnet.ts'
 import { tourFailure } from './failure-tour.ts'
 import { showHealth } from './health-tour.ts'
 import { Screen } from './screen.ts'
+import { tourSharedState } from './shared-tour.ts'
 import { tourSubscription } from './subscription-tour.ts'
 
 const names = ['node-a', 'node-b', 'node-c']
@@ -59,12 +60,19 @@ async function demo(interrupted: AbortSignal): Promise<boolean> {
   screen.step('Two clients receive each block over WebSocket, and the node that reports them dies')
   const received = await tourSubscription(screen, router, devnet, signal)
 
+  screen.step('Two replicas share a Redis: a session, a cache, and a vote against a node that lies')
+  const shared = await tourSharedState(screen, { children, directory, devnet, signal })
+
   screen.step('What the router reports about itself')
   await showHealth(screen, router, victim)
 
   for (const failure of load.failures) screen.note(failure)
-  const total = (tourRequests + load.requests).toLocaleString('en-US')
-  const isGood = load.failed === 0 && received.missed + received.doubled + received.wrong === 0
+  const total = (tourRequests + load.requests + shared.requests).toLocaleString('en-US')
+  for (const wrong of shared.wrong) screen.note(wrong)
+  const isGood =
+    shared.wrong.length === 0 &&
+    load.failed === 0 &&
+    received.missed + received.doubled + received.wrong === 0
   screen.verdict(
     isGood,
     `${total} requests, ${load.failed} failed. ` +

@@ -45,11 +45,16 @@ export interface RouterOptions {
   readonly throughNpx?: boolean
   /** Of every upstream's URL: `timeout` and so on. */
   readonly urlSettings?: Readonly<Record<string, unknown>>
+  /** Further keys of its config. */
+  readonly settings?: Readonly<Record<string, unknown>>
+  /** Of its config file and its process, where there are several. */
+  readonly name?: string
 }
 
 /** Starts the router as a user would, with a config file for ETH1, and waits for its first answer. */
 export async function startRouter(options: RouterOptions): Promise<RouterProcess> {
   const { children, directory, upstreams, signal, nodeFlags = [], flags = [] } = options
+  const { name = 'router' } = options
   const [port, adminPort] = await freePorts(2)
   const nodes = upstreams.map(({ name, url, webSocketUrl }) => ({
     name,
@@ -59,15 +64,16 @@ export async function startRouter(options: RouterOptions): Promise<RouterProcess
     ...routerConfig([{ chainId: 'ETH1', apiInterface: 'jsonrpc', port: port ?? 0, nodes }]),
     'metrics-listen-address': `127.0.0.1:${adminPort}`,
     'skip-websocket-verification': upstreams.every(({ webSocketUrl }) => !webSocketUrl),
+    ...options.settings,
   })
-  const configFile = join(directory, 'router.yml')
+  const configFile = join(directory, `${name}.yml`)
   await writeFile(configFile, configText)
   const startedMs = performance.now()
   const program = options.throughNpx
     ? { command: 'npx', args: ['--no', 'router'] }
     : { command: process.execPath, args: [...nodeFlags, entry] }
   const child = await children.start({
-    name: 'router',
+    name,
     command: program.command,
     args: [...program.args, configFile, ...flags],
   })
