@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { settings } from '../../proxy/config/settings.ts'
 import { integrityLevels, strategies } from '../../proxy/config/types.ts'
-import { boolean, integer, list, object, oneOf } from './field.ts'
+import { boolean, integer, list, object, oneOf, text } from './field.ts'
 import { apiInterface, chainId, word } from './names.ts'
 import { byteSize, duration } from './quantity.ts'
 
@@ -46,12 +46,27 @@ const policy = object(
     maxParticipants: bounds('How many upstreams are asked.').optional(),
     minGroups: bounds('How many groups the matching answers must come from.').optional(),
     perGroupQuorum: count('How many answers must match within each group.', 1).optional(),
+    oneVotePerGroup: boolean(
+      'Ask one upstream of each group, so that two keys of one vendor have one vote.',
+    ).default(false),
+    ignoreFields: list(
+      "Fields of the result that are each node's own, and are not compared.",
+      text('Names with dots between them, from the result down; * is every element of a list.', {
+        example: 'context.slot',
+        max: 128,
+        pattern: /^[^\s.]+(\.[^\s.]+)*$/,
+        must: 'ignoreFields must have names with dots between them',
+      }),
+      { max: 16, kind: 'set' },
+    ).optional(),
     forbidCallers: boolean(
       'Whether callers may not ask for cross-validation of this method.',
     ).default(false),
   },
   examplePolicy,
   {
+    'perGroupQuorum must be 1 with oneVotePerGroup':
+      '!self.oneVotePerGroup || !has(self.perGroupQuorum) || self.perGroupQuorum == 1',
     'agreementThreshold.floor must be at most maxParticipants.floor':
       'self.?agreementThreshold.floor.orValue(1) <= self.?maxParticipants.floor.orValue(1000)',
     'agreementThreshold.floor must be at most maxParticipants.cap':

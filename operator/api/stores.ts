@@ -18,6 +18,12 @@ function redisConnection(example: object) {
         hostAndPort('Address of a node.', 'redis.example.com:6379'),
         { min: 1, max: 32, kind: 'set' },
       ),
+      masterName: text('With topology sentinel: the name of the master. Unset: mymaster.', {
+        example: 'mymaster',
+        max: 128,
+        pattern: /^[\w.-]+$/,
+        must: 'masterName must be of letters, digits, dots, dashes and underscores',
+      }).optional(),
       username: secretKeyRef('User to authenticate as, from a Secret.', {
         name: 'redis-login',
         key: 'username',
@@ -45,6 +51,8 @@ function redisConnection(example: object) {
       'db must be 0 with topology cluster': "self.topology != 'cluster' || self.db == 0",
       'addresses must have one item with topology standalone':
         "self.topology != 'standalone' || self.addresses.size() == 1",
+      'masterName must be unset without topology sentinel':
+        "!has(self.masterName) || self.topology == 'sentinel'",
       'password must be set beside username': '!has(self.username) || has(self.password)',
     },
   )

@@ -147,6 +147,8 @@ function crossValidationSection(
         'max-participants': policy.maxParticipants,
         'min-groups': policy.minGroups,
         'per-group-quorum': policy.perGroupQuorum,
+        'one-vote-per-group': policy.oneVotePerGroup,
+        'ignore-fields': policy.ignoreFields,
         'forbid-caller-cv': policy.forbidCallers,
       })),
     }

@@ -61,7 +61,8 @@ export function storeSection(
       password: configText([password]) ?? undefined,
     }
   }
-  const { topology, addresses, username, password, db, keyPrefix, tls } = store.connection
+  const { topology, addresses, masterName, username, password, db, keyPrefix, tls } =
+    store.connection
   const at = (part: string): Place => ({
     field: `${store.field}.${part}`,
     words: ['', 'redis', part],
@@ -71,6 +72,7 @@ export function storeSection(
   return {
     topology,
     addresses,
+    'master-name': masterName,
     username: secret('username', username),
     password: secret('password', password),
     db,
