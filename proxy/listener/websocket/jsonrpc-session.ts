@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { Held } from '../../bytes/byte-budget.ts'
-import { clientLimits } from '../../bytes/limits.ts'
+import { budgetLimits, clientLimits } from '../../bytes/limits.ts'
 import { brokenOff, errorOf } from '../calls.ts'
 import type { CallOrigin } from '../jsonrpc/jsonrpc-call.ts'
 import { answerBody, type ItemContext, type JsonRpcServing } from '../jsonrpc/jsonrpc-items.ts'
@@ -33,8 +33,9 @@ export class JsonRpcSession extends Held {
   readonly #subscriptions: SessionSubscriptions | null
   /** Aborts the calls in flight when the client leaves; null while there are none. */
   #gone: AbortController | null = null
-  /** Messages that came when too many calls were in flight, or their answers were not read. */
+  /** Messages that came while a call was in flight: they take turns with those of other clients. */
   readonly #waiting: Uint8Array[] = []
+  #isTurnAsked = false
   #inFlight = 0
   #count = 0
   #isLeaving = false
@@ -49,14 +50,14 @@ export class JsonRpcSession extends Held {
       serving.subscriptions && new SessionSubscriptions(serving.subscriptions, serving, socket)
   }
 
-  /** It has calls in flight. */
+  /** It has calls in flight, or that wait. */
   get isServing(): boolean {
-    return this.#inFlight > 0
+    return this.#inFlight + this.#waiting.length > 0
   }
 
   /** It has no calls and no subscriptions. */
   get isIdle(): boolean {
-    return this.#inFlight === 0 && (this.#subscriptions?.size ?? 0) === 0
+    return !this.isServing && (this.#subscriptions?.size ?? 0) === 0
   }
 
   received(message: Uint8Array): void {
@@ -64,12 +65,11 @@ export class JsonRpcSession extends Held {
     if (!this.budget.allows(0, message.length))
       return this.#socket.close(closeCodes.tryAgain, fullReason)
     this.hold(message.length + overheadBytes)
-    if (this.#hasRoom) this.#serve(message)
-    else {
-      // Messages that the library has read already still come.
-      this.#waiting.push(message)
-      this.#socket.ws.pause()
-    }
+    if (!this.isServing) return this.#serve(message)
+    // Messages that the library has read already still come.
+    this.#waiting.push(message)
+    this.#socket.ws.pause()
+    this.#serveWaiting()
   }
 
   /** One call can always be served: hardly any answer is unread when none is in flight. */
@@ -102,7 +102,7 @@ export class JsonRpcSession extends Held {
   }
 
   #leaveWhenDone(): void {
-    if (this.#isLeaving && this.#inFlight === 0)
+    if (this.#isLeaving && !this.isServing)
       this.#socket.close(closeCodes.goingAway, 'the router is shutting down')
   }
 
@@ -132,12 +132,19 @@ export class JsonRpcSession extends Held {
   }
 
   #serveWaiting(): void {
-    while (this.#hasRoom) {
-      const message = this.#waiting.shift()
-      if (!message) break
-      this.#serve(message)
+    if (this.#isTurnAsked || !this.#hasRoom) return
+    if (this.#waiting.length === 0) {
+      if (this.#socket.ws.isPaused) this.#socket.ws.resume()
+      return
     }
-    if (this.#socket.ws.isPaused && this.#hasRoom) this.#socket.ws.resume()
+    this.#isTurnAsked = true
+    this.budget.turns.run(budgetLimits.itemBytes, () => {
+      this.#isTurnAsked = false
+      const message = this.#hasRoom ? this.#waiting.shift() : null
+      if (message) this.#serve(message)
+      this.#serveWaiting()
+      this.#leaveWhenDone()
+    })
   }
 
   /** Never rejects. */
