@@ -486,6 +486,18 @@ it('when the process holds all it may, a new message closes its connection, and 
   expect(await quiet!.ask(call(3))).toContain('"id":3')
 })
 
+it('a client that sends thousands of calls at once holds up no other', async () => {
+  const { port } = await listen(echoRelay)
+  const [greedy, other] = await Promise.all([connect(port), connect(port)])
+  let answered = 0
+  greedy.socket.on('message', () => (answered += 1))
+  for (let id = 0; id < 5_000; id++) greedy.socket.send(call(id))
+  await expect.poll(() => answered).toBeGreaterThan(0)
+  await other.ask(call(1))
+  expect(answered).toBeLessThan(5_000)
+  await expect.poll(() => answered, { timeout: 20_000 }).toBe(5_000)
+})
+
 describe('a stop', () => {
   it('answers calls in flight, closes with 1001, and accepts no new WebSocket', async () => {
     const slow = Promise.withResolvers<void>()
