@@ -143,24 +143,26 @@ function counterCells(registry: Registry, counter: Series): (labels: Labels) => 
   }
 }
 
+/** Registers a series whose values are read at each scrape: a registry asks no more of a metric than this. */
+export function mirror(
+  registry: Registry,
+  { name, help, type }: Series,
+  values: () => readonly object[],
+): void {
+  const get = async () => ({ name, help, type, values: values() })
+  registry.registerMetric({ name, get } as unknown as Metric)
+}
+
 /** Registers a histogram; the function gives the cell of a set of labels. Ask once, and keep it. */
 function histogramCells(
   registry: Registry,
-  { name, help, buckets }: Series & { readonly buckets: readonly number[] },
+  one: Series & { readonly buckets: readonly number[] },
 ): (labels: Labels) => HistogramCell {
   const cells = new Map<string, HistogramCell>()
-  const get = async () => {
-    const values = [...cells.values()].flatMap((cell) => cell.lines(name))
-    return { name, help, type: 'histogram', values }
-  }
-  // prom-client cannot take over counted buckets; its registry asks no more of a metric than these.
-  registry.registerMetric({ name, get } as unknown as Metric)
-  return (labels) => {
-    const key = JSON.stringify(labels)
-    const cell = cells.get(key) ?? new HistogramCell(labels, buckets)
-    cells.set(key, cell)
-    return cell
-  }
+  // prom-client cannot take over counted buckets.
+  mirror(registry, one, () => [...cells.values()].flatMap((cell) => cell.lines(one.name)))
+  return (labels) =>
+    cells.getOrInsertComputed(JSON.stringify(labels), () => new HistogramCell(labels, one.buckets))
 }
 
 /** One histogram with its labels resolved. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { Gauge, type Metric, type Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
 import type { ByteBudget } from '../bytes/byte-budget.ts'
 import {
   isServing,
@@ -8,7 +8,7 @@ import {
   type UpstreamSnapshot,
   upstreamStates,
 } from '../upstream/observer.ts'
-import type { Labels } from './call-counters.ts'
+import { mirror, type Labels } from './call-counters.ts'
 import { series, type Series } from './series.ts'
 
 interface RegisteredPool {
@@ -38,10 +38,8 @@ export interface CacheFigures {
 
 /** Series of the memory for kept answers, read at each scrape. */
 export function registerCache(registry: Registry, cache: CacheFigures | null): void {
-  const row = ({ name, help, type }: Series, read: (figures: CacheFigures) => number) => {
-    const value = () => (cache === null ? 0 : read(cache))
-    const get = async () => ({ name, help, type, values: [{ labels: {}, value: value() }] })
-    registry.registerMetric({ name, get } as unknown as Metric)
+  const row = (one: Series, read: (figures: CacheFigures) => number) => {
+    mirror(registry, one, () => [{ labels: {}, value: cache === null ? 0 : read(cache) }])
   }
   row(series.cacheBytes, ({ store }) => store.bytes)
   row(series.cacheEntries, ({ store }) => store.count)
@@ -57,25 +55,20 @@ export class PoolGauges {
   readonly #openBreakers = new Map<string, number>()
 
   constructor(registry: Registry) {
-    const mirror = ({ name, help, labels: labelNames }: Series, read: () => Iterable<Sample>) =>
-      new Gauge({
-        ...{ name, help, labelNames, registers: [registry] },
-        collect() {
-          this.reset()
-          for (const [labels, value] of read()) if (value !== null) this.set(labels, value)
-        },
-      })
-    mirror(series.tip, () =>
-      this.#pools.map(({ listener, snapshot }) => [listener, snapshot().tip]),
-    )
-    mirror(series.breakerOpen, () =>
+    const gauge = (one: Series, read: () => readonly Sample[]) => {
+      mirror(registry, one, () =>
+        read().flatMap(([labels, value]) => (value === null ? [] : [{ labels, value }])),
+      )
+    }
+    gauge(series.tip, () => this.#pools.map(({ listener, snapshot }) => [listener, snapshot().tip]))
+    gauge(series.breakerOpen, () =>
       this.#pools.map(({ listener, snapshot }) => {
         const isEmpty = !snapshot().upstreams.some(({ state }) => isServing(state))
         const open = this.#openBreakers.get(keyOf(listener)) ?? 0
         return [listener, open > 0 && isEmpty ? 1 : 0]
       }),
     )
-    mirror(series.upstreamState, () =>
+    gauge(series.upstreamState, () =>
       this.#upstreams().flatMap(([labels, upstream]) =>
         upstreamStates.map((state): Sample => [
           { ...labels, state },
@@ -84,7 +77,7 @@ export class PoolGauges {
       ),
     )
     for (const [one, value] of ofUpstream)
-      mirror(one, () => this.#upstreams().map(([labels, upstream]) => [labels, value(upstream)]))
+      gauge(one, () => this.#upstreams().map(([labels, upstream]) => [labels, value(upstream)]))
   }
 
   register(listener: Labels, snapshot: () => PoolSnapshot): void {
@@ -127,9 +120,8 @@ const readings: readonly (readonly [Series, () => number])[] = [
  * prom-client's own default set keeps a 10 ms timer for the event loop, which an idle router pays.
  */
 export function registerProcess(registry: Registry, version: string, budget?: ByteBudget): void {
-  const { name, help, labels: labelNames } = series.build
-  const build = new Gauge({ name, help, labelNames, registers: [registry] })
-  build.set({ version, runtime: process.version }, 1)
+  const labels = { version, runtime: process.version }
+  mirror(registry, series.build, () => [{ labels, value: 1 }])
   const ofBudget: typeof readings =
     budget === undefined
       ? []
@@ -138,11 +130,6 @@ export function registerProcess(registry: Registry, version: string, budget?: By
           [series.maxHeldBytes, () => budget.maxBytes],
           [series.cutOffs, () => budget.cutOffs],
         ]
-  for (const [{ name: reading, help: meaning, type }, read] of [...readings, ...ofBudget]) {
-    const get = async () => ({
-      ...{ name: reading, help: meaning, type },
-      values: [{ value: read(), labels: {} }],
-    })
-    registry.registerMetric({ name: reading, get } as unknown as Metric)
-  }
+  for (const [one, read] of [...readings, ...ofBudget])
+    mirror(registry, one, () => [{ labels: {}, value: read() }])
 }

@@ -4,7 +4,7 @@ import { Counter, Gauge, Registry } from 'prom-client'
 import type { ByteBudget } from '../bytes/byte-budget.ts'
 import type { ApiInterface } from '../config/types.ts'
 import type { PoolSnapshot } from '../upstream/observer.ts'
-import { attemptCounter, callCounter } from './call-counters.ts'
+import { attemptCounter, callCounter, mirror } from './call-counters.ts'
 import type { Observers, PartialObservers } from './observers.ts'
 import { type CacheFigures, PoolGauges, registerCache, registerProcess } from './gauges.ts'
 import { type Series, series } from './series.ts'
@@ -70,11 +70,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     registerSticky(outcomes, size) {
       const claims = counter(series.stickyClaims)
       for (const outcome of outcomes) claims.inc({ outcome }, 0)
-      const { name, help } = series.stickySessions
-      const collect = function (this: Gauge) {
-        this.set(size())
-      }
-      new Gauge({ name, help, registers: [registry], collect })
+      mirror(registry, series.stickySessions, () => [{ labels: {}, value: size() }])
       return (outcome) => {
         claims.inc({ outcome })
       }
@@ -146,6 +142,22 @@ export function createMetrics(options: MetricsOptions): Metrics {
         fetchFailed: (topic) => fetchFailures.inc({ ...listener, topic }),
         ended: (topic) => ended.inc({ ...listener, topic }),
       }
+    },
+  }
+}
+
+/** The metrics of `router cache`: of its process, of what it keeps, and of its calls. */
+export function createCacheMetrics(version: string, store: CacheFigures['store']) {
+  const registry = new Registry()
+  registerProcess(registry, version)
+  registerCache(registry, { store, shared: null })
+  const { name, help, labels } = series.cacheServerCalls
+  const calls = new Counter({ name, help, labelNames: labels, registers: [registry] })
+  return {
+    contentType: registry.contentType,
+    scrape: () => registry.metrics(),
+    count: (call: string, verdict: string) => {
+      calls.inc({ call, verdict })
     },
   }
 }

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 
-/** One metric family as a scraper sees it. */
-export interface Series {
+interface Row {
   readonly name: `router_${string}`
-  readonly type: 'counter' | 'gauge' | 'histogram'
-  readonly labels: readonly LabelName[]
+  /** Labels beside those of its group. */
+  readonly and?: readonly LabelName[]
   readonly help: string
   /** Upper bounds of a histogram's buckets, ascending, in the unit of its name. */
   readonly buckets?: readonly number[]
+}
+
+/** One metric family as a scraper sees it. */
+export interface Series extends Row {
+  readonly type: 'counter' | 'gauge' | 'histogram'
+  readonly labels: readonly LabelName[]
 }
 
 /** What each label holds. Every value comes from the config, a chain spec or the router itself. */
@@ -53,314 +58,249 @@ const tieredUpstream = [...upstream, 'tier'] as const
 /** 2 is a bound because the suggested alert asks for p99 above 2 s. */
 const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30]
 
+/** Series that have these labels in common. The name of a counter ends with `_total`; what has buckets is a histogram. */
+function labelled<const Rows extends Readonly<Record<string, Row>>>(
+  common: readonly LabelName[],
+  rows: Rows,
+) {
+  const all = Object.entries(rows).map(([key, row]): [string, Series] => {
+    const counted = row.name.endsWith('_total') ? 'counter' : 'gauge'
+    const labels = [...common, ...(row.and ?? [])]
+    return [key, { ...row, labels, type: row.buckets ? 'histogram' : counted }]
+  })
+  return Object.fromEntries(all) as { readonly [Key in keyof Rows]: Rows[Key] & Series }
+}
+
 /** Every series of the router: the registry and `docs/reference/metrics.md` are made from it. */
 export const series = {
-  requests: {
-    name: 'router_requests_total',
-    type: 'counter',
-    labels: [...listener, 'method', 'outcome'],
-    help: 'Calls that ended, a batch item being one call.',
-  },
-  requestDuration: {
-    name: 'router_request_duration_seconds',
-    type: 'histogram',
-    labels: [...listener, 'method'],
-    help: "Time from a call's arrival to its reply, whatever the outcome; abandoned calls are left out.",
-    buckets: latencyBuckets,
-  },
-  retries: {
-    name: 'router_retries_total',
-    type: 'counter',
-    labels: [...listener, 'method'],
-    help: 'Attempts at an upstream that were made because an earlier one failed; those by another URL of the same upstream are not counted.',
-  },
-  refused: {
-    name: 'router_requests_refused_total',
-    type: 'counter',
-    labels: [...listener, 'reason'],
-    help: 'Requests refused before they became a call.',
-  },
-  connections: {
-    name: 'router_client_connections',
-    type: 'gauge',
-    labels: listener,
-    help: 'Open connections of clients, WebSockets included.',
-  },
-  sockets: {
-    name: 'router_client_websockets',
-    type: 'gauge',
-    labels: listener,
-    help: 'Open WebSockets of clients.',
-  },
-  subscriptions: {
-    name: 'router_subscriptions',
-    type: 'gauge',
-    labels: topic,
-    help: 'Subscriptions of clients.',
-  },
-  upstreamSubscriptions: {
-    name: 'router_upstream_subscriptions',
-    type: 'gauge',
-    labels: upstream,
-    help: 'Subscriptions of the router at the upstream: one for each topic, however many clients.',
-  },
-  subscriptionMoves: {
-    name: 'router_subscription_moves_total',
-    type: 'counter',
-    labels: topic,
-    help: 'Times that a topic left its upstream: it failed, stalled, lagged, or a better one was available.',
-  },
-  subscriptionFilled: {
-    name: 'router_subscription_filled_blocks_total',
-    type: 'counter',
-    labels: topic,
-    help: 'Blocks or slots that no upstream announced in time, and that were fetched.',
-  },
-  subscriptionDuplicates: {
-    name: 'router_subscription_duplicates_total',
-    type: 'counter',
-    labels: topic,
-    help: 'Events that were delivered before, and were dropped.',
-  },
-  subscriptionFetchFailures: {
-    name: 'router_subscription_fetch_failures_total',
-    type: 'counter',
-    labels: topic,
-    help: 'Times that the next event of a topic could not be fetched. It is asked for again; later events wait.',
-  },
-  subscriptionsEnded: {
-    name: 'router_subscription_topics_ended_total',
-    type: 'counter',
-    labels: topic,
-    help: 'Topics that could not go on without a hole; their clients were disconnected.',
-  },
-  attempts: {
-    name: 'router_attempts_total',
-    type: 'counter',
-    labels: [...upstream, 'kind', 'result'],
-    help: 'Attempts of calls at upstreams, by result.',
-  },
-  attemptDuration: {
-    name: 'router_attempt_duration_seconds',
-    type: 'histogram',
-    labels: upstream,
-    help: 'Time that an attempt took, failed ones included; aborted ones are left out.',
-    buckets: latencyBuckets,
-  },
-  integrityViolations: {
-    name: 'router_integrity_violations_total',
-    type: 'counter',
-    labels: [...upstream, 'check'],
-    help: 'Answers that do not fit their request, by the check that found it. Another upstream was asked.',
-  },
-  missingBlockAnswers: {
-    name: 'router_missing_block_answers_total',
-    type: 'counter',
-    labels: upstream,
-    help: 'Answers with null for a block that the corroborated tip says exists.',
-  },
-  crossValidations: {
-    name: 'router_cross_validations_total',
-    type: 'counter',
-    labels: [...listener, 'method', 'validation'],
-    help: 'Calls that were cross-validated, by the outcome.',
-  },
-  finalizedMismatches: {
-    name: 'router_cross_validation_finalized_mismatches_total',
-    type: 'counter',
-    labels: upstream,
-    help: 'Answers about finalized blocks that differ from what most upstreams answered, or from each other where no answer has enough votes. The log has the evidence.',
-  },
-  breakerOpen: {
-    name: 'router_breaker_open',
-    type: 'gauge',
-    labels: listener,
-    help: '1 while calls fail at once, because two in a row found no upstream and there is still none that may be asked; else 0.',
-  },
-  breakerTrips: {
-    name: 'router_breaker_trips_total',
-    type: 'counter',
-    labels: listener,
-    help: 'Times that the breaker opened.',
-  },
-  tip: {
-    name: 'router_chain_tip_block',
-    type: 'gauge',
-    labels: listener,
-    help: 'Latest block of the chain on which the upstreams agree; absent while unknown.',
-  },
-  upstreamState: {
-    name: 'router_upstream_state',
-    type: 'gauge',
-    labels: [...tieredUpstream, 'state'],
-    help: '1 for the state that the upstream is in, 0 for each other one.',
-  },
-  stateChanges: {
-    name: 'router_upstream_state_changes_total',
-    type: 'counter',
-    labels: [...upstream, 'to'],
-    help: "Changes of an upstream's state.",
-  },
-  sessions: {
-    name: 'router_upstream_sessions',
-    type: 'gauge',
-    labels: tieredUpstream,
-    help: 'Attempts in flight at the upstream.',
-  },
-  latestBlock: {
-    name: 'router_upstream_latest_block',
-    type: 'gauge',
-    labels: tieredUpstream,
-    help: 'Latest block that the upstream is known to have; absent while unknown.',
-  },
-  lagBlocks: {
-    name: 'router_upstream_lag_blocks',
-    type: 'gauge',
-    labels: tieredUpstream,
-    help: 'Blocks that the upstream is behind the tip; absent while unknown.',
-  },
-  lagSeconds: {
-    name: 'router_upstream_lag_seconds',
-    type: 'gauge',
-    labels: tieredUpstream,
-    help: 'Time that the upstream is behind the tip; absent while unknown.',
-  },
-  score: {
-    name: 'router_upstream_score',
-    type: 'gauge',
-    labels: tieredUpstream,
-    help: 'Score from 0 to 1 by which the selection prefers upstreams, 1 for the best; absent while the upstream may not serve yet.',
-  },
-  cooldowns: {
-    name: 'router_upstream_hold_offs_total',
-    type: 'counter',
-    labels: upstream,
-    help: 'Times that a cooldown of a URL of the upstream began, e.g. after HTTP 429.',
-  },
-  urlsInCooldown: {
-    name: 'router_upstream_urls_held_off',
-    type: 'gauge',
-    labels: tieredUpstream,
-    help: 'URLs of the upstream that are in cooldown.',
-  },
-  verificationFailures: {
-    name: 'router_upstream_verification_failures_total',
-    type: 'counter',
-    labels: [...upstream, 'verification'],
-    help: 'Failed verifications of an upstream, one for each URL and each time.',
-  },
-  stickyClaims: {
-    name: 'router_csm_sticky_claims_total',
-    type: 'counter',
-    labels: ['outcome'],
-    help: 'Requests with `rpc-stickiness`, by how they came to the node of their session, or failed.',
-  },
-  stickySessions: {
-    name: 'router_csm_sticky_sessions',
-    type: 'gauge',
-    labels: [],
-    help: 'Sessions whose node this replica has in memory.',
-  },
-  cacheLookups: {
-    name: 'router_cache_lookups_total',
-    type: 'counter',
-    labels: [...listener, 'class', 'verdict'],
-    help: 'Calls that ended, by what the cache did with them.',
-  },
-  cacheBytes: {
-    name: 'router_cache_bytes',
-    type: 'gauge',
-    labels: [],
-    help: 'Memory that kept answers take, as it is counted for `cache-bytes`.',
-  },
-  cacheEntries: {
-    name: 'router_cache_entries',
-    type: 'gauge',
-    labels: [],
-    help: 'Answers that are kept in memory, those that nobody may have any more among them.',
-  },
-  cacheEvictions: {
-    name: 'router_cache_evictions_total',
-    type: 'counter',
-    labels: [],
-    help: 'Kept answers that went since `cache-bytes` was full.',
-  },
-  cacheStoreFailures: {
-    name: 'router_cache_store_failures_total',
-    type: 'counter',
-    labels: [],
-    help: 'Commands that the store of `resp-cache` or `cache-be` refused, or did not answer in 50 ms. For a second it is then not asked; all is a miss.',
-  },
-  cacheStoreBroken: {
-    name: 'router_cache_store_broken_total',
-    type: 'counter',
-    labels: [],
-    help: 'Answers in the store of `resp-cache` or `cache-be` that could not be read: of another version, or damaged.',
-  },
-  cacheServerCalls: {
-    name: 'router_cache_service_calls_total',
-    type: 'counter',
-    labels: ['call', 'verdict'],
-    help: 'Calls that `router cache` answered.',
-  },
-  heldBytes: {
-    name: 'router_buffered_bytes',
-    type: 'gauge',
-    labels: [],
-    help: 'Bytes of requests and answers that the process holds.',
-  },
-  cutOffs: {
-    name: 'router_clients_cut_off_total',
-    type: 'counter',
-    labels: [],
-    help: 'Requests and answers that were cut off because their clients kept half of `--max-buffered-bytes` waiting.',
-  },
-  maxHeldBytes: {
-    name: 'router_buffered_bytes_limit',
-    type: 'gauge',
-    labels: [],
-    help: 'Bytes of which no more are taken on: `--max-buffered-bytes`.',
-  },
-  build: {
-    name: 'router_build_info',
-    type: 'gauge',
-    labels: ['version', 'runtime'],
-    help: 'Always 1; the labels name the running build.',
-  },
-  startTime: {
-    name: 'router_process_start_time_seconds',
-    type: 'gauge',
-    labels: [],
-    help: 'Start of the process, in seconds since the Unix epoch.',
-  },
-  cpu: {
-    name: 'router_process_cpu_seconds_total',
-    type: 'counter',
-    labels: [],
-    help: 'User and system CPU time of the process.',
-  },
-  residentMemory: {
-    name: 'router_process_resident_memory_bytes',
-    type: 'gauge',
-    labels: [],
-    help: 'Resident memory of the process.',
-  },
-  heapUsed: {
-    name: 'router_process_heap_used_bytes',
-    type: 'gauge',
-    labels: [],
-    help: 'Memory in use on the JavaScript heap.',
-  },
-  externalMemory: {
-    name: 'router_process_external_memory_bytes',
-    type: 'gauge',
-    labels: [],
-    help: 'Memory outside the JavaScript heap that is bound to objects on it, such as bodies.',
-  },
-  eventLoopBusy: {
-    name: 'router_process_event_loop_busy_seconds_total',
-    type: 'counter',
-    labels: [],
-    help: 'Time that the event loop was not idle; its rate is the share of one core, 1 being saturated.',
-  },
-} as const satisfies Record<string, Series>
+  ...labelled(listener, {
+    requests: {
+      name: 'router_requests_total',
+      and: ['method', 'outcome'],
+      help: 'Calls that ended, a batch item being one call.',
+    },
+    requestDuration: {
+      name: 'router_request_duration_seconds',
+      and: ['method'],
+      help: "Time from a call's arrival to its reply, whatever the outcome; abandoned calls are left out.",
+      buckets: latencyBuckets,
+    },
+    retries: {
+      name: 'router_retries_total',
+      and: ['method'],
+      help: 'Attempts at an upstream that were made because an earlier one failed; those by another URL of the same upstream are not counted.',
+    },
+    refused: {
+      name: 'router_requests_refused_total',
+      and: ['reason'],
+      help: 'Requests refused before they became a call.',
+    },
+    connections: {
+      name: 'router_client_connections',
+      help: 'Open connections of clients, WebSockets included.',
+    },
+    sockets: {
+      name: 'router_client_websockets',
+      help: 'Open WebSockets of clients.',
+    },
+    crossValidations: {
+      name: 'router_cross_validations_total',
+      and: ['method', 'validation'],
+      help: 'Calls that were cross-validated, by the outcome.',
+    },
+    breakerOpen: {
+      name: 'router_breaker_open',
+      help: '1 while calls fail at once, because two in a row found no upstream and there is still none that may be asked; else 0.',
+    },
+    breakerTrips: {
+      name: 'router_breaker_trips_total',
+      help: 'Times that the breaker opened.',
+    },
+    tip: {
+      name: 'router_chain_tip_block',
+      help: 'Latest block of the chain on which the upstreams agree; absent while unknown.',
+    },
+    cacheLookups: {
+      name: 'router_cache_lookups_total',
+      and: ['class', 'verdict'],
+      help: 'Calls that ended, by what the cache did with them.',
+    },
+  }),
+  ...labelled(topic, {
+    subscriptions: {
+      name: 'router_subscriptions',
+      help: 'Subscriptions of clients.',
+    },
+    subscriptionMoves: {
+      name: 'router_subscription_moves_total',
+      help: 'Times that a topic left its upstream: it failed, stalled, lagged, or a better one was available.',
+    },
+    subscriptionFilled: {
+      name: 'router_subscription_filled_blocks_total',
+      help: 'Blocks or slots that no upstream announced in time, and that were fetched.',
+    },
+    subscriptionDuplicates: {
+      name: 'router_subscription_duplicates_total',
+      help: 'Events that were delivered before, and were dropped.',
+    },
+    subscriptionFetchFailures: {
+      name: 'router_subscription_fetch_failures_total',
+      help: 'Times that the next event of a topic could not be fetched. It is asked for again; later events wait.',
+    },
+    subscriptionsEnded: {
+      name: 'router_subscription_topics_ended_total',
+      help: 'Topics that could not go on without a hole; their clients were disconnected.',
+    },
+  }),
+  ...labelled(upstream, {
+    upstreamSubscriptions: {
+      name: 'router_upstream_subscriptions',
+      help: 'Subscriptions of the router at the upstream: one for each topic, however many clients.',
+    },
+    attempts: {
+      name: 'router_attempts_total',
+      and: ['kind', 'result'],
+      help: 'Attempts of calls at upstreams, by result.',
+    },
+    attemptDuration: {
+      name: 'router_attempt_duration_seconds',
+      help: 'Time that an attempt took, failed ones included; aborted ones are left out.',
+      buckets: latencyBuckets,
+    },
+    integrityViolations: {
+      name: 'router_integrity_violations_total',
+      and: ['check'],
+      help: 'Answers that do not fit their request, by the check that found it. Another upstream was asked.',
+    },
+    missingBlockAnswers: {
+      name: 'router_missing_block_answers_total',
+      help: 'Answers with null for a block that the corroborated tip says exists.',
+    },
+    finalizedMismatches: {
+      name: 'router_cross_validation_finalized_mismatches_total',
+      help: 'Answers about finalized blocks that differ from what most upstreams answered, or from each other where no answer has enough votes. The log has the evidence.',
+    },
+    stateChanges: {
+      name: 'router_upstream_state_changes_total',
+      and: ['to'],
+      help: "Changes of an upstream's state.",
+    },
+    cooldowns: {
+      name: 'router_upstream_hold_offs_total',
+      help: 'Times that a cooldown of a URL of the upstream began, e.g. after HTTP 429.',
+    },
+    verificationFailures: {
+      name: 'router_upstream_verification_failures_total',
+      and: ['verification'],
+      help: 'Failed verifications of an upstream, one for each URL and each time.',
+    },
+  }),
+  ...labelled(tieredUpstream, {
+    upstreamState: {
+      name: 'router_upstream_state',
+      and: ['state'],
+      help: '1 for the state that the upstream is in, 0 for each other one.',
+    },
+    sessions: {
+      name: 'router_upstream_sessions',
+      help: 'Attempts in flight at the upstream.',
+    },
+    latestBlock: {
+      name: 'router_upstream_latest_block',
+      help: 'Latest block that the upstream is known to have; absent while unknown.',
+    },
+    lagBlocks: {
+      name: 'router_upstream_lag_blocks',
+      help: 'Blocks that the upstream is behind the tip; absent while unknown.',
+    },
+    lagSeconds: {
+      name: 'router_upstream_lag_seconds',
+      help: 'Time that the upstream is behind the tip; absent while unknown.',
+    },
+    score: {
+      name: 'router_upstream_score',
+      help: 'Score from 0 to 1 by which the selection prefers upstreams, 1 for the best; absent while the upstream may not serve yet.',
+    },
+    urlsInCooldown: {
+      name: 'router_upstream_urls_held_off',
+      help: 'URLs of the upstream that are in cooldown.',
+    },
+  }),
+  ...labelled([], {
+    stickyClaims: {
+      name: 'router_csm_sticky_claims_total',
+      and: ['outcome'],
+      help: 'Requests with `rpc-stickiness`, by how they came to the node of their session, or failed.',
+    },
+    stickySessions: {
+      name: 'router_csm_sticky_sessions',
+      help: 'Sessions whose node this replica has in memory.',
+    },
+    cacheBytes: {
+      name: 'router_cache_bytes',
+      help: 'Memory that kept answers take, as it is counted for `cache-bytes`.',
+    },
+    cacheEntries: {
+      name: 'router_cache_entries',
+      help: 'Answers that are kept in memory, those that nobody may have any more among them.',
+    },
+    cacheEvictions: {
+      name: 'router_cache_evictions_total',
+      help: 'Kept answers that went since `cache-bytes` was full.',
+    },
+    cacheStoreFailures: {
+      name: 'router_cache_store_failures_total',
+      help: 'Commands that the store of `resp-cache` or `cache-be` refused, or did not answer in 50 ms. For a second it is then not asked; all is a miss.',
+    },
+    cacheStoreBroken: {
+      name: 'router_cache_store_broken_total',
+      help: 'Answers in the store of `resp-cache` or `cache-be` that could not be read: of another version, or damaged.',
+    },
+    cacheServerCalls: {
+      name: 'router_cache_service_calls_total',
+      and: ['call', 'verdict'],
+      help: 'Calls that `router cache` answered.',
+    },
+    heldBytes: {
+      name: 'router_buffered_bytes',
+      help: 'Bytes of requests and answers that the process holds.',
+    },
+    cutOffs: {
+      name: 'router_clients_cut_off_total',
+      help: 'Requests and answers that were cut off because their clients kept half of `--max-buffered-bytes` waiting.',
+    },
+    maxHeldBytes: {
+      name: 'router_buffered_bytes_limit',
+      help: 'Bytes of which no more are taken on: `--max-buffered-bytes`.',
+    },
+    build: {
+      name: 'router_build_info',
+      and: ['version', 'runtime'],
+      help: 'Always 1; the labels name the running build.',
+    },
+    startTime: {
+      name: 'router_process_start_time_seconds',
+      help: 'Start of the process, in seconds since the Unix epoch.',
+    },
+    cpu: {
+      name: 'router_process_cpu_seconds_total',
+      help: 'User and system CPU time of the process.',
+    },
+    residentMemory: {
+      name: 'router_process_resident_memory_bytes',
+      help: 'Resident memory of the process.',
+    },
+    heapUsed: {
+      name: 'router_process_heap_used_bytes',
+      help: 'Memory in use on the JavaScript heap.',
+    },
+    externalMemory: {
+      name: 'router_process_external_memory_bytes',
+      help: 'Memory outside the JavaScript heap that is bound to objects on it, such as bodies.',
+    },
+    eventLoopBusy: {
+      name: 'router_process_event_loop_busy_seconds_total',
+      help: 'Time that the event loop was not idle; its rate is the share of one core, 1 being saturated.',
+    },
+  }),
+}
