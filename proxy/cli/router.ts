@@ -4,28 +4,19 @@ import { getHeapStatistics } from 'node:v8'
 import { ByteBudget } from '../bytes/byte-budget.ts'
 import type { ChainCatalog } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
-import type { Random } from '../clock/random.ts'
 import type { RouterConfig } from '../config/types.ts'
 import { createAdminServer } from '../telemetry/admin-server.ts'
 import { createEventLog } from '../telemetry/event-log.ts'
 import { Health } from '../telemetry/health.ts'
-import type { Logger } from '../telemetry/log.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { combineObservers } from '../telemetry/observers.ts'
-import { createCache } from './cache.ts'
-import type { OpenStore } from './open-store.ts'
 import { serveChains } from './served-chain.ts'
-import { createSessions } from './shared-sessions.ts'
+import { createCache, createSessions, type SharingParts } from './stores.ts'
 
 /** What the process hands to the router that it runs. */
-export interface RouterParts {
+export interface RouterParts extends SharingParts {
   readonly catalog: ChainCatalog
-  readonly logger: Logger
-  readonly clock: Clock
-  readonly random: Random
   readonly version: string
-  /** Null where the config has no store. */
-  readonly openStore: OpenStore | null
 }
 
 /** A whole router: a pool per chain and interface, a listener per endpoint, and the admin server. */

@@ -9,8 +9,8 @@ import { checkReferences } from './reference-check.ts'
 import type { CommandIo } from './validate.ts'
 import { exitCodes, judgeConfig, problemLine } from './judged-config.ts'
 import type { ConfigRequest } from './read-config-file.ts'
-import { loadStore } from './open-store.ts'
 import { createRouter } from './router.ts'
+import { loadStore } from './stores.ts'
 
 /** What `router <config>` was asked. */
 export interface RunRequest extends Omit<ConfigRequest, 'environment'> {

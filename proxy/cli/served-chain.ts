@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { randomUUID } from 'node:crypto'
+import { randomInt, randomUUID } from 'node:crypto'
 import type { ByteBudget } from '../bytes/byte-budget.ts'
 import { withCache } from '../cache/cache.ts'
 import type { MemoryStore } from '../cache/memory-store.ts'
 import type { SharedAnswers } from '../cache/shared-store.ts'
-import type { ChainCatalog } from '../chain/types.ts'
+import type { Chain, ChainCatalog, ChainInterface } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
 import type { ApiInterface, EndpointConfig, RouterConfig } from '../config/types.ts'
@@ -15,12 +15,16 @@ import { isMandatory } from '../cross-validation/terms.ts'
 import { withFilters } from '../filters/filters.ts'
 import { createGrpcListener } from '../listener/grpc.ts'
 import { createJsonRpcListener } from '../listener/jsonrpc.ts'
-import type { ListenerOptions, Listener } from '../listener/listener.ts'
+import { makeOwnCall } from '../listener/jsonrpc/jsonrpc-call.ts'
+import type { Listener, ListenerOptions, SubscriptionServing } from '../listener/listener.ts'
 import { createRestListener } from '../listener/rest.ts'
 import { createTendermintListener } from '../listener/tendermint.ts'
-import { createRelay } from '../relay/relay.ts'
+import { createRelay, type Relay } from '../relay/relay.ts'
 import type { Sessions } from '../sticky/sessions.ts'
 import { withStickiness } from '../sticky/stickiness.ts'
+import { createAsk } from '../subscription/ask.ts'
+import { familyOf, subscriptionFormOf } from '../subscription/families/family-of.ts'
+import { Hub, type HubOptions } from '../subscription/hub.ts'
 import type { Observers } from '../telemetry/observers.ts'
 import { dialects } from '../upstream/dialect.ts'
 import { createPool, type Pool } from '../upstream/pool.ts'
@@ -28,7 +32,6 @@ import { Watch } from '../upstream/watch.ts'
 import { createGrpcTransport } from '../upstream/wire/grpc/grpc-transport.ts'
 import { createHttpTransport } from '../upstream/wire/http/http-transport.ts'
 import { createWebSocketTransport } from '../upstream/wire/ws/ws-transport.ts'
-import { serveSubscriptions, type ServedSubscriptions } from './served-subscriptions.ts'
 
 /** How each interface is served. */
 const listeners: Readonly<Record<ApiInterface, (options: ListenerOptions) => Listener>> = {
@@ -68,7 +71,7 @@ export interface ServedChain {
   readonly pool: Pool
   readonly watch: Watch
   /** Null where there is nothing to subscribe to. */
-  readonly subscriptions: ServedSubscriptions | null
+  readonly subscriptions: (SubscriptionServing & { close(): void }) | null
   readonly endpoints: readonly ServedEndpoint[]
 }
 
@@ -174,7 +177,7 @@ function serveChain(
   }
   const subscriptions = serveSubscriptions({
     ...{ chain, iface, pool, clock, budget, relay: relayFor(first), ...first.relay },
-    config: router.subscriptions,
+    ...router.subscriptions,
     observer: observers.subscriptionObserver(chainId, apiInterface),
   })
   const endpoints = configs.map((config, index) => ({
@@ -197,4 +200,25 @@ function serveChain(
     }),
   }))
   return { chainId, apiInterface, pool, watch, subscriptions, endpoints }
+}
+
+/** Ids of subscriptions cannot be guessed. */
+const unguessable: Random = { next: () => randomInt(2 ** 47) / 2 ** 47 }
+
+/** Wires what the clients of a chain and interface can subscribe to; null where there is nothing. */
+function serveSubscriptions(
+  parts: Omit<HubOptions, 'family' | 'random'> & {
+    readonly chain: Chain
+    readonly iface: ChainInterface
+    readonly relay: Relay
+    readonly budget: ByteBudget
+  },
+): ServedChain['subscriptions'] {
+  const { chain, iface, relay, budget, clock } = parts
+  const form = subscriptionFormOf(chain, iface)
+  if (!form) return null
+  const ask = createAsk(relay, (question) => makeOwnCall(question, randomUUID(), parts), budget)
+  const family = familyOf(chain, iface, ask, clock)
+  const hub = new Hub({ ...parts, family, random: unguessable })
+  return { form, hub, random: unguessable, close: () => hub.close() }
 }

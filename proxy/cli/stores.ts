@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { MemoryStore } from '../cache/memory-store.ts'
+import { lookupTimeoutMs, type SharedAnswers } from '../cache/shared-store.ts'
+import type { Clock } from '../clock/clock.ts'
+import type { Random } from '../clock/random.ts'
+import type { RouterConfig } from '../config/types.ts'
+import type { SharedKeys, StoreParts } from '../redis/shared-keys.ts'
+import { SharedClaims } from '../sticky/claims.ts'
+import { Sessions, stickyOutcomes } from '../sticky/sessions.ts'
+import type { Logger } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import { readTls } from '../upstream/wire/upstream-target.ts'
+
+/* What the process keeps, answers and sessions, and the store by which it shares them with other replicas. */
+
+/** Loads the client of the store in the config, some 6 MB and 40 ms, or more; null: there is none. */
+export async function loadStore({ store, cacheServer }: RouterConfig) {
+  if (cacheServer) {
+    const { CacheClient } = await import('../cache-server/cache-client.ts')
+    return (parts: StoreParts): SharedKeys => new CacheClient(cacheServer, parts)
+  }
+  if (!store) return null
+  const { RedisStore } = await import('../redis/redis.ts')
+  const { RedisKeys } = await import('../redis/shared-keys.ts')
+  return (parts: StoreParts): SharedKeys =>
+    new RedisKeys(new RedisStore(store, { ...parts, tls: store.tls && readTls(store.tls) }))
+}
+
+export interface SharingParts {
+  readonly clock: Clock
+  readonly random: Random
+  readonly logger: Logger
+  /** Opens a connection to the store; null where the config has none. @throws TlsFileError */
+  readonly openStore: Awaited<ReturnType<typeof loadStore>>
+}
+
+/**
+ * @param down for the log when the store fails
+ * @param up when it answers again
+ */
+function open(
+  { clock, random, logger, openStore }: SharingParts,
+  commandTimeoutMs: number,
+  down: string,
+  up: string,
+): SharedKeys | null {
+  const onChange = (error: Error | null) => {
+    if (error) logger.warn(down, { error })
+    else logger.info(up)
+  }
+  return openStore && openStore({ clock, random, commandTimeoutMs, onChange })
+}
+
+/** Where answers are kept; null: nowhere. @throws TlsFileError */
+export function createCache({ cache }: RouterConfig, parts: SharingParts) {
+  if (cache.maxBytes === 0) return null
+  const down = 'answers are not shared between replicas'
+  const up = 'answers are shared between replicas again'
+  const keys = cache.isShared ? open(parts, lookupTimeoutMs, down, up) : null
+  const shared: SharedAnswers | null = keys && { keys, figures: { failures: 0, broken: 0 } }
+  return { store: new MemoryStore(cache.maxBytes), shared }
+}
+
+/** How long a request of a session waits for the store. */
+const claimTimeoutMs = 1_000
+
+/** The sticky sessions of the process, shared with other replicas where the config says so. @throws TlsFileError */
+export function createSessions(
+  { sharedState, epochDurationMs }: RouterConfig,
+  parts: SharingParts & { readonly metrics: Metrics },
+) {
+  const { clock, logger, metrics, openStore } = parts
+  const down = 'requests with rpc-stickiness may fail'
+  const up = 'the store of sticky sessions answers'
+  const keys = sharedState ? open(parts, claimTimeoutMs, down, up) : null
+  const count = metrics.registerSticky(stickyOutcomes, () => sessions.size)
+  const sessions = new Sessions({
+    clock,
+    store: keys && new SharedClaims(keys),
+    lifetimeMs: 2 * epochDurationMs,
+    count,
+  })
+  return {
+    sessions,
+    /** Once, when the router starts. */
+    warn() {
+      if (keys) return
+      const missing = [
+        ...(openStore ? [] : ['resp-cache or cache-be']),
+        ...(sharedState ? [] : ['shared-state']),
+      ]
+      const message =
+        'sticky sessions are kept by this replica alone: several replicas would choose a node each'
+      logger.warn(message, { missing: missing.join(', ') })
+    },
+    close() {
+      keys?.close()
+    },
+  }
+}
