@@ -80,18 +80,16 @@ export class CacheClient implements SharedKeys {
     const { path, requestSerialize: write, responseDeserialize: read } = cacheService.Watch
     const stream = this.#client.makeServerStreamRequest(path, write, read, { key: prefix })
     this.#watches.add(stream)
-    stream.on('metadata', () => {
-      subscriber.listening(true)
-    })
+    stream.on('metadata', () => subscriber.listening(true))
     stream.on('data', subscriber.message)
     // Its status follows.
     stream.on('error', () => {})
     stream.on('status', () => {
       this.#watches.delete(stream)
       subscriber.listening(false)
-      this.#parts.clock.after(watchAgainMs * (0.5 + this.#parts.random.next()), () => {
-        this.watch(prefix, subscriber)
-      })
+      this.#parts.clock.after(watchAgainMs * (0.5 + this.#parts.random.next()), () =>
+        this.watch(prefix, subscriber),
+      )
     })
   }
 
@@ -112,9 +110,7 @@ export class CacheClient implements SharedKeys {
         if (error) reject(error)
         else resolve(reply ?? {})
       })
-      const cancel = this.#parts.clock.after(timeoutMs, () => {
-        request.cancel()
-      })
+      const cancel = this.#parts.clock.after(timeoutMs, () => request.cancel())
     })
   }
 }

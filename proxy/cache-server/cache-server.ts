@@ -30,9 +30,7 @@ export class CacheServer {
   constructor(shelf: Shelf, count: (call: UnaryCall, verdict: string) => void) {
     const calls: Readonly<Record<UnaryCall, (entry: Entry) => Entry | void>> = {
       Get: ({ key = '', counter = '' }) => ({ ...shelf.get(key), count: shelf.counter(counter) }),
-      Set: ({ key = '', value = none, ttlMs = 0 }) => {
-        shelf.set(key, value, ttlMs)
-      },
+      Set: ({ key = '', value = none, ttlMs = 0 }) => shelf.set(key, value, ttlMs),
       Claim: ({ key = '', value = none, ttlMs = 0 }) => shelf.claim(key, value, ttlMs),
       Delete: ({ key = '', value }) => {
         shelf.delete(key, value)

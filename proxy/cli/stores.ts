@@ -49,7 +49,7 @@ function open(
     if (error) logger.warn(down, { error })
     else logger.info(up)
   }
-  return openStore && openStore({ clock, random, commandTimeoutMs, onChange })
+  return openStore?.({ clock, random, commandTimeoutMs, onChange }) ?? null
 }
 
 /** Where answers are kept; null: nowhere. @throws TlsFileError */

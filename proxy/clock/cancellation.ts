@@ -49,14 +49,10 @@ export function unlessAborted<T>(
   error: () => Error,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
-    const leave = () => {
-      reject(error())
-    }
+    const leave = () => reject(error())
     if (signal.aborted) leave()
     signal.addEventListener('abort', leave, { once: true })
-    const settle = () => {
-      signal.removeEventListener('abort', leave)
-    }
+    const settle = () => signal.removeEventListener('abort', leave)
     work.finally(settle).then(resolve, reject)
   })
 }
@@ -74,9 +70,7 @@ export async function within<T>(
   tooLate?: () => Error,
 ): Promise<T> {
   const abort = new AbortController()
-  const stop = () => {
-    abort.abort()
-  }
+  const stop = () => abort.abort()
   let isOver = false
   const cancel = clock.after(budgetMs, () => {
     isOver = true

@@ -27,16 +27,12 @@ export const systemClock: Clock = {
   after(delayMs, run) {
     let timer: NodeJS.Timeout
     const wait = (leftMs: number) => {
-      const later = () => {
-        wait(leftMs - maxMs)
-      }
+      const later = () => wait(leftMs - maxMs)
       timer = leftMs > maxMs ? setTimeout(later, maxMs) : setTimeout(run, leftMs)
       timer.unref()
     }
     wait(delayMs)
-    return () => {
-      clearTimeout(timer)
-    }
+    return () => clearTimeout(timer)
   },
 }
 
@@ -108,9 +104,7 @@ export class DueTimes {
     if (dueMs >= this.#armedMs) return
     this.#cancel()
     this.#armedMs = dueMs
-    this.#cancel = this.#clock.after(Math.max(dueMs - nowMs, 0), () => {
-      this.#run()
-    })
+    this.#cancel = this.#clock.after(Math.max(dueMs - nowMs, 0), () => this.#run())
   }
 
   #run(): void {

@@ -40,7 +40,5 @@ export function feelPulse({ clock, everyMs, received, ask, lost }: PulseOptions)
     })
   }
   lookLater()
-  return () => {
-    cancel()
-  }
+  return () => cancel()
 }

@@ -63,9 +63,7 @@ export class FanOut {
   /** Errors that another upstream might not return. */
   readonly #weak: Ballot[] = []
   #isOver = false
-  readonly #leave = () => {
-    this.#fail(new CallAborted())
-  }
+  readonly #leave = () => this.#fail(new CallAborted())
 
   constructor(options: FanOutOptions) {
     this.#options = options
@@ -93,9 +91,7 @@ export class FanOut {
     const others = pool.upstreams.filter((each) => each !== upstream).map(({ name }) => name)
     const journal = new Journal(call.journal.startedMs)
     journal.clientDeadlineMs = call.journal.clientDeadlineMs
-    const late = () => {
-      this.#lost(participant, 'late')
-    }
+    const late = () => this.#lost(participant, 'late')
     const participant: Participant = {
       ...{ upstream, journal, cancellation: new Cancellation() },
       ...{ cancelLateness: clock.after(patienceMs, late), state: 'pending' },

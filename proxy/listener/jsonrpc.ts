@@ -104,9 +104,7 @@ export class JsonRpcHandler extends HttpCalls<JsonRpcCall> {
     const metadata = this.metadataOf(guid)
     const context: ItemContext = {
       ...this.#originOf(exchange),
-      relayed: (journal, reply) => {
-        metadata.add(journal, reply)
-      },
+      relayed: (journal, reply) => metadata.add(journal, reply),
       subscribe: (request, call) => refuseSubscription(request, call, this.options.subscriptions),
     }
     try {

@@ -139,9 +139,7 @@ function listening(server: Server, options: ListenOptions): Promise<void> {
     server.once('error', reject).listen(options, () => {
       server.off('error', reject)
       // From here on an error is one connection that could not be accepted.
-      server.on('error', (error) => {
-        process.emitWarning(error)
-      })
+      server.on('error', (error) => process.emitWarning(error))
       resolve()
     })
   })
@@ -150,9 +148,7 @@ function listening(server: Server, options: ListenOptions): Promise<void> {
 function closed(server: Server): Promise<void> {
   return new Promise((resolve) => {
     // It fails only when the server was never started, which leaves nothing to close either.
-    server.close(() => {
-      resolve()
-    })
+    server.close(() => resolve())
   })
 }
 

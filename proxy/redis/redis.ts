@@ -64,9 +64,7 @@ export class RedisStore {
     try {
       if (this.#client.status !== 'ready') throw this.#broken ?? new StoreError('unreachable')
       const late = new Promise<never>((_, reject) => {
-        const giveUp = () => {
-          reject(new StoreError('timeout'))
-        }
+        const giveUp = () => reject(new StoreError('timeout'))
         cancel = this.#parts.clock.after(this.#parts.commandTimeoutMs, giveUp)
       })
       const result = await Promise.race([command(this.#client), late])
@@ -206,9 +204,7 @@ export class RedisStore {
       const old = this.#client
       this.#client = next
       this.#next = null
-      old.quit().catch(() => {
-        old.disconnect()
-      })
+      old.quit().catch(() => old.disconnect())
     })
     if (!this.#listener) return
     this.#listener.disconnect()
@@ -231,16 +227,16 @@ export class RedisStore {
       const subscribed = () => {
         if (listener === this.#listener) this.#setListening(true)
       }
-      listener.subscribe(...this.#subscribers.keys()).then(subscribed, () => {
-        listener.disconnect(true)
-      })
+      listener
+        .subscribe(...this.#subscribers.keys())
+        .then(subscribed, () => listener.disconnect(true))
     })
     listener.on('close', () => {
       if (listener === this.#listener) this.#setListening(false)
     })
-    listener.on('message', (channel: string, text: string) => {
-      this.#subscribers.get(channel)?.message(text)
-    })
+    listener.on('message', (channel: string, text: string) =>
+      this.#subscribers.get(channel)?.message(text),
+    )
     this.#setListening(false)
     return listener
   }
@@ -260,9 +256,7 @@ export class RedisStore {
       if (listener === this.#listener)
         this.#cancelHeartbeat = this.#parts.clock.after(heartbeatMs, this.#beat)
     }
-    listener?.ping().then(again, () => {
-      listener.disconnect(true)
-    })
+    listener?.ping().then(again, () => listener.disconnect(true))
   }
 
   readonly #backoffMs = (times: number): number => {

@@ -22,10 +22,7 @@ export type Relay = (call: Call) => Promise<Reply>
 /** The relay of one listener. */
 export function createRelay(options: RelayOptions): Relay {
   const parts = partsOf(options)
-  return (call) =>
-    new Promise((resolve, reject) => {
-      begin(parts, call, resolve, reject)
-    })
+  return (call) => new Promise((resolve, reject) => begin(parts, call, resolve, reject))
 }
 
 type Resolve = (reply: Reply) => void

@@ -14,10 +14,7 @@ export class Session {
   constructor(upstream: Pick<Upstream, 'sessions'>, body: Body | null) {
     this.#upstream = upstream
     if (body === null || body instanceof Uint8Array || !body.whenWhole) this.#take()
-    else
-      body.whenWhole(() => {
-        this.#take()
-      })
+    else body.whenWhole(() => this.#take())
   }
 
   #take(): void {

@@ -91,9 +91,7 @@ export class Sessions {
     if (running) return this.#wait(running)
     const { store } = this.#options
     if (store === null) return this.#claimHere(key, choose)
-    const started = this.#ask(store, key, choose).finally(() => {
-      this.#running.delete(key)
-    })
+    const started = this.#ask(store, key, choose).finally(() => this.#running.delete(key))
     this.#running.set(key, started)
     return started
   }

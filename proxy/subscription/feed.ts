@@ -117,9 +117,7 @@ export class Feed {
         isProven = true
         this.#listener.event(result)
       },
-      lost: (why) => {
-        this.leave(why)
-      },
+      lost: (why) => this.leave(why),
     })
   }
 

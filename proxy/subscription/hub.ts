@@ -63,9 +63,7 @@ export class Hub {
    */
   async subscribe(call: Call, topic: Topic, subscriber: Subscriber): Promise<Subscription> {
     const shared = this.#topics.get(topic.key) ?? this.#begin(topic)
-    const client = new TopicClient(subscriber, () => {
-      this.#left(topic, shared, client)
-    })
+    const client = new TopicClient(subscriber, () => this.#left(topic, shared, client))
     shared.clients.add(client)
     const { clock, observer, processingTimeoutMs } = this.#options
     observer.clientsChanged(topic.name, 1)
@@ -114,9 +112,7 @@ export class Hub {
         : this.#live(topic, audience)
     const shared: SharedTopic = { clients, ...run }
     this.#topics.set(topic.key, shared)
-    shared.opened.catch(() => {
-      this.#forget(topic, shared)
-    })
+    shared.opened.catch(() => this.#forget(topic, shared))
     return shared
   }
 
@@ -126,15 +122,11 @@ export class Hub {
     const feed = new Feed(
       { ...this.#options, sockets: this.#sockets, name, request: topic },
       {
-        event: (event) => {
-          audience.event(new Uint8Array(topic.shared?.(event) ?? event))
-        },
+        event: (event) => audience.event(new Uint8Array(topic.shared?.(event) ?? event)),
         moved() {},
       },
     )
-    const close = () => {
-      feed.close()
-    }
+    const close = () => feed.close()
     return { opened: feed.open(), close }
   }
 
@@ -151,9 +143,7 @@ export class Hub {
         ? new LogsTopic({ ...this.#options, name, filter, source, sequence }, audience)
         : null
     const listener: SequenceListener = logs ?? {
-      appended: ({ event }) => {
-        audience.event(new Uint8Array(event))
-      },
+      appended: ({ event }) => audience.event(new Uint8Array(event)),
       removed() {},
       ended: audience.ended,
     }

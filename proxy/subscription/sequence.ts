@@ -62,9 +62,7 @@ export class Sequence {
     this.#history = new History(options.maxGapBlocks + 1)
     this.#backoff = new Backoff(retryBackoff, options.random)
     const listener: FeedListener = {
-      event: (event) => {
-        this.#received(event)
-      },
+      event: (event) => this.#received(event),
       moved: () => {
         void this.#catchUp()
       },

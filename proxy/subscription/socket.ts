@@ -110,9 +110,7 @@ export class Socket {
   async open(request: TopicRequest, signal: AbortSignal): Promise<Source> {
     this.#topics += 1
     try {
-      const source = await this.#join(request, signal, () => {
-        this.#left()
-      })
+      const source = await this.#join(request, signal, () => this.#left())
       this.#watch ??= this.#watchHead()
       return source
     } catch (error) {
@@ -215,9 +213,7 @@ class HeadWatch {
         }
         source.listen({
           event,
-          lost: () => {
-            lost()
-          },
+          lost: () => lost(),
         })
         await promise
       } catch (error) {

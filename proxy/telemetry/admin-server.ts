@@ -83,9 +83,7 @@ async function makeServer({
   })
   server.server.maxConnections = limits.maxConnections
   // The next one finds a place.
-  server.server.on('drop', () => {
-    server.server.closeIdleConnections()
-  })
+  server.server.on('drop', () => server.server.closeIdleConnections())
   const answered = (reply: FastifyReply, { status, body }: HealthAnswer) =>
     reply.code(status).type(plainText).send(body)
   const pages: Record<string, (reply: FastifyReply) => unknown> = {

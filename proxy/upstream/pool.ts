@@ -171,9 +171,9 @@ export function createPool(configs: readonly UpstreamConfig[], options: PoolOpti
     const sockets: SocketUrl[] = []
     const others: NodeUrl[] = []
     for (const url of config.nodeUrls) {
-      const cooldown = new Cooldown(clock, random, (forMs) => {
-        observer.cooldownBegan(config.name, url.url.toString(), forMs)
-      })
+      const cooldown = new Cooldown(clock, random, (forMs) =>
+        observer.cooldownBegan(config.name, url.url.toString(), forMs),
+      )
       if (url.scheme === 'ws' || url.scheme === 'wss')
         sockets.push(new NodeUrl(url, options.createSocketTransport(url), cooldown))
       else others.push(new NodeUrl(url, options.createTransport(url), cooldown))

@@ -59,9 +59,7 @@ export class Watch {
       availability.standing === 'eligible' &&
       (latest === null || clock.nowMs() - latest.atMs >= tipMs / 2)
     this.#failed = failed
-    pool.onJump = (upstream, url) => {
-      this.#run(this.#verifyAfterJump(upstream, url))
-    }
+    pool.onJump = (upstream, url) => this.#run(this.#verifyAfterJump(upstream, url))
     const asking = new Set<Upstream>()
     pool.askHeads = () => {
       for (const upstream of pool.upstreams) {
@@ -78,9 +76,7 @@ export class Watch {
         if (upstream.urls.includes(url)) first.push(verified)
         this.#run(this.#keepVerified(upstream, url, verified))
       }
-      upstream.onDoubt = () => {
-        this.#run(this.#probe(upstream))
-      }
+      upstream.onDoubt = () => this.#run(this.#probe(upstream))
       // Whether it is back: after 1 s, doubling to 30 s, and from 1 s on the next time.
       this.#run(this.#probeWhere(upstream, retryBackoff, isOnTrial))
       this.#run(this.#probeWhere(upstream, every(tipMs), needsHead))

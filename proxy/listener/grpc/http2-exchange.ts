@@ -57,15 +57,11 @@ export class Http2Exchange extends Held {
     this.headers = headers
     this.hold(headers.reduce((sum, { length }) => sum + length, 0))
     const body = new RequestBody(http2Limits.keptBytes, stream, budget, {
-      cutOff: () => {
-        this.cutOffWith(statusOf(overloaded()))
-      },
+      cutOff: () => this.cutOffWith(statusOf(overloaded())),
     })
     this.body = body
     const frames = this.#frames
-    const left = () => {
-      body.end(new Error('the client left'))
-    }
+    const left = () => body.end(new Error('the client left'))
     stream
       .on('data', (chunk: Buffer) => {
         this.#activeMs = clock.nowMs()
@@ -161,9 +157,9 @@ export class Http2Exchange extends Held {
     if (this.#stream.readableEnded) return
     this.#cancelIdle()
     // Nor is the stream, should its request never end (RFC 9113, 8.1).
-    this.#cancelIdle = this.#clock.after(clientLimits.lingerMs, () => {
-      this.#stream.close(constants.NGHTTP2_NO_ERROR)
-    })
+    this.#cancelIdle = this.#clock.after(clientLimits.lingerMs, () =>
+      this.#stream.close(constants.NGHTTP2_NO_ERROR),
+    )
   }
 
   /** Ends with this status an answer that may be in the middle of its messages. */
@@ -223,9 +219,9 @@ export class Http2Exchange extends Held {
 
   /** Cuts the client off when it does not read for too long. */
   #waitForClient(bytes: number): Cancel {
-    const cancel = this.#clock.after(httpTimes.stalledMs, () => {
-      this.#stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM)
-    })
+    const cancel = this.#clock.after(httpTimes.stalledMs, () =>
+      this.#stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM),
+    )
     this.waits(bytes)
     return () => {
       cancel()

@@ -60,12 +60,10 @@ export class Http2Server implements Listener {
     })
     this.#doors = new Doors(this.#server, false)
     this.#server
-      .on('session', (session) => {
-        this.#track(session)
-      })
-      .on('stream', (stream, _headers, _flags, rawHeaders) => {
-        this.#receive(stream as ServerHttp2Stream, rawHeaders)
-      })
+      .on('session', (session) => this.#track(session))
+      .on('stream', (stream, _headers, _flags, rawHeaders) =>
+        this.#receive(stream as ServerHttp2Stream, rawHeaders),
+      )
   }
 
   start(): Promise<Address> {
@@ -113,9 +111,7 @@ export class Http2Server implements Listener {
         if (session.closed) session.settings({})
         else session.ping(() => {})
       },
-      lost: () => {
-        session.destroy()
-      },
+      lost: () => session.destroy(),
     })
     const count = this.#flood(session)
     session.on('ping', count).on('remoteSettings', count)
@@ -150,9 +146,7 @@ export class Http2Server implements Listener {
     const session = stream.session as ServerHttp2Session
     const connection = this.#sessions.get(session) ?? { drains: 0, streams: 0 }
     this.#count(connection, 1)
-    stream.on('close', () => {
-      this.#count(connection, -1)
-    })
+    stream.on('close', () => this.#count(connection, -1))
     this.#options.serve(new Http2Exchange(stream, rawHeaders, this.#options, connection))
   }
 

@@ -85,12 +85,8 @@ export class HttpServer implements Listener {
     // Headers are bounded by their size; a limit on their number would drop some silently.
     this.#server.maxHeadersCount = 0
     this.#server
-      .on('connection', (socket) => {
-        this.#connected(socket)
-      })
-      .on('request', (request, response) => {
-        this.#receive(request, response)
-      })
+      .on('connection', (socket) => this.#connected(socket))
+      .on('request', (request, response) => this.#receive(request, response))
       .on('upgrade', (request, wire, head) => {
         // Node no longer handles errors of an upgraded socket, and an unhandled one ends the process.
         wire.on('error', () => {})
@@ -99,9 +95,9 @@ export class HttpServer implements Listener {
         this.#connections.delete(request.socket)
         options.sockets?.upgrade(request, wire, head)
       })
-      .on('clientError', (error: NodeJS.ErrnoException, socket) => {
-        this.#refuseBytes(error, socket as Socket)
-      })
+      .on('clientError', (error: NodeJS.ErrnoException, socket) =>
+        this.#refuseBytes(error, socket as Socket),
+      )
   }
 
   start(): Promise<Address> {
@@ -170,9 +166,7 @@ export class HttpServer implements Listener {
     connection.newest = request
     this.#count(connection, 1)
     if (connection.inFlight === 1) return this.#serve(request, response, connection)
-    connection.wait(() => {
-      this.#serve(request, response, connection)
-    })
+    connection.wait(() => this.#serve(request, response, connection))
   }
 
   #serve(request: IncomingMessage, response: ServerResponse, connection: Connection): void {

@@ -78,9 +78,9 @@ export async function* batchPieces<Item>(
   let isFirst = true
   for (let from = 0; from < items.length; from += waveItems) {
     const wave = items.slice(from, from + waveItems)
-    await new Promise<void>((resolve) => {
-      budget.turns.run(wave.length * budgetLimits.itemBytes, resolve)
-    })
+    await new Promise<void>((resolve) =>
+      budget.turns.run(wave.length * budgetLimits.itemBytes, resolve),
+    )
     const joined = new JoinedRequests(wave.length, budget)
     const held = new Held(budget)
     const answers = wave.map(async (item, at) => {

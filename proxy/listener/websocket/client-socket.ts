@@ -86,9 +86,9 @@ export class ClientSocket extends Held {
       noteReceived()
       unfinished.control(data)
     }
-    this.#wire.prependListener('data', ({ length }: Buffer) => {
-      unfinished.came(length, this.#serving.clock.nowMs())
-    })
+    this.#wire.prependListener('data', ({ length }: Buffer) =>
+      unfinished.came(length, this.#serving.clock.nowMs()),
+    )
     this.ws
       .on('message', (message: Buffer) => {
         noteReceived()
@@ -126,9 +126,7 @@ export class ClientSocket extends Held {
     this.#dropHeld()
     // The answer to the goodbye may be behind messages that were not read.
     this.ws.resume()
-    this.#cancelEnd = this.#serving.clock.after(socketTimes.closeMs, () => {
-      this.ws.terminate()
-    })
+    this.#cancelEnd = this.#serving.clock.after(socketTimes.closeMs, () => this.ws.terminate())
   }
 
   override cutOff(): void {

@@ -107,9 +107,7 @@ export class SessionSubscriptions {
         socket.notify([head, result, tail])
         if (topic.isLast?.(result)) void this.#leave(id.handle)
       },
-      ended: (reason) => {
-        socket.close(closeCodes.tryAgain, reason)
-      },
+      ended: (reason) => socket.close(closeCodes.tryAgain, reason),
     })
     const heldBytes = topic.key.length * copies
     this.#open.set(id.handle, { opening, heldBytes })
@@ -120,9 +118,7 @@ export class SessionSubscriptions {
         subscription.unsubscribe()
         throw new CallAborted()
       }
-      afterAnswer.push(() => {
-        subscription.begin()
-      })
+      afterAnswer.push(() => subscription.begin())
       return form.subscribed(id)
     } catch (cause) {
       this.#forget(id.handle)

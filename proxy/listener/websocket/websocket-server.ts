@@ -73,9 +73,9 @@ export class WebSocketServer {
     this.#upgrader.once('headers', (headers: string[]) => {
       headers.push(`Router-Version: ${version}`, `Rpc-Guid: ${guid}`)
     })
-    this.#upgrader.handleUpgrade(request, wire, head, (socket) => {
-      this.#open(new ClientSocket(socket, wire, this.#serving), request, guid)
-    })
+    this.#upgrader.handleUpgrade(request, wire, head, (socket) =>
+      this.#open(new ClientSocket(socket, wire, this.#serving), request, guid),
+    )
     // A handshake that failed leaves it behind.
     this.#upgrader.removeAllListeners('headers')
   }
@@ -114,9 +114,7 @@ export class WebSocketServer {
       observer.socketsChanged(this.size)
       session.closed()
     }
-    socket.serve((message) => {
-      session.received(message)
-    }, closed)
+    socket.serve((message) => session.received(message), closed)
     this.#checkLater()
   }
 

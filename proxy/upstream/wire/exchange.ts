@@ -59,9 +59,7 @@ export abstract class Exchange {
   readonly #signal: CancelSignal
   readonly #resolve: Resolve
   readonly #reject: Reject
-  readonly #onAbort = () => {
-    this.fail(aborted())
-  }
+  readonly #onAbort = () => this.fail(aborted())
 
   constructor(options: WireOptions, signal: CancelSignal, resolve: Resolve, reject: Reject) {
     this.options = options

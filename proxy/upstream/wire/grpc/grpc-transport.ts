@@ -76,13 +76,9 @@ class GrpcExchange extends Exchange {
     }
     this.#stream = stream
     let cause: Error | null = null
-    const lost = () => {
-      this.fail(http2Fault(stream.rstCode, cause, isLargeMetadata(headers)))
-    }
+    const lost = () => this.fail(http2Fault(stream.rstCode, cause, isLargeMetadata(headers)))
     stream
-      .on('headers', () => {
-        this.interim()
-      })
+      .on('headers', () => this.interim())
       .on('response', (_, flags: number, raw: string[]) => {
         if (this.isOver) return
         const { headers: given, status } = split(raw)
@@ -125,9 +121,7 @@ class GrpcExchange extends Exchange {
     const { clock } = this.options
     this.#cancelLinger = clock.after(lingerMs, () => {
       // What came while this process was busy is read before the second timer.
-      this.#cancelLinger = clock.after(0, () => {
-        this.handOn()
-      })
+      this.#cancelLinger = clock.after(0, () => this.handOn())
     })
   }
 

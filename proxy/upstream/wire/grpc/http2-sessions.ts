@@ -69,9 +69,7 @@ export class Http2Sessions {
     if (session.streams > 0 || http2.destroyed) return
     if (!session.isOpen) return http2.close()
     session.cancelIdle()
-    session.cancelIdle = this.#clock.after(idleMs, () => {
-      http2.close()
-    })
+    session.cancelIdle = this.#clock.after(idleMs, () => http2.close())
   }
 
   /** What is under way ends, and no node is to blame for that. */
@@ -87,9 +85,9 @@ export class Http2Sessions {
       maxSessionMemory: http2Limits.nodeSessionMiB,
       settings: { enablePush: false, initialWindowSize: http2Limits.streamWindowBytes },
     })
-    const cancelConnecting = this.#clock.after(connectTimeoutMs, () => {
-      http2.destroy(new TransportError('refused', 'no connection in time', false))
-    })
+    const cancelConnecting = this.#clock.after(connectTimeoutMs, () =>
+      http2.destroy(new TransportError('refused', 'no connection in time', false)),
+    )
     const session: Session = { http2, streams: 0, resets: 0, isOpen: true, cancelIdle: () => {} }
     // Ends a connection that gives no sign of life, whether its calls come one by one or rest. Asks by
     // SETTINGS, which have to be acknowledged (RFC 9113, 6.5.3), and not by PING: servers of grpc-go and
@@ -101,9 +99,7 @@ export class Http2Sessions {
       ask: () => {
         if (!http2.destroyed) http2.settings({})
       },
-      lost: () => {
-        http2.destroy(new TransportError('reset', 'no sign of life'))
-      },
+      lost: () => http2.destroy(new TransportError('reset', 'no sign of life')),
     })
     const leave = () => {
       session.isOpen = false

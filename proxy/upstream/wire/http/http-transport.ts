@@ -139,9 +139,7 @@ class UndiciExchange extends Exchange implements Dispatcher.DispatchHandler {
           this.fail(new TransportError('too-large', `over ${inflation.ratio} times its length`))
         else this.push(chunk)
       })
-      .on('drain', () => {
-        controller.resume()
-      })
+      .on('drain', () => controller.resume())
       .on('end', () => {
         // A coding may end before the message does.
         this.#decoded = true

@@ -107,9 +107,7 @@ export class WebSocketConnection {
       .on('error', (cause) => {
         this.#fault ??= faultOf(cause)
       })
-      .on('close', (code) => {
-        this.#end(this.#fault ?? closedFault(code))
-      })
+      .on('close', (code) => this.#end(this.#fault ?? closedFault(code)))
   }
 
   get isUsable(): boolean {
@@ -186,9 +184,7 @@ export class WebSocketConnection {
         settle()
         reject(error)
       }
-      const takeBack = () => {
-        failed(aborted())
-      }
+      const takeBack = () => failed(aborted())
       const answered = (reply: Incoming, bytes: Uint8Array) => {
         const value = read(reply, id, bytes)
         settle()
@@ -251,10 +247,7 @@ export class WebSocketConnection {
     this.#fault ??= error
     this.#cancelTimer()
     if (graceMs === 0) this.#socket.terminate()
-    else
-      this.#options.clock.after(graceMs, () => {
-        this.#socket.terminate()
-      })
+    else this.#options.clock.after(graceMs, () => this.#socket.terminate())
     if (!this.#isOpen) this.#options.opened(unsent(error))
     this.#options.closed()
     const lost = lossOf(error, this.#pending.size)

@@ -101,9 +101,7 @@ class SocketLane {
           if (error === null) resolve(connection)
           else reject(error)
         },
-        closed: () => {
-          this.#connections.delete(connection)
-        },
+        closed: () => this.#connections.delete(connection),
       })
       this.#connections.add(connection)
     }).finally(() => {
