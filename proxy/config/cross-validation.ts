@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import * as z from 'zod'
-import { list } from './fields/field.ts'
+import { list, optional } from './fields/field.ts'
 import { apiInterface, boolean, chainId, integer, text } from './fields/fields.ts'
 import { Scalar } from './yaml/scalar.ts'
 
@@ -26,7 +26,6 @@ const method = text({
   pattern: /^[!-~]{1,256}$/,
   fault: 'cannot be the name of a method',
   hint: 'Write it as in the reference of the chain: eth_getBalance, /blocks/{height}, sdk.bank.v1beta1.Query/TotalSupply.',
-  privacy: 'public',
 })
 
 const fieldPath = text({
@@ -34,17 +33,13 @@ const fieldPath = text({
   pattern: /^[^\s.]+(\.[^\s.]+)*$/,
   fault: 'cannot be the path of a field',
   hint: 'Write names with dots between them, from the result down: context.slot; * is every element of a list.',
-  privacy: 'public',
 })
 
 const policySchema = z.strictObject({
   'chain-id': chainId.describe('Chain, by the id or an alias of its spec.'),
   'api-interface': apiInterface.describe('Interface.'),
   method: method.describe('Method, or the pattern of a path, as the chain spec names it.'),
-  enabled: boolean
-    .optional()
-    .meta({ 'x-default': 'true' })
-    .describe('Whether the policy is active.'),
+  enabled: optional(boolean, 'true').describe('Whether the policy is active.'),
   'agreement-threshold': bounds(
     'At least so many; what a caller asks for is raised to it.',
     'At most so many; what a caller asks for is cut to it.',
@@ -61,23 +56,18 @@ const policySchema = z.strictObject({
   ).describe(
     'How many groups (`group-label`) the matching answers must come from. A number alone is the floor.',
   ),
-  'per-group-quorum': integer(1, 1_000)
-    .optional()
-    .meta({ 'x-default': '1' })
-    .describe('How many answers must match within a group, for the group to count.'),
-  'one-vote-per-group': boolean
-    .optional()
-    .meta({ 'x-default': 'false' })
-    .describe('Ask one upstream of each group, so that two keys of one vendor have one vote.'),
-  'ignore-fields': list(fieldPath)
-    .optional()
-    .describe(
-      "Fields of the result that are each node's own, such as `context.slot`: they are not compared.",
-    ),
-  'forbid-caller-cv': boolean
-    .optional()
-    .meta({ 'x-default': 'false' })
-    .describe('Refuse calls whose headers ask for cross-validation of this method.'),
+  'per-group-quorum': optional(integer(1, 1_000), '1').describe(
+    'How many answers must match within a group, for the group to count.',
+  ),
+  'one-vote-per-group': optional(boolean, 'false').describe(
+    'Ask one upstream of each group, so that two keys of one vendor have one vote.',
+  ),
+  'ignore-fields': optional(list(fieldPath)).describe(
+    "Fields of the result that are each node's own, such as `context.slot`: they are not compared.",
+  ),
+  'forbid-caller-cv': optional(boolean, 'false').describe(
+    'Refuse calls whose headers ask for cross-validation of this method.',
+  ),
 })
 
 export const crossValidationSchema = z.strictObject({

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import * as z from 'zod'
 import { crossValidationSchema } from './cross-validation.ts'
-import { kindKeyword, list } from './fields/field.ts'
+import { kindKeyword, list, optional } from './fields/field.ts'
 import {
   address,
   apiInterface,
@@ -24,47 +24,33 @@ import { type SettingName, settingGroups, settingNames, settings } from './setti
 import { Scalar } from './yaml/scalar.ts'
 
 const authSchema = z.strictObject({
-  'auth-headers': authHeaders
-    .optional()
-    .describe(
-      'Headers that are sent with every request to this URL, for gRPC as metadata. They replace those of the client with the same names.',
-    ),
-  'auth-query': authQuery
-    .optional()
-    .describe(
-      "Parameters that are put at the head of the query string of every request. A client's own of the same names are left out. Not for gRPC.",
-    ),
-  tls: tlsSchema.optional().describe('TLS settings, for https, wss and grpcs.'),
+  'auth-headers': optional(authHeaders).describe(
+    'Headers that are sent with every request to this URL, for gRPC as metadata. They replace those of the client with the same names.',
+  ),
+  'auth-query': optional(authQuery).describe(
+    "Parameters that are put at the head of the query string of every request. A client's own of the same names are left out. Not for gRPC.",
+  ),
+  tls: optional(tlsSchema).describe('TLS settings, for https, wss and grpcs.'),
 })
 
 const nodeUrlSchema = z.strictObject({
   url: upstreamUrl.describe(
     'http, https, ws or wss URL. A user and a password in it are sent as Basic authentication.',
   ),
-  timeout: duration('1ms', '24h')
-    .optional()
-    .describe(
-      'Time for one attempt at this URL, after which it is aborted. Unset: the router computes from the method when it is late.',
-    ),
-  'max-batch': integer(1, 1_000)
-    .optional()
-    .meta({ 'x-default': '100' })
-    .describe(
-      "JSON-RPC over HTTP: items of a client's batch that go to this URL in one request; 1 sends them singly. The router lowers it by itself when the node refuses a batch.",
-    ),
-  compression: boolean
-    .optional()
-    .meta({ 'x-default': 'true for https' })
-    .describe('Ask this URL for answers in gzip.'),
-  addons: list(word('add-on').transform((name) => name.toLowerCase()))
-    .optional()
-    .describe(
-      'Add-ons and extensions that this URL serves, such as `debug`, `trace`, `archive`, `bundler`.',
-    ),
-  'skip-verifications': list(word('verification'))
-    .optional()
-    .describe('Names of start-up verifications to leave out, or `"*"` for all.'),
-  'auth-config': authSchema.optional().describe('How the router authenticates itself to this URL.'),
+  timeout: optional(duration('1ms', '24h')).describe(
+    'Time for one attempt at this URL, after which it is aborted. Unset: the router computes from the method when it is late.',
+  ),
+  'max-batch': optional(integer(1, 1_000), '100').describe(
+    "JSON-RPC over HTTP: items of a client's batch that go to this URL in one request; 1 sends them singly. The router lowers it by itself when the node refuses a batch.",
+  ),
+  compression: optional(boolean, 'true for https').describe('Ask this URL for answers in gzip.'),
+  addons: optional(list(word('add-on').transform((name) => name.toLowerCase()))).describe(
+    'Add-ons and extensions that this URL serves, such as `debug`, `trace`, `archive`, `bundler`.',
+  ),
+  'skip-verifications': optional(list(word('verification'))).describe(
+    'Names of start-up verifications to leave out, or `"*"` for all.',
+  ),
+  'auth-config': optional(authSchema).describe('How the router authenticates itself to this URL.'),
   'grpc-config': z
     .record(z.string(), z.custom<Scalar>((value) => value instanceof Scalar).meta({}))
     .optional()
@@ -80,11 +66,9 @@ const upstreamSchema = z.strictObject({
   ),
   'chain-id': chainId.describe('Chain that it serves, by the id or an alias of its spec.'),
   'api-interface': apiInterface.describe('Interface that it serves.'),
-  'group-label': label('group label')
-    .optional()
-    .describe(
-      'Free label for a group of upstreams, such as `external` and `internal`. It has an effect with cross-validation only; upstreams without one are one group.',
-    ),
+  'group-label': optional(label('group label')).describe(
+    'Free label for a group of upstreams, such as `external` and `internal`. It has an effect with cross-validation only; upstreams without one are one group.',
+  ),
   'node-urls': list(nodeUrlSchema, 1).describe(
     'One or more URLs of this upstream, which fail over among themselves.',
   ),
@@ -94,27 +78,26 @@ const upstreamSchema = z.strictObject({
 export const ageClasses = ['finalized', 'near-head', 'latest'] as const
 
 const cachePolicySchema = z.strictObject({
-  'chain-id': chainId
-    .optional()
-    .describe('Chain that it is about, by the id or an alias of its spec. Unset: all.'),
-  'api-interface': apiInterface.optional().describe('Interface that it is about. Unset: all.'),
+  'chain-id': optional(chainId).describe(
+    'Chain that it is about, by the id or an alias of its spec. Unset: all.',
+  ),
+  'api-interface': optional(apiInterface).describe('Interface that it is about. Unset: all.'),
   method: methodPattern.describe(
     'Method or path pattern as the chain spec names it; `*` stands for any text.',
   ),
-  class: oneOf(ageClasses).optional().describe('Class that it is about. Unset: all.'),
+  class: optional(oneOf(ageClasses)).describe('Class that it is about. Unset: all.'),
   ttl: durationOrNever('24h').describe(
     'How long such answers are kept at most. `never`: they are not kept.',
   ),
 })
 
 const cacheSchema = z.strictObject({
-  shared: boolean
-    .optional()
-    .meta({ 'x-default': 'true, but false with resp-cache and shared-state' })
-    .describe('Share the answers with other replicas through `resp-cache` or `cache-be`.'),
-  policies: list(cachePolicySchema)
-    .optional()
-    .describe('Times other than the usual ones. Of several that fit a call, the first counts.'),
+  shared: optional(boolean, 'true, but false with resp-cache and shared-state').describe(
+    'Share the answers with other replicas through `resp-cache` or `cache-be`.',
+  ),
+  policies: optional(list(cachePolicySchema)).describe(
+    'Times other than the usual ones. Of several that fit a call, the first counts.',
+  ),
 })
 
 /** The port of a listener that names none. */
@@ -143,37 +126,33 @@ function settingShape<N extends SettingName>(names: readonly N[], withDefaults: 
 const relaying = Object.keys(settingGroups.Relaying) as (keyof typeof settingGroups.Relaying)[]
 
 const endpointSchema = z.strictObject({
-  'network-address': address(defaultPort)
-    .optional()
-    .meta({ 'x-default': `0.0.0.0:${defaultPort}` })
-    .describe(
-      `Bind address. Without a host: all interfaces; without a port, as in \`localhost\`: ${defaultPort}.`,
-    ),
-  'listen-address': address(defaultPort).optional().describe('Another name of `network-address`.'),
+  'network-address': optional(address(defaultPort), `0.0.0.0:${defaultPort}`).describe(
+    `Bind address. Without a host: all interfaces; without a port, as in \`localhost\`: ${defaultPort}.`,
+  ),
+  'listen-address': optional(address(defaultPort)).describe('Another name of `network-address`.'),
   'chain-id': chainId.describe(
     'Chain that is served, by the id or an alias of its spec, such as `ETH1`.',
   ),
   'api-interface': apiInterface.describe('Interface that is served. The chain must have it.'),
-  relay: z
-    .strictObject(settingShape(relaying, false))
-    .optional()
-    .describe('What this listener does otherwise than the settings at the top and the flags say.'),
+  relay: optional(z.strictObject(settingShape(relaying, false))).describe(
+    'What this listener does otherwise than the settings at the top and the flags say.',
+  ),
 })
 
 /** The whole file: the sections, and every process-wide setting as a separate key. */
 export const configSchema = z.strictObject({
   endpoints: list(endpointSchema, 1).describe('Listeners: one per chain and interface.'),
   'direct-rpc': list(upstreamSchema).describe('Primary upstreams.'),
-  'backup-direct-rpc': list(upstreamSchema)
-    .optional()
-    .describe('Upstreams that take over when no primary one is left.'),
-  'cross-validation': crossValidationSchema
-    .optional()
-    .describe('Which answers are compared between upstreams before one is given.'),
-  cache: cacheSchema.optional().describe('How long answers are kept.'),
-  'resp-cache': storeSchema
-    .optional()
-    .describe('A Redis, or what speaks its protocol, that the replicas share.'),
+  'backup-direct-rpc': optional(list(upstreamSchema)).describe(
+    'Upstreams that take over when no primary one is left.',
+  ),
+  'cross-validation': optional(crossValidationSchema).describe(
+    'Which answers are compared between upstreams before one is given.',
+  ),
+  cache: optional(cacheSchema).describe('How long answers are kept.'),
+  'resp-cache': optional(storeSchema).describe(
+    'A Redis, or what speaks its protocol, that the replicas share.',
+  ),
   ...settingShape(settingNames, true),
 })
 

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import * as z from 'zod'
 import { formatAddress } from './fields/address.ts'
-import { type Field, field, list } from './fields/field.ts'
+import { type Field, field, list, optional } from './fields/field.ts'
 import { filePath, integer, oneOf, remoteAddress, text } from './fields/fields.ts'
 import type { Partly } from './entries.ts'
 import type { Report } from './problem.ts'
@@ -31,10 +31,7 @@ const username: Field<Secret> = field(
 )
 
 export const storeSchema = z.strictObject({
-  topology: oneOf(topologies)
-    .optional()
-    .meta({ 'x-default': 'standalone' })
-    .describe('How the store is deployed.'),
+  topology: optional(oneOf(topologies), 'standalone').describe('How the store is deployed.'),
   addresses: list(remoteAddress(defaultPort), 1).describe(
     `Addresses of its nodes; of the sentinels with topology sentinel. Without a port: ${defaultPort}.`,
   ),
@@ -43,39 +40,34 @@ export const storeSchema = z.strictObject({
     pattern: /^[\w.-]{1,128}$/,
     fault: 'cannot be the name of a master',
     hint: 'Letters, digits, dot, dash and underscore.',
-    privacy: 'public',
   })
     .optional()
     .meta({ 'x-default': defaultMaster })
     .describe('With topology sentinel: the name of the master.'),
-  username: username
-    .optional()
-    .describe('User to authenticate as. Needs a password. Sentinels get the password alone.'),
-  password: password.optional().describe('Password. Best as a placeholder.'),
-  'password-file': filePath
-    .optional()
-    .describe(
-      'A file that holds the password; a line break at its end does not count. It is read again when it changes, and when the store refuses the password.',
-    ),
-  db: integer(0, 65_535)
-    .optional()
-    .meta({ 'x-default': '0' })
-    .describe('Number of the database. A cluster has none but 0.'),
+  username: optional(username).describe(
+    'User to authenticate as. Needs a password. Sentinels get the password alone.',
+  ),
+  password: optional(password).describe('Password. Best as a placeholder.'),
+  'password-file': optional(filePath).describe(
+    'A file that holds the password; a line break at its end does not count. It is read again when it changes, and when the store refuses the password.',
+  ),
+  db: optional(integer(0, 65_535), '0').describe(
+    'Number of the database. A cluster has none but 0.',
+  ),
   'key-prefix': text({
     kind: 'text',
     pattern: /^[!-~]{1,128}$/,
     fault: 'cannot be a prefix',
     hint: 'Printable ASCII without spaces, 128 characters at most.',
-    privacy: 'public',
   })
     .optional()
     .meta({ 'x-default': defaultPrefix })
     .describe(
       'What every key begins with. Routers that use one store and do not share their state need different ones.',
     ),
-  tls: tlsSchema
-    .optional()
-    .describe('TLS settings. Present, even empty as `{}`: the connection is encrypted.'),
+  tls: optional(tlsSchema).describe(
+    'TLS settings. Present, even empty as `{}`: the connection is encrypted.',
+  ),
 })
 
 type StoreSection = z.output<typeof storeSchema>

@@ -2,25 +2,21 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import * as z from 'zod'
 import type { Partly } from './entries.ts'
+import { optional } from './fields/field.ts'
 import { boolean, filePath, word } from './fields/fields.ts'
 import type { Report } from './problem.ts'
 
 /** How TLS is spoken to an upstream or a store. */
 export const tlsSchema = z.strictObject({
-  'ca-file': filePath
-    .optional()
-    .describe('PEM file of the authorities to trust instead of those of the system.'),
-  'cert-file': filePath
-    .optional()
-    .describe('PEM file of the client certificate. Needs `key-file`.'),
-  'key-file': filePath.optional().describe('PEM file of the client key. Needs `cert-file`.'),
-  'server-name': word('server')
-    .optional()
-    .describe('The name to expect in the certificate, and to send as SNI.'),
-  'insecure-skip-verify': boolean
-    .optional()
-    .meta({ 'x-default': 'false' })
-    .describe('Accept any certificate. For tests.'),
+  'ca-file': optional(filePath).describe(
+    'PEM file of the authorities to trust instead of those of the system.',
+  ),
+  'cert-file': optional(filePath).describe('PEM file of the client certificate. Needs `key-file`.'),
+  'key-file': optional(filePath).describe('PEM file of the client key. Needs `cert-file`.'),
+  'server-name': optional(word('server')).describe(
+    'The name to expect in the certificate, and to send as SNI.',
+  ),
+  'insecure-skip-verify': optional(boolean, 'false').describe('Accept any certificate. For tests.'),
 })
 
 /** A certificate and its key come together. */

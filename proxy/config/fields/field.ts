@@ -87,3 +87,9 @@ export function list<T extends z.ZodType>(item: T, least = 0): z.ZodType<z.outpu
   const listOfOne = (value: unknown) => (value instanceof Scalar ? [value] : value)
   return z.preprocess(listOfOne, z.array(item).min(least))
 }
+
+/** What may be left out. @param usual what stands for it then, as one would write it */
+export function optional<T extends z.ZodType>(field: T, usual?: string): z.ZodOptional<T> {
+  const may = field.optional()
+  return usual === undefined ? may : may.meta({ 'x-default': usual })
+}

@@ -141,13 +141,13 @@ function addressWithPort(defaultPort: number): Read<Address> {
 }
 
 /** What a text field accepts. */
-interface TextRule extends Fault, Pick<FieldMeta, 'kind' | 'privacy'> {
+interface TextRule extends Fault, Pick<FieldMeta, 'kind'> {
   readonly pattern: RegExp
 }
 
-/** A text that follows a rule. A number is taken as it is written. */
+/** A text that follows a rule, for all to see. A number is taken as it is written. */
 export function text({ pattern, fault, hint, ...meta }: TextRule): Field<string> {
-  return field({ ...meta, type: ['string', 'number'] }, (value) =>
+  return field({ ...meta, privacy: 'public', type: ['string', 'number'] }, (value) =>
     pattern.test(value) ? { value } : { fault, hint },
   )
 }
@@ -158,7 +158,6 @@ export const chainId: Field<string> = text({
   pattern: /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
   fault: 'is not a chain id',
   hint: 'Write one such as ETH1: letters, digits, dot, dash and underscore, 64 at most.',
-  privacy: 'public',
 })
 
 export const apiInterfaces = ['jsonrpc', 'rest', 'tendermintrpc', 'grpc'] as const
@@ -174,7 +173,6 @@ export function label(kind: string): Field<string> {
     pattern: /^[!-+\--~](?:[ -+\--~]{0,126}[!-+\--~])?$/,
     fault: `cannot be a ${kind}`,
     hint: 'Printable ASCII without commas and outer spaces, 128 characters at most.',
-    privacy: 'public',
   })
 }
 
@@ -185,7 +183,6 @@ export function word(kind: string): Field<string> {
     pattern: /^[A-Za-z0-9_*][A-Za-z0-9_./*-]{0,127}$/,
     fault: `cannot be the name of a ${kind}`,
     hint: 'Letters, digits, underscore, dot, slash and dash.',
-    privacy: 'public',
   })
 }
 
@@ -195,7 +192,6 @@ export const methodPattern: Field<string> = text({
   pattern: /^[!-~]{1,200}$/,
   fault: 'cannot be a pattern of methods',
   hint: 'Write a name such as eth_getLogs, or eth_get* for all that begin like this.',
-  privacy: 'public',
 })
 
 /** The path of a file. Error messages show it, so it cannot come from a placeholder. */
@@ -204,5 +200,4 @@ export const filePath: Field<string> = text({
   pattern: /^[^\0\r\n]{1,4096}$/,
   fault: 'is not a path',
   hint: null,
-  privacy: 'public',
 })
