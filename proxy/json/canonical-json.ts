@@ -25,7 +25,9 @@ export function canonicalJson(
   }
 }
 
-type Json = string | number | boolean | null | Json[] | { [name: string]: Json } | ExactNumber
+/** A value of JSON. */
+export type Json =
+  string | number | boolean | null | Json[] | { [name: string]: Json } | ExactNumber
 
 /** A number that a double cannot hold. */
 class ExactNumber {
@@ -43,7 +45,8 @@ function exactNumber(_name: string, value: Json, context?: { source?: string }):
   return new ExactNumber(source)
 }
 
-function canonical(value: Json): string {
+/** The same for a value that was parsed. */
+export function canonical(value: Json): string {
   if (value instanceof ExactNumber) return value.source
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
   if (!isObject(value)) return JSON.stringify(value)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { Cursor, parseSpan, spaceEnd, valueEnd } from './scanner.ts'
+import { Cursor, parseSpan, spaceEnd, type Span, valueEnd } from './scanner.ts'
 
 /** Stands for a value of another shape than is looked for, or a longer one than is read. */
 export const unreadable = Symbol('unreadable')
@@ -76,4 +76,9 @@ function mayMean(bytes: Uint8Array, { nameStart, nameEnd }: Cursor, name: string
     isAlike &&= ((byte ^ name.charCodeAt(at - nameStart - 1)) & 0xdf) === 0
   }
   return isAlike
+}
+
+/** The bytes with others in place of a span. */
+export function spliced(bytes: Uint8Array, { start, end }: Span, by: Uint8Array): Uint8Array {
+  return Buffer.concat([bytes.subarray(0, start), by, bytes.subarray(end)])
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from '../clock/clock.ts'
-import { isServing } from '../upstream/observer.ts'
-import type { PoolSnapshot } from '../upstream/observer.ts'
+import { isServing, type PoolSnapshot } from '../upstream/observer.ts'
 
 /** How long listeners without any upstream hold up readiness. */
 const graceMs = 30_000

@@ -10,11 +10,9 @@ import { TransportError } from '../upstream/wire.ts'
 export type LogFields = Readonly<Record<string, unknown>>
 
 /** The log of the process. Never throws. */
-export interface Logger {
-  debug(message: string, fields?: LogFields): void
-  info(message: string, fields?: LogFields): void
-  warn(message: string, fields?: LogFields): void
-  error(message: string, fields?: LogFields): void
+export interface Logger extends Readonly<
+  Record<LogLevel, (message: string, fields?: LogFields) => void>
+> {
   /** Whether lines of this level are written: ask before making costly fields. */
   writes(level: LogLevel): boolean
 }
@@ -57,14 +55,12 @@ export function createLogger(options: LoggerOptions): Logger {
     },
     sink,
   )
-  const write = (at: LogLevel, message: string, fields?: LogFields): void => {
-    lines[at](fields ?? {}, message)
-  }
+  const at =
+    (level: LogLevel) =>
+    (message: string, fields: LogFields = {}) =>
+      lines[level](fields, message)
   return {
-    debug: (message, fields) => write('debug', message, fields),
-    info: (message, fields) => write('info', message, fields),
-    warn: (message, fields) => write('warn', message, fields),
-    error: (message, fields) => write('error', message, fields),
+    ...{ debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') },
     writes: (at) => lines.isLevelEnabled(at),
   }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { durationMs } from '../native/schema.ts'
-import type { NativeInterface, NativeMethod } from '../native/schema.ts'
+import { durationMs, type NativeInterface, type NativeMethod } from '../native/schema.ts'
 import type {
   BlockRef,
   BlockTag,

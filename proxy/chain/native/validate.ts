@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { apiInterfaces } from '../../config/types.ts'
-import type { ApiInterface } from '../../config/types.ts'
+import { apiInterfaces, type ApiInterface } from '../../config/types.ts'
 import type { Complain } from '../document.ts'
 import { interfaceParts } from './extend.ts'
 import type { NativeInterface, NativeProbe, NativeSpec } from './schema.ts'

@@ -12,6 +12,7 @@ import {
   type Span,
   spells,
 } from '../../json/scanner.ts'
+import { spliced } from '../../json/place.ts'
 import {
   type Finding,
   maxMessageLength,
@@ -192,11 +193,6 @@ const anyId: Span = { start: 0, end: 0 }
 
 function isSame(id: Buffer, body: Uint8Array, { start, end }: Span): boolean {
   return id.length === end - start && id.compare(body, start, end) === 0
-}
-
-/** The bytes with others in place of a span. */
-function spliced(body: Uint8Array, { start, end }: Span, middle: Buffer): Uint8Array {
-  return Buffer.concat([body.subarray(0, start), middle, body.subarray(end)])
 }
 
 /** The JSON object in a body; null for anything else. */

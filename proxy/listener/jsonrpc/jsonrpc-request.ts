@@ -187,11 +187,17 @@ export function errorBytes(
 ): Uint8Array {
   const { kind, message } = error
   const object = { code: kind.jsonRpcCode, message, data: { guid, reason: kind.reason } }
-  return Buffer.concat([
-    Buffer.from('{"jsonrpc":"2.0","id":'),
-    ownId,
-    Buffer.from(`,"error":${JSON.stringify(object)}}`),
-  ])
+  return answerBytes(ownId, 'error', Buffer.from(JSON.stringify(object)))
+}
+
+/** An answer of the router under this id. */
+export function answerBytes(
+  ownId: Uint8Array,
+  member: 'result' | 'error',
+  value: Uint8Array,
+): Uint8Array {
+  const [before, between] = [Buffer.from('{"jsonrpc":"2.0","id":'), Buffer.from(`,"${member}":`)]
+  return Buffer.concat([before, ownId, between, value, Buffer.from('}')])
 }
 
 /**

@@ -8,7 +8,7 @@ import { errorOf } from '../calls.ts'
 import type { SubscriptionServing } from '../listener.ts'
 import type { JsonRpcCall } from '../jsonrpc/jsonrpc-call.ts'
 import type { ItemAnswer, JsonRpcServing } from '../jsonrpc/jsonrpc-items.ts'
-import { errorBytes, type JsonRpcRequest } from '../jsonrpc/jsonrpc-request.ts'
+import { answerBytes, errorBytes, type JsonRpcRequest } from '../jsonrpc/jsonrpc-request.ts'
 import { closeCodes, type ClientSocket } from './client-socket.ts'
 
 /** What a subscription holds for each byte of its parameters: they are kept as text and parsed. */
@@ -80,7 +80,8 @@ export class SessionSubscriptions {
       return this.#failed(request, call, cause)
     }
     calls.subscriptionAnswered(call, false)
-    return answerBytes(request, 'result', Buffer.from(result))
+    if (request.isNotification) return null
+    return answerBytes(request.ownId, 'result', Buffer.from(result))
   }
 
   async #subscribe(
@@ -154,7 +155,7 @@ export class SessionSubscriptions {
     const { calls } = this.#serving
     if (cause instanceof NodeRefused) {
       calls.subscriptionAnswered(call, true)
-      return answerBytes(request, 'error', cause.error)
+      return request.isNotification ? null : answerBytes(request.ownId, 'error', cause.error)
     }
     if (call.signal.aborted || cause instanceof CallAborted) {
       calls.ended(call, new CallAborted())
@@ -164,14 +165,4 @@ export class SessionSubscriptions {
     calls.ended(call, error)
     return request.isNotification ? null : errorBytes(error, call.guid, request.ownId)
   }
-}
-
-function answerBytes(
-  { ownId, isNotification }: JsonRpcRequest,
-  member: 'result' | 'error',
-  value: Uint8Array,
-): Uint8Array | null {
-  if (isNotification) return null
-  const before = `{"jsonrpc":"2.0","id":${bufferOf(ownId).toString()},"${member}":`
-  return Buffer.concat([Buffer.from(before), value, Buffer.from('}')])
 }

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { canonical, type Json } from '../../json/canonical-json.ts'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
 import type { Topic, TopicRequest } from '../subscriptions.ts'
-import {
-  canonicalJson,
-  drawBytes,
-  type FormQuestion,
-  type SubscribeWish,
-  type SubscriptionForm,
-} from './form.ts'
+import { drawBytes, type FormQuestion, type SubscribeWish, type SubscriptionForm } from './form.ts'
 
 const subscribe = 'eth_subscribe'
 const unsubscribe = 'eth_unsubscribe'
@@ -76,7 +71,7 @@ function topicOf(
   return {
     sequence,
     logFilter,
-    key: canonicalJson(params),
+    key: canonical(params as Json),
     name: isNamed ? name : 'other',
     mayHoldKeys: !isNamed,
     ...subscribeRequest(params),

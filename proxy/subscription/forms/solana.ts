@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { canonical, type Json } from '../../json/canonical-json.ts'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
 import type { Topic, TopicRequest } from '../subscriptions.ts'
-import { canonicalJson, drawBytes, type SubscriptionForm } from './form.ts'
+import { drawBytes, type SubscriptionForm } from './form.ts'
 
 /** What can be subscribed to. */
 const topics: ReadonlySet<string> = new Set([
@@ -55,7 +56,7 @@ function topicOf(name: string, given: unknown): Topic {
   return {
     // Slots with a parameter, which no node knows, are left to the node.
     sequence: name === 'slot' && params.length === 0 ? 'slot' : null,
-    key: canonicalJson([name, ...params]),
+    key: canonical([name, ...params] as Json),
     name,
     isLast: name === 'signature' ? endsSignature : undefined,
     ...subscribeRequest(name, params),

@@ -8,8 +8,9 @@ import { closedFault, faultOf, lossOf, refusalOf, unsent } from '../wire-fault.t
 import { aborted, parseRetryAfter, TransportError } from '../../wire.ts'
 import type { Incoming, Outgoing, UpstreamSubscription } from '../../wire.ts'
 import type { UpstreamTarget } from '../upstream-target.ts'
+import { spliced } from '../../../json/place.ts'
 import { memberOf } from '../../../json/scanner.ts'
-import { readSocketMessage, spliced } from './ws-message.ts'
+import { readSocketMessage } from './ws-message.ts'
 import { SocketSubscription, SocketSubscriptions } from './ws-subscriptions.ts'
 
 const connectTimeoutMs = 5_000

@@ -69,8 +69,3 @@ export function resultSpan(bytes: Uint8Array): Span | null {
 function isNull(bytes: Uint8Array, { start, end }: Span): boolean {
   return spells(bytes, start, end, 'null')
 }
-
-/** The message with other bytes in a place of it. */
-export function spliced(bytes: Uint8Array, { start, end }: Span, by: Uint8Array): Uint8Array {
-  return Buffer.concat([bytes.subarray(0, start), by, bytes.subarray(end)])
-}
