@@ -10,9 +10,8 @@ import {
 } from '@grpc/grpc-js'
 import { formatAddress } from '../config/fields/address.ts'
 import type { Address } from '../config/types.ts'
-import { Availability } from '../redis/availability.ts'
+import { Availability, StoreError, type StoreFault } from '../redis/store-error.ts'
 import type { SharedKeys, StoreParts, Subscriber } from '../redis/shared-keys.ts'
-import { StoreError, type StoreFault } from '../redis/store-error.ts'
 import { cacheService, type Entry, maxMessageBytes, type UnaryCall } from './wire.ts'
 
 const faultOf: Readonly<Record<number, StoreFault>> = {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ChainCatalog } from '../chain/types.ts'
-import type { ParsedConfig } from '../config/parse.ts'
+import { type ParsedConfig, envFilesOf, parseConfig } from '../config/parse.ts'
 import type { RouterConfig } from '../config/types.ts'
-import { orderProblems, type Problem } from '../config/problem.ts'
+import { orderProblems, type Problem, problemAt, whyUnreadable } from '../config/problem.ts'
 import { createRedactor } from '../upstream/secrets/mask.ts'
-import { type ConfigRequest, loadConfig } from './read-config-file.ts'
+import { constants } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
+import { type EnvFile, layerEnvironment } from '../config/env-file.ts'
+import type { FlagValues } from '../config/settings.ts'
 
 /** What a check found. */
 interface Findings {
@@ -64,3 +67,88 @@ export const exitCodes = {
   /** The command line or the config cannot be served as it is. */
   invalid: 2,
 } as const
+
+/** The largest config or env file that is read. */
+export const mostFileBytes = 1024 * 1024
+
+/** A file's text, or why there is none. */
+export type FileText = { readonly text: string } | { readonly problem: Problem }
+
+/** A config file and what it depends on. */
+export interface ConfigRequest {
+  readonly configPath: string
+  readonly flags: FlagValues
+  readonly environment: Readonly<Record<string, string | undefined>>
+}
+
+/** Reads a config file with the env files that it or a flag names, and parses it. Never throws. */
+export async function loadConfig(request: ConfigRequest): Promise<ParsedConfig> {
+  const { configPath, flags, environment } = request
+  const file = await readTextFile(configPath)
+  if ('problem' in file) return parseConfig([file.problem], request)
+  const envFiles: EnvFile[] = []
+  const problems: Problem[] = []
+  for (const path of envFilesOf(file.text, flags)) {
+    const envFile = await readTextFile(path, `the env file ${path}`)
+    if ('text' in envFile) envFiles.push({ name: path, text: envFile.text })
+    else problems.push({ ...envFile.problem, path: 'env-file' })
+  }
+  const layered = layerEnvironment(environment, envFiles)
+  problems.push(...layered.problems)
+  // Without an env file its variables would be reported as missing too, one by one.
+  if (problems.length > 0) return parseConfig(problems, request)
+  return parseConfig(file.text, { environment: layered.environment, flags })
+}
+
+/** Reads a text file of at most `mostFileBytes`. Never throws, and does not wait for pipes or devices. */
+export async function readTextFile(path: string, subject = 'the file'): Promise<FileText> {
+  let file: FileHandle | null = null
+  try {
+    // Opening a pipe without O_NONBLOCK would wait for a writer.
+    file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+    return await readOpenFile(file, subject)
+  } catch (error) {
+    return refuse(subject, whyUnreadable(error), null)
+  } finally {
+    await file?.close()
+  }
+}
+
+async function readOpenFile(file: FileHandle, subject: string): Promise<FileText> {
+  const status = await file.stat()
+  if (status.isDirectory()) return refuse(subject, 'it is a directory', 'Name a file.')
+  if (!status.isFile())
+    return refuse(subject, 'it is not a regular file', 'Write it to a file first.')
+  if (status.size > mostFileBytes) return tooLarge(subject)
+  const buffer = Buffer.alloc(mostFileBytes + 1)
+  let length = 0
+  for (;;) {
+    const { bytesRead } = await file.read(buffer, length, buffer.length - length)
+    if (bytesRead === 0) break
+    length += bytesRead
+    if (length > mostFileBytes) return tooLarge(subject)
+  }
+  return decode(buffer.subarray(0, length), subject)
+}
+
+function decode(bytes: Uint8Array, subject: string): FileText {
+  if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)) {
+    return refuse(subject, 'it is UTF-16', 'Save it as UTF-8.')
+  }
+  try {
+    return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) }
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    const before = new TextDecoder().decode(bytes).split('\uFFFD', 1)[0] ?? ''
+    const line = before.split('\n').length
+    return refuse(subject, `it is not valid UTF-8 (line ${line})`, 'Save it as UTF-8.')
+  }
+}
+
+function tooLarge(subject: string): FileText {
+  return refuse(subject, 'it is larger than 1 MiB', 'Is it the right file?')
+}
+
+function refuse(subject: string, reason: string, hint: string | null): FileText {
+  return { problem: problemAt('', null, `${subject} cannot be read: ${reason}`, hint) }
+}

@@ -3,8 +3,13 @@
 import type { OutputFormat } from './command-line.ts'
 import { configJsonSchema } from '../config/json-schema.ts'
 import type { RouterConfig } from '../config/types.ts'
-import { type CheckReferences, exitCodes, judgeConfig, problemLine } from './judged-config.ts'
-import type { ConfigRequest } from './read-config-file.ts'
+import {
+  type CheckReferences,
+  exitCodes,
+  judgeConfig,
+  problemLine,
+  type ConfigRequest,
+} from './judged-config.ts'
 
 /** Where a command writes. `process.stdout` is one. */
 export interface TextSink {

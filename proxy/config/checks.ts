@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { KnownChains } from './check-chains.ts'
-import { checkPolicy } from './check-policies.ts'
+import { type KnownChains, checkPolicy } from './check-chains.ts'
 import type { Entries, Partly, Placed, PlacedUpstream } from './entries.ts'
 import { addressesOverlap, formatAddress, isLocalHost } from './fields/address.ts'
 import type { UpstreamUrl } from './fields/upstream-url.ts'

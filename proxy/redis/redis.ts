@@ -4,9 +4,8 @@ import { readFileSync, unwatchFile, watchFile } from 'node:fs'
 import { Cluster, Redis } from 'ioredis'
 import type { Cancel } from '../clock/clock.ts'
 import type { StoreConfig } from '../config/types.ts'
-import { Availability } from './availability.ts'
+import { Availability, StoreError } from './store-error.ts'
 import type { StoreParts, Subscriber } from './shared-keys.ts'
-import { StoreError } from './store-error.ts'
 
 /** The commands of Redis. Keys get the prefix of the config. */
 export type Commands = Redis | Cluster

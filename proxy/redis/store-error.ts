@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { Cancel, Clock } from '../clock/clock.ts'
 
 /** Why the store did not do what it was asked. */
 export type StoreFault =
@@ -54,5 +55,41 @@ export class StoreError extends Error {
     if (/invalid password|WRONGPASS|NOAUTH/.test(message)) return new StoreError('unauthorized')
     if (name === 'ReplyError') return new StoreError(faultOf[word] ?? 'refused', word)
     return new StoreError('unreachable', /^[A-Z_0-9]{3,40}$/.test(code) ? code : '')
+  }
+}
+
+/** It answers again when it has done so for this long without a failure: the log shall not grow with flapping. */
+const settledMs = 1_000
+
+/** Whether a store answers, from how its commands end. */
+export class Availability {
+  readonly #clock: Clock
+  readonly #onChange: (error: StoreError | null) => void
+  #isDown = false
+  #cancelSettling: Cancel | null = null
+
+  /** @param onChange the store fails, or answers again */
+  constructor(clock: Clock, onChange: (error: StoreError | null) => void) {
+    this.#clock = clock
+    this.#onChange = onChange
+  }
+
+  /** A command failed; null: it was answered. */
+  note(error: StoreError | null): void {
+    if (error) {
+      this.close()
+      if (!this.#isDown) this.#onChange(error)
+      this.#isDown = true
+    } else if (this.#isDown && !this.#cancelSettling)
+      this.#cancelSettling = this.#clock.after(settledMs, () => {
+        this.#cancelSettling = null
+        this.#isDown = false
+        this.#onChange(null)
+      })
+  }
+
+  close(): void {
+    this.#cancelSettling?.()
+    this.#cancelSettling = null
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { TopicClient } from './client.ts'
+import { TopicClient } from './hub.ts'
 import type { Subscriber } from './subscriptions.ts'
 
 const event = (text: string) => Buffer.from(text)

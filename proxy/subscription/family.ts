@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { EthereumLogs } from './families/ethereum-logs.ts'
+import type { EthereumLogs } from './families/ethereum.ts'
 import type { TopicRequest } from './subscriptions.ts'
 
 /** The position of a block, a height or a slot on its chain. */

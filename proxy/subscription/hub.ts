@@ -8,13 +8,13 @@ import type { Strategy, SubscriptionConfig } from '../config/types.ts'
 import type { Call } from '../relay/call.ts'
 import { CallAborted, RelayError, errorKinds } from '../relay/errors.ts'
 import type { Pool } from '../upstream/pool.ts'
-import { TopicClient } from './client.ts'
 import type { ChainReader, Family } from './family.ts'
 import { Feed } from './feed.ts'
 import { LogsTopic } from './logs.ts'
 import { Sequence, type SequenceListener } from './sequence.ts'
 import { Sockets } from './socket.ts'
 import type { Subscriber, Subscription, SubscriptionObserver, Topic } from './subscriptions.ts'
+import { subscriptionLimits } from '../bytes/limits.ts'
 
 export interface HubOptions extends SubscriptionConfig {
   readonly chain: Pick<Chain, 'blockTimeMs' | 'failures' | 'allowedLagBlocks'>
@@ -168,5 +168,50 @@ export class Hub {
     if (this.#topics.get(topic.key) !== shared) return
     this.#topics.delete(topic.key)
     shared.close()
+  }
+}
+
+/** One client of a topic. */
+export class TopicClient implements Subscription {
+  readonly #subscriber: Subscriber
+  readonly #left: () => void
+  /** Null once the client has its reply. */
+  #waiting: Uint8Array[] | null = []
+  #waitingBytes = 0
+  #reason: string | null = null
+  #isGone = false
+
+  /** @param left is called once, when it gets no more events */
+  constructor(subscriber: Subscriber, left: () => void) {
+    this.#subscriber = subscriber
+    this.#left = left
+  }
+
+  begin(): void {
+    const waiting = this.#waiting ?? []
+    this.#waiting = null
+    for (const event of waiting) this.event(event)
+    if (this.#reason !== null) this.#subscriber.ended(this.#reason)
+  }
+
+  unsubscribe(): void {
+    if (this.#isGone) return
+    this.#isGone = true
+    this.#left()
+  }
+
+  event(event: Uint8Array): void {
+    if (this.#isGone) return
+    if (this.#waiting === null) return this.#subscriber.event(event)
+    this.#waiting.push(event)
+    this.#waitingBytes += event.length
+    if (this.#waitingBytes > subscriptionLimits.earlyBytes) this.end('events were not taken')
+  }
+
+  end(reason: string): void {
+    if (this.#isGone) return
+    this.unsubscribe()
+    if (this.#waiting === null) this.#subscriber.ended(reason)
+    else this.#reason = reason
   }
 }

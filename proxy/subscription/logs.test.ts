@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { ethereumFamily } from './families/ethereum.ts'
-import { markRemoved } from './families/ethereum-logs.ts'
+import { ethereumFamily, markRemoved } from './families/ethereum.ts'
 import { BlockChain, headOf, logsOf, type TestBlock } from './testing/block-chain.ts'
 import { SubscriptionFixture, type FixtureOptions } from './testing/subscription-fixture.ts'
 import type { TestSocket } from './testing/test-socket.ts'

@@ -5,7 +5,7 @@ import { sleep } from '../clock/clock.ts'
 import { readLogFilter, type LogFilter } from '../integrity/logs.ts'
 import { FetchFailures, isTemporary, retryBackoff } from './ask.ts'
 import type { Block, Position } from './family.ts'
-import { markRemoved, type EthereumLogs } from './families/ethereum-logs.ts'
+import { markRemoved, type EthereumLogs } from './families/ethereum.ts'
 import type { Sequence, SequenceListener, SequenceOptions } from './sequence.ts'
 import type { Subscriber } from './subscriptions.ts'
 

@@ -12,9 +12,8 @@ import {
   readBody,
   type RequestBody,
 } from '../jsonrpc/jsonrpc-request.ts'
-import { closeCodes, fullReason, type ClientSocket } from './client-socket.ts'
+import { closeCodes, fullReason, type ClientSocket, overheadBytes } from './client-socket.ts'
 import { SessionSubscriptions } from './session-subscriptions.ts'
-import { overheadBytes } from './unfinished-message.ts'
 
 /** The settings in the upgrade request, which apply to every call. */
 interface SessionOrigin extends Omit<CallOrigin, 'signal'> {
