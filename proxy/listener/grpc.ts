@@ -20,12 +20,7 @@ import { faultOfPath, healthAnswer } from './http/http-exchange.ts'
 /** A listener for gRPC over plaintext HTTP/2: any service, any method, unary or streaming. */
 export function createGrpcListener(options: ListenerOptions): Listener {
   const handler = new GrpcHandler(options)
-  return new Http2Server({
-    ...options,
-    serve: (exchange) => {
-      void handler.serve(exchange)
-    },
-  })
+  return new Http2Server({ ...options, serve: (exchange) => void handler.serve(exchange) })
 }
 
 const grpc = 'application/grpc'

@@ -29,9 +29,7 @@ export class StreamedAnswer implements BodyStream, AsyncIterator<Uint8Array, und
   #cause: Error | null = null
   #givenMs: number
   #readerMs = 0
-  readonly #leave = () => {
-    void this.return()
-  }
+  readonly #leave = () => void this.return()
 
   /**
    * @param signal aborted when the answer is not wanted any more

@@ -63,9 +63,7 @@ export class Sequence {
     this.#backoff = new Backoff(retryBackoff, options.random)
     const listener: FeedListener = {
       event: (event) => this.#received(event),
-      moved: () => {
-        void this.#catchUp()
-      },
+      moved: () => void this.#catchUp(),
     }
     this.#feed = new Feed({ ...options, request: options.reader.request }, listener)
     this.opened = this.#open()
@@ -259,9 +257,7 @@ export class Sequence {
 
   #retryLater(): void {
     this.#cancelRetry()
-    this.#cancelRetry = this.#options.clock.after(this.#backoff.next(), () => {
-      void this.#catchUp()
-    })
+    this.#cancelRetry = this.#options.clock.after(this.#backoff.next(), () => void this.#catchUp())
   }
 
   #endTooFar(): void {

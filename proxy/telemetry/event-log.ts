@@ -10,7 +10,7 @@ import type { SubscriptionObserver } from '../subscription/subscriptions.ts'
 import type { PoolObserver, UpstreamState } from '../upstream/observer.ts'
 import { isFailure, memo, outcomeOf, resultOf } from './call-counters.ts'
 import { lineLimits, type LineRate, type LogFields, type Logger, type TakeLine } from './log.ts'
-import type { PartialObservers } from './observers.ts'
+import { perListener, type PartialObservers } from './observers.ts'
 
 /** Writes what happens as lines of the log. */
 export interface EventLog extends PartialObservers {
@@ -47,16 +47,11 @@ export function createEventLog(options: EventLogOptions): EventLog {
       const bound = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
       logger.info('listener started', { chain, interface: apiInterface, address: bound })
     },
-    relayObserver: (chain, apiInterface) =>
-      relayLog(logger, clock, { chain, interface: apiInterface }),
-    poolObserver: (chain, apiInterface) =>
-      poolLog(logger, clock, { chain, interface: apiInterface }),
-    subscriptionObserver: (chain, apiInterface) =>
-      subscriptionLog(logger, clock, { chain, interface: apiInterface }),
-    crossValidationObserver: (chain, apiInterface) =>
-      validationLog(logger, clock, { chain, interface: apiInterface }),
-    listenerObserver: (chain, apiInterface) =>
-      listenerLog(logger, clock, { chain, interface: apiInterface }),
+    relayObserver: perListener((labels) => relayLog(logger, clock, labels)),
+    poolObserver: perListener((labels) => poolLog(logger, clock, labels)),
+    subscriptionObserver: perListener((labels) => subscriptionLog(logger, clock, labels)),
+    crossValidationObserver: perListener((labels) => validationLog(logger, clock, labels)),
+    listenerObserver: perListener((labels) => listenerLog(logger, clock, labels)),
   }
 }
 

@@ -5,7 +5,7 @@ import type { ByteBudget } from '../bytes/byte-budget.ts'
 import type { ApiInterface } from '../config/types.ts'
 import type { PoolSnapshot } from '../upstream/observer.ts'
 import { attemptCounter, callCounter, mirror } from './call-counters.ts'
-import type { Observers, PartialObservers } from './observers.ts'
+import { perListener, type Observers, type PartialObservers } from './observers.ts'
 import { type CacheFigures, PoolGauges, registerCache, registerProcess } from './gauges.ts'
 import { type Series, series } from './series.ts'
 
@@ -75,8 +75,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
         claims.inc({ outcome })
       }
     },
-    relayObserver(chain, apiInterface) {
-      const listener = { chain, interface: apiInterface }
+    relayObserver: perListener((listener) => {
       breakerTrips.inc(listener, 0)
       const countAttempt = countAttempts(listener)
       return {
@@ -91,29 +90,22 @@ export function createMetrics(options: MetricsOptions): Metrics {
           if (open) breakerTrips.inc(listener)
         },
       }
-    },
-    crossValidationObserver(chain, apiInterface) {
-      const listener = { chain, interface: apiInterface }
-      return {
-        validated({ asked }, failure) {
-          const method = asked.known ? asked.method : 'other'
-          validations.inc({ ...listener, method, validation: failure ?? 'success' })
-        },
-        finalizedMismatch: (_call, { upstream }) =>
-          finalizedMismatches.inc({ ...listener, upstream }),
-      }
-    },
-    poolObserver(chain, apiInterface) {
-      const listener = { chain, interface: apiInterface }
-      return {
-        stateChanged: (upstream, _from, to) => stateChanges.inc({ ...listener, upstream, to }),
-        cooldownBegan: (upstream) => cooldowns.inc({ ...listener, upstream }),
-        verificationFailed: (upstream, _url, verification) =>
-          verificationFailures.inc({ ...listener, upstream, verification }),
-      }
-    },
-    listenerObserver(chain, apiInterface) {
-      const listener = { chain, interface: apiInterface }
+    }),
+    crossValidationObserver: perListener((listener) => ({
+      validated({ asked }, failure) {
+        const method = asked.known ? asked.method : 'other'
+        validations.inc({ ...listener, method, validation: failure ?? 'success' })
+      },
+      finalizedMismatch: (_call, { upstream }) =>
+        finalizedMismatches.inc({ ...listener, upstream }),
+    })),
+    poolObserver: perListener((listener) => ({
+      stateChanged: (upstream, _from, to) => stateChanges.inc({ ...listener, upstream, to }),
+      cooldownBegan: (upstream) => cooldowns.inc({ ...listener, upstream }),
+      verificationFailed: (upstream, _url, verification) =>
+        verificationFailures.inc({ ...listener, upstream, verification }),
+    })),
+    listenerObserver: perListener((listener) => {
       // Two listeners of one chain and interface add up.
       const follow = (of: Gauge) => {
         let last = 0
@@ -129,20 +121,17 @@ export function createMetrics(options: MetricsOptions): Metrics {
         connectionsChanged: follow(connections),
         socketsChanged: follow(sockets),
       }
-    },
-    subscriptionObserver(chain, apiInterface) {
-      const listener = { chain, interface: apiInterface }
-      return {
-        clientsChanged: (topic, change) => subscriptions.inc({ ...listener, topic }, change),
-        upstreamChanged: (upstream, change) =>
-          upstreamSubscriptions.inc({ ...listener, upstream }, change),
-        left: (topic) => moves.inc({ ...listener, topic }),
-        filled: (topic, blocks) => filled.inc({ ...listener, topic }, blocks),
-        duplicateDropped: (topic) => duplicates.inc({ ...listener, topic }),
-        fetchFailed: (topic) => fetchFailures.inc({ ...listener, topic }),
-        ended: (topic) => ended.inc({ ...listener, topic }),
-      }
-    },
+    }),
+    subscriptionObserver: perListener((listener) => ({
+      clientsChanged: (topic, change) => subscriptions.inc({ ...listener, topic }, change),
+      upstreamChanged: (upstream, change) =>
+        upstreamSubscriptions.inc({ ...listener, upstream }, change),
+      left: (topic) => moves.inc({ ...listener, topic }),
+      filled: (topic, blocks) => filled.inc({ ...listener, topic }, blocks),
+      duplicateDropped: (topic) => duplicates.inc({ ...listener, topic }),
+      fetchFailed: (topic) => fetchFailures.inc({ ...listener, topic }),
+      ended: (topic) => ended.inc({ ...listener, topic }),
+    })),
   }
 }
 

@@ -25,6 +25,11 @@ export type Observers = {
   readonly [K in Kind]: (chainId: string, apiInterface: ApiInterface) => ObserverKinds[K]
 }
 
+/** Makes an observer of one listener from the labels of its chain and interface. */
+export function perListener<T>(make: (listener: { chain: string; interface: ApiInterface }) => T) {
+  return (chain: string, apiInterface: ApiInterface) => make({ chain, interface: apiInterface })
+}
+
 type Some<T, K extends keyof T> = Pick<T, K> & Partial<T>
 
 /** Observers that may leave out what they do not need. */

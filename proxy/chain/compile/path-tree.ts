@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { decoded } from '../../config/secret.ts'
 interface Node<Value> {
   readonly literals: Map<string, Node<Value>>
   parameter: Node<Value> | null
@@ -51,14 +52,6 @@ function emptyNode<Value>(): Node<Value> {
 export function segmentsOf(path: string): string[] {
   const segments = path.split('/').filter((segment) => segment !== '' && segment !== '.')
   return path.includes('%') ? segments.map(decoded) : segments
-}
-
-function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return segment
-  }
 }
 
 function isParameter(segment: string): boolean {
