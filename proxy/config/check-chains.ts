@@ -121,7 +121,7 @@ export function checkPolicy(entry: Partly<PolicyEntry>, path: string, report: Re
  *
  * @param idOf the id of a chain by its id or an alias
  */
-export function checkPolicies(
+function checkPolicies(
   { endpoints, upstreams, policies }: Entries,
   idOf: (chainId: string) => string,
   report: Report,
