@@ -12,7 +12,7 @@ import type { StoreConfig } from '../../proxy/config/types.ts'
 import type { StoreError } from '../../proxy/redis/store-error.ts'
 import { RedisStore } from '../../proxy/redis/redis.ts'
 import { RedisKeys } from '../../proxy/redis/shared-keys.ts'
-import { SharedClaims } from '../../proxy/sticky/claims.ts'
+import { SharedClaims } from '../../proxy/sticky/sessions.ts'
 import { createAuthority } from '../../proxy/upstream/testing/certificates.ts'
 import { ChildProcesses } from '../processes/child-processes.ts'
 import {

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
 import type { ApiInterface } from '../config/types.ts'
-import { digestOf } from './digest.ts'
+import { digestOf } from './vote.ts'
 
 function textOf(
   body: string,

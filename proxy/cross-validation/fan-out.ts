@@ -13,9 +13,8 @@ import { type Reply, rankOf } from '../relay/reply.ts'
 import { isStreamFailure } from '../relay/streamed-answer.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import { release, wholeBody } from '../upstream/wire.ts'
-import { digestOf } from './digest.ts'
+import { digestOf, decide, type Decision, type Vote } from './vote.ts'
 import type { Participants, ParticipantsOptions } from './participants.ts'
-import { decide, type Decision, type Vote } from './vote.ts'
 
 export interface FanOutOptions extends ParticipantsOptions {
   readonly relay: Relay

@@ -4,8 +4,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { clientOf, ServedCache } from '../cache-server/testing/served-cache.ts'
 import { systemClock } from '../clock/clock.ts'
 import { StoreError } from '../redis/store-error.ts'
-import { SharedClaims } from './claims.ts'
-import { Sessions, type StickyOutcome } from './sessions.ts'
+import { SharedClaims, Sessions, type StickyOutcome } from './sessions.ts'
 
 /** What one replica has of a cache service. */
 async function replica(port: number, node: string, timeoutMs = 10_000) {

@@ -2,8 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from '../../clock/clock.ts'
 import { StoreError } from '../../redis/store-error.ts'
-import type { Claim, ClaimListener, ClaimStore } from '../claims.ts'
-import { Sessions } from '../sessions.ts'
+import { type Claim, type ClaimListener, type ClaimStore, Sessions } from '../sessions.ts'
 
 /** A store in this process that several replicas share. Each answer takes a turn. */
 export class FakeStore implements ClaimStore {
