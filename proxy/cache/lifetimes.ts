@@ -29,7 +29,7 @@ export function lifetimesOf(
       lifetimes = {
         finalized: of('finalized', usual.finalized),
         'near-head': of('near-head', blockTimeMs),
-        latest: of('latest', usual.latest),
+        latest: of('latest', Math.min(usual.latest, blockTimeMs)),
       }
       known.set(method, lifetimes)
     }

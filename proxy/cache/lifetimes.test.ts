@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import { lifetimesOf } from './lifetimes.ts'
+
+test.each([
+  { chain: 'Solana', blockTimeMs: 400, latest: 400 },
+  { chain: 'Ethereum', blockTimeMs: 12_000, latest: 500 },
+])('what is about the latest block of $chain is kept for $latest ms', ({ blockTimeMs, latest }) => {
+  expect(lifetimesOf([], blockTimeMs)('getSlot')).toMatchObject({
+    latest,
+    'near-head': blockTimeMs,
+  })
+})
