@@ -14,7 +14,7 @@ import type { HeaderList } from '../upstream/wire.ts'
 import { ageClassOf, whyNever } from './age.ts'
 import { Branch } from './branch.ts'
 import { answerOf, bytesOf, compact, type Entry, mayComeFrom, replyOf } from './entry.ts'
-import { type Flight, Flights, type Follower, slotOf } from './flights.ts'
+import { type Flight, Flights, type Follower, hashOf } from './flights.ts'
 import { holdingOf } from './holding.ts'
 import { keyOf } from './key.ts'
 import { type Lifetimes, lifetimesOf } from './lifetimes.ts'
@@ -44,8 +44,6 @@ export function withCache(relay: Relay, options: CacheOptions): Relay {
   const cached = new CachedRelay(relay, options)
   return (call) => cached.run(call)
 }
-
-const none = new Uint8Array(0)
 
 class CachedRelay {
   readonly #relay: Relay
@@ -81,8 +79,9 @@ class CachedRelay {
     const nowMs = clock.nowMs()
     const head = this.#branch.headAt(nowMs)
     const { refreshCache } = directives
-    const entry = refreshCache ? undefined : store.get(key)
-    if (entry !== undefined && this.#holds(entry, head, nowMs) && mayComeFrom(entry, directives)) {
+    const hash = hashOf(key)
+    const entry = refreshCache ? undefined : store.get(key, hash)
+    if (entry && this.#holds(entry, head, nowMs) && mayComeFrom(entry, directives)) {
       journal.cache = { verdict: 'hit', ageClass: entry.ageClass, why: null }
       return Promise.resolve(replyOf(entry, call))
     }
@@ -92,7 +91,7 @@ class CachedRelay {
     const ageClass = ageClassOf(asked, tip, distance)
     if (ageClass === null) return this.#bypass(call, 'block-unknown')
     const flight: Flight = {
-      ...{ key, slot: slotOf(key), tip, distance, head },
+      ...{ key, hash, tip, distance, head },
       branch: this.#branch.id,
       reorgs: null,
       payload: null,
@@ -104,7 +103,7 @@ class CachedRelay {
       return this.#ask(call, flight)
     }
     const first = this.#flights.get(flight)
-    const payload = call.payload ?? none
+    const payload = call.payload ?? new Uint8Array(0)
     if (first !== null && mayFollow(payload, first, flight)) {
       journal.cache = { verdict: 'coalesced', ageClass, why: null }
       return new Promise((resolve, reject) => {
@@ -184,9 +183,10 @@ class CachedRelay {
     const { ageClass, expiresWallMs, reorgs: _, ...rest } = entry
     journal.cache = { verdict: 'hit', ageClass, why: null }
     const leftMs = expiresWallMs - clock.wallMs()
-    const kept = { ...rest, ageClass, expiresMs: clock.nowMs() + leftMs, branch: flight.branch }
+    const { key, hash, branch } = flight
+    const kept = { ...rest, key, ageClass, expiresMs: clock.nowMs() + leftMs, branch }
     // The clocks of replicas differ by more than others are kept for.
-    if (entry.head < 0 && leftMs > 0) store.set(flight.key, kept)
+    if (entry.head < 0 && leftMs > 0) store.set(hash, kept)
     return replyOf(kept, call)
   }
 
@@ -206,6 +206,7 @@ class CachedRelay {
     if (answer === null) return 'error'
     const entry = {
       ...answer,
+      key: flight.key,
       headers: this.#headersOf(answer.headers),
       body: compact(bytesOf(answer)),
       ageClass,
@@ -214,11 +215,11 @@ class CachedRelay {
       branch: flight.branch,
     }
     if (this.#shared && flight.reorgs !== null) {
-      const { branch: _, expiresMs: __, ...shared } = entry
+      const { key: _, branch: __, expiresMs: ___, ...shared } = entry
       const expiresWallMs = clock.wallMs() + ttlMs
       void this.#shared.keep(flight.key, { ...shared, reorgs: flight.reorgs, expiresWallMs }, ttlMs)
     }
-    if (!store.set(flight.key, entry)) return 'too-large'
+    if (!store.set(flight.hash, entry)) return 'too-large'
     return isEmpty ? 'empty' : null
   }
 

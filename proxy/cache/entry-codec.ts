@@ -5,7 +5,7 @@ import { crc32, zstdCompress, zstdDecompress } from 'node:zlib'
 import { bytesOf, type Entry } from './entry.ts'
 
 /** An entry as replicas share it. */
-export interface SharedEntry extends Omit<Entry, 'branch' | 'expiresMs'> {
+export interface SharedEntry extends Omit<Entry, 'key' | 'branch' | 'expiresMs'> {
   /** How many reorgs the replicas had seen when it was asked for. */
   readonly reorgs: number
   /** Milliseconds since the Unix epoch. */

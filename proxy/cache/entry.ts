@@ -24,6 +24,7 @@ export interface Answer {
 
 /** An answer that is kept, and for how long it holds. */
 export interface Entry extends Answer {
+  readonly key: string
   readonly ageClass: AgeClass
   /** On the clock's monotonic scale. */
   readonly expiresMs: number

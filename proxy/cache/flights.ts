@@ -7,8 +7,7 @@ import type { Moment } from './holding.ts'
 /** A call on its way to an upstream, and the others that wait for its answer. */
 export interface Flight extends Moment {
   readonly key: string
-  /** `slotOf` its key. */
-  readonly slot: number
+  readonly hash: number
   readonly branch: number
   /** How many reorgs the replicas had seen; null: not known, or not shared. */
   reorgs: number | null
@@ -36,21 +35,21 @@ export class Flights {
   readonly #slots: (Flight | null)[] = Array.from({ length: slots }, () => null)
 
   /** One of the same key. */
-  get({ key, slot }: Flight): Flight | null {
-    let flight = this.#slots[slot] ?? null
+  get({ key, hash }: Flight): Flight | null {
+    let flight = this.#slots[hash & (slots - 1)] ?? null
     while (flight !== null && flight.key !== key) flight = flight.next
     return flight
   }
 
   /** Before others of its key. */
   add(flight: Flight): void {
-    const { slot } = flight
+    const slot = flight.hash & (slots - 1)
     flight.next = this.#slots[slot] ?? null
     this.#slots[slot] = flight
   }
 
   delete(flight: Flight): void {
-    const { slot } = flight
+    const slot = flight.hash & (slots - 1)
     let before = this.#slots[slot] ?? null
     if (before === flight) this.#slots[slot] = flight.next
     else {
@@ -62,10 +61,8 @@ export class Flights {
   }
 }
 
-/** By its end, where keys differ most. */
-export function slotOf(key: string): number {
+export function hashOf(key: string): number {
   let hash = 0
-  for (let at = Math.max(0, key.length - 24); at < key.length; at++)
-    hash = (Math.imul(hash, 31) + key.charCodeAt(at)) | 0
-  return hash & (slots - 1)
+  for (let at = 0; at < key.length; at++) hash = (Math.imul(hash, 31) + key.charCodeAt(at)) | 0
+  return hash
 }

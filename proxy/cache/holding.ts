@@ -4,7 +4,7 @@ import type { FailureClass } from '../chain/failure-table.ts'
 import { lastPoint } from '../chain/finality.ts'
 import type { AgeClass } from '../config/types.ts'
 import { toNumber, valueAt } from '../integrity/values.ts'
-import { memberOf, spells } from '../json/scanner.ts'
+import { bufferOf, memberOf, spells } from '../json/scanner.ts'
 import type { CacheWhy, Call } from '../relay/call.ts'
 import type { Reply } from '../relay/reply.ts'
 import { type Dialect, readBlockNumber } from '../upstream/dialect.ts'
@@ -78,7 +78,7 @@ function isBelieved({ journal }: Call, { upstream, refusal }: Reply): boolean {
 }
 
 function isNull({ reader }: Call, body: Uint8Array): boolean {
-  if (body.length > maxEmptyBytes) return false
+  if (body.length > maxEmptyBytes || !bufferOf(body).includes('null')) return false
   if (!reader.idIn) return spells(body, 0, body.length, 'null')
   const result = memberOf(body, 'result')
   return result !== null && spells(body, result.start, result.end, 'null')

@@ -11,10 +11,10 @@ const passingShare = 1 / 8
 
 /**
  * Answers in the memory of the process, up to a number of bytes. The least recently used go first. Final ones have
- * their own part, so that questions about the latest block do not drive them out.
+ * their own part, so that questions about the latest block do not drive them out. Two keys of one hash are rare, and the later stays; in a map of texts, V8 would make each unique.
  */
 export class MemoryStore {
-  readonly #final: LRUCache<string, Entry>
+  readonly #final: LRUCache<number, Entry>
   readonly #passing: Generations
   readonly #maxEntryBytes: number
   #evictions = 0
@@ -44,19 +44,20 @@ export class MemoryStore {
     return this.#evictions + this.#passing.evictions
   }
 
-  get(key: string): Entry | undefined {
-    return this.#passing.get(key) ?? this.#final.get(key)
+  get(key: string, hash: number): Entry | undefined {
+    const entry = this.#passing.get(hash) ?? this.#final.get(hash)
+    return entry?.key === key ? entry : undefined
   }
 
   /** @returns whether there is room for one of its size */
-  set(key: string, entry: Entry): boolean {
-    const size = entry.body.length + key.length + overheadBytes
+  set(hash: number, entry: Entry): boolean {
+    const size = entry.body.length + entry.key.length + overheadBytes
     if (size > this.#maxEntryBytes) return false
-    if (entry.head >= 0) this.#passing.set(key, entry, size)
+    if (entry.head >= 0) this.#passing.set(hash, entry, size)
     else {
       // What is not final is looked for first.
-      this.#passing.delete(key)
-      this.#final.set(key, entry, { size })
+      this.#passing.delete(hash)
+      this.#final.set(hash, entry, { size })
     }
     return true
   }
@@ -66,8 +67,8 @@ export class MemoryStore {
  * Entries of the last while: when the younger half of the memory is full, the older one goes as a whole. A quarter of the cost of an order by use, which each question about the latest block would pay.
  */
 class Generations {
-  #young = new Map<string, Entry>()
-  #old = new Map<string, Entry>()
+  #young = new Map<number, Entry>()
+  #old = new Map<number, Entry>()
   #youngBytes = 0
   #oldBytes = 0
   readonly #maxYoungBytes: number
@@ -85,19 +86,17 @@ class Generations {
     return this.#young.size + this.#old.size
   }
 
-  get(key: string): Entry | undefined {
-    const young = this.#young.get(key)
-    if (young !== undefined || this.#old.size === 0) return young
-    return this.#old.get(key)
+  get(hash: number): Entry | undefined {
+    return this.#young.get(hash) ?? this.#old.get(hash)
   }
 
-  delete(key: string): void {
+  delete(hash: number): void {
     // Its bytes are counted until its generation goes.
-    if (this.#old.size > 0) this.#old.delete(key)
-    if (this.#young.size > 0) this.#young.delete(key)
+    this.#old.delete(hash)
+    this.#young.delete(hash)
   }
 
-  set(key: string, entry: Entry, bytes: number): void {
+  set(hash: number, entry: Entry, bytes: number): void {
     if (this.#youngBytes + bytes > this.#maxYoungBytes) {
       this.evictions += this.#old.size
       this.#old = this.#young
@@ -105,7 +104,7 @@ class Generations {
       this.#young = new Map()
       this.#youngBytes = 0
     }
-    this.#young.set(key, entry)
+    this.#young.set(hash, entry)
     this.#youngBytes += bytes
   }
 }

@@ -29,12 +29,12 @@ export interface Call {
   /** What happened to it so far; written by the relay, read for headers, logs and metrics. */
   readonly journal: Journal
   /** The params without the id, as the client wrote them, to recognise the same call; absent: the whole body. */
-  readonly payload?: Uint8Array
+  readonly payload?: Uint8Array | undefined
   /**
    * How the first attempt may share a request with others, if the relay sends it before it waits for
    * anything; absent: it is sent alone.
    */
-  readonly shared?: { readonly send: Send; readonly others: number }
+  readonly shared?: { readonly send: Send; readonly others: number } | undefined
 }
 
 /** What the client asked of the router itself, by request headers. */

@@ -120,7 +120,7 @@ export class HttpExchange extends Held implements RequestTarget {
       response.writeHead(status, headers as string[]).end()
       return
     }
-    response.writeHead(status, headers.concat('Content-Length', String(body.length)))
+    response.writeHead(status, [...headers, 'Content-Length', String(body.length)])
     // Head and body are sent in one piece when both are text, which saves a tenth of a call's CPU;
     // latin1 keeps the bytes unchanged.
     if (body.length < gzipFromBytes) response.end(bufferOf(body).toString('latin1'), 'latin1')

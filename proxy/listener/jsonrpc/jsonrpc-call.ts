@@ -59,7 +59,7 @@ export function makeJsonRpcCall(
   const shared =
     joined && asked.kind === 'read' && asked.stateful === null && isLight({ asked })
       ? { send: joined.sender(sentId, journal.startedMs), others: joined.others }
-      : null
+      : undefined
   return {
     guid,
     asked,
@@ -73,8 +73,8 @@ export function makeJsonRpcCall(
     directives,
     signal,
     journal,
-    ...((asked.kind === 'write' || asked.cacheable) && { payload: request.paramsBytes }),
-    ...(shared && { shared }),
+    payload: asked.kind === 'write' || asked.cacheable ? request.paramsBytes : undefined,
+    shared,
   }
 }
 

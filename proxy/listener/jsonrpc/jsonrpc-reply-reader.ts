@@ -192,7 +192,9 @@ export class JsonRpcReplyReader implements ReplyReader {
 const anyId: Span = { start: 0, end: 0 }
 
 function isSame(id: Buffer, body: Uint8Array, { start, end }: Span): boolean {
-  return id.length === end - start && id.compare(body, start, end) === 0
+  if (id.length !== end - start) return false
+  for (let at = 0; at < id.length; at++) if (id[at] !== body[start + at]) return false
+  return true
 }
 
 /** The JSON object in a body; null for anything else. */

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import type { Entry } from './entry.ts'
+import { hashOf } from './flights.ts'
+import { MemoryStore } from './memory-store.ts'
+
+test.each([
+  { kind: 'of the latest block', head: 7 },
+  { kind: 'of a final block', head: -1 },
+])('a key never has the answer $kind of another key with its hash', ({ head }) => {
+  const [one, other] = ['Aa', 'BB'] as const
+  expect(hashOf(one)).toBe(hashOf(other))
+  const store = new MemoryStore(1024 * 1024)
+  store.set(hashOf(one), entryOf(one, head))
+  expect(store.get(one, hashOf(one))?.key).toBe(one)
+  expect(store.get(other, hashOf(other))).toBeUndefined()
+  store.set(hashOf(other), entryOf(other, head))
+  expect(store.get(other, hashOf(other))?.key).toBe(other)
+  expect(store.get(one, hashOf(one))).toBeUndefined()
+})
+
+function entryOf(key: string, head: number): Entry {
+  const answer = { status: 200, headers: [], trailers: [], body: '{}', id: null, upstream: 'a' }
+  const holding = { ageClass: 'latest', expiresMs: Infinity, head, branch: 0 } as const
+  return { ...answer, ...holding, key, refusal: null, latestBlock: 7 }
+}
