@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Wallet } from 'ethers'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { ChildProcesses } from '../processes/child-processes.ts'
 import { waitUntil } from '../processes/wait-until.ts'
@@ -257,6 +258,25 @@ describe('when the store', () => {
     await heal()
     await expectHealed(session, node)
   })
+})
+
+test('a transaction that was sent through another replica gets the same answer', async () => {
+  const raw = await new Wallet(`0x${'33'.repeat(32)}`).signTransaction({
+    ...{ to: `0x${'44'.repeat(20)}`, value: 7n, chainId: 1n, nonce: 0, gasLimit: 21_000n },
+    ...{ gasPrice: 100_000_000_000n, type: 0 },
+  })
+  const send = async ({ program }: Replica) => {
+    const response = await fetch(program.urls[0] ?? '', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: `{"jsonrpc":"2.0","id":1,"method":"eth_sendRawTransaction","params":["${raw}"]}`,
+    })
+    return response.json() as Promise<{ readonly result?: string }>
+  }
+  const [first, second] = replicas
+  const sent = await send(first)
+  expect(sent.result).toMatch(/^0x[0-9a-f]{64}$/)
+  expect(await send(second)).toEqual(sent)
 })
 
 test('after all of this the log is all that the routers have printed', async () => {

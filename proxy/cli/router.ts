@@ -46,9 +46,9 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
   const health = new Health(clock)
   let draining = false
   const shared = createSessions(config, { ...parts, metrics })
-  const { sessions } = shared
+  const { sessions, keys } = shared
   const isDraining = () => draining
-  const served = { ...parts, observers, budget, cache, sessions, isDraining }
+  const served = { ...parts, observers, budget, cache, sessions, sent: keys, isDraining }
   const chains = serveChains(config, served)
   const endpoints = chains.flatMap((chain) => chain.endpoints)
   for (const { chainId, apiInterface, pool } of chains) {

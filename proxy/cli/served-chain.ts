@@ -10,6 +10,7 @@ import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
 import type { ApiInterface, EndpointConfig, RouterConfig } from '../config/types.ts'
 import { withMinBlock } from '../consistency/min-block.ts'
+import { type SentStore, withSentTransactions } from '../consistency/sent-transactions.ts'
 import { withCrossValidation } from '../cross-validation/cross-validation.ts'
 import { isMandatory } from '../cross-validation/terms.ts'
 import { withFilters } from '../filters/filters.ts'
@@ -49,6 +50,8 @@ export interface ServedChainParts {
   readonly observers: Observers
   readonly budget: ByteBudget
   readonly sessions: Sessions
+  /** Where replicas note transactions; null: each for itself. */
+  readonly sent?: SentStore | null
   /** Where answers are kept; null: nowhere. */
   readonly cache: { readonly store: MemoryStore; readonly shared: SharedAnswers | null } | null
   /** A stop has begun: `GET /health` sends clients elsewhere. */
@@ -146,7 +149,8 @@ function serveChain(
       clock,
       observer: observers.relayObserver(chainId, apiInterface),
     })
-    const filtered = withFilters(relay, { chain, pool })
+    const sent = withSentTransactions(relay, parts.sent ?? null, `${chainId}:${apiInterface}`)
+    const filtered = withFilters(sent, { chain, pool })
     const atBlock = withMinBlock(filtered, { chain, pool, config: config.relay, clock })
     const sticky = withStickiness(atBlock, {
       ...{ chainId, apiInterface, pool, strategy: config.relay.strategy },

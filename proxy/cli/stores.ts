@@ -82,6 +82,7 @@ export function createSessions(
   })
   return {
     sessions,
+    keys,
     /** Once, when the router starts. */
     warn() {
       if (keys) return

@@ -9,7 +9,8 @@ const maxRemembered = 4_096
 /** A longer answer is not remembered. */
 const maxBytes = 4_096
 
-interface Success {
+/** What a node that accepted a transaction answered. */
+export interface Success {
   readonly status: number
   readonly result: unknown
 }
@@ -22,37 +23,46 @@ interface Success {
 export class KnownTransactions {
   readonly #successes = new Map<string, Success>()
 
-  accepted(call: Call, { incoming }: Reply): void {
-    const { status, body } = incoming
+  accepted(call: Call, reply: Reply): void {
     const key = keyOf(call)
-    if (key === null || !(body instanceof Uint8Array) || body.length > maxBytes) return
-    const finding = call.reader.read(incoming, true)
-    const result = finding.kind === 'result' ? (finding.parsed ?? null) : null
-    if (result === null) return
+    const success = successOf(call, reply)
+    if (key === null || success === null) return
     this.#successes.delete(key)
-    this.#successes.set(key, { status, result })
+    this.#successes.set(key, success)
     const [oldest] = this.#successes.keys()
     if (this.#successes.size > maxRemembered) this.#successes.delete(oldest as string)
   }
 
   /** A success in place of a refusal, where the transaction is known to be accepted; else null. */
   successFor(call: Call, reply: Reply): Reply | null {
-    const { refusal } = reply
-    if (refusal?.transaction !== 'known' && refusal?.transaction !== 'used') return null
-    const success = this.#successes.get(keyOf(call) ?? '')
-    if (success === undefined) return null
-    const incoming = {
-      status: success.status,
-      headers: ['content-type', 'application/json'],
-      body: call.reader.write(success.result),
-      trailers: () => [],
-    }
-    return { ...reply, incoming, refusal: null }
+    const success = isSeen(reply) && this.#successes.get(keyOf(call) ?? '')
+    return success ? replyWith(success, call, reply) : null
   }
 }
 
+/** Its node has the transaction, or had it. */
+export function isSeen({ refusal }: Reply): boolean {
+  return refusal?.transaction === 'known' || refusal?.transaction === 'used'
+}
+
+/** Null when it is no success, or a long one. */
+export function successOf({ reader }: Call, { incoming }: Reply): Success | null {
+  const { status, body } = incoming
+  if (!(body instanceof Uint8Array) || body.length > maxBytes) return null
+  const finding = reader.read(incoming, true)
+  const result = finding.kind === 'result' ? (finding.parsed ?? null) : null
+  return result === null ? null : { status, result }
+}
+
+/** The same answer under the id of this call. */
+export function replyWith({ status, result }: Success, { reader }: Call, reply: Reply): Reply {
+  const headers = ['content-type', 'application/json']
+  const incoming = { status, headers, body: reader.write(result), trailers: () => [] }
+  return { ...reply, incoming, refusal: null }
+}
+
 /** Equal for a transaction that is sent again byte by byte; null for a stream, whose bytes are gone. */
-function keyOf({ asked, request, payload }: Call): string | null {
+export function keyOf({ asked, request, payload }: Call): string | null {
   const sent = payload ?? request.body ?? ''
   if (typeof sent !== 'string' && !(sent instanceof Uint8Array)) return null
   const digest = createHash('sha256').update(`${asked.method}\n${request.path}\n`)

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, it, test } from 'vitest'
+import {
+  ethereum,
+  nodeError,
+  RelayFixture,
+  result,
+  scripted,
+} from '../relay/testing/relay-fixture.ts'
+import { type SentStore, withSentTransactions } from './sent-transactions.ts'
+
+const { chain, iface } = await ethereum()
+const raw = `0xf86c${'80'.repeat(0x6c)}`
+const write = { method: 'eth_sendRawTransaction', params: [raw] }
+const accepted = result(`0x${'ab'.repeat(32)}`)
+
+/** A replica whose nodes answer like this. */
+function replica(answer: ReturnType<typeof result>, store: SentStore, name = 'ETH1') {
+  const fixture = new RelayFixture(chain, iface, scripted({ a: answer, b: answer, c: answer }))
+  fixture.relay = withSentTransactions(fixture.relay, store, name)
+  return fixture
+}
+
+function memory() {
+  const values = new Map<string, Buffer>()
+  const store: SentStore = {
+    get: (key) => Promise.resolve({ value: values.get(key) }),
+    set: (key, value) => Promise.resolve(values.set(key, value)),
+  }
+  return { values, store }
+}
+
+it.each(['already known', 'nonce too low'])(
+  'what another replica has sent gets the same answer where nodes say: %s',
+  async (message) => {
+    const { store } = memory()
+    expect((await replica(accepted, store).ask(write)).outcome).toBe(accepted.body)
+    const again = await replica(nodeError(-32000, message), store).ask(write)
+    expect(again.outcome).toBe(accepted.body)
+  },
+)
+
+test.each([
+  ['another transaction', { ...write, params: [`${raw}00`] }, 'ETH1', 'already known'],
+  ['another chain', write, 'BASE', 'already known'],
+  ['another refusal', write, 'ETH1', 'insufficient funds for gas * price + value'],
+])('%s does not', async (_, asked, name, message) => {
+  const { store } = memory()
+  await replica(accepted, store).ask(write)
+  const again = await replica(nodeError(-32000, message), store, name).ask(asked)
+  expect(again.outcome).toContain(message)
+})
+
+const fails = () => Promise.reject(new Error('down'))
+
+test.each<[string, Partial<SentStore>]>([
+  ['is down', { get: fails, set: fails }],
+  ['has rubbish', { get: () => Promise.resolve({ value: Buffer.from('{') }) }],
+  ['has something else', { get: () => Promise.resolve({ value: Buffer.from('{"a":1}') }) }],
+])('a store that %s changes nothing', async (_, broken) => {
+  const store = { ...memory().store, ...broken }
+  expect((await replica(accepted, store).ask(write)).outcome).toBe(accepted.body)
+  const again = await replica(nodeError(-32000, 'already known'), store).ask(write)
+  expect(again.outcome).toContain('already known')
+})
+
+it('a read does not go to the store', async () => {
+  const { values, store } = memory()
+  await replica(result('0x1'), store).ask()
+  expect(values.size).toBe(0)
+})
