@@ -27,7 +27,11 @@ test.each([
 ])(
   '%i requests of %i bytes that wait for their node are all answered, and it is not blamed',
   async (count, bytes) => {
-    await using own = await served([unreadUntil(count)], { 'max-calls-per-connection': count })
+    await using own = await served([unreadUntil(count)], {
+      'max-calls-per-connection': count,
+      // A tenth of them is not for calls beside others.
+      'max-sessions-per-provider': 2 * count,
+    })
     // Now there is a connection, and the limit of its node is known.
     await own.client.run('Both', ['hi'], none)
     const message = Buffer.alloc(bytes, 7)

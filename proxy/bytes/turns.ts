@@ -9,6 +9,8 @@ const { turnBytes } = budgetLimits
  * event loop as is good, the rest waits for the next ones.
  */
 export class Turns {
+  /** Of the turn, once something was begun in it. */
+  number = 0
   #leftBytes = turnBytes
   #isCounting = false
   readonly #waiting: { readonly bytes: number; readonly run: () => void }[] = []
@@ -35,6 +37,7 @@ export class Turns {
   readonly #next = (): void => {
     this.#leftBytes = turnBytes
     this.#isCounting = false
+    this.number += 1
     while (this.#leftBytes > 0) {
       const next = this.#waiting.shift()
       if (!next) return

@@ -20,6 +20,8 @@ export interface ClientConnection {
   /** How often it has taken all that was written to one of its streams. */
   drains: number
   streams: number
+  /** In which a call of it was begun, see `Turns`. */
+  lastTurn: number
 }
 
 /** One request of a client and its answer, on an HTTP/2 stream. */

@@ -111,14 +111,15 @@ test('nothing is kept for a client that does not read the answers to its pings',
   expect(await own.call()).toBe('0')
 })
 
-test('a client may cancel hundreds of calls a second', async () => {
+test('a client may cancel hundreds of calls a second, most of them before they begin', async () => {
   await using own = await serving()
   const { client, seen } = own
   for (let at = 0; at < 450; at++) client.write(raw.openCall(idOf(at)), raw.reset(idOf(at)))
-  await expect.poll(() => seen.calls).toBe(450)
+  await expect.poll(() => seen.calls).toBeGreaterThan(0)
   await client.writeAll(raw.ping)
   await expect.poll(() => client.count(raw.frameType.ping)).toBe(1)
   expect([client.isClosed, client.goaway]).toEqual([false, null])
+  expect(seen.calls).toBeLessThan(450)
 })
 
 test('a client knows how many calls it may have at once', async () => {

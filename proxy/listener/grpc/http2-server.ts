@@ -7,7 +7,7 @@ import {
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from 'node:http2'
-import { http2Limits } from '../../bytes/limits.ts'
+import { budgetLimits, http2Limits } from '../../bytes/limits.ts'
 import { feelPulse } from '../../clock/pulse.ts'
 import type { Address } from '../../config/types.ts'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
@@ -97,7 +97,7 @@ export class Http2Server implements Listener {
   }
 
   #track(session: ServerHttp2Session): void {
-    this.#sessions.set(session, { drains: 0, streams: 0 })
+    this.#sessions.set(session, newConnection())
     this.#options.observer.connectionsChanged(this.#sessions.size)
     session.setLocalWindowSize(http2Limits.clientWindowBytes)
     // A client that vanished silently must not hold streams and connections for ever.
@@ -144,10 +144,21 @@ export class Http2Server implements Listener {
 
   #receive(stream: ServerHttp2Stream, rawHeaders: readonly string[]): void {
     const session = stream.session as ServerHttp2Session
-    const connection = this.#sessions.get(session) ?? { drains: 0, streams: 0 }
+    const connection = this.#sessions.get(session) ?? newConnection()
     this.#count(connection, 1)
     stream.on('close', () => this.#count(connection, -1))
-    this.#options.serve(new Http2Exchange(stream, rawHeaders, this.#options, connection))
+    const { budget, serve } = this.#options
+    const exchange = new Http2Exchange(stream, rawHeaders, this.#options, connection)
+    const { turns } = budget
+    if (connection.lastTurn !== turns.number) {
+      connection.lastTurn = turns.number
+      turns.spend(budgetLimits.itemBytes)
+      return serve(exchange)
+    }
+    // Of many that come at once, many may be cancelled at once.
+    turns.run(budgetLimits.itemBytes, () => {
+      if (!exchange.signal.aborted) serve(exchange)
+    })
   }
 
   #count(connection: ClientConnection, by: number): void {
@@ -155,4 +166,8 @@ export class Http2Server implements Listener {
     this.#streams += by
     this.#lastUsedMs = this.#options.clock.nowMs()
   }
+}
+
+function newConnection(): ClientConnection {
+  return { drains: 0, streams: 0, lastTurn: -1 }
 }
