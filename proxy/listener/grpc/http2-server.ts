@@ -147,18 +147,20 @@ export class Http2Server implements Listener {
     const connection = this.#sessions.get(session) ?? newConnection()
     this.#count(connection, 1)
     stream.on('close', () => this.#count(connection, -1))
+    // One that was cancelled closes with an error.
+    stream.on('error', () => {})
     const { budget, serve } = this.#options
-    const exchange = new Http2Exchange(stream, rawHeaders, this.#options, connection)
+    const begin = () => {
+      if (!stream.destroyed) serve(new Http2Exchange(stream, rawHeaders, this.#options, connection))
+    }
     const { turns } = budget
     if (connection.lastTurn !== turns.number) {
       connection.lastTurn = turns.number
       turns.spend(budgetLimits.itemBytes)
-      return serve(exchange)
+      return begin()
     }
     // Of many that come at once, many may be cancelled at once.
-    turns.run(budgetLimits.itemBytes, () => {
-      if (!exchange.signal.aborted) serve(exchange)
-    })
+    turns.run(budgetLimits.itemBytes, begin)
   }
 
   #count(connection: ClientConnection, by: number): void {
