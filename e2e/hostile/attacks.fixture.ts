@@ -232,7 +232,7 @@ function oddly(how: string): string {
 }
 
 const grpcHead = {
-  ...{ ':method': 'POST', ':path': '/test.Echo/Say', ':scheme': 'http', ':authority': 'a' },
+  ...{ ':method': 'POST', ':path': '/test.Echo/Odd', ':scheme': 'http', ':authority': 'a' },
   ...{ 'content-type': 'application/grpc', te: 'trailers' },
 }
 
@@ -280,7 +280,7 @@ const preface = Buffer.concat([
 const headBlock = Buffer.concat([
   Buffer.from([0x83, 0x86]),
   ...[
-    [':path', '/test.Echo/Say'],
+    [':path', '/test.Echo/Odd'],
     [':authority', 'a'],
     ['content-type', 'application/grpc'],
     ['te', 'trailers'],

@@ -68,7 +68,11 @@ async function startNodes(
   children: ChildProcesses,
   kind: 'jsonrpc' | 'grpc',
 ): Promise<readonly RouterNode[]> {
-  if (kind === 'grpc') return startNodesOf(children, 'grpc')
+  if (kind === 'grpc')
+    return [
+      ...(await startNodesOf(children, 'grpc')),
+      ...(await startNodesOf(children, 'odd-grpc')),
+    ]
   const honest = await startNodesOf(children, 'honest')
   return [...honest, ...(await startNodesOf(children, 'odd', honest[0]?.urls[0]?.url))]
 }

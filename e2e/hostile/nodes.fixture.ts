@@ -11,7 +11,7 @@ import { startSimNode } from '../upstream-sim/sim-node.ts'
 /*
  * The nodes of a router that is attacked. A process of its own, so that their work does not delay the innocent client:
  *
- *   node nodes.fixture.ts honest|grpc
+ *   node nodes.fixture.ts honest|grpc|odd-grpc
  *   node nodes.fixture.ts odd <URL of an honest node>
  *
  * It prints them as JSON when they are there. What attacks ask for costs the odd node hardly anything.
@@ -28,20 +28,20 @@ async function startHonestNodes(): Promise<readonly RouterNode[]> {
   return honest.map(({ name, url, socketUrl }) => ({ name, urls: [{ url }, { url: socketUrl }] }))
 }
 
-function startGrpcNodes(): Promise<readonly RouterNode[]> {
+function startGrpcNodes(...addons: string[]): Promise<readonly RouterNode[]> {
   const big = framed('b'.repeat(1_000_000))
   const hello = framed('hello')
   return Promise.all(
-    ['a', 'b'].map(async (name) => {
-      const node = new RawNode((stream) => {
-        stream.once('data', (message: Buffer) => {
+    (addons.length > 0 ? ['odd'] : ['a', 'b']).map(async (name) => {
+      const node = new RawNode((stream, headers) => {
+        stream.once('data', () => {
           if (stream.destroyed) return
           begin(stream)
-          stream.end(message.includes('big') ? big : hello)
+          stream.end(headers[':path'] === '/test.Echo/Odd' ? big : hello)
         })
       })
       const { port } = await node.start()
-      return { name, urls: [{ url: `grpc://127.0.0.1:${port}` }] }
+      return { name, urls: [{ url: `grpc://127.0.0.1:${port}`, addons }] }
     }),
   )
 }
@@ -112,9 +112,14 @@ function answerOddly(how: string, answer: ServerResponse): void {
 }
 
 if (import.meta.main) {
-  const [kind, of = ''] = process.argv.slice(2)
-  const start = kind === 'odd' ? startOddNode : kind === 'grpc' ? startGrpcNodes : startHonestNodes
-  const nodes = await start(of)
+  const [kind = '', of = ''] = process.argv.slice(2)
+  const start: Record<string, () => Promise<readonly RouterNode[]>> = {
+    honest: startHonestNodes,
+    odd: () => startOddNode(of),
+    grpc: () => startGrpcNodes(),
+    'odd-grpc': () => startGrpcNodes('debug'),
+  }
+  const nodes = await start[kind]?.()
   // A client that leaves is no reason to end.
   process.on('uncaughtException', () => {})
   process.stdout.write(`${JSON.stringify(nodes)}\n`)

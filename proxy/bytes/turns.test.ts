@@ -46,3 +46,12 @@ test('work that begins other work does not take the turns of others', async () =
   while (done.length < 5) await nextTurn()
   expect(done.indexOf('other')).toBeLessThan(3)
 })
+
+test('work that was taken back takes no turn', async () => {
+  const turns = new Turns()
+  const done: string[] = []
+  const [, ...back] = [...'abcde'].map((name) => turns.run(mebibyte, () => done.push(name)))
+  for (const takeBack of back.slice(0, 3)) takeBack()
+  await nextTurn()
+  expect(done).toEqual(['a', 'e'])
+})

@@ -13,17 +13,19 @@ export class Turns {
   number = 0
   #leftBytes = turnBytes
   #isCounting = false
-  readonly #waiting: { readonly bytes: number; readonly run: () => void }[] = []
+  readonly #waiting = new Set<{ readonly bytes: number; readonly run: () => void }>()
 
-  /** Runs it at once, or in a later turn. */
-  run(bytes: number, run: () => void): void {
-    if (this.#leftBytes > 0 && this.#waiting.length === 0) {
+  /** Runs it at once, or in a later turn. @returns takes it back, if it still waits */
+  run(bytes: number, run: () => void): () => void {
+    if (this.#leftBytes > 0 && this.#waiting.size === 0) {
       this.spend(bytes)
       run()
-    } else {
-      this.#waiting.push({ bytes, run })
-      this.spend(0)
+      return () => {}
     }
+    const one = { bytes, run }
+    this.#waiting.add(one)
+    this.spend(0)
+    return () => this.#waiting.delete(one)
   }
 
   /** @returns whether this turn has room for more */
@@ -38,9 +40,9 @@ export class Turns {
     this.#leftBytes = turnBytes
     this.#isCounting = false
     this.number += 1
-    while (this.#leftBytes > 0) {
-      const next = this.#waiting.shift()
-      if (!next) return
+    for (const next of this.#waiting) {
+      if (this.#leftBytes <= 0) return
+      this.#waiting.delete(next)
       this.spend(next.bytes)
       next.run()
     }

@@ -145,22 +145,25 @@ export class Http2Server implements Listener {
   #receive(stream: ServerHttp2Stream, rawHeaders: readonly string[]): void {
     const session = stream.session as ServerHttp2Session
     const connection = this.#sessions.get(session) ?? newConnection()
+    const begin = () =>
+      this.#options.serve(new Http2Exchange(stream, rawHeaders, this.#options, connection))
+    const { turns } = this.#options.budget
+    let takeBack = () => {}
     this.#count(connection, 1)
-    stream.on('close', () => this.#count(connection, -1))
-    // One that was cancelled closes with an error.
-    stream.on('error', () => {})
-    const { budget, serve } = this.#options
-    const begin = () => {
-      if (!stream.destroyed) serve(new Http2Exchange(stream, rawHeaders, this.#options, connection))
-    }
-    const { turns } = budget
+    stream
+      .on('close', () => {
+        takeBack()
+        this.#count(connection, -1)
+      })
+      .on('error', () => {})
     if (connection.lastTurn !== turns.number) {
       connection.lastTurn = turns.number
       turns.spend(budgetLimits.itemBytes)
-      return begin()
+      begin()
+    } else {
+      // Of many that come at once, many may be cancelled at once.
+      takeBack = turns.run(budgetLimits.itemBytes, begin)
     }
-    // Of many that come at once, many may be cancelled at once.
-    turns.run(budgetLimits.itemBytes, begin)
   }
 
   #count(connection: ClientConnection, by: number): void {
