@@ -24,7 +24,8 @@ export async function startJsonRpcTarget(): Promise<Target> {
   const router = stack.use(await startHostileRouter('jsonrpc'))
   const dispatcher = stack.adopt(new Agent({ connections: 16 }), (agent) => agent.close())
   const body = JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'eth_chainId', params: [] })
-  const headers = { 'content-type': 'application/json' }
+  // The odd node is busy, and answers what it is asked in its turn.
+  const headers = { 'content-type': 'application/json', 'rpc-providers-block': 'odd' }
   return {
     ...{ router, upstreams: ['a', 'b', 'c'] },
     ask: async () => {
