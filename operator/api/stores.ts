@@ -80,7 +80,7 @@ const cacheServer = object(
 )
 
 export const cache = object(
-  'The cache of answers. Beside a shared store, each replica keeps 128Mi in memory. Unset: none are kept.',
+  'The cache of answers. Beside a shared store, each replica keeps 128Mi in memory. Unset: each replica keeps 32Mi.',
   {
     type: oneOf(
       'Where answers are kept: in each replica, in the cache service, or in Redis.',

@@ -554,9 +554,9 @@ const configCases: readonly Case[] = [
     problems: [],
   },
   {
-    text: `${minimal}cache-be: cache\n`,
+    text: `${minimal}cache-bytes: 0\ncache-be: cache\n`,
     problems: [
-      '11:11 warning cache-be: cache-be has no effect while cache-bytes is 0 | Set cache-bytes, such as 128MiB: answers are kept in the memory of each replica first.',
+      '12:11 warning cache-be: cache-be has no effect while cache-bytes is 0 | Set cache-bytes, such as 128MiB: answers are kept in the memory of each replica first.',
     ],
   },
   {

@@ -157,7 +157,7 @@ export const settingGroups = {
     ),
   },
   'Sharing and caching': {
-    'cache-bytes': setting(byteSize('0B', '1024GiB'), '0B').describe(
+    'cache-bytes': setting(byteSize('0B', '1024GiB'), '32MiB').describe(
       'Memory for answers of upstreams that are kept. The least recently used go first. 0: none are kept, and identical calls at the same time are not joined.',
     ),
     'cache-be': setting(remoteAddress(cachePort), null).describe(
