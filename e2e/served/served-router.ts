@@ -8,7 +8,7 @@ import { seededRandom } from '../../proxy/clock/testing/seeded-random.ts'
 import { systemClock } from '../../proxy/clock/clock.ts'
 import { privateSessions } from '../../proxy/sticky/testing/fake-store.ts'
 import type { SharedFigures } from '../../proxy/cache/shared-store.ts'
-import { createCache, loadStore } from '../../proxy/cli/stores.ts'
+import { createCache, loadStores } from '../../proxy/cli/stores.ts'
 import { serveChains } from '../../proxy/cli/served-chain.ts'
 import { until, type Listener } from '../../proxy/listener/listener.ts'
 import type { Pool } from '../../proxy/upstream/pool.ts'
@@ -90,8 +90,8 @@ export async function serveRouter(options: ServedRouterOptions): Promise<ServedR
   const budget = new ByteBudget(Infinity)
   const logger = createLogger({ level: 'error', format: 'json', redact: (text) => text })
   const random = seededRandom(1)
-  const openStore = await loadStore(config)
-  const cache = createCache(config, { clock: systemClock, random, logger, openStore })
+  const stores = await loadStores(config)
+  const cache = createCache(config, { clock: systemClock, random, logger, stores })
   const [chain] = serveChains(config, {
     catalog: options.catalog ?? (await catalogOf(specSources)),
     clock: systemClock,

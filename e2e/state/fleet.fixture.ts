@@ -32,6 +32,7 @@ export class Replica {
     session: string | null,
     headers: Readonly<Record<string, string>> = {},
     method = 'eth_blockNumber',
+    params: readonly unknown[] = [],
   ): Promise<Answer> {
     const response = await fetch(this.#url, {
       method: 'POST',
@@ -40,7 +41,7 @@ export class Replica {
         ...(session !== null && { 'rpc-stickiness': session }),
         ...headers,
       },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [] }),
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
     })
     const text = await response.text()
     const isJson = response.headers.get('content-type')?.startsWith('application/json')
@@ -79,6 +80,7 @@ export async function startFleet(
   nodes: readonly NamedUrl[],
   store: Readonly<Record<string, unknown>> | string,
   count = 2,
+  settings: Readonly<Record<string, unknown>> = {},
 ): Promise<Fleet> {
   const isService = typeof store === 'string'
   const config = ethereumConfig(nodes, {
@@ -86,6 +88,7 @@ export async function startFleet(
     'shared-state': true,
     'liveness-probe-interval': '200ms',
     strategy: 'round-robin',
+    ...settings,
   })
   const programs: Program[] = []
   // One after the other: each writes its config to the same file.

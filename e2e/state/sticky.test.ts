@@ -304,6 +304,28 @@ test.each<[string, Record<string, unknown>, string]>([
   },
 )
 
+test('answers in a Redis of their own are evicted, and no session is', async () => {
+  const [ofSessions, ofAnswers] = await Promise.all([
+    startRedis({ ...options(), config: ['maxmemory-policy noeviction'] }),
+    startRedis({ ...options(), config: ['maxmemory 3mb', 'maxmemory-policy allkeys-lru'] }),
+  ])
+  const cache = { 'resp-cache': storeOf(ofAnswers, 'answers:') }
+  const store = storeOf(ofSessions, 'sessions:')
+  await using two = await startFleet(workspace, nodes, store, 2, { cache, 'cache-bytes': '1MiB' })
+  const [one, other] = two.all
+  const session = newSession()
+  const node = await establish(one, session)
+  await waitUntil('answers are evicted', 20_000, signal, async () => {
+    for (let each = 0; each < 100; each++) await one.ask(null, {}, 'web3_sha3', [`0x${++last}`])
+    return !(await ofAnswers.cli('info', 'stats')).includes('evicted_keys:0')
+  })
+  expect(await ofSessions.cli('--scan')).toMatch(/^sessions:s?[^\n]*$/)
+  expect(await ofAnswers.cli('--scan', '--pattern', 'sessions:*')).toBe('')
+  await ofAnswers.kill()
+  expect(await other.ask(session)).toMatchObject({ status: 200, node })
+  await expectUnharmed(other)
+})
+
 test('Sentinel: through a failover a session is served by its node or fails', async () => {
   const sentinels = await startSentinels(options())
   const { master, masterName } = sentinels

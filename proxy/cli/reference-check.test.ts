@@ -80,6 +80,16 @@ test.each([
     ],
   ],
   [
+    'the same of a store of sessions and of one of answers',
+    entry(`resp-cache: {addresses: r, tls: {ca-file: /}}
+cache: {resp-cache: {addresses: s, tls: {ca-file: /no/such.pem}}}
+skip-websocket-verification: true`),
+    [
+      '4 resp-cache.tls.ca-file: / cannot be read: it is a directory',
+      '5 cache.resp-cache.tls.ca-file: /no/such.pem cannot be read: there is no such file',
+    ],
+  ],
+  [
     'a spec source that is not there',
     entry('use-static-spec: [/no/such/specs]'),
     ['null use-static-spec: /no/such/specs: does not exist.'],

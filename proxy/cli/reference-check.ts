@@ -43,13 +43,17 @@ function withSubscriptions(catalog: ChainCatalog): KnownChains {
   }
 }
 
-/** Reads the TLS files that upstreams and the store name, and reports those that cannot be used. */
+/** Reads the TLS files that upstreams and stores name, and reports those that cannot be used. */
 function checkTlsFiles({ entries, config, locate }: ParsedConfig): readonly Problem[] {
   const ofUpstreams = entries.upstreams
     .flatMap(({ urls }) => urls)
     .map(({ path, entry }) => [`${path}.auth-config.tls`, entry['auth-config']?.tls] as const)
+  const ofStores = [
+    ['resp-cache.tls', config?.store?.tls],
+    ['cache.resp-cache.tls', config?.cache.store?.tls],
+  ] as const
   return gather(locate, (report) => {
-    for (const [path, tls] of [...ofUpstreams, ['resp-cache.tls', config?.store?.tls] as const]) {
+    for (const [path, tls] of [...ofUpstreams, ...ofStores]) {
       try {
         if (tls) readTls(tls)
       } catch (error) {

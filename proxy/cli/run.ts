@@ -9,7 +9,7 @@ import { checkReferences } from './reference-check.ts'
 import type { CommandIo } from './validate.ts'
 import { exitCodes, judgeConfig, problemLine, type ConfigRequest } from './judged-config.ts'
 import { createRouter } from './router.ts'
-import { loadStore } from './stores.ts'
+import { loadStores } from './stores.ts'
 
 /** What `router <config>` was asked. */
 export interface RunRequest extends Omit<ConfigRequest, 'environment'> {
@@ -32,8 +32,8 @@ export async function run(request: RunRequest, io: CommandIo): Promise<number> {
   for (const { path, line, message, hint } of problems)
     logger.warn(`config: ${message}`, { path, line, hint })
   const clock = systemClock
-  const openStore = await loadStore(config)
-  const parts = { catalog, logger, clock, random: systemRandom, version, openStore }
+  const stores = await loadStores(config)
+  const parts = { catalog, logger, clock, random: systemRandom, version, stores }
   const router = createRouter(config, parts)
   const stopSignal = onceStopped(logger)
   // The clock's timers and idle connections hold no process: it would end in the middle of a stop.

@@ -4,25 +4,39 @@ import { MemoryStore } from '../cache/memory-store.ts'
 import { lookupTimeoutMs, type SharedAnswers } from '../cache/shared-store.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
-import type { RouterConfig } from '../config/types.ts'
+import type { RouterConfig, StoreConfig } from '../config/types.ts'
 import type { SharedKeys, StoreParts } from '../redis/shared-keys.ts'
 import { SharedClaims, Sessions, stickyOutcomes } from '../sticky/sessions.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { readTls } from '../upstream/wire/upstream-target.ts'
 
-/* What the process keeps, answers and sessions, and the store by which it shares them with other replicas. */
+/* What the process keeps, answers and sessions, and the stores by which it shares them with other replicas. */
 
-/** Loads the client of the store in the config, some 6 MB and 40 ms, or more; null: there is none. */
-export async function loadStore({ store, cacheServer }: RouterConfig) {
-  if (cacheServer) {
-    const { CacheClient } = await import('../cache-server/cache-client.ts')
-    return (parts: StoreParts): SharedKeys => new CacheClient(cacheServer, parts)
+/** Opens a connection to a store; null: there is none. @throws TlsFileError */
+type OpenStore = ((parts: StoreParts) => SharedKeys) | null
+
+/** Loads the clients of the stores in the config, some 6 MB and 40 ms, or more. */
+export async function loadStores({ store, cacheServer, cache }: RouterConfig) {
+  const service = await loadService(cacheServer)
+  const redis = await loadRedis(store)
+  return {
+    sessions: redis ?? service,
+    answers: (await loadRedis(cache.store)) ?? service ?? redis,
   }
+}
+
+async function loadService(address: RouterConfig['cacheServer']): Promise<OpenStore> {
+  if (!address) return null
+  const { CacheClient } = await import('../cache-server/cache-client.ts')
+  return (parts) => new CacheClient(address, parts)
+}
+
+async function loadRedis(store: StoreConfig | null): Promise<OpenStore> {
   if (!store) return null
   const { RedisStore } = await import('../redis/redis.ts')
   const { RedisKeys } = await import('../redis/shared-keys.ts')
-  return (parts: StoreParts): SharedKeys =>
+  return (parts) =>
     new RedisKeys(new RedisStore(store, { ...parts, tls: store.tls && readTls(store.tls) }))
 }
 
@@ -30,8 +44,7 @@ export interface SharingParts {
   readonly clock: Clock
   readonly random: Random
   readonly logger: Logger
-  /** Opens a connection to the store; null where the config has none. @throws TlsFileError */
-  readonly openStore: Awaited<ReturnType<typeof loadStore>>
+  readonly stores: Awaited<ReturnType<typeof loadStores>>
 }
 
 /**
@@ -39,7 +52,8 @@ export interface SharingParts {
  * @param up when it answers again
  */
 function open(
-  { clock, random, logger, openStore }: SharingParts,
+  { clock, random, logger }: SharingParts,
+  openStore: OpenStore,
   commandTimeoutMs: number,
   down: string,
   up: string,
@@ -56,7 +70,7 @@ export function createCache({ cache }: RouterConfig, parts: SharingParts) {
   if (cache.maxBytes === 0) return null
   const down = 'answers are not shared between replicas'
   const up = 'answers are shared between replicas again'
-  const keys = cache.isShared ? open(parts, lookupTimeoutMs, down, up) : null
+  const keys = cache.isShared ? open(parts, parts.stores.answers, lookupTimeoutMs, down, up) : null
   const shared: SharedAnswers | null = keys && { keys, figures: { failures: 0, broken: 0 } }
   return { store: new MemoryStore(cache.maxBytes), shared }
 }
@@ -69,10 +83,10 @@ export function createSessions(
   { sharedState, epochDurationMs }: RouterConfig,
   parts: SharingParts & { readonly metrics: Metrics },
 ) {
-  const { clock, logger, metrics, openStore } = parts
+  const { clock, logger, metrics, stores } = parts
   const down = 'requests with rpc-stickiness may fail'
   const up = 'the store of sticky sessions answers'
-  const keys = sharedState ? open(parts, claimTimeoutMs, down, up) : null
+  const keys = sharedState ? open(parts, stores.sessions, claimTimeoutMs, down, up) : null
   const count = metrics.registerSticky(stickyOutcomes, () => sessions.size)
   const sessions = new Sessions({
     clock,
@@ -87,7 +101,7 @@ export function createSessions(
     warn() {
       if (keys) return
       const missing = [
-        ...(openStore ? [] : ['resp-cache or cache-be']),
+        ...(stores.sessions ? [] : ['resp-cache or cache-be']),
         ...(sharedState ? [] : ['shared-state']),
       ]
       const message =

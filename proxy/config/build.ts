@@ -88,6 +88,7 @@ export type NodeUrlConfig = ReturnType<typeof buildNodeUrl>
 /** Builds the config of the program from a file that passed every check. */
 export function buildRouterConfig(file: ConfigFile) {
   const grpc = valuesOf(grpcSettings, file)
+  const ofAnswers = file.cache?.['resp-cache']
   return {
     endpoints: file.endpoints.map((endpoint) => buildEndpoint(endpoint, file)),
     upstreams: [
@@ -114,8 +115,12 @@ export function buildRouterConfig(file: ConfigFile) {
     subscriptions: valuesOf(subscriptionSettings, file),
     cache: {
       maxBytes: file['cache-bytes'] ?? 0,
+      /** A Redis for answers alone; null: they are in the cache service, or in the Redis above. */
+      store: ofAnswers ? buildStore(ofAnswers) : null,
       /** In the store. By default answers leave a Redis with sessions alone: full, it would fail these. */
-      isShared: file.cache?.shared ?? !(file['resp-cache'] && file['shared-state']),
+      isShared:
+        file.cache?.shared ??
+        !(file['resp-cache'] && file['shared-state'] && !ofAnswers && !file['cache-be']),
       policies: (file.cache?.policies ?? []).map(buildCachePolicy),
     },
     ...valuesOf(processSettings, file),

@@ -6,6 +6,7 @@ import { addressesOverlap, formatAddress, isLocalHost } from './fields/address.t
 import type { UpstreamUrl } from './fields/upstream-url.ts'
 import { gather, type Locate, type Problem, quote, type Report } from './problem.ts'
 import { type ConfigFile, defaultAddress, type NodeUrlEntry, type UpstreamEntry } from './schema.ts'
+import { checkStore } from './store.ts'
 import { checkTlsPair } from './tls-section.ts'
 import type { Address, ApiInterface } from './types.ts'
 
@@ -82,9 +83,13 @@ function checkAuth(
 
 /** What is wrong between the stores that replicas share. */
 export function checkSharing(file: Partly<ConfigFile>, report: Report): void {
+  const ofAnswers = file.cache?.['resp-cache']
+  checkStore(file['resp-cache'], 'resp-cache', report)
+  checkStore(ofAnswers, 'cache.resp-cache', report)
   if (!file['cache-be']) return
-  if ('resp-cache' in file) {
-    const hint = 'Answers and sessions are shared in one place: keep one of them.'
+  if ('resp-cache' in file && (ofAnswers || file['shared-state'] === false)) {
+    const idle = ofAnswers ? 'cache-be' : 'resp-cache'
+    const hint = `Nothing is left for ${idle}: answers are in cache.resp-cache, else in cache-be; sessions, with shared-state, in resp-cache.`
     report('cache-be', 'cache-be and resp-cache exclude each other', hint)
   }
   if (file['cache-bytes'] !== 0 || file['shared-state'] !== false) return

@@ -566,9 +566,16 @@ const configCases: readonly Case[] = [
     ],
   },
   {
-    text: `${minimal}cache-be: cache\nshared-state: true\nresp-cache: {addresses: redis}\n`,
+    text: `${minimal}cache-be: cache\ncache-bytes: 1MiB\nresp-cache: {addresses: redis}\n`,
     problems: [
-      '11:11 error cache-be: cache-be and resp-cache exclude each other | Answers and sessions are shared in one place: keep one of them.',
+      '11:11 error cache-be: cache-be and resp-cache exclude each other | Nothing is left for resp-cache: answers are in cache.resp-cache, else in cache-be; sessions, with shared-state, in resp-cache.',
+    ],
+  },
+  {
+    text: `${minimal}cache-be: cache\nshared-state: true\nresp-cache: {addresses: redis}\ncache: {resp-cache: {addresses: [a, b]}}\n`,
+    problems: [
+      '11:11 error cache-be: cache-be and resp-cache exclude each other | Nothing is left for cache-be: answers are in cache.resp-cache, else in cache-be; sessions, with shared-state, in resp-cache.',
+      '14:22 error cache.resp-cache.addresses: topology standalone has one address | Is it a sentinel or a cluster?',
     ],
   },
   {

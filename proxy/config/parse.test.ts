@@ -242,6 +242,8 @@ test.each([
   ['shared-state: true\n', false],
   ['shared-state: true\ncache: {shared: true}\n', true],
   ['cache: {shared: false}\n', false],
+  ['shared-state: true\ncache: {resp-cache: {addresses: other}}\n', true],
+  ['shared-state: true\ncache-be: cache\ncache-bytes: 1MiB\n', true],
 ])('answers share the store unless sessions do, or as the config says: %j', (more, isShared) => {
   const config = configOf(`${minimal}resp-cache: {addresses: redis}\n${more}`, {})
   expect(config.cache.isShared).toBe(isShared)

@@ -8,7 +8,6 @@ import { gather, type Locate, orderProblems, type Problem } from './problem.ts'
 import { hiddenInLogs } from './secret.ts'
 import { type ConfigFile, configSchema } from './schema.ts'
 import { type FlagValues, type SettingName, settingNames, settings } from './settings.ts'
-import { checkStore } from './store.ts'
 import type { RouterConfig } from './types.ts'
 import { readYaml } from './yaml/read-yaml.ts'
 import { Scalar, type TreeMap } from './yaml/scalar.ts'
@@ -65,7 +64,6 @@ export function parseConfig(
     ...explainIssues(reported, tree, locate, (key) => given.get(key as SettingName)?.source),
     ...gather(locate, (report) => {
       checkEntries(entries, report)
-      checkStore(file['resp-cache'], report)
       checkSharing(file, report)
       checkAddresses(entries, file['metrics-listen-address'] ?? null, locate, report)
     }),

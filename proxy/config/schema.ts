@@ -92,8 +92,11 @@ const cachePolicySchema = z.strictObject({
 })
 
 const cacheSchema = z.strictObject({
-  shared: optional(boolean, 'true, but false with resp-cache and shared-state').describe(
-    'Share the answers with other replicas through `resp-cache` or `cache-be`.',
+  shared: optional(boolean, 'true, but false where sessions are in the same Redis').describe(
+    'Share the answers with other replicas through `cache-be` or a Redis.',
+  ),
+  'resp-cache': optional(storeSchema).describe(
+    'A Redis for answers alone, which may evict them. Then `resp-cache` or `cache-be` keeps sessions alone.',
   ),
   policies: optional(list(cachePolicySchema)).describe(
     'Times other than the usual ones. Of several that fit a call, the first counts.',

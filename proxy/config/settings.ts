@@ -161,7 +161,7 @@ export const settingGroups = {
       'Memory for answers of upstreams that are kept. The least recently used go first. 0: none are kept, and identical calls at the same time are not joined.',
     ),
     'cache-be': setting(remoteAddress(cachePort), null).describe(
-      `Address of the cache service (\`router cache\`) that replicas share, instead of \`resp-cache\`. Without a port: ${cachePort}.`,
+      `Address of the cache service (\`router cache\`) that replicas share. With \`resp-cache\` beside it, that keeps the sessions. Without a port: ${cachePort}.`,
     ),
     'shared-state': setting(boolean, 'false').describe(
       'Share sticky sessions between replicas in the store of `resp-cache` or `cache-be`. Without both each replica keeps them to itself.',

@@ -75,9 +75,13 @@ type StoreSection = z.output<typeof storeSchema>
 export type StoreConfig = ReturnType<typeof buildStore>
 
 /** What is wrong with the section though each of its keys is right by itself. */
-export function checkStore(store: Partly<StoreSection> | undefined, report: Report): void {
+export function checkStore(
+  store: Partly<StoreSection> | undefined,
+  path: string,
+  report: Report,
+): void {
   if (store === undefined) return
-  const at = (key: string) => `resp-cache.${key}`
+  const at = (key: string) => `${path}.${key}`
   const { topology = 'standalone', addresses = [], username, db = 0 } = store
   const hasPassword = 'password' in store || 'password-file' in store
   if ('password' in store && 'password-file' in store)
