@@ -88,8 +88,6 @@ export const crossValidation = object(
   { policies: [examplePolicy] },
 )
 
-export type CrossValidation = z.output<typeof crossValidation>
-
 const relayFields = {
   strategy: oneOf('How upstreams are chosen.', strategies, 'latency'),
   retryLimit: integer('Retries after the first attempt. 0: no retry and no hedge.', [0, 100], 2),

@@ -159,6 +159,10 @@ const spec = object(
       '.endpoints',
       "self.portRange == 'Custom' || self.endpoints.all(e, e.port >= 3360 && e.port <= 3367)",
     ),
+    'cacheService must be the same in cache and in sharedState': at(
+      '.sharedState',
+      '!has(self.sharedState.cacheService) || self.?cache.cacheService.address.orValue(self.sharedState.cacheService.address) == self.sharedState.cacheService.address',
+    ),
     'ports must not be 7779, where metrics are served': at(
       '.endpoints',
       'self.endpoints.all(e, e.port != 7779)',

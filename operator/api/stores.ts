@@ -71,30 +71,50 @@ const memory = object(
   { maxSize: '128Mi' },
 )
 
-const cacheServer = object(
+const cacheService = object(
   'The cache service: `router cache`, which several routers can share.',
   {
     address: hostAndPort('Address of the cache service.', 'rpc-cache.rpc.svc:20100'),
   },
   { address: 'rpc-cache.rpc.svc:20100' },
+).optional()
+
+const redisPod = {
+  image: image("Image of Redis. Unset: the operator's default.", 'redis:8-alpine').optional(),
+  resources: resources('What its container asks for. Redis keeps 75 % of the memory limit.', {
+    requests: { cpu: '50m', memory: '64Mi' },
+    limits: { memory: '256Mi' },
+  }).optional(),
+}
+
+const managedCache = object(
+  'A Redis that the operator runs for answers alone. It evicts those that are asked for least recently.',
+  redisPod,
+  {},
+  {
+    'resources must have a limit of memory, which bounds what is kept':
+      "!has(self.resources) || (has(self.resources.limits) && 'memory' in self.resources.limits)",
+  },
 )
 
 export const cache = object(
   'The cache of answers. Beside a shared store, each replica keeps 128Mi in memory. Unset: each replica keeps 32Mi.',
   {
     type: oneOf(
-      'Where answers are kept: in each replica, in the cache service, or in Redis.',
-      ['Memory', 'CacheService', 'Redis'],
-      'Redis',
+      'Where answers are kept: in each replica, in the cache service, in a Redis of yours, or in one that the operator runs (Managed).',
+      ['Memory', 'CacheService', 'Redis', 'Managed'],
+      'Managed',
     ),
     memory: memory.optional(),
-    cacheService: cacheServer.optional(),
+    cacheService,
+    managed: managedCache.optional(),
     redis: redisConnection({
       addresses: ['redis.example.com:6379'],
     }).optional(),
   },
   { type: 'Redis', redis: { addresses: ['redis.example.com:6379'] } },
   {
+    'managed must be set with type Managed alone': "self.type == 'Managed' || !has(self.managed)",
     'cacheService must be set with type CacheService, and with no other':
       "(self.type == 'CacheService') == has(self.cacheService)",
     'redis must be set with type Redis, and with no other':
@@ -117,12 +137,9 @@ const storage = object(
 )
 
 const managed = object(
-  'A Redis that the operator runs: a single instance. While it is away, calls with a session id fail; others are not touched.',
+  'A Redis that the operator runs for sessions alone: a single instance. While it is away, calls with a session id fail; others are not touched.',
   {
-    image: image("Image of Redis. Unset: the operator's default.", 'redis:8-alpine').optional(),
-    resources: resources('What its container asks for.', {
-      requests: { cpu: '50m', memory: '64Mi' },
-    }).optional(),
+    ...redisPod,
     storage: storage.optional(),
   },
   { storage: { size: '1Gi' } },
@@ -132,11 +149,12 @@ export const sharedState = object(
   'Where replicas share the choices of sticky sessions. Unset: nowhere; each replica keeps them to itself.',
   {
     mode: oneOf(
-      'None: each replica keeps sessions to itself. Managed: the operator runs a Redis. External: a Redis of yours.',
-      ['None', 'Managed', 'External'],
+      'None: each replica keeps sessions to itself. Managed: the operator runs a Redis. External: a Redis of yours. CacheService: the cache service.',
+      ['None', 'Managed', 'External', 'CacheService'],
       'Managed',
     ),
     managed: managed.optional(),
+    cacheService,
     external: redisConnection({
       addresses: ['redis.example.com:6379'],
       password: { name: 'redis-login', key: 'password' },
@@ -144,6 +162,8 @@ export const sharedState = object(
   },
   { mode: 'Managed' },
   {
+    'cacheService must be set with mode CacheService, and with no other':
+      "(self.mode == 'CacheService') == has(self.cacheService)",
     'external must be set with mode External, and with no other':
       "(self.mode == 'External') == has(self.external)",
     'managed must be set with mode Managed alone': "self.mode == 'Managed' || !has(self.managed)",

@@ -48,7 +48,9 @@ export function parseCommandLine(argv: readonly string[]): CommandLine {
   const ofWords = [
     ...(first === undefined || named !== null
       ? misplaced(command, given)
-      : [unknownCommand(first)]),
+      : [
+          `Unknown command ${JSON.stringify(first)}. ${hintOf(nearest(first, Object.keys(commands)))}`,
+        ]),
     ...(rest[0] === undefined ? [] : [unexpected(rest[0], command)]),
   ]
   return {
@@ -91,14 +93,11 @@ function takeFlag(token: GivenFlag, given: Map<FlagName, string[]>): string | nu
 }
 
 function unknownFlag({ name, rawName }: GivenFlag): string {
-  const near = nearest(name, [...flagNames, 'help', 'version'])
-  return `Unknown flag ${rawName}. ${near === null ? 'See rpc-operator --help.' : `Did you mean --${near}?`}`
+  return `Unknown flag ${rawName}. ${hintOf(nearest(name, [...flagNames, 'help', 'version']), '--')}`
 }
 
-function unknownCommand(word: string): string {
-  const near = nearest(word, Object.keys(commands))
-  const hint = near === null ? 'See rpc-operator --help.' : `Did you mean ${near}?`
-  return `Unknown command ${JSON.stringify(word)}. ${hint}`
+function hintOf(near: string | null, dashes = ''): string {
+  return near === null ? 'See rpc-operator --help.' : `Did you mean ${dashes}${near}?`
 }
 
 function unexpected(word: string, command: Command): string {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { randomBytes } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import { pino, type Logger } from 'pino'
 import { Operator } from '../controllers/operator.ts'
@@ -26,7 +26,6 @@ import {
 import { createLogger, combineObservers, logObserver } from './log.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 
-const passwordBytes = 24
 /** Where the operator is installed, and its lease is kept: see the flag service-account. */
 const usualNamespace = 'rpc-router-system'
 
@@ -82,6 +81,7 @@ async function operate(
   })
   try {
     await requireDefinitions(client, namespacesOf(values)?.[0], stop)
+    const passwordKey = randomBytes(32)
     const instance = `${hostname()}_${randomBytes(4).toString('hex')}`
     const lease = leaseOf(values, cluster.podNamespace ?? usualNamespace)
     const common = { client, clock: systemClock, random: systemRandom, observer }
@@ -97,7 +97,7 @@ async function operate(
       allowLinkLocal: valueOf(values, 'allow-link-local') === 'true',
       workers: Number(valueOf(values, 'workers')),
       instance,
-      generatePassword: () => randomBytes(passwordBytes).toString('base64url'),
+      generatePassword: (of) => createHmac('sha256', passwordKey).update(of).digest('base64url'),
     })
     metrics.follow(operator)
     const address = valueOf(values, 'listen-address') ?? 'off'

@@ -13,9 +13,11 @@ import {
   podDisruptionBudgets,
   replicaSets,
   secrets,
+  services,
   statefulSets,
 } from '../resources/kinds.ts'
 import { childLabels } from '../resources/labels.ts'
+import type { RedisComponent } from '../translate/object-names.ts'
 import { ApplyOrder } from './apply-order.ts'
 import { ChildApplier } from './child-applier.ts'
 import { ownedByPlainRouter, plainRouter as router } from './testing/plain-router.ts'
@@ -28,9 +30,9 @@ const context = {
   chainIdOf: (chainId: string) => chainId,
 }
 
-/** A ReplicaSet whose pods have the password of the managed Redis. */
-function replicaSet(replicas: number): KubeObject {
-  const secretKeyRef = { name: 'r-redis', key: 'password' }
+/** A ReplicaSet whose pods have the password of a managed Redis. */
+function replicaSet(component: RedisComponent, replicas: number): KubeObject {
+  const secretKeyRef = { name: `r-${component}`, key: 'password' }
   const env = [{ name: 'REDIS_PASSWORD', valueFrom: { secretKeyRef } }]
   return {
     apiVersion: 'apps/v1',
@@ -49,27 +51,39 @@ function applierOn({ client }: ObjectKeeper) {
   return { fleet, world }
 }
 
-test('a Redis goes when no pod uses it any more, its Secret with it', async () => {
-  const keeper = new ObjectKeeper()
-  const { fleet, world } = applierOn(keeper)
-  const redis = buildRedis(router, { kind: 'managed', settings: {} }, 'password', context)
-  const apply = (objects: readonly KubeObject[]) =>
-    fleet.apply(router, { configHash: 'a', current: null, objects }, signal)
-  const left = () => [...keeper.list(statefulSets), ...keeper.list(secrets)].length
+test.each([
+  ['redis', 'redis-cache'],
+  ['redis-cache', 'redis'],
+] as const)(
+  'the %s goes when no pod uses it any more, its Secret with it',
+  async (used, unused) => {
+    const keeper = new ObjectKeeper()
+    const { fleet, world } = applierOn(keeper)
+    const redis = [used, unused].flatMap((component) =>
+      buildRedis(router, { component, settings: {} }, 'password', context),
+    )
+    const apply = (objects: readonly KubeObject[]) =>
+      fleet.apply(router, { configHash: 'a', current: null, objects }, signal)
+    const left = () =>
+      [statefulSets, secrets, services].map((kind) =>
+        keeper.list(kind).map(({ metadata }) => metadata.name),
+      )
 
-  keeper.put(replicaSets, replicaSet(2))
-  await apply(redis)
-  for (const resource of childKinds)
-    for (const object of keeper.list(resource))
-      world.children.store(resource).set(structuredClone(object))
-  expect(left()).toBe(2)
-  // It is no longer asked for, but the pods that roll away still talk to it.
-  await apply([])
-  expect(left()).toBe(2)
-  keeper.put(replicaSets, replicaSet(0))
-  await apply([])
-  expect(left()).toBe(0)
-})
+    keeper.put(replicaSets, replicaSet(used, 2))
+    await apply(redis)
+    for (const resource of childKinds)
+      for (const object of keeper.list(resource))
+        world.children.store(resource).set(structuredClone(object))
+    const both = [`r-${used}`, `r-${unused}`]
+    expect(left()).toEqual([both, both, both])
+    // They are no longer asked for, but the pods that roll away still talk to one.
+    await apply([])
+    expect(left()).toEqual([[`r-${used}`], [`r-${used}`], [`r-${used}`]])
+    keeper.put(replicaSets, replicaSet(used, 0))
+    await apply([])
+    expect(left()).toEqual([[], [], []])
+  },
+)
 
 describe('while the API server refuses to change the StatefulSet of a Redis', () => {
   const config = {
@@ -81,7 +95,7 @@ describe('while the API server refuses to change the StatefulSet of a Redis', ()
     configHash: 'a',
     current: null,
     objects: [
-      ...buildRedis(router, { kind: 'managed', settings: {} }, 'password', {
+      ...buildRedis(router, { component: 'redis', settings: {} }, 'password', {
         ...context,
         images: { ...context.images, redis: redisImage },
       }),

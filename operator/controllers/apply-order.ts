@@ -19,7 +19,6 @@ import {
 import { componentOf } from '../resources/labels.ts'
 import { sentences } from '../status/condition-set.ts'
 import type { Applied } from '../status/router-status.ts'
-import { redisObjectName } from '../translate/object-names.ts'
 import {
   belongsTo,
   BlockedError,
@@ -182,18 +181,15 @@ export class ApplyOrder {
       return (resource: Resource, object: KubeObject) =>
         !isDone(resource, object) ||
         (resource.plural === configMaps.plural && configs.has(object.metadata.name)) ||
-        (componentOf(object) === 'redis' && usesRedis(router, revisions))
+        // The Secret of a Redis is called as its other objects are.
+        (componentOf(object) !== 'router' &&
+          revisions.some(({ pods, secrets }) => pods > 0 && secrets.includes(object.metadata.name)))
     }
     const isKept = keeping(replicaSets.byIndex('instance', keyOf(router.metadata)))
     if (this.#parts.children.unwanted(router, isKept).length === 0) return
     const live = await liveRevisions(client, router, signal)
     await this.#parts.children.prune(router, keeping(live), signal)
   }
-}
-
-function usesRedis(router: RpcRouter, revisions: readonly Revision[]): boolean {
-  const name = redisObjectName(router)
-  return revisions.some(({ pods, secrets }) => pods > 0 && secrets.includes(name))
 }
 
 function resourceOf({ apiVersion, kind }: KubeObject): Resource {

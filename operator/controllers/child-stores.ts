@@ -6,10 +6,9 @@ import type { KubeClient } from '../kube/client.ts'
 import { keyOf, type KubeObject, type OwnerReference, type Resource } from '../kube/object.ts'
 import { listAll } from '../kube/reflector.ts'
 import { type Change, Store } from '../kube/store.ts'
-import { type Deployment, deployments, type ReplicaSet, replicaSets } from '../resources/kinds.ts'
+import { deployments, type ReplicaSet, replicaSets } from '../resources/kinds.ts'
 import { instanceKeys, isChild, childrenOf, configHashAnnotation } from '../resources/labels.ts'
 import { type PodPorts, portsIn } from '../resources/ports.ts'
-import { nothingRuns, type Running } from '../translate/translation.ts'
 
 type ChildStore = Store<KubeObject, 'owner'>
 
@@ -110,11 +109,6 @@ export function revisionOf(object: KubeObject): Revision {
     pods: Math.max(spec?.replicas ?? 0, status?.replicas ?? 0),
     secrets: [...new Set(secrets)],
   }
-}
-
-/** What the pods of a Deployment serve. */
-export function runningOf(deployment: Deployment | null): Running {
-  return deployment === null ? nothingRuns : { openPorts: revisionOf(deployment).ports.listen }
 }
 
 /**

@@ -3,40 +3,81 @@
 import { expect, test } from 'vitest'
 import { parseConfig } from '../../proxy/config/parse.ts'
 import { configMaps, deployments, rpcRouters, secrets, statefulSets } from '../resources/kinds.ts'
+import { secretData } from '../translate/reference-data.ts'
 import { OperatorDesk } from './testing/operator-desk.ts'
 
-test('a router with a managed Redis is accepted, and its pods can read their config', async () => {
-  await using desk = new OperatorDesk()
-  desk.provider('a')
-  desk.router('r', { replicas: 3, sharedState: { mode: 'Managed' } })
-  await desk.pass()
-  expect(desk.conditions(rpcRouters, 'r')).toMatchObject({
-    Accepted: expect.stringMatching(/^True/),
-    Programmed: expect.stringMatching(/^True/),
-  })
-  expect([desk.names(statefulSets), desk.names(secrets), desk.names(deployments)]).toEqual([
-    ['r-redis'],
-    ['r-redis'],
-    ['r-router'],
-  ])
+const sharedState = { mode: 'Managed' }
+const cache = { type: 'Managed' }
+
+/** What the pods make of their config, with the variables that they have. */
+function configOf(desk: OperatorDesk) {
   const [name = ''] = desk.names(configMaps)
   const text = desk.get(configMaps, name).data?.['router.yml'] ?? ''
   const [container] = desk.get(deployments, 'r-router').spec?.template.spec?.containers ?? []
-  const ofSecrets = container?.env?.flatMap(({ name: variable, valueFrom }) =>
-    valueFrom?.secretKeyRef?.name === 'r-redis' ? variable : [],
-  )
-  const environment = Object.fromEntries(
-    (ofSecrets ?? []).map((variable) => [variable, 'p4ssword']),
-  )
-  const { config, problems } = parseConfig(text, { environment, flags: {} })
+  const environment = (container?.env ?? []).map(({ name: variable, valueFrom }) => {
+    const { name: secret = '', key = '' } = valueFrom?.secretKeyRef ?? {}
+    return [variable, secretData(desk.get(secrets, secret)).get(key) ?? '']
+  })
+  const { config, problems } = parseConfig(text, {
+    environment: Object.fromEntries(environment),
+    flags: {},
+  })
   expect(problems.filter(({ severity }) => severity === 'error')).toEqual([])
-  expect(config).toMatchObject({ sharedState: true, store: { topology: 'standalone' } })
-  expect(config?.store?.password?.reveal()).toBe('p4ssword')
-  // The same password at the next pass.
-  const { data } = desk.get(secrets, 'r-redis')
-  await desk.pass(600_000)
-  expect(desk.get(secrets, 'r-redis').data).toEqual(data)
-  desk.router('r', { replicas: 3 })
+  const storeOf = (store: NonNullable<typeof config>['store'] = null) =>
+    store && `${store.password?.reveal()}@${store.addresses[0]?.host}`
+  return [config?.sharedState, storeOf(config?.store), storeOf(config?.cache.store)]
+}
+
+test.each([
+  [{ sharedState }, ['r-redis'], [true, 'password-of-r-redis@r-redis.ns.svc', null]],
+  [{ cache }, ['r-redis-cache'], [false, 'password-of-r-redis-cache@r-redis-cache.ns.svc', null]],
+  [
+    { sharedState, cache },
+    ['r-redis', 'r-redis-cache'],
+    [true, 'password-of-r-redis@r-redis.ns.svc', 'password-of-r-redis-cache@r-redis-cache.ns.svc'],
+  ],
+])(
+  'a router with %j is accepted, and its pods can read their config',
+  async (spec, all, config) => {
+    await using desk = new OperatorDesk()
+    desk.provider('a')
+    desk.router('r', { replicas: 3, ...spec })
+    await desk.pass()
+    expect(desk.conditions(rpcRouters, 'r')).toMatchObject({
+      Accepted: expect.stringMatching(/^True/),
+      Programmed: expect.stringMatching(/^True/),
+    })
+    const made = () => [desk.names(statefulSets), desk.names(secrets)]
+    expect(made()).toEqual([all, all])
+    expect(configOf(desk)).toEqual(config)
+    // The same passwords at the next pass, and nothing to write.
+    desk.keeper.asked.length = 0
+    await desk.pass(600_000)
+    expect(configOf(desk)).toEqual(config)
+    const writes = desk.keeper.asked.filter(({ verb }) => verb === 'patch' || verb === 'delete')
+    expect(writes).toEqual([])
+    desk.router('r', { replicas: 3 })
+    await desk.pass()
+    expect(made()).toEqual([[], []])
+  },
+)
+
+test('a second Redis leaves the first one and its sessions as they are', async () => {
+  await using desk = new OperatorDesk()
+  desk.provider('a')
+  desk.router('r', { sharedState })
   await desk.pass()
-  expect([desk.names(statefulSets), desk.names(secrets)]).toEqual([[], []])
+  const first = () => [desk.get(statefulSets, 'r-redis'), desk.get(secrets, 'r-redis')]
+  const before = structuredClone(first())
+  desk.router('r', { sharedState, cache })
+  await desk.pass()
+  expect(configOf(desk)).toEqual([
+    true,
+    'password-of-r-redis@r-redis.ns.svc',
+    'password-of-r-redis-cache@r-redis-cache.ns.svc',
+  ])
+  expect(first()).toEqual(before)
+  desk.router('r', { sharedState })
+  await desk.pass()
+  expect([desk.names(statefulSets), first()]).toEqual([['r-redis'], before])
 })

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { KnownChains } from '../../proxy/config/check-chains.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { Clock, Random } from '../kube/clock.ts'
 import { Controller, type ControllerOptions } from '../kube/controller.ts'
@@ -18,11 +17,15 @@ import { fieldManager } from './field-conflicts.ts'
 import { ProviderReconciler, ProviderResults } from './provider-reconciler.ts'
 import { References } from './references.ts'
 import { RouterReconciler } from './router-reconciler.ts'
+import type { TranslatorParts } from './router-translator.ts'
 import { connectTriggers } from './triggers.ts'
 import { reflectWorld } from './watched-kinds.ts'
 import { World } from './world.ts'
 
-export interface OperatorOptions {
+export interface OperatorOptions extends Pick<
+  TranslatorParts,
+  'chains' | 'allowLinkLocal' | 'generatePassword'
+> {
   readonly client: KubeClient
   readonly clock: Clock
   readonly random: Random
@@ -30,14 +33,10 @@ export interface OperatorOptions {
   /** Namespaces to look at; null for all. */
   readonly namespaces: readonly string[] | null
   readonly images: Images
-  readonly chains: KnownChains
-  /** Whether upstreams may be at link-local addresses. */
-  readonly allowLinkLocal: boolean
   /** Objects of one kind that are reconciled at once. */
   readonly workers: number
   /** This process, as events name it. */
   readonly instance: string
-  readonly generatePassword: () => string
 }
 
 /** A namespace, or null for all of the cluster where that is watched as one. */

@@ -8,7 +8,7 @@ import { Store } from '../kube/store.ts'
 import { type ConfigMap, type Secret, configMaps, secrets } from '../resources/kinds.ts'
 import { type ReferenceData, configMapData, secretData } from '../translate/reference-data.ts'
 import { readSpecSources } from '../translate/spec-sources.ts'
-import { chooseState, storeSection } from '../translate/state-store.ts'
+import { storeSections } from '../translate/state-store.ts'
 import { upstreamEntry } from '../translate/upstreams.ts'
 import { ValueCollector } from '../translate/value-collector.ts'
 import { findObject } from './child-applier.ts'
@@ -108,7 +108,7 @@ export function referencesOf(
   for (const object of objects) {
     const collector = new ValueCollector(data)
     if (object.kind === 'RpcRouter') {
-      storeSection(object, chooseState(object.spec).store, collector)
+      storeSections(object, collector)
       readSpecSources(object.spec.specSources, collector)
     } else upstreamEntry(object, object.spec.chainId, collector)
   }

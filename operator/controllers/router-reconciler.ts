@@ -21,11 +21,11 @@ import {
 import { invalidRouterStatus } from '../status/invalid-status.ts'
 import { podProblem, isStalled } from '../status/rollout.ts'
 import { isPaused, routerStatus } from '../status/router-status.ts'
-import { routerObjectName } from '../translate/object-names.ts'
+import { objectName } from '../translate/object-names.ts'
 import type { RenderedConfig } from '../translate/rendered-config.ts'
 import type { ApplyOrder, ApplyResult, WantedObjects } from './apply-order.ts'
 import { belongsTo } from './child-applier.ts'
-import { revisionOf, runningOf } from './child-stores.ts'
+import { revisionOf } from './child-stores.ts'
 import { contains } from './field-conflicts.ts'
 import { type ProviderResults, resultsOf } from './provider-reconciler.ts'
 import {
@@ -100,7 +100,8 @@ export class RouterReconciler {
     signal: AbortSignal,
   ): Promise<Outcome> {
     const present = this.#deployment(router)
-    const translated = await translateRouter(this.#parts, router, runningOf(present), signal)
+    const openPorts = present === null ? [] : revisionOf(present).ports.listen
+    const translated = await translateRouter(this.#parts, router, openPorts, signal)
     const wanted = this.#wanted(router, translated, present)
     const delayMs = this.#delayMs(key, wanted, present)
     if (delayMs > 0) return { requeueAfterMs: delayMs }
@@ -129,7 +130,7 @@ export class RouterReconciler {
 
   /** Null when there is none, or none that belongs to the router. */
   #deployment({ metadata }: Pick<KubeObject, 'metadata'>): Deployment | null {
-    const ref = { namespace: metadata.namespace, name: routerObjectName({ metadata }) }
+    const ref = { namespace: metadata.namespace, name: objectName({ metadata }) }
     const found = this.#parts.children.latest<Deployment>(deployments, ref)
     return found !== null && belongsTo(found, { metadata }) ? found : null
   }
@@ -137,18 +138,19 @@ export class RouterReconciler {
   /** The wanted objects of a router; null when the present ones must stay as they are. */
   #wanted(
     router: RpcRouter,
-    { translation: { config, state }, redisPassword }: TranslatedRouter,
+    { translation: { config }, redis }: TranslatedRouter,
     present: Deployment | null,
   ): WantedObjects | null {
     if (config === null || isPaused(router)) return null
     const { build } = this.#parts
-    const redis =
-      redisPassword === null ? [] : buildRedis(router, state.store, redisPassword, build)
     const others = this.#portsOfOthers(router, config, present)
     return {
       configHash: config.configHash,
       current: present === null ? null : revisionOf(present).configHash,
-      objects: [...redis, ...buildFleet(router, config, build, others)],
+      objects: [
+        ...redis.flatMap((each) => buildRedis(router, each, each.password, build)),
+        ...buildFleet(router, config, build, others),
+      ],
     }
   }
 

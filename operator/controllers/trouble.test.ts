@@ -248,10 +248,10 @@ test('a router that fits the types no more keeps what its status says of the fle
 test('no Redis is run for a router that would be refused with it', async () => {
   await using desk = new OperatorDesk()
   desk.provider('a')
-  const redis = { addresses: ['redis.example.com:6379'] }
-  desk.router('r', { sharedState: { mode: 'Managed' }, cache: { type: 'Redis', redis } })
+  const [sharedState, cache] = [{ mode: 'Managed' }, { type: 'Managed' }]
+  desk.router('r', { sharedState, cache, tracing: { endpoint: 'http://collector.example:4318' } })
   await desk.pass()
-  expect(desk.conditions(rpcRouters, 'r')['Accepted']).toMatch(/^False\/InvalidSpec/)
+  expect(desk.conditions(rpcRouters, 'r')['Accepted']).toMatch(/^False\/Unsupported/)
   expect([...desk.names(statefulSets), ...desk.names(secrets)]).toEqual([])
 })
 

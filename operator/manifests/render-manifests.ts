@@ -9,9 +9,9 @@ import { buildRedis } from '../resources/redis.ts'
 import { type KeyedData, type ReferenceData, standIn } from '../translate/reference-data.ts'
 import { chainNames } from '../translate/router-document.ts'
 import { notesOfProvider } from '../translate/router-refusals.ts'
-import { chooseState } from '../translate/state-store.ts'
+import { ownRedisOf } from '../translate/state-store.ts'
 import { judgeProvider, translate } from '../translate/translate.ts'
-import { nothingRuns, type Violation, violationText } from '../translate/translation.ts'
+import { type Violation, violationText } from '../translate/translation.ts'
 import type { ManifestSet } from './read-manifests.ts'
 
 /** The result of rendering a set of manifests. */
@@ -42,7 +42,7 @@ export function renderManifests(
     { refusals, dangling }: Record<'refusals' | 'dangling', readonly Violation[]>,
   ) => problems.push(...[...refusals, ...dangling].map((each) => `${what}: ${violationText(each)}`))
   const selected = new Set<string>()
-  for (const router of manifests.routers) {
+  for (const router of manifests.routers.map(withUid)) {
     const { namespace, name } = router.metadata
     const providers = manifests.providers.filter(
       ({ metadata }) =>
@@ -61,7 +61,6 @@ export function renderManifests(
       unreadable: refused,
       data,
       chains,
-      running: nothingRuns,
       allowLinkLocal: options.allowLinkLocal,
     })
     note(`RpcRouter ${namespace}/${name}`, translation)
@@ -74,8 +73,8 @@ export function renderManifests(
     }
     if (translation.config !== null)
       objects.push(
-        ...buildRedis(router, chooseState(router.spec).store, standIn, build),
-        ...buildFleet(withUid(router), translation.config, build),
+        ...ownRedisOf(router.spec).flatMap((redis) => buildRedis(router, redis, standIn, build)),
+        ...buildFleet(router, translation.config, build),
       )
   }
   for (const provider of manifests.providers) {

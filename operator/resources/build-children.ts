@@ -4,7 +4,7 @@ import type { V2MetricSpec } from '@kubernetes/client-node'
 import type { Autoscaling } from '../api/pod.ts'
 import type { RpcRouter } from '../api/rpc-router.ts'
 import type { KubeObject } from '../kube/object.ts'
-import { mostReplicas, routerObjectName } from '../translate/object-names.ts'
+import { type Component, mostReplicas, objectName } from '../translate/object-names.ts'
 import type { RenderedConfig } from '../translate/rendered-config.ts'
 import { buildConfigMap, buildDeployment } from './deployment.ts'
 import {
@@ -47,7 +47,8 @@ export function buildFleet(
   { images, chainIdOf, monitors, allowLinkLocal }: BuildContext,
   others: readonly PodPorts[] = [],
 ): readonly KubeObject[] {
-  const { type } = router.spec.monitoring
+  const { spec } = router
+  const { type } = spec.monitoring
   const objects = [
     buildConfigMap(router, config),
     buildServiceAccount(router),
@@ -57,7 +58,10 @@ export function buildFleet(
     // Clients use it: it changes only together with the pods.
     buildService(router, chainIdOf),
     type === 'ServiceMonitor' ? buildMetricsService(router) : null,
-    buildDisruptionBudget(router),
+    // None for one replica: it could never be moved.
+    mostReplicas(spec) < 2
+      ? null
+      : buildDisruptionBudget(router, 'router', spec.pod.maxUnavailable),
     type !== 'None' && monitors.has(type) ? buildMonitor(router, type) : null,
   ]
   return objects.filter((object) => object !== null)
@@ -68,16 +72,19 @@ function buildServiceAccount(router: RpcRouter): ServiceAccount {
   return { ...childOf(router, serviceAccounts), automountServiceAccountToken: false }
 }
 
-/** How many pods a drain of nodes may take away at once. None for one replica: it could never be moved. */
-function buildDisruptionBudget(router: RpcRouter): PodDisruptionBudget | null {
-  if (mostReplicas(router.spec) < 2) return null
+/** How many pods a drain of nodes may take away at once. */
+export function buildDisruptionBudget(
+  router: RpcRouter,
+  component: Component,
+  maxUnavailable: number | string,
+): PodDisruptionBudget {
   return {
-    ...childOf(router, podDisruptionBudgets),
+    ...childOf(router, podDisruptionBudgets, { component }),
     spec: {
-      maxUnavailable: router.spec.pod.maxUnavailable,
+      maxUnavailable,
       // A pod that does not work is no reason to keep a node.
       unhealthyPodEvictionPolicy: 'AlwaysAllow',
-      selector: { matchLabels: { ...selectorLabels(router, 'router') } },
+      selector: { matchLabels: { ...selectorLabels(router, component) } },
     },
   }
 }
@@ -88,7 +95,7 @@ const usualCpuPercent = 70
 function buildAutoscaler(router: RpcRouter): HorizontalPodAutoscaler | null {
   const { autoscaling } = router.spec
   if (autoscaling === undefined) return null
-  const name = routerObjectName(router)
+  const name = objectName(router)
   return {
     ...childOf(router, horizontalPodAutoscalers),
     spec: {

@@ -3,7 +3,6 @@
 import type {
   V1Affinity,
   V1Container,
-  V1EnvVar,
   V1PodSpec,
   V1Probe,
   V1Volume,
@@ -19,11 +18,11 @@ import {
   configDirectory,
   configFile,
   metricsPort,
-  routerObjectName,
+  objectName,
   secretDirectory,
   wantedReplicas,
 } from '../translate/object-names.ts'
-import type { SecretFile, Variable } from '../translate/reference-data.ts'
+import type { SecretFile } from '../translate/reference-data.ts'
 import type { RenderedConfig } from '../translate/rendered-config.ts'
 import { type ConfigMap, configMaps, type Deployment, deployments, type Plain } from './kinds.ts'
 import {
@@ -55,7 +54,7 @@ export function buildConfigMap(router: RpcRouter, config: RenderedConfig): Confi
 }
 
 export function configMapName(router: RpcRouter, configHash: string): string {
-  return `${routerObjectName(router)}-${configHash}`
+  return `${objectName(router)}-${configHash}`
 }
 
 /**
@@ -106,14 +105,11 @@ function podSpec(router: RpcRouter, config: RenderedConfig, container: V1Contain
   const { pod } = router.spec
   const { preStopSeconds, drainSeconds, terminationGracePeriodSeconds } = pod.shutdown
   return {
-    serviceAccountName: routerObjectName(router),
-    automountServiceAccountToken: false,
-    enableServiceLinks: false,
+    serviceAccountName: objectName(router),
+    ...commonPodSpec(pod),
     securityContext: podSecurity,
     terminationGracePeriodSeconds:
       terminationGracePeriodSeconds ?? preStopSeconds + drainSeconds + slackSeconds,
-    ...(pod.imagePullSecrets && { imagePullSecrets: [...pod.imagePullSecrets] }),
-    ...placementOf(pod),
     ...(pod.affinity && { affinity: pod.affinity as V1Affinity }),
     topologySpreadConstraints: spreadOf(pod, selectorLabels(router, 'router')),
     containers: [container],
@@ -175,7 +171,12 @@ function routerContainer(
     image,
     imagePullPolicy,
     args: [`${configDirectory}/${configFile}`],
-    ...(config.variables.length > 0 && { env: config.variables.map(envVar) }),
+    ...(config.variables.length > 0 && {
+      env: config.variables.map(({ name, secret }) => ({
+        name,
+        valueFrom: { secretKeyRef: secret },
+      })),
+    }),
     ports: ports.map((port) => ({ ...port, protocol: 'TCP' })),
     resources: resourcesOf(withUsual(resources)),
     ...probes,
@@ -188,10 +189,6 @@ function routerContainer(
     securityContext: containerSecurity,
     volumeMounts: volumeMounts(config),
   }
-}
-
-function envVar({ name, secret }: Variable): V1EnvVar {
-  return { name, valueFrom: { secretKeyRef: { name: secret.name, key: secret.key } } }
 }
 
 function volumeMounts({ files }: RenderedConfig): V1VolumeMount[] {
@@ -228,13 +225,13 @@ export function resourcesOf({
   }
 }
 
-/** Where pods may run. */
-export function placementOf({
-  nodeSelector,
-  tolerations,
-  priorityClassName,
-}: Pick<Pod, 'nodeSelector' | 'tolerations' | 'priorityClassName'>): Partial<V1PodSpec> {
+/** What all pods have: no token, and where they may run. */
+export function commonPodSpec(pod: Pod): Partial<V1PodSpec> {
+  const { imagePullSecrets, nodeSelector, tolerations, priorityClassName } = pod
   return {
+    automountServiceAccountToken: false,
+    enableServiceLinks: false,
+    ...(imagePullSecrets && { imagePullSecrets: [...imagePullSecrets] }),
     ...(nodeSelector && { nodeSelector }),
     ...(tolerations && { tolerations: tolerations as NonNullable<V1PodSpec['tolerations']> }),
     ...(priorityClassName && { priorityClassName }),

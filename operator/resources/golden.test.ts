@@ -5,6 +5,7 @@ import { describe, expect } from 'vitest'
 import { kubeYaml, type YamlMap } from '../api/crd/kube-yaml.ts'
 import { testGoldenFiles } from '../testing/golden-files.ts'
 import { readScenario, translateScenario } from '../testing/scenario.ts'
+import { ownRedisOf } from '../translate/state-store.ts'
 import { buildFleet } from './build-children.ts'
 import { buildRedis } from './redis.ts'
 
@@ -18,16 +19,12 @@ const context = {
 /** An input may say under `show` which kinds matter to it. */
 function build(input: string): string {
   const scenario = readScenario(input)
-  const { config, state, refusals, dangling } = translateScenario(scenario)
+  const { config, refusals, dangling } = translateScenario(scenario)
   expect([...refusals, ...dangling]).toEqual([])
   const { router, text } = scenario
   const kinds = text['show'] as readonly string[] | undefined
-  const store =
-    text['managedRedis'] === undefined
-      ? state.store
-      : { kind: 'managed' as const, settings: text['managedRedis'] as object }
   const objects = [
-    ...buildRedis(router, store, 'password', context),
+    ...ownRedisOf(router.spec).flatMap((redis) => buildRedis(router, redis, 'password', context)),
     ...(config === null ? [] : buildFleet(router, config, context)),
   ]
   const shown = objects.filter(({ kind }) => kinds?.includes(kind) ?? true)

@@ -9,10 +9,7 @@ import {
   apiVersionOf,
   type Resource,
 } from '../kube/object.ts'
-import { redisObjectName, routerObjectName } from '../translate/object-names.ts'
-
-/** The part that a child plays. */
-export type Component = 'router' | 'redis'
+import { type Component, objectName } from '../translate/object-names.ts'
 
 const managedBy = 'rpc-router-operator'
 const managedByLabel = 'app.kubernetes.io/managed-by'
@@ -106,13 +103,12 @@ export function childOf<T extends KubeObject>(
   { component = 'router', image, labels, annotations, ...options }: ChildOptions = {},
 ): { readonly apiVersion: string; readonly kind: string; readonly metadata: ObjectMeta } {
   const { namespace, name, uid } = router.metadata
-  const usualName = component === 'redis' ? redisObjectName(router) : routerObjectName(router)
   const owner = { apiVersion, kind: rpcRouterNames.kind, name, uid }
   return {
     apiVersion: apiVersionOf(resource),
     kind: resource.kind,
     metadata: {
-      name: options.name ?? usualName,
+      name: options.name ?? objectName(router, component),
       namespace,
       labels: { ...labels, ...childLabels(router, component, image) },
       ...(annotations && { annotations }),

@@ -4,17 +4,20 @@ import { createHash } from 'node:crypto'
 import type { V1Container, V1PodSpec, V1Probe } from '@kubernetes/client-node'
 import { type Resources, quantityValue } from '../api/quantity.ts'
 import type { RpcRouter } from '../api/rpc-router.ts'
-import type { ManagedRedis } from '../api/stores.ts'
 import type { KubeObject } from '../kube/object.ts'
-import { redisObjectName, redisPasswordKey, redisPort } from '../translate/object-names.ts'
-import type { StateStore } from '../translate/state-store.ts'
-import { containerSecurity, placementOf, podSecurity, resourcesOf } from './deployment.ts'
+import {
+  objectName,
+  type RedisComponent,
+  redisPasswordKey,
+  redisPort,
+} from '../translate/object-names.ts'
+import type { OwnRedis } from '../translate/state-store.ts'
+import { buildDisruptionBudget } from './build-children.ts'
+import { commonPodSpec, containerSecurity, podSecurity, resourcesOf } from './deployment.ts'
 import {
   type NetworkPolicy,
   networkPolicies,
   type Plain,
-  type PodDisruptionBudget,
-  podDisruptionBudgets,
   type Secret,
   secrets,
   type Service,
@@ -24,10 +27,10 @@ import {
 } from './kinds.ts'
 import { childOf, childLabels, selectorLabels } from './labels.ts'
 
-const component = 'redis'
-const usualResources: Resources = {
-  requests: { cpu: '50m', memory: '128Mi' },
-  limits: { memory: '128Mi' },
+/** An evicted choice would be a session that moves: when that Redis is full, new sessions fail. An answer is asked for again. */
+const purposes = {
+  redis: { evicts: 'noeviction', usualMemory: '128Mi' },
+  'redis-cache': { evicts: 'allkeys-lru', usualMemory: '256Mi' },
 }
 /** The user and the group of the official images. */
 const redisUser = 999
@@ -37,25 +40,30 @@ const usersKey = 'users.acl'
 /** The user of the probes: it may ask whether Redis answers, and nothing else. */
 const probeUser = 'probe'
 
-/** The Redis of a router, if the operator runs it. It comes first, since the config refers to its password. */
+interface Instance extends OwnRedis {
+  readonly image: string
+}
+
+/** A Redis of a router. It comes first, since the config refers to its password. */
 export function buildRedis(
   router: RpcRouter,
-  store: StateStore,
+  { component, settings }: OwnRedis,
   password: string,
   { images }: { readonly images: { readonly redis: string } },
 ): readonly KubeObject[] {
-  if (store.kind !== 'managed') return []
+  const { image = images.redis } = settings
   return [
-    buildSecret(router, password),
-    buildService(router),
-    buildNetworkPolicy(router),
-    buildStatefulSet(router, store.settings, images.redis),
-    buildDisruptionBudget(router),
+    buildSecret(router, component, password),
+    buildService(router, component),
+    buildNetworkPolicy(router, component),
+    buildStatefulSet(router, { component, settings, image }),
+    // A single instance may always be moved; the budget states it explicitly.
+    buildDisruptionBudget(router, component, 1),
   ]
 }
 
 /** The password, and the file of the users, which holds only the hash of it. */
-function buildSecret(router: RpcRouter, password: string): Secret {
+function buildSecret(router: RpcRouter, component: RedisComponent, password: string): Secret {
   const hash = createHash('sha256').update(password).digest('hex')
   const users = `user default on #${hash} ~* &* +@all\nuser ${probeUser} on nopass -@all +ping\n`
   const encode = (text: string) => Buffer.from(text).toString('base64')
@@ -67,7 +75,7 @@ function buildSecret(router: RpcRouter, password: string): Secret {
 }
 
 /** The name under which the pods find Redis. */
-function buildService(router: RpcRouter): Service {
+function buildService(router: RpcRouter, component: RedisComponent): Service {
   return {
     ...childOf(router, services, { component }),
     spec: {
@@ -80,7 +88,7 @@ function buildService(router: RpcRouter): Service {
 }
 
 /** Only the pods of its router reach Redis, and Redis connects to nothing. */
-function buildNetworkPolicy(router: RpcRouter): NetworkPolicy {
+function buildNetworkPolicy(router: RpcRouter, component: RedisComponent): NetworkPolicy {
   const clients = { podSelector: { matchLabels: { ...selectorLabels(router, 'router') } } }
   return {
     ...childOf(router, networkPolicies, { component }),
@@ -93,35 +101,20 @@ function buildNetworkPolicy(router: RpcRouter): NetworkPolicy {
   }
 }
 
-/** A single instance may always be moved; the budget states it explicitly. */
-function buildDisruptionBudget(router: RpcRouter): PodDisruptionBudget {
-  return {
-    ...childOf(router, podDisruptionBudgets, { component }),
-    spec: {
-      maxUnavailable: 1,
-      unhealthyPodEvictionPolicy: 'AlwaysAllow',
-      selector: { matchLabels: { ...selectorLabels(router, component) } },
-    },
-  }
-}
-
-/** A single Redis: while it is away, calls with a session id fail closed. */
-function buildStatefulSet(
-  router: RpcRouter,
-  settings: ManagedRedis,
-  usualImage: string,
-): StatefulSet {
-  const { image = usualImage, storage } = settings
+/** A single Redis: while it is away, calls with a session id fail closed, and answers are misses. */
+function buildStatefulSet(router: RpcRouter, redis: Instance): StatefulSet {
+  const { component, image, settings } = redis
+  const { storage } = settings
   return {
     ...childOf(router, statefulSets, { component, image }),
     spec: {
-      serviceName: redisObjectName(router),
+      serviceName: objectName(router, component),
       replicas: 1,
       revisionHistoryLimit: 2,
       selector: { matchLabels: { ...selectorLabels(router, component) } },
       template: {
         metadata: { labels: { ...childLabels(router, component, image) } },
-        spec: podSpec(router, settings, image),
+        spec: podSpec(router, redis),
       },
       ...(storage && {
         persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Delete', whenScaled: 'Retain' },
@@ -140,12 +133,11 @@ function buildStatefulSet(
   }
 }
 
-function podSpec(router: RpcRouter, settings: ManagedRedis, image: string): V1PodSpec {
-  const { pod } = router.spec
-  const users = { secretName: redisObjectName(router), items: [{ key: usersKey, path: usersKey }] }
+function podSpec(router: RpcRouter, redis: Instance): V1PodSpec {
+  const secretName = objectName(router, redis.component)
+  const users = { secretName, items: [{ key: usersKey, path: usersKey }] }
   return {
-    automountServiceAccountToken: false,
-    enableServiceLinks: false,
+    ...commonPodSpec(router.spec.pod),
     securityContext: {
       ...podSecurity,
       runAsUser: redisUser,
@@ -153,24 +145,33 @@ function podSpec(router: RpcRouter, settings: ManagedRedis, image: string): V1Po
       fsGroup: redisUser,
     },
     terminationGracePeriodSeconds: 30,
-    ...(pod.imagePullSecrets && { imagePullSecrets: [...pod.imagePullSecrets] }),
-    ...placementOf(pod),
-    containers: [container(settings, image)],
+    containers: [container(redis)],
     volumes: [
       { name: 'users', secret: users },
-      ...(settings.storage ? [] : [{ name: 'data', emptyDir: {} }]),
+      ...(redis.settings.storage ? [] : [{ name: 'data', emptyDir: {} }]),
     ],
   }
 }
 
-function container(settings: ManagedRedis, image: string): V1Container {
-  const resources = settings.resources ?? usualResources
+function container({ component, image, settings }: Instance): V1Container {
+  const { usualMemory: memory, evicts } = purposes[component]
+  const usual: Resources = { requests: { cpu: '50m', memory }, limits: { memory } }
+  const { resources = usual, storage } = settings
+  const limit = quantityValue(resources.limits?.['memory'])
   return {
     name: 'redis',
     image,
     imagePullPolicy: 'IfNotPresent',
     command: ['redis-server'],
-    args: redisArguments(settings, resources),
+    args: [
+      ...['--port', String(redisPort)],
+      ...['--dir', '/data'],
+      ...['--aclfile', `${usersDirectory}/${usersKey}`],
+      ...['--save', ''],
+      ...['--appendonly', storage === undefined ? 'no' : 'yes'],
+      ...(limit === null ? [] : ['--maxmemory', String(Math.floor(limit * 0.75))]),
+      ...['--maxmemory-policy', evicts],
+    ],
     ports: [{ name: 'redis', containerPort: redisPort, protocol: 'TCP' }],
     resources: resourcesOf(resources),
     startupProbe: { ...ping, periodSeconds: 2, failureThreshold: 60 },
@@ -182,20 +183,6 @@ function container(settings: ManagedRedis, image: string): V1Container {
       { name: 'users', mountPath: usersDirectory, readOnly: true },
     ],
   }
-}
-
-/** No eviction: an evicted choice would be a session that moves. When it is full, new sessions fail. */
-function redisArguments({ storage }: ManagedRedis, { limits }: Resources): string[] {
-  const limit = quantityValue(limits?.['memory'])
-  return [
-    ...['--port', String(redisPort)],
-    ...['--dir', '/data'],
-    ...['--aclfile', `${usersDirectory}/${usersKey}`],
-    ...['--save', ''],
-    ...['--appendonly', storage === undefined ? 'no' : 'yes'],
-    ...(limit === null ? [] : ['--maxmemory', String(Math.floor(limit * 0.75))]),
-    ...['--maxmemory-policy', 'noeviction'],
-  ]
 }
 
 const ping: Plain<V1Probe> = {

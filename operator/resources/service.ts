@@ -9,7 +9,7 @@ import type {
 } from '@kubernetes/client-node'
 import type { NetworkPolicyPeer } from '../api/exposure.ts'
 import type { Endpoint, RpcRouter } from '../api/rpc-router.ts'
-import { metricsPort, routerObjectName } from '../translate/object-names.ts'
+import { metricsPort, objectName } from '../translate/object-names.ts'
 import type { RenderedConfig } from '../translate/rendered-config.ts'
 import {
   type Monitor,
@@ -53,7 +53,7 @@ export function buildMetricsService(router: RpcRouter): Service {
   const port = { name: 'metrics', port: metricsPort, targetPort: 'metrics', protocol: 'TCP' }
   return {
     ...childOf(router, services, {
-      name: `${routerObjectName(router)}-metrics`,
+      name: `${objectName(router)}-metrics`,
       labels: { [metricsLabel]: router.metadata.name },
     }),
     spec: {

@@ -5,7 +5,7 @@ import type { RpcRouter } from '../api/rpc-router.ts'
 import type { RpcRouterStatus } from '../api/status.ts'
 import type { Deployment } from '../resources/kinds.ts'
 import { selectorLabels } from '../resources/labels.ts'
-import { routerObjectName } from '../translate/object-names.ts'
+import { objectName } from '../translate/object-names.ts'
 import { type ProviderOutcome, type Translation, violationText } from '../translate/translation.ts'
 import { type Finding, routerFinding, sentences, settle } from './condition-set.ts'
 import {
@@ -77,7 +77,7 @@ export function routerStatus(observation: RouterObservation): RpcRouterStatus {
       chainId: endpoint.chainId,
       apiInterface: endpoint.apiInterface,
       ...(served && {
-        url: `${endpoint.apiInterface === 'grpc' ? 'grpc' : 'http'}://${routerObjectName(router)}.${metadata.namespace}.svc:${endpoint.port}`,
+        url: `${endpoint.apiInterface === 'grpc' ? 'grpc' : 'http'}://${objectName(router)}.${metadata.namespace}.svc:${endpoint.port}`,
       }),
       providers: upstreams,
     })),

@@ -8,7 +8,7 @@ import { type UpstreamProvider, upstreamProviderSchema } from '../api/upstream-p
 import { type ReferenceData, configMapData, secretData } from '../translate/reference-data.ts'
 import { knownChains } from '../translate/spec-sources.ts'
 import { translate } from '../translate/translate.ts'
-import { type TranslateInput, type Translation, nothingRuns } from '../translate/translation.ts'
+import { type TranslateInput, type Translation } from '../translate/translation.ts'
 import { pemTexts } from './pem.ts'
 
 type Texts = Readonly<Record<string, string>>
@@ -124,7 +124,7 @@ function translateInput({ router, providers, data, before }: Scenario): Translat
     ),
     data,
     chains,
-    running: ran === null ? nothingRuns : { openPorts: ran.openPorts },
+    openPorts: ran?.openPorts ?? [],
   }
 }
 

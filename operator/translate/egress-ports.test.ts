@@ -40,6 +40,23 @@ test.each<[string, object]>([
     { cache: { type: 'CacheService', cacheService: { address: 'cache.example:70000' } } },
   ],
   ['Redis', { sharedState: { mode: 'External', external: { addresses: ['redis.example:0'] } } }],
+  [
+    'the cache service of sessions',
+    { sharedState: { mode: 'CacheService', cacheService: { address: 'cache.example:0' } } },
+  ],
 ])('an invalid port of %s is left out', (_, spec) => {
   expect(portsOf('https://a.example', spec)).toEqual([443])
+})
+
+const sharedState = { mode: 'External', external: { addresses: ['sessions.example:6380'] } }
+const redis = { addresses: ['answers.example:6381'] }
+const cacheService = { address: 'cache.example:20100' }
+
+test.each<[string, object, readonly number[]]>([
+  ['a Redis of the operator', { sharedState: { mode: 'Managed' } }, [443, 6379]],
+  ['two of them', { sharedState: { mode: 'Managed' }, cache: { type: 'Managed' } }, [443, 6379]],
+  ['two others', { sharedState, cache: { type: 'Redis', redis } }, [443, 6380, 6381]],
+  ['a cache service', { sharedState: { mode: 'CacheService', cacheService } }, [443, 20_100]],
+])('of %s', (_, spec, ports) => {
+  expect(portsOf('https://a.example', spec)).toEqual(ports)
 })

@@ -12,7 +12,7 @@ import { type Translation, type Violation, violationText } from './translation.t
 
 /** What a translation says, in the form of a golden file. */
 function shown(translation: Translation): YamlMap {
-  const { config, refusals, dangling, notes, providers, endpoints, state } = translation
+  const { config, refusals, dangling, notes, providers, endpoints } = translation
   return {
     applied: config !== null,
     refusals: some(refusals.map(violation)),
@@ -31,7 +31,6 @@ function shown(translation: Translation): YamlMap {
         served ? upstreams : 'closed',
       ]),
     ),
-    store: state.store.kind === 'none' ? undefined : state.store.kind,
     ...(config !== null && shownConfig(config)),
   }
 }

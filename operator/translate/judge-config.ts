@@ -59,7 +59,7 @@ function providerField(place: string): string {
 function routerField(
   place: string,
   endpoints: readonly Pick<Endpoint, 'name'>[],
-  { store }: StateChoice,
+  { main, ofAnswers }: StateChoice,
 ): string {
   const [, top = '', rest = ''] = /^([^.[]*)(.*)$/.exec(place) ?? []
   if (top === 'endpoints') {
@@ -68,8 +68,8 @@ function routerField(
     const key = inner === '.network-address' ? '.port' : camelCase(inner)
     return name === undefined ? 'spec.endpoints' : `spec.endpoints[${name}]${key}`
   }
-  if (top === 'resp-cache')
-    return (store.kind === 'external' ? store.field : 'spec.sharedState') + camelCase(rest)
+  const [ofRedis, inCache, part = ''] = /^(cache\.)?resp-cache(.*)$/.exec(place) ?? []
+  if (ofRedis) return ((inCache ? ofAnswers : main)?.field ?? 'spec') + camelCase(part)
   const field = topFields.get(top)
   return field === undefined ? 'spec' : field + camelCase(rest)
 }

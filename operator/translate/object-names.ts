@@ -3,18 +3,17 @@
 import { createHash } from 'node:crypto'
 import type { RpcRouter, RpcRouterSpec } from '../api/rpc-router.ts'
 
-/** What every object of a router is called, or begins with. */
-export function routerObjectName({
-  metadata,
-}: {
-  readonly metadata: Pick<RpcRouter['metadata'], 'name'>
-}): string {
-  return `${metadata.name}-router`
-}
+/** A Redis that the operator runs: for sessions, and for answers. */
+export type RedisComponent = 'redis' | 'redis-cache'
+/** The part that a child plays. */
+export type Component = 'router' | RedisComponent
 
-/** What every object of a managed Redis is called, its password Secret among them. */
-export function redisObjectName({ metadata }: RpcRouter): string {
-  return `${metadata.name}-redis`
+/** What every object of a component is called, or begins with. */
+export function objectName(
+  { metadata }: { readonly metadata: Pick<RpcRouter['metadata'], 'name'> },
+  component: Component = 'router',
+): string {
+  return `${metadata.name}-${component}`
 }
 
 /** The key of the Secret of a managed Redis that holds the password. */
@@ -37,12 +36,9 @@ export const configFile = 'router.yml'
 /** The port of metrics and probes. */
 export const metricsPort = 7779
 
-/** How many pods there are when neither a count nor autoscaling is set. */
-const usualReplicas = 2
-
-/** The pods that the spec asks for: a count, or the least that autoscaling may go to. */
+/** The pods that the spec asks for: a count, or the least that autoscaling may go to; two where it says nothing. */
 export function wantedReplicas({ replicas, autoscaling }: RpcRouterSpec): number {
-  return replicas ?? autoscaling?.minReplicas ?? usualReplicas
+  return replicas ?? autoscaling?.minReplicas ?? 2
 }
 
 /** The most pods that there can be. */

@@ -13,7 +13,7 @@ import {
   valueOf,
 } from './reference-data.ts'
 import type { RouterDocument, UpstreamPlan } from './router-document.ts'
-import { chooseState } from './state-store.ts'
+import { redisOf } from './state-store.ts'
 
 /** A config that the router accepts, with all that its pods need. */
 export interface RenderedConfig {
@@ -93,33 +93,28 @@ const usualPorts: ReadonlyMap<string, number> = new Map([
  * the API server would refuse the whole NetworkPolicy for it.
  */
 export function egressPorts(router: RpcRouter, config: RenderedConfig): readonly number[] | 'any' {
-  const ports = [...upstreamPorts(config), ...storePorts(router), ...sourcePorts(router)]
+  const { cache, sharedState, specSources = [], tracing } = router.spec
+  const urls = [
+    ...config.upstreams.flatMap(({ entry }) => entry['node-urls'].map(({ url }) => url)),
+    ...[...specSources.map(({ url }) => url), tracing?.endpoint].filter((url) => url !== undefined),
+  ]
+  const addresses = [
+    ...redisOf(router.spec).flatMap((redis) =>
+      'settings' in redis ? `:${redisPort}` : redis.connection.addresses,
+    ),
+    ...[cache?.cacheService, sharedState.cacheService].flatMap((each) => each?.address ?? []),
+  ]
+  const ports = [
+    ...urls.map(portOf),
+    ...addresses.map((address) => Number(/\d+$/.exec(address)?.[0])),
+  ]
   if (ports.includes(null)) return 'any'
   return [...new Set((ports as readonly number[]).filter(isPort))].toSorted((a, b) => a - b)
-}
-
-function upstreamPorts({ upstreams }: RenderedConfig): readonly (number | null)[] {
-  return upstreams.flatMap(({ entry }) => entry['node-urls'].map(({ url }) => portOf(url)))
 }
 
 /** Whether the port of a URL of an upstream is in a Secret. */
 export function hidesPort({ entry }: UpstreamPlan): boolean {
   return entry['node-urls'].some(({ url }) => portOf(url) === null)
-}
-
-function storePorts({ spec }: RpcRouter): readonly (number | null)[] {
-  const { store } = chooseState(spec)
-  const address = spec.cache?.cacheService?.address
-  return [
-    ...(store.kind === 'managed' ? [redisPort] : []),
-    ...(store.kind === 'external' ? store.connection.addresses : []).map(portOfAddress),
-    ...(address === undefined ? [] : [portOfAddress(address)]),
-  ]
-}
-
-function sourcePorts({ spec }: RpcRouter): readonly (number | null)[] {
-  const urls = [...(spec.specSources ?? []).map(({ url }) => url), spec.tracing?.endpoint]
-  return urls.filter((url) => url !== undefined).map(portOf)
 }
 
 /** The port of a URL as the config writes it; null when a variable is there. */
@@ -129,10 +124,6 @@ function portOf(url: string): number | null {
   if (written !== undefined) return Number(written)
   const host = authority.slice(authority.lastIndexOf('@') + 1)
   return /\$[{<]/.test(host) ? null : (usualPorts.get(scheme.toLowerCase()) ?? null)
-}
-
-function portOfAddress(address: string): number {
-  return Number(address.slice(address.lastIndexOf(':') + 1))
 }
 
 /** True for what a TCP port can be. */

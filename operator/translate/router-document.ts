@@ -2,7 +2,6 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { KnownChains } from '../../proxy/config/check-chains.ts'
 import type { Tier } from '../../proxy/config/types.ts'
-import type { CrossValidation } from '../api/relay.ts'
 import type { Endpoint, RpcRouter } from '../api/rpc-router.ts'
 import { type UpstreamEntry, type YamlMap, canonicalYaml, inOrder } from './config-text.ts'
 import type { Needs, ReferenceData } from './reference-data.ts'
@@ -13,7 +12,7 @@ import {
   readSpecSources,
   usesBundledSpecsAlone,
 } from './spec-sources.ts'
-import { type StateChoice, chooseState, storeSection } from './state-store.ts'
+import { type StateChoice, chooseState, storeSections } from './state-store.ts'
 import type { Dangling } from './translation.ts'
 import { ValueCollector } from './value-collector.ts'
 
@@ -72,16 +71,18 @@ export function planRouter(
   const { spec } = router
   // The names in the user's own specs are known to the router only.
   const chainIdOf = chainNames(usesBundledSpecsAlone(spec.specSources) ? chains : null)
-  const state = chooseState(spec)
   const collector = new ValueCollector(data)
-  const store = storeSection(router, state.store, collector)
+  const stores = storeSections(router, collector)
   const specs = readSpecSources(spec.specSources, collector)
   const settings = {
-    'cross-validation': crossValidationSection(spec.crossValidation, chainIdOf),
-    'resp-cache': store,
-    // A store of sessions alone keeps no answers, which would fill it.
-    cache: store && spec.cache?.type !== 'Redis' ? { shared: false } : undefined,
-    'shared-state': state.shared || undefined,
+    'cross-validation': spec.crossValidation && {
+      policies: spec.crossValidation.policies.map(({ forbidCallers, chainId, ...policy }) => ({
+        'chain-id': chainIdOf(chainId),
+        ...inDashes(policy),
+        'forbid-caller-cv': forbidCallers,
+      })),
+    },
+    ...stores,
     'use-static-spec': specs.section,
     ...settingSection(spec),
   }
@@ -89,7 +90,7 @@ export function planRouter(
   return {
     settings,
     bindHost: spec.bindHost,
-    state,
+    state: chooseState(spec),
     specs: judgeSpecs(spec.specSources, specs, chains),
     chainIdOf,
     allowLinkLocal,
@@ -131,26 +132,8 @@ export function routerDocument(
   return { text: canonicalYaml(document), upstreams: sorted, endpoints }
 }
 
-/** The `cross-validation` section of the config. */
-function crossValidationSection(
-  crossValidation: CrossValidation | undefined,
-  chainIdOf: ChainIdOf,
-): YamlMap | undefined {
-  return (
-    crossValidation && {
-      policies: crossValidation.policies.map((policy) => ({
-        'chain-id': chainIdOf(policy.chainId),
-        'api-interface': policy.apiInterface,
-        method: policy.method,
-        enabled: policy.enabled,
-        'agreement-threshold': policy.agreementThreshold,
-        'max-participants': policy.maxParticipants,
-        'min-groups': policy.minGroups,
-        'per-group-quorum': policy.perGroupQuorum,
-        'one-vote-per-group': policy.oneVotePerGroup,
-        'ignore-fields': policy.ignoreFields,
-        'forbid-caller-cv': policy.forbidCallers,
-      })),
-    }
-  )
+/** `minGroups` is `min-groups`. */
+function inDashes(fields: YamlMap): YamlMap {
+  const dashed = (key: string) => key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [dashed(key), value]))
 }

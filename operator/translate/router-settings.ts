@@ -49,7 +49,11 @@ export const settingSources: readonly SettingSource[] = [
     // Answers of a shared store are kept in memory first.
     write: ({ cache }) => cache && (cache.memory?.maxSize ?? '128Mi'),
   },
-  { key: 'cache-be', field: 'spec.cache.cacheService.address' },
+  {
+    key: 'cache-be',
+    field: 'spec.cache.cacheService.address',
+    write: ({ cache, sharedState }) => (cache?.cacheService ?? sharedState.cacheService)?.address,
+  },
   {
     key: 'metrics-listen-address',
     field: 'spec.bindHost',

@@ -3,70 +3,96 @@
 import type { RpcRouter, RpcRouterSpec } from '../api/rpc-router.ts'
 import type { ManagedRedis, RedisConnection } from '../api/stores.ts'
 import { type YamlMap, configText } from './config-text.ts'
-import { redisObjectName, redisPasswordKey, redisPort } from './object-names.ts'
-import type { RouterRefusal } from './translation.ts'
+import { objectName, type RedisComponent, redisPasswordKey, redisPort } from './object-names.ts'
 import { type Place, type ValueCollector, tlsSection } from './value-collector.ts'
 
-/** The key-value store of a router, which keeps answers, sticky sessions or both. */
-export type StateStore =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'managed'; readonly settings: ManagedRedis }
-  | { readonly kind: 'external'; readonly connection: RedisConnection; readonly field: string }
+/** A Redis that the operator runs. */
+export interface OwnRedis {
+  readonly component: RedisComponent
+  readonly settings: ManagedRedis
+}
 
-/** Which store a router has, and whether its replicas share their sessions in it. */
+/** A Redis that a router uses, and the field that asks for it. */
+type RedisChoice = { readonly field: string } & (
+  OwnRedis | { readonly connection: RedisConnection }
+)
+
+/** The Redis that a router uses; null: none. */
 export interface StateChoice {
-  readonly store: StateStore
-  readonly shared: boolean
-  readonly refusals: readonly RouterRefusal[]
+  /** Of shared sessions; where there are none, of answers. */
+  readonly main: RedisChoice | null
+  /** Of answers alone, beside that of sessions. */
+  readonly ofAnswers: RedisChoice | null
 }
 
 /** Decides where state is kept. */
 export function chooseState({ sharedState, cache }: RpcRouterSpec): StateChoice {
-  const { mode, managed = {}, external } = sharedState
-  const ofCache = cache?.redis
-  if (mode === 'None')
-    return { store: externalStore(ofCache, 'spec.cache.redis'), shared: false, refusals: [] }
-  const store: StateStore =
+  const { mode, managed: settings = {}, external } = sharedState
+  const sessions: RedisChoice | null =
     mode === 'Managed'
-      ? { kind: 'managed', settings: managed }
-      : externalStore(external, 'spec.sharedState.external')
-  const isOne = mode === 'External' && JSON.stringify(external) === JSON.stringify(ofCache)
-  return { store, shared: true, refusals: ofCache === undefined || isOne ? [] : [twoStores] }
+      ? { field: 'spec.sharedState.managed', component: 'redis', settings }
+      : external
+        ? { field: 'spec.sharedState.external', connection: external }
+        : null
+  const answers: RedisChoice | null =
+    cache?.type === 'Managed'
+      ? { field: 'spec.cache.managed', component: 'redis-cache', settings: cache.managed ?? {} }
+      : cache?.redis
+        ? { field: 'spec.cache.redis', connection: cache.redis }
+        : null
+  if (mode === 'None') return { main: answers, ofAnswers: null }
+  const isOne = external && JSON.stringify(external) === JSON.stringify(cache?.redis)
+  return { main: sessions, ofAnswers: isOne ? null : answers }
 }
 
-function externalStore(connection: RedisConnection | undefined, field: string): StateStore {
-  return connection === undefined ? { kind: 'none' } : { kind: 'external', connection, field }
+/** Every Redis that a router uses. */
+export function redisOf(spec: RpcRouterSpec): readonly RedisChoice[] {
+  const { main, ofAnswers } = chooseState(spec)
+  return [main, ofAnswers].filter((each) => each !== null)
 }
 
-const twoStores: RouterRefusal = {
-  reason: 'InvalidSpec',
-  field: 'spec.sharedState',
-  message:
-    'a router has one Redis, for answers and for sessions: with cache.redis, sharedState must be unset, None, or External with the same connection',
+/** Those that the operator runs. */
+export function ownRedisOf(spec: RpcRouterSpec): readonly OwnRedis[] {
+  return redisOf(spec).filter((each) => 'settings' in each)
 }
 
-/** The `resp-cache` section of the config. */
-export function storeSection(
+/** The sections of the config about what replicas share. */
+export function storeSections(router: RpcRouter, collector: ValueCollector): YamlMap {
+  const { sharedState, cache } = router.spec
+  const { main, ofAnswers } = chooseState(router.spec)
+  const isShared = sharedState.mode !== 'None'
+  // A store of sessions alone keeps no answers, which would fill it.
+  const inStore = isShared ? { shared: cache !== undefined && cache.type !== 'Memory' } : undefined
+  return {
+    'resp-cache': main ? redisSection(router, main, 'redis', collector) : undefined,
+    cache: ofAnswers
+      ? { 'resp-cache': redisSection(router, ofAnswers, 'redis-cache', collector) }
+      : inStore,
+    'shared-state': isShared || undefined,
+  }
+}
+
+/** @param word names the section: its variables are called after it */
+function redisSection(
   router: RpcRouter,
-  store: StateStore,
+  redis: RedisChoice,
+  word: string,
   collector: ValueCollector,
-): YamlMap | undefined {
-  if (store.kind === 'none') return undefined
-  if (store.kind === 'managed') {
-    const name = redisObjectName(router)
-    const place = { field: 'spec.sharedState.managed', words: ['', 'redis', 'password'] }
-    const password = collector.ownSecretValue(place, { name, key: redisPasswordKey })
+): YamlMap {
+  const at = (part: string): Place => ({
+    field: `${redis.field}.${part}`,
+    words: ['', word, part],
+  })
+  if ('settings' in redis) {
+    const name = objectName(router, redis.component)
+    const password = collector.ownSecretValue(at('password'), { name, key: redisPasswordKey })
     return {
       addresses: [`${name}.${router.metadata.namespace}.svc:${redisPort}`],
       password: configText([password]) ?? undefined,
     }
   }
   const { topology, addresses, masterName, username, password, db, keyPrefix, tls } =
-    store.connection
-  const at = (part: string): Place => ({
-    field: `${store.field}.${part}`,
-    words: ['', 'redis', part],
-  })
+    redis.connection
   const secret = (part: string, ref: typeof password): string | undefined =>
     ref && (configText([collector.secretValue(at(part), ref)]) ?? undefined)
   return {

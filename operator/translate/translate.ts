@@ -24,7 +24,6 @@ import {
 import {
   type TranslateInput,
   type Translation,
-  nothingRuns,
   type Dangling,
   type ProviderFaults,
   type ProviderRefusal,
@@ -41,7 +40,7 @@ import { ValueCollector } from './value-collector.ts'
  * pods serve, there is no config: the last good one keeps running.
  */
 export function translate(input: TranslateInput): Translation {
-  const { router, data, chains, running, allowLinkLocal = false } = input
+  const { router, data, chains, openPorts = [], allowLinkLocal = false } = input
   const { spec } = router
   const plan = planRouter(router, data, chains, allowLinkLocal)
   const listeners = listenersOf(spec.endpoints, plan)
@@ -56,7 +55,6 @@ export function translate(input: TranslateInput): Translation {
   const needsSockets = spec.skipWebsocketVerification === false
   const blocking = [
     ...refusalsOfSpec(spec),
-    ...plan.state.refusals,
     ...plan.specs.refusals,
     ...ofRouter,
     ...(needsSockets ? withoutSocket.flatMap(refusalOfSocket) : []),
@@ -64,7 +62,7 @@ export function translate(input: TranslateInput): Translation {
 
   const closed = listeners
     .filter((listener) => !opened.includes(listener))
-    .map((listener) => ({ listener, isHeld: isHeld(listener, candidates, running.openPorts) }))
+    .map((listener) => ({ listener, isHeld: isHeld(listener, candidates, openPorts) }))
   const unserved = closed
     .filter(({ listener }) => openListeners([listener], accepted.map(planOf)).length === 0)
     .map(({ listener, isHeld }) => {
@@ -93,7 +91,6 @@ export function translate(input: TranslateInput): Translation {
       upstreams: upstreams.filter((upstream) => serves(upstream, listener)).length,
       served: opened.includes(listener),
     })),
-    state: plan.state,
   }
 }
 
@@ -247,7 +244,6 @@ export function judgeProvider(
     providers: [primary],
     data,
     chains,
-    running: nothingRuns,
     allowLinkLocal,
   })
   return { refusals: providers[0]?.refusals ?? [], dangling, notes }

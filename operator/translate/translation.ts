@@ -6,16 +6,6 @@ import type { Endpoint, RpcRouter } from '../api/rpc-router.ts'
 import type { UpstreamProvider } from '../api/upstream-provider.ts'
 import type { ReferenceData } from './reference-data.ts'
 import type { RenderedConfig } from './rendered-config.ts'
-import type { StateChoice } from './state-store.ts'
-
-/** What the pods of a router run with now. */
-export interface Running {
-  /** Ports of the endpoints that they serve. */
-  readonly openPorts: readonly number[]
-}
-
-/** Before the first config. */
-export const nothingRuns: Running = { openPorts: [] }
 
 /** A provider that the API server took and that does not fit the types of this operator. */
 export interface UnreadableProvider {
@@ -34,7 +24,8 @@ export interface TranslateInput {
   readonly data: ReferenceData
   /** The chains of the image's specs. */
   readonly chains: KnownChains
-  readonly running: Running
+  /** Ports of the endpoints that the pods serve now. */
+  readonly openPorts?: readonly number[]
   /** Whether upstreams may be at link-local addresses. */
   readonly allowLinkLocal?: boolean
 }
@@ -73,7 +64,6 @@ export interface Translation {
   /** By name. */
   readonly providers: readonly ProviderOutcome[]
   readonly endpoints: readonly EndpointOutcome[]
-  readonly state: StateChoice
 }
 
 /** Why a router cannot be accepted; the reason of its condition `Accepted` that is False. */

@@ -50,7 +50,7 @@ export class OperatorDesk implements AsyncDisposable {
       ]),
       workers: 2,
       instance: 'desk',
-      generatePassword: () => 'password',
+      generatePassword: (of) => `password-of-${of.split('/')[1]}`,
     })
     const { signal } = this.#stop
     this.#running = Promise.all([this.operator.watch(signal), this.operator.lead(signal)])
