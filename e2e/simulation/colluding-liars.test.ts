@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
+import { ByteBudget } from '../../proxy/bytes/byte-budget.ts'
 import { withCrossValidation } from '../../proxy/cross-validation/cross-validation.ts'
 import {
   ethereum,
@@ -43,7 +44,9 @@ async function play(seed: number) {
     return [`node-${at}`, { group, script: () => answer }]
   })
   const fixture = new RelayFixture(chain, iface, Object.fromEntries(nodes), { processingTimeoutMs })
-  const options = { chain, iface, pool: fixture.pool, clock: fixture.clock, policies: [] }
+  const { pool, clock } = fixture
+  const budget = new ByteBudget(Infinity)
+  const options = { chain, iface, pool, clock, budget, policies: [] }
   fixture.relay = withCrossValidation(fixture.relay, {
     ...options,
     config: { strategy: 'balanced', minRelayTimeoutMs: 1_000 },

@@ -157,7 +157,7 @@ function serveChain(
       sessions: parts.sessions,
     })
     return withCrossValidation(sticky, {
-      ...{ chain, iface, pool, clock, config: config.relay },
+      ...{ chain, iface, pool, clock, budget, config: config.relay },
       policies: validations,
       observer: observers.crossValidationObserver(chainId, apiInterface),
     })

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, it, test } from 'vitest'
+import { ByteBudget } from '../bytes/byte-budget.ts'
 import type { PolicyConfig } from '../config/types.ts'
 import type { Directives } from '../relay/call.ts'
 import {
@@ -34,6 +35,7 @@ const policy: PolicyConfig = {
 }
 
 class Fixture extends RelayFixture {
+  readonly budget = new ByteBudget(10_000_000)
   readonly outcomes: (string | null)[] = []
   readonly mismatches: [Testimony, Testimony | null][] = []
 
@@ -44,7 +46,7 @@ class Fixture extends RelayFixture {
     ])
     super(chain, iface, Object.fromEntries(upstreams))
     this.relay = withCrossValidation(this.relay, {
-      ...{ chain, iface, pool: this.pool, clock: this.clock },
+      ...{ chain, iface, pool: this.pool, clock: this.clock, budget: this.budget },
       config: { strategy: 'round-robin', minRelayTimeoutMs: 1_000 },
       policies: own === null ? [] : [{ ...policy, ...own }],
       observer: {
@@ -108,6 +110,11 @@ describe('three upstreams of which two must agree', () => {
       'one is down',
       { a: { fault: 'refused' }, b: honest, c: honest },
       { answer: '0x1', agreeing: 'b,c', all: 'a,b,c' },
+    ],
+    [
+      'one is slow and would differ',
+      { a: { script: () => ({ afterMs: 50, ...wrong }) }, b: honest, c: honest },
+      { answer: '0x1', agreeing: 'b,c', disagreeing: '', all: 'a,b,c', tookMs: 10 },
     ],
     [
       'one is limited',
@@ -191,6 +198,50 @@ describe('three upstreams of which two must agree', () => {
     fixture.transport('b').play(() => result('0x3'))
     await fixture.validate()
     expect(fixture.outcomes).toEqual([null, 'no-agreement'])
+  })
+})
+
+describe('long answers', () => {
+  const piece = 'ab'.repeat(100_000)
+  const streams: ScriptedAnswer = {
+    ...{ body: '{"jsonrpc":"2.0","id":1,"result":"0x', streams: true },
+    rest: [piece, piece, piece, '"}'],
+  }
+
+  it('are compared, and none of their bytes is held afterwards', async () => {
+    const fixture = new Fixture({
+      a: streams,
+      b: streams,
+      c: { script: () => ({ ...wrong, afterMs: 5 }) },
+    })
+    const { answer, agreeing, disagreeing } = await fixture.validate()
+    expect([agreeing, disagreeing]).toEqual(['a,b', 'c'])
+    expect(answer === `0x${piece.repeat(3)}`).toBe(true)
+    expect(fixture.budget.heldBytes).toBe(0)
+  })
+
+  it('count while others are waited for', async () => {
+    const fixture = new Fixture({ a: streams, b: hangs, c: hangs })
+    const abort = new AbortController()
+    const seen = fixture.begin({ signal: abort.signal })
+    await fixture.clock.advance(100)
+    expect(fixture.budget.heldBytes).toBeGreaterThan(3 * piece.length)
+    abort.abort()
+    await seen
+    expect(fixture.budget.heldBytes).toBe(0)
+  })
+
+  it('for which there is no room fail their call, and release what they held', async () => {
+    const fixture = new Fixture({ a: honest, b: streams, c: streams })
+    // Nearly the three quarters up to which long bodies are taken.
+    const before = 7_200_000
+    fixture.budget.hold(before)
+    const { answer, sent } = await fixture.validate()
+    expect([answer, sent]).toEqual(['overloaded', '1,1,1'])
+    expect(fixture.budget.heldBytes).toBe(before)
+    expect(fixture.transport('b').released + fixture.transport('c').released).toBeGreaterThan(0)
+    fixture.transport('b').play(() => honest)
+    expect(await fixture.validate()).toMatchObject({ answer: '0x1', agreeing: 'a,b' })
   })
 })
 

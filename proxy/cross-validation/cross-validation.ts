@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { ByteBudget } from '../bytes/byte-budget.ts'
 import { isFinal } from '../chain/finality.ts'
 import type { Chain, ChainInterface } from '../chain/types.ts'
 import { sleep, type Clock } from '../clock/clock.ts'
@@ -32,6 +33,7 @@ export interface CrossValidationOptions {
   /** Of this chain and interface. */
   readonly policies: readonly PolicyConfig[]
   readonly clock: Clock
+  readonly budget: ByteBudget
   readonly observer: CrossValidationObserver
 }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { type ByteBudget, Held } from '../bytes/byte-budget.ts'
 import { nodeLimits } from '../bytes/limits.ts'
 import type { BlockRef } from '../chain/types.ts'
 import { Cancellation } from '../clock/cancellation.ts'
 import type { Cancel, Clock } from '../clock/clock.ts'
 import type { ApiInterface } from '../config/types.ts'
 import { type Call, Journal } from '../relay/call.ts'
-import { CallAborted, RelayError } from '../relay/errors.ts'
+import { CallAborted, errorKinds, overloaded, RelayError } from '../relay/errors.ts'
 import { canPin, commonBlock, pinned } from '../relay/pin.ts'
 import type { Relay } from '../relay/relay.ts'
 import { type Reply, rankOf } from '../relay/reply.ts'
@@ -21,6 +22,7 @@ export interface FanOutOptions extends ParticipantsOptions {
   readonly participants: Participants
   readonly apiInterface: ApiInterface
   readonly clock: Clock
+  readonly budget: ByteBudget
   /** After this another upstream is asked beside a slow one. */
   readonly patienceMs: number
 }
@@ -61,12 +63,15 @@ export class FanOut {
   readonly #ballots: Ballot[] = []
   /** Errors that another upstream might not return. */
   readonly #weak: Ballot[] = []
+  /** The answers, until there is one for the client. */
+  readonly #held: Held
   #isOver = false
   readonly #leave = () => this.#fail(new CallAborted())
 
   constructor(options: FanOutOptions) {
     this.#options = options
     this.#call = options.call
+    this.#held = new Held(options.budget)
   }
 
   /** @throws CallAborted when the client left */
@@ -103,9 +108,10 @@ export class FanOut {
     relay({ ...call, directives, signal: participant.cancellation, journal })
       .then((reply) => this.#received(participant, reply))
       .catch((error: unknown) => {
+        const isFull = error instanceof RelayError && error.kind === errorKinds.overloaded
         const isAbsent =
           error instanceof RelayError || error instanceof CallAborted || isStreamFailure(error)
-        if (isAbsent) this.#lost(participant, 'absent')
+        if (isAbsent && !isFull) this.#lost(participant, 'absent')
         else this.#fail(error)
       })
   }
@@ -119,8 +125,10 @@ export class FanOut {
       return this.#lost(participant, 'absent')
     }
     // Longer answers are not compared: their upstreams are absent.
-    const body = await wholeBody(incoming.body, nodeLimits.wholeBytes)
+    const { budget } = this.#options
+    const body = await wholeBody(incoming.body, nodeLimits.wholeBytes, budget, overloaded)
     if (this.#isOver || body === null) return this.#lost(participant, 'absent')
+    this.#held.hold(body.length)
     const ballot = this.#ballotOf(participant.upstream, reply, body)
     if (rank < 5) this.#weak.push(ballot)
     if (rank < 5) return this.#lost(participant, 'absent')
@@ -183,6 +191,7 @@ export class FanOut {
   #close(): void {
     if (this.#isOver) return
     this.#isOver = true
+    this.#held.finish()
     this.#call.signal.removeEventListener('abort', this.#leave)
     for (const { cancellation, cancelLateness, journal } of this.#all) {
       cancelLateness()

@@ -172,18 +172,22 @@ const uncounted = new ByteBudget(Infinity)
 /**
  * All bytes of an answer, also of one that came as a stream; null when there are more than `maxBytes`,
  * and then the stream is released.
+ * @param noRoom the error where the budget has no room for them; absent: they are counted, whatever there is
  * @throws TransportError when the stream fails
  */
 export async function wholeBody(
   body: Body,
   maxBytes: number,
   budget = uncounted,
+  noRoom?: () => Error,
 ): Promise<Uint8Array | null> {
   if (body instanceof Uint8Array) return body.length <= maxBytes ? body : null
   const collected = new GrowingBuffer(budget)
   try {
     for await (const piece of body) {
-      if (collected.length + piece.length > maxBytes) return null
+      const { length } = collected
+      if (length + piece.length > maxBytes) return null
+      if (noRoom && !budget.allows(length, length + piece.length)) throw noRoom()
       collected.push(piece)
     }
     return collected.bytes
