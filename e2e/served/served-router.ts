@@ -50,6 +50,8 @@ export interface ServedRouter extends AsyncDisposable {
   readonly port: number
   readonly pool: Pool
   readonly listener: Listener
+  /** What it holds for its clients. */
+  readonly budget: ByteBudget
   /** What went wrong with the store of all replicas. */
   readonly storeFigures: SharedFigures | null
 }
@@ -91,7 +93,7 @@ export async function serveRouter(options: ServedRouterOptions): Promise<ServedR
   const logger = createLogger({ level: 'error', format: 'json', redact: (text) => text })
   const random = seededRandom(1)
   const stores = await loadStores(config)
-  const cache = createCache(config, { clock: systemClock, random, logger, stores })
+  const cache = createCache(config, { clock: systemClock, random, budget, logger, stores })
   const [chain] = serveChains(config, {
     catalog: options.catalog ?? (await catalogOf(specSources)),
     clock: systemClock,
@@ -118,6 +120,7 @@ export async function serveRouter(options: ServedRouterOptions): Promise<ServedR
     port,
     pool,
     listener,
+    budget,
     storeFigures: cache?.shared?.figures ?? null,
     async [Symbol.asyncDispose]() {
       watch.stop()

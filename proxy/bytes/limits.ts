@@ -16,6 +16,7 @@ export const budgetLimits = {
   tightShare: 1 / 2, // from here on answers stream: many may come at once, each with 64 KiB before it is paused
   turnBytes: 1 * MiB, // of long work begun in one turn of the event loop: some 10 ms
   itemBytes: 32 * KiB, // of a turn, for each item of a batch
+  copyShare: 1 / 4, // copies of answers that stream to clients, to keep them
   waitingShare: 1 / 2, // what waits for clients leaves the rest to what is being worked on
 }
 

@@ -171,13 +171,6 @@ describe('an empty answer or an error', () => {
     )
     expect(cache.store.count).toBe(0)
   })
-
-  test('what streams is not kept', async () => {
-    const streams = { body: '{"jsonrpc":"2.0","id":1,"result":"0x', streams: true, rest: ['aa"}'] }
-    const cache = new CacheFixture(() => new Instead(streams)).heads(head)
-    const seen = await cache.get('eth_call', [{ to: account }, hex(final)])
-    expect([seen.cache, seen.text]).toEqual(['miss finalized too-large', 'a stream'])
-  })
 })
 
 describe('the directives of a client', () => {

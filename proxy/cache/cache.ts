@@ -7,7 +7,8 @@ import type { CachePolicy } from '../config/types.ts'
 import { type CacheWhy, type Call, type Directives, noDirectives } from '../relay/call.ts'
 import { CallAborted } from '../relay/errors.ts'
 import type { Relay } from '../relay/relay.ts'
-import type { Reply } from '../relay/reply.ts'
+import type { Reply, StreamJudge } from '../relay/reply.ts'
+import { StreamedAnswer } from '../relay/streamed-answer.ts'
 import type { Dialect } from '../upstream/dialect.ts'
 import type { Pool } from '../upstream/pool.ts'
 import type { HeaderList } from '../upstream/wire.ts'
@@ -17,6 +18,7 @@ import { answerOf, bytesOf, compact, type Entry, mayComeFrom, replyOf } from './
 import { type Flight, Flights, type Follower, hashOf } from './flights.ts'
 import { holdingOf } from './holding.ts'
 import { keyOf } from './key.ts'
+import type { LongAnswers } from './long-answers.ts'
 import { type Lifetimes, lifetimesOf } from './lifetimes.ts'
 import type { MemoryStore } from './memory-store.ts'
 import type { SharedEntry } from './entry-codec.ts'
@@ -29,6 +31,7 @@ export interface CacheOptions {
   readonly dialect: Dialect
   readonly clock: Clock
   readonly store: MemoryStore
+  readonly long: LongAnswers
   /** The store of all replicas; null: there is none. */
   readonly shared: SharedAnswers | null
   /** Those of this chain and interface. */
@@ -144,7 +147,8 @@ class CachedRelay {
       (reply) => {
         this.#flights.delete(flight)
         const isHit = call.journal.cache?.verdict === 'hit'
-        const why = isHit ? null : this.#keep(call, reply, flight)
+        const why =
+          isHit || this.#copies(call, reply, flight) ? null : this.#keep(call, reply, flight)
         const { cache } = call.journal
         if (why !== null) this.#drop(flight)
         if (why !== null && cache) call.journal.cache = { ...cache, why }
@@ -190,10 +194,33 @@ class CachedRelay {
     return replyOf(kept, call)
   }
 
+  /**
+   * Copies a long answer while its client reads it, and keeps it when it came whole.
+   * @returns whether it may come to that: one that does not hold for long would only drive out others
+   */
+  #copies(call: Call, reply: Reply, flight: Flight): boolean {
+    const { incoming, refusal } = reply
+    const { body } = incoming
+    if (!(body instanceof StreamedAnswer) || refusal !== null) return false
+    const { judge } = body
+    const isFinal = call.journal.cache?.ageClass === 'finalized'
+    if (!isFinal || judge === null || this.#lifetimes(call.asked.method).finalized === 0)
+      return false
+    const { long, store } = this.#options
+    return long.copy(body, store.maxEntryBytes, (bytes) => {
+      this.#keep(call, { ...reply, incoming: { ...incoming, body: bytes } }, flight, judge)
+    })
+  }
+
   /** @returns why the answer is not kept, or not for long; null when it is */
-  #keep(call: Call, reply: Reply, flight: Flight): CacheWhy | null {
+  #keep(
+    call: Call,
+    reply: Reply,
+    flight: Flight,
+    judge: StreamJudge | null = null,
+  ): CacheWhy | null {
     const { store, dialect, clock } = this.#options
-    const finding = call.reader.findingOf?.(reply.incoming)
+    const finding = judge ? undefined : call.reader.findingOf?.(reply.incoming)
     if (finding?.kind === 'result' && finding.parsed !== undefined)
       this.#branch.observe(finding.parsed, call.asked)
     const holding = holdingOf(call, reply, flight, dialect)
@@ -202,7 +229,7 @@ class CachedRelay {
     const lifetimes = this.#lifetimes(call.asked.method)
     const ttlMs = isEmpty ? Math.min(lifetimes[ageClass], lifetimes.latest) : lifetimes[ageClass]
     if (ttlMs === 0) return 'policy'
-    const answer = answerOf(reply, call)
+    const answer = answerOf(reply, call, judge)
     if (answer === null) return 'error'
     const entry = {
       ...answer,

@@ -4,8 +4,8 @@ import type { FailureClass } from '../chain/failure-table.ts'
 import type { AgeClass } from '../config/types.ts'
 import { bufferOf, type Span } from '../json/scanner.ts'
 import type { Call, Directives } from '../relay/call.ts'
-import type { Reply } from '../relay/reply.ts'
-import type { HeaderList } from '../upstream/wire.ts'
+import type { Reply, StreamJudge } from '../relay/reply.ts'
+import { assembled, type HeaderList } from '../upstream/wire.ts'
 
 /** An answer as any call may get it that asks the same. */
 export interface Answer {
@@ -36,14 +36,18 @@ export interface Entry extends Answer {
 
 const noTrailers: HeaderList = []
 
-/** @returns null when it cannot be given to another call: its bytes are not all here, or have no id to replace */
+/**
+ * @param judge of an answer that streamed
+ * @returns null when it cannot be given to another call: its bytes are not all here, or have no id to replace
+ */
 export function answerOf(
   { incoming, upstream, refusal, latestBlock }: Reply,
   { reader }: Call,
+  judge: StreamJudge | null = null,
 ): Answer | null {
   const { status, headers, body } = incoming
   if (!(body instanceof Uint8Array)) return null
-  const id = reader.idIn ? reader.idIn(body) : undefined
+  const id = judge ? judge.ownId : reader.idIn?.(body)
   if (id === null) return null
   const given = incoming.trailers()
   const trailers = given.length === 0 ? noTrailers : given
@@ -55,7 +59,8 @@ export function replyOf(answer: Answer, { reader }: Call): Reply {
   const { status, headers, trailers, id, upstream, refusal, latestBlock } = answer
   const body = bytesOf(answer)
   const kept = { status, headers, body, trailers: () => trailers }
-  const incoming = id !== null && reader.adopt ? reader.adopt(kept, id) : kept
+  const own = id === null ? undefined : reader.adopt?.(kept, id)
+  const incoming = own ?? { ...kept, body: assembled(body) }
   return { incoming, upstream, refusal, latestBlock }
 }
 
@@ -80,6 +85,7 @@ const maxTextBytes = 4_096
  */
 export function compact(bytes: Uint8Array): Uint8Array | string {
   if (bytes.length <= maxTextBytes) return bufferOf(bytes).toString('latin1')
+  if (bytes.length === bytes.buffer.byteLength) return bytes
   const own = Buffer.allocUnsafeSlow(bytes.length)
   own.set(bytes)
   return own

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { LRUCache } from 'lru-cache'
+import { nodeLimits } from '../bytes/limits.ts'
 import type { Entry } from './entry.ts'
 
 /** What an entry takes beside its bytes and its key. */
@@ -16,7 +17,7 @@ const passingShare = 1 / 8
 export class MemoryStore {
   readonly #final: LRUCache<number, Entry>
   readonly #passing: Generations
-  readonly #maxEntryBytes: number
+  readonly maxEntryBytes: number
   #evictions = 0
 
   constructor(maxBytes: number) {
@@ -28,7 +29,7 @@ export class MemoryStore {
       },
     })
     // One answer must not drive out most others.
-    this.#maxEntryBytes = maxBytes / 16
+    this.maxEntryBytes = Math.min(maxBytes / 16, nodeLimits.wholeBytes)
   }
 
   get bytes(): number {
@@ -52,7 +53,7 @@ export class MemoryStore {
   /** @returns whether there is room for one of its size */
   set(hash: number, entry: Entry): boolean {
     const size = entry.body.length + entry.key.length + overheadBytes
-    if (size > this.#maxEntryBytes) return false
+    if (size > this.maxEntryBytes) return false
     if (entry.head >= 0) this.#passing.set(hash, entry, size)
     else {
       // What is not final is looked for first.

@@ -39,7 +39,7 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
   // Node's heap limit follows the memory of the container.
   const defaultBytes = Math.floor(getHeapStatistics().heap_size_limit / 3)
   const budget = new ByteBudget(config.maxBufferedBytes ?? defaultBytes)
-  const cache = createCache(config, parts)
+  const cache = createCache(config, { ...parts, budget })
   const metrics = createMetrics({ version, budget, cache })
   const log = createEventLog({ logger, clock })
   const observers = combineObservers([metrics, log])

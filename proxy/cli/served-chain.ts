@@ -2,9 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { randomInt, randomUUID } from 'node:crypto'
 import type { ByteBudget } from '../bytes/byte-budget.ts'
-import { withCache } from '../cache/cache.ts'
-import type { MemoryStore } from '../cache/memory-store.ts'
-import type { SharedAnswers } from '../cache/shared-store.ts'
+import { type CacheOptions, withCache } from '../cache/cache.ts'
 import type { Chain, ChainCatalog, ChainInterface } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
@@ -53,7 +51,7 @@ export interface ServedChainParts {
   /** Where replicas note transactions; null: each for itself. */
   readonly sent?: SentStore | null
   /** Where answers are kept; null: nowhere. */
-  readonly cache: { readonly store: MemoryStore; readonly shared: SharedAnswers | null } | null
+  readonly cache: Pick<CacheOptions, 'store' | 'long' | 'shared'> | null
   /** A stop has begun: `GET /health` sends clients elsewhere. */
   readonly isDraining: () => boolean
 }

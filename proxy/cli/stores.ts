@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { ByteBudget } from '../bytes/byte-budget.ts'
+import { LongAnswers } from '../cache/long-answers.ts'
 import { MemoryStore } from '../cache/memory-store.ts'
 import { lookupTimeoutMs, type SharedAnswers } from '../cache/shared-store.ts'
 import type { Clock } from '../clock/clock.ts'
@@ -66,13 +68,16 @@ function open(
 }
 
 /** Where answers are kept; null: nowhere. @throws TlsFileError */
-export function createCache({ cache }: RouterConfig, parts: SharingParts) {
+export function createCache(
+  { cache }: RouterConfig,
+  parts: SharingParts & { readonly budget: ByteBudget },
+) {
   if (cache.maxBytes === 0) return null
   const down = 'answers are not shared between replicas'
   const up = 'answers are shared between replicas again'
   const keys = cache.isShared ? open(parts, parts.stores.answers, lookupTimeoutMs, down, up) : null
   const shared: SharedAnswers | null = keys && { keys, figures: { failures: 0, broken: 0 } }
-  return { store: new MemoryStore(cache.maxBytes), shared }
+  return { store: new MemoryStore(cache.maxBytes), long: new LongAnswers(parts.budget), shared }
 }
 
 /** How long a request of a session waits for the store. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { Span } from '../json/scanner.ts'
 import { JsonTracker, type TrackedMember } from '../json/tracker.ts'
 import { MalformedAnswer, type StreamJudge } from '../relay/reply.ts'
 import type { BodyStream } from '../upstream/wire.ts'
@@ -83,6 +84,12 @@ export class JsonRpcReplyStream extends JsonStream {
     const id = this.#id
     if (declared === null || id === null) return null
     return declared + this.#ownId.length - (id.end - id.start)
+  }
+
+  get ownId(): Span | null {
+    if (this.#sentId === null) return { start: 0, end: 0 }
+    const id = this.#id
+    return id && { start: id.start, end: id.start + this.#ownId.length }
   }
 
   override get problem(): string | null {

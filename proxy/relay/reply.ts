@@ -71,6 +71,8 @@ export interface StreamJudge {
   readonly length: number | null
   /** Pieces are passed on as they come; none is held back until the end. */
   readonly isLive?: boolean
+  /** Where the client's id stands in what it was given; null while that is not known. Absent: answers have no id. */
+  readonly ownId?: Span | null
   /**
    * Takes the next bytes, first those of the head.
    * @returns the same for the client, under the id of its request

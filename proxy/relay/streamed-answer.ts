@@ -8,6 +8,13 @@ import { MalformedAnswer, type StreamJudge } from './reply.ts'
 /** An upstream may give up on a reader that keeps it waiting longer than this in total. */
 const slowReaderMs = 5_000
 
+/** What the reader of a stream gets, once more. */
+export interface StreamCopy {
+  push(piece: Uint8Array): void
+  /** @param isWhole all of it was well-formed */
+  end(isWhole: boolean): void
+}
+
 /**
  * A long answer that is judged while it is passed on. Its last piece is held back until the whole is
  * known to be well-formed; else the stream fails.
@@ -17,8 +24,9 @@ export class StreamedAnswer implements BodyStream, AsyncIterator<Uint8Array, und
   readonly head: readonly Uint8Array[] = []
   readonly length: number | null
   readonly behindBytes: number
+  readonly judge: StreamJudge | null
+  copy: StreamCopy | null = null
   readonly #source: AsyncIterator<Uint8Array, unknown>
-  readonly #judge: StreamJudge | null
   readonly #signal: CancelSignal
   readonly #clock: Clock
   readonly #ended: (cause: unknown) => void
@@ -46,7 +54,7 @@ export class StreamedAnswer implements BodyStream, AsyncIterator<Uint8Array, und
     this.length = judge ? judge.length : (body.length ?? null)
     this.behindBytes = body.behindBytes ?? 0
     this.#source = body[Symbol.asyncIterator]()
-    this.#judge = judge
+    this.judge = judge
     this.#signal = signal
     this.#clock = clock
     this.#ended = ended
@@ -86,9 +94,9 @@ export class StreamedAnswer implements BodyStream, AsyncIterator<Uint8Array, und
       this.#ready.push(...this.#held)
       this.#held = []
       if (result.done) {
-        this.#judge?.end()
+        this.judge?.end()
         this.#finish(null)
-      } else this.#take(this.#judge ? this.#judge.push(result.value) : [result.value])
+      } else this.#take(this.judge ? this.judge.push(result.value) : [result.value])
     } catch (cause) {
       this.#finish(cause)
     }
@@ -100,7 +108,8 @@ export class StreamedAnswer implements BodyStream, AsyncIterator<Uint8Array, und
   }
 
   #take(pieces: readonly Uint8Array[]): void {
-    if (this.#judge?.isLive) this.#ready.push(...pieces)
+    for (const piece of pieces) this.copy?.push(piece)
+    if (this.judge?.isLive) this.#ready.push(...pieces)
     else this.#held = pieces
   }
 
@@ -115,6 +124,7 @@ export class StreamedAnswer implements BodyStream, AsyncIterator<Uint8Array, und
     }
     this.#signal.removeEventListener('abort', this.#leave)
     this.#ended(cause)
+    this.copy?.end(cause === null)
   }
 }
 

@@ -8,7 +8,10 @@ import { RelayError } from '../../relay/errors.ts'
 import { ethereum, RelayFixture } from '../../relay/testing/relay-fixture.ts'
 import { dialects } from '../../upstream/dialect.ts'
 import type { ScriptedAnswer } from '../../upstream/testing/scripted-transport.ts'
+import { ByteBudget } from '../../bytes/byte-budget.ts'
+import type { BodyStream } from '../../upstream/wire.ts'
 import { withCache } from '../cache.ts'
+import { LongAnswers } from '../long-answers.ts'
 import { MemoryStore } from '../memory-store.ts'
 import type { SharedAnswers } from '../shared-store.ts'
 
@@ -53,6 +56,9 @@ export class CacheFixture extends RelayFixture {
   /** What a node answers to a question: a result, or something instead of one. */
   answering: Answering
   readonly store: MemoryStore
+  /** Answers that streamed, for a test to read. */
+  readonly streams: BodyStream[] = []
+  readonly budget = new ByteBudget(100_000_000)
   #head = 0
 
   constructor(answering: Answering, options: CacheFixtureOptions = {}) {
@@ -79,6 +85,7 @@ export class CacheFixture extends RelayFixture {
       dialect,
       clock,
       store,
+      long: new LongAnswers(this.budget),
       shared,
       policies,
       crossValidated: new Set(crossValidated),
@@ -121,6 +128,8 @@ export class CacheFixture extends RelayFixture {
     const call = makeJsonRpcCall(request, origin, 'guid', { iface, clock: this.clock })
     const seen = await this.relay(call).then(
       (reply) => {
+        const { body: given } = reply.incoming
+        if (!(given instanceof Uint8Array)) this.streams.push(given)
         const bytes = call.reader.bodyOf(reply.incoming)
         const text = bytes instanceof Uint8Array ? Buffer.from(bytes).toString() : 'a stream'
         return { text, upstream: reply.upstream }

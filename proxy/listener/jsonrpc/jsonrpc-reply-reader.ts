@@ -20,7 +20,13 @@ import {
   type WholeIncoming,
 } from '../../relay/reply.ts'
 import { errorWords } from '../../upstream/dialect.ts'
-import { mayBeWhole, type Body, type BodyStream, type Incoming } from '../../upstream/wire.ts'
+import {
+  assembled,
+  mayBeWhole,
+  type Body,
+  type BodyStream,
+  type Incoming,
+} from '../../upstream/wire.ts'
 import { JsonRpcReplyStream } from '../json-stream.ts'
 import { isIdOf } from './jsonrpc-request.ts'
 
@@ -102,7 +108,10 @@ export class JsonRpcReplyReader implements ReplyReader {
     const { body } = incoming
     // In URI style the id means nothing.
     const isOwn = id.start === id.end || isSame(this.ownId, body, id)
-    const own = isOwn ? incoming : { ...incoming, body: spliced(body, id, this.ownId) }
+    const whole = isOwn
+      ? assembled(body)
+      : assembled(body.subarray(0, id.start), this.ownId, body.subarray(id.end))
+    const own = { ...incoming, body: whole }
     this.#incoming = own
     this.#finding = result
     this.#foreignId = null
