@@ -6,27 +6,16 @@ import type { AgeClass } from '../config/types.ts'
 import type { CacheWhy } from '../relay/call.ts'
 
 /** Why a call has nothing to do with the cache, whatever the tip is; null for one that has. */
-export function whyNever({
-  known,
-  kind,
-  cacheable,
-  stateful,
-  waitsForBlock,
-  block,
-  deterministic,
-  byHash,
-}: Classification): CacheWhy | null {
+export function whyNever(asked: Classification): CacheWhy | null {
+  const { known, kind, cacheable, stateful, waitsForBlock, block, deterministic, byHash } = asked
   if (kind === 'write') return 'write'
   if (!known || kind !== 'read' || !cacheable || stateful !== null || waitsForBlock) return 'method'
-  if (
-    isPending(block) ||
-    (block.kind === 'range' && (isPending(block.from) || isPending(block.to)))
-  )
-    return 'pending'
+  if (isPending(block)) return 'pending'
   return block.kind === 'none' && !byHash && !deterministic ? 'block-unknown' : null
 }
 
 function isPending(point: Classification['block']): boolean {
+  if (point.kind === 'range') return isPending(point.from) || isPending(point.to)
   return point.kind === 'tag' && point.tag === 'pending'
 }
 

@@ -4,7 +4,7 @@ import { finalDistance } from '../chain/finality.ts'
 import type { Chain, ChainInterface } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { CachePolicy } from '../config/types.ts'
-import { type CacheWhy, type Call, type Directives, noDirectives } from '../relay/call.ts'
+import type { CacheWhy, Call } from '../relay/call.ts'
 import { CallAborted } from '../relay/errors.ts'
 import type { Relay } from '../relay/relay.ts'
 import type { Reply, StreamJudge } from '../relay/reply.ts'
@@ -18,7 +18,6 @@ import { answerOf, bytesOf, compact, type Entry, mayComeFrom, replyOf } from './
 import { type Flight, Flights, type Follower, hashOf } from './flights.ts'
 import { holdingOf } from './holding.ts'
 import { keyOf } from './key.ts'
-import type { LongAnswers } from './long-answers.ts'
 import { type Lifetimes, lifetimesOf } from './lifetimes.ts'
 import type { MemoryStore } from './memory-store.ts'
 import type { SharedEntry } from './entry-codec.ts'
@@ -31,7 +30,6 @@ export interface CacheOptions {
   readonly dialect: Dialect
   readonly clock: Clock
   readonly store: MemoryStore
-  readonly long: LongAnswers
   /** The store of all replicas; null: there is none. */
   readonly shared: SharedAnswers | null
   /** Those of this chain and interface. */
@@ -60,11 +58,10 @@ class CachedRelay {
   #headers: HeaderList = []
 
   constructor(relay: Relay, options: CacheOptions) {
-    const { chain, iface, pool, policies, scope } = options
+    const { chain, iface, pool, policies, scope, shared, clock } = options
     this.#relay = relay
     this.#options = options
     this.#scope = `${chain.id} ${iface.apiInterface} ${scope}`
-    const { shared, clock } = options
     this.#branch = new Branch(pool.upstreams, () => void this.#shared?.reorged())
     this.#shared =
       shared && new SharedStore(shared, clock, this.#scope, () => this.#branch.changed())
@@ -101,30 +98,29 @@ class CachedRelay {
       followers: null,
       next: null,
     }
-    if (refreshCache || !isPlain(call)) {
-      journal.cache = { verdict: refreshCache ? 'refresh' : 'miss', ageClass, why: null }
-      return this.#ask(call, flight)
-    }
+    journal.cache = { verdict: refreshCache ? 'refresh' : 'miss', ageClass, why: null }
+    if (refreshCache || !isPlain(call)) return this.#ask(call, flight)
     const first = this.#flights.get(flight)
     const payload = call.payload ?? new Uint8Array(0)
     if (first !== null && mayFollow(payload, first, flight)) {
       journal.cache = { verdict: 'coalesced', ageClass, why: null }
       return new Promise((resolve, reject) => {
-        first.followers ??= []
-        first.followers.push({ call, resolve, reject })
+        ;(first.followers ??= []).push({ call, resolve, reject })
       })
     }
-    journal.cache = { verdict: 'miss', ageClass, why: null }
     flight.payload = payload
     this.#flights.add(flight)
     return this.#ask(call, flight)
   }
 
   #whyNot({ asked, request, journal, directives }: Call): CacheWhy | null {
-    const why = whyNever(asked) ?? (directives === noDirectives ? null : whyNotFor(directives))
-    if (why !== null) return why
-    const { crossValidated } = this.#options
-    if (crossValidated.size > 0 && crossValidated.has(asked.method)) return 'cross-validation'
+    const never = whyNever(asked)
+    if (never !== null) return never
+    const { stickiness, crossValidation, minBlock } = directives
+    if (crossValidation !== null || this.#options.crossValidated.has(asked.method))
+      return 'cross-validation'
+    if (stickiness !== null) return 'session'
+    if (minBlock !== null) return 'min-block'
     if (journal.mayStream || request.verb === 'HEAD') return 'method'
     const { finalized, latest, 'near-head': nearHead } = this.#lifetimes(asked.method)
     return finalized + latest + nearHead === 0 ? 'policy' : null
@@ -184,11 +180,10 @@ class CachedRelay {
     if (journal.cache && reorgs === null) journal.cache = { ...journal.cache, why: 'store-down' }
     flight.reorgs = reorgs
     if (entry === null) return this.#relay(call)
-    const { ageClass, expiresWallMs, reorgs: _, ...rest } = entry
-    journal.cache = { verdict: 'hit', ageClass, why: null }
-    const leftMs = expiresWallMs - clock.wallMs()
+    journal.cache = { verdict: 'hit', ageClass: entry.ageClass, why: null }
+    const leftMs = entry.expiresWallMs - clock.wallMs()
     const { key, hash, branch } = flight
-    const kept = { ...rest, key, ageClass, expiresMs: clock.nowMs() + leftMs, branch }
+    const kept = { ...entry, key, branch, expiresMs: clock.nowMs() + leftMs }
     // The clocks of replicas differ by more than others are kept for.
     if (entry.head < 0 && leftMs > 0) store.set(hash, kept)
     return replyOf(kept, call)
@@ -199,26 +194,19 @@ class CachedRelay {
    * @returns whether it may come to that: one that does not hold for long would only drive out others
    */
   #copies(call: Call, reply: Reply, flight: Flight): boolean {
-    const { incoming, refusal } = reply
-    const { body } = incoming
-    if (!(body instanceof StreamedAnswer) || refusal !== null) return false
-    const { judge } = body
+    const { body } = reply.incoming
     const isFinal = call.journal.cache?.ageClass === 'finalized'
-    if (!isFinal || judge === null || this.#lifetimes(call.asked.method).finalized === 0)
-      return false
-    const { long, store } = this.#options
-    return long.copy(body, store.maxEntryBytes, (bytes) => {
-      this.#keep(call, { ...reply, incoming: { ...incoming, body: bytes } }, flight, judge)
+    const isKept = isFinal && this.#lifetimes(call.asked.method).finalized > 0
+    if (!(body instanceof StreamedAnswer) || !body.judge || reply.refusal || !isKept) return false
+    const { judge } = body
+    return this.#options.store.copy(body, (bytes) => {
+      const incoming = { ...reply.incoming, body: bytes }
+      this.#keep(call, { ...reply, incoming }, flight, judge)
     })
   }
 
   /** @returns why the answer is not kept, or not for long; null when it is */
-  #keep(
-    call: Call,
-    reply: Reply,
-    flight: Flight,
-    judge: StreamJudge | null = null,
-  ): CacheWhy | null {
+  #keep(call: Call, reply: Reply, flight: Flight, judge?: StreamJudge): CacheWhy | null {
     const { store, dialect, clock } = this.#options
     const finding = judge ? undefined : call.reader.findingOf?.(reply.incoming)
     if (finding?.kind === 'result' && finding.parsed !== undefined)
@@ -231,22 +219,15 @@ class CachedRelay {
     if (ttlMs === 0) return 'policy'
     const answer = answerOf(reply, call, judge)
     if (answer === null) return 'error'
-    const entry = {
-      ...answer,
-      key: flight.key,
-      headers: this.#headersOf(answer.headers),
-      body: compact(bytesOf(answer)),
-      ageClass,
-      expiresMs: Math.ceil(clock.nowMs() + ttlMs),
-      head: ageClass === 'finalized' && !isEmpty ? -1 : flight.head,
-      branch: flight.branch,
-    }
-    if (this.#shared && flight.reorgs !== null) {
-      const { key: _, branch: __, expiresMs: ___, ...shared } = entry
-      const expiresWallMs = clock.wallMs() + ttlMs
-      void this.#shared.keep(flight.key, { ...shared, reorgs: flight.reorgs, expiresWallMs }, ttlMs)
-    }
-    if (!store.set(flight.hash, entry)) return 'too-large'
+    const { key, hash, branch, reorgs } = flight
+    const headers = this.#headersOf(answer.headers)
+    const head = ageClass === 'finalized' && !isEmpty ? -1 : flight.head
+    const kept = { ...answer, headers, body: compact(bytesOf(answer)), ageClass, head }
+    const expiresWallMs = clock.wallMs() + ttlMs
+    if (this.#shared && reorgs !== null)
+      void this.#shared.keep(key, { ...kept, reorgs, expiresWallMs }, ttlMs)
+    const expiresMs = Math.ceil(clock.nowMs() + ttlMs)
+    if (!store.set(hash, { ...kept, key, branch, expiresMs })) return 'too-large'
     return isEmpty ? 'empty' : null
   }
 
@@ -271,12 +252,10 @@ class CachedRelay {
   #share(followers: readonly Follower[], reply: Reply, call: Call): void {
     const answer = answerOf(reply, call)
     for (const { call: each, resolve } of followers) {
-      if (answer !== null) resolve(replyOf(answer, each))
-      else {
-        const { cache } = each.journal
-        each.journal.cache = cache && { ...cache, verdict: 'miss', why: 'too-large' }
-        resolve(this.#relay(each))
-      }
+      const { cache } = each.journal
+      if (answer === null && cache)
+        each.journal.cache = { ...cache, verdict: 'miss', why: 'too-large' }
+      resolve(answer === null ? this.#relay(each) : replyOf(answer, each))
     }
   }
 }
@@ -285,13 +264,6 @@ class CachedRelay {
 function mayFollow(payload: Uint8Array, first: Flight, { head, branch }: Flight): boolean {
   if (first.payload === null || first.head < head || first.branch !== branch) return false
   return Buffer.compare(payload, first.payload) === 0
-}
-
-/** The client asks for an answer of certain upstreams, or of several. */
-function whyNotFor({ stickiness, crossValidation, minBlock }: Directives): CacheWhy | null {
-  if (crossValidation !== null) return 'cross-validation'
-  if (stickiness !== null) return 'session'
-  return minBlock === null ? null : 'min-block'
 }
 
 /** It asks for nothing of its own: its answer, its errors and its time are those of any other call. */

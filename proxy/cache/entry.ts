@@ -4,8 +4,8 @@ import type { FailureClass } from '../chain/failure-table.ts'
 import type { AgeClass } from '../config/types.ts'
 import { bufferOf, type Span } from '../json/scanner.ts'
 import type { Call, Directives } from '../relay/call.ts'
-import type { Reply, StreamJudge } from '../relay/reply.ts'
-import { assembled, type HeaderList } from '../upstream/wire.ts'
+import { assembled, type Reply, type StreamJudge } from '../relay/reply.ts'
+import type { HeaderList } from '../upstream/wire.ts'
 
 /** An answer as any call may get it that asks the same. */
 export interface Answer {
@@ -43,7 +43,7 @@ const noTrailers: HeaderList = []
 export function answerOf(
   { incoming, upstream, refusal, latestBlock }: Reply,
   { reader }: Call,
-  judge: StreamJudge | null = null,
+  judge?: StreamJudge,
 ): Answer | null {
   const { status, headers, body } = incoming
   if (!(body instanceof Uint8Array)) return null

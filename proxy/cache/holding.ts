@@ -31,12 +31,8 @@ export function holdingOf(call: Call, reply: Reply, moment: Moment, dialect: Dia
   const { incoming, refusal, latestBlock } = reply
   const { body, status } = incoming
   if (!(body instanceof Uint8Array)) return 'too-large'
-  if (
-    status !== 200 ||
-    (refusal !== null && !isFunctionOfCall(refusal)) ||
-    !isBelieved(call, reply)
-  )
-    return 'error'
+  const isOwn = refusal === null || isFunctionOfCall(refusal)
+  if (status !== 200 || !isOwn || !isBelieved(call, reply)) return 'error'
   const ageClass = ageClassOf(asked, moment.tip, moment.distance)
   if (ageClass === null) return 'block-unknown'
   const has = (block: number) => latestBlock !== null && latestBlock >= block
@@ -70,11 +66,8 @@ function isBelieved({ journal }: Call, { upstream, refusal }: Reply): boolean {
   const made = journal.attempts.findLast(
     (each) => each.upstream === upstream && each.result !== 'aborted',
   )
-  return (
-    made !== undefined &&
-    !made.missedBlock &&
-    made.result === (refusal === null ? 'answer' : 'node-error')
-  )
+  const expected = refusal === null ? 'answer' : 'node-error'
+  return made !== undefined && !made.missedBlock && made.result === expected
 }
 
 function isNull({ reader }: Call, body: Uint8Array): boolean {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { hash } from 'node:crypto'
+import { canonicalParams } from '../json/canonical-params.ts'
 import { bufferOf } from '../json/scanner.ts'
 import type { Call } from '../relay/call.ts'
 import type { HeaderList } from '../upstream/wire.ts'
-import { canonicalParams } from './canonical-params.ts'
 
 /** A longer text is kept as its digest. */
 const maxKeyLength = 512
-/** A longer request that is not JSON is not looked at. */
+/** A longer request is not looked at. */
 const maxBodyBytes = 64 * 1024
 
 /**

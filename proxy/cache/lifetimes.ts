@@ -5,34 +5,27 @@ import type { AgeClass, CachePolicy } from '../config/types.ts'
 /** How long answers of each class are kept, in milliseconds; 0: not at all. */
 export type Lifetimes = Readonly<Record<AgeClass, number>>
 
-/** Of answers that move with the chain, and of those that say that something is not there yet. */
-const latestMs = 500
-
-const usual = { finalized: 60 * 60_000, latest: latestMs }
-
 /** How long the answers to each method of one chain and interface are kept: by the first policy that fits, or as usual. */
 export function lifetimesOf(
   policies: readonly CachePolicy[],
   blockTimeMs: number,
 ): (method: string) => Lifetimes {
-  const known = new Map<string, Lifetimes>()
+  // 500 ms: also of answers that say that something is not there yet.
+  const latest = Math.min(500, blockTimeMs)
+  const usual = { finalized: 60 * 60_000, 'near-head': blockTimeMs, latest }
   const rows = policies.map((policy) => ({ ...policy, pattern: patternOf(policy.method) }))
+  const of = (method: string, ageClass: AgeClass) => {
+    const fits = rows.filter(({ pattern }) => pattern.test(method))
+    const row = fits.find((each) => (each.ageClass ?? ageClass) === ageClass)
+    return row === undefined ? usual[ageClass] : (row.ttlMs ?? 0)
+  }
+  const known = new Map<string, Lifetimes>()
   return (method) => {
     let lifetimes = known.get(method)
-    if (lifetimes === undefined) {
-      const of = (ageClass: AgeClass, usualMs: number) => {
-        const row = rows.find(
-          (each) => each.pattern.test(method) && (each.ageClass ?? ageClass) === ageClass,
-        )
-        return row === undefined ? usualMs : (row.ttlMs ?? 0)
-      }
-      lifetimes = {
-        finalized: of('finalized', usual.finalized),
-        'near-head': of('near-head', blockTimeMs),
-        latest: of('latest', Math.min(usual.latest, blockTimeMs)),
-      }
-      known.set(method, lifetimes)
-    }
+    if (lifetimes) return lifetimes
+    const [finalized, nearHead] = [of(method, 'finalized'), of(method, 'near-head')]
+    lifetimes = { finalized, 'near-head': nearHead, latest: of(method, 'latest') }
+    known.set(method, lifetimes)
     return lifetimes
   }
 }

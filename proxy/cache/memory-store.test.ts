@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
+import { ByteBudget } from '../bytes/byte-budget.ts'
 import type { Entry } from './entry.ts'
 import { hashOf } from './flights.ts'
 import { MemoryStore } from './memory-store.ts'
@@ -11,7 +12,7 @@ test.each([
 ])('a key never has the answer $kind of another key with its hash', ({ head }) => {
   const [one, other] = ['Aa', 'BB'] as const
   expect(hashOf(one)).toBe(hashOf(other))
-  const store = new MemoryStore(1024 * 1024)
+  const store = new MemoryStore(1024 * 1024, new ByteBudget(Infinity))
   store.set(hashOf(one), entryOf(one, head))
   expect(store.get(one, hashOf(one))?.key).toBe(one)
   expect(store.get(other, hashOf(other))).toBeUndefined()

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { LRUCache } from 'lru-cache'
-import { nodeLimits } from '../bytes/limits.ts'
+import { type ByteBudget, Held } from '../bytes/byte-budget.ts'
+import { budgetLimits, nodeLimits } from '../bytes/limits.ts'
+import type { StreamedAnswer } from '../relay/streamed-answer.ts'
 import type { Entry } from './entry.ts'
 
 /** What an entry takes beside its bytes and its key. */
@@ -17,10 +19,16 @@ const passingShare = 1 / 8
 export class MemoryStore {
   readonly #final: LRUCache<number, Entry>
   readonly #passing: Generations
-  readonly maxEntryBytes: number
+  readonly #maxEntryBytes: number
+  readonly #budget: ByteBudget
+  /** Copies that are being made. */
+  readonly #copies: Held
   #evictions = 0
 
-  constructor(maxBytes: number) {
+  /** @param budget of the process, of which copies take a part until they are entries */
+  constructor(maxBytes: number, budget: ByteBudget) {
+    this.#budget = budget
+    this.#copies = new Held(budget)
     this.#passing = new Generations(maxBytes * passingShare)
     this.#final = new LRUCache({
       maxSize: Math.max(1, Math.floor(maxBytes * (1 - passingShare))),
@@ -29,7 +37,7 @@ export class MemoryStore {
       },
     })
     // One answer must not drive out most others.
-    this.maxEntryBytes = Math.min(maxBytes / 16, nodeLimits.wholeBytes)
+    this.#maxEntryBytes = Math.min(maxBytes / 16, nodeLimits.wholeBytes)
   }
 
   get bytes(): number {
@@ -53,12 +61,38 @@ export class MemoryStore {
   /** @returns whether there is room for one of its size */
   set(hash: number, entry: Entry): boolean {
     const size = entry.body.length + entry.key.length + overheadBytes
-    if (size > this.maxEntryBytes) return false
+    if (size > this.#maxEntryBytes) return false
     if (entry.head >= 0) this.#passing.set(hash, entry, size)
     else {
       // What is not final is looked for first.
       this.#passing.delete(hash)
       this.#final.set(hash, entry, { size })
+    }
+    return true
+  }
+
+  /**
+   * Copies an answer that streams while its client reads it, which may take as long as it likes.
+   * @param whole gets all of it, unless it breaks off or there is no room
+   * @returns false where there is none at the beginning
+   */
+  copy(answer: StreamedAnswer, whole: (bytes: Uint8Array) => void): boolean {
+    const [budget, copies] = [this.#budget, this.#copies]
+    const maxCopiesBytes = budget.maxBytes * budgetLimits.copyShare
+    const hasRoom = (bytes: number) =>
+      bytes <= this.#maxEntryBytes && !budget.isTight && copies.heldBytes < maxCopiesBytes
+    if (!hasRoom(answer.length ?? 0)) return false
+    const pieces: Uint8Array[] = []
+    let bytes = 0
+    answer.copy = (piece) => {
+      if (piece instanceof Uint8Array && hasRoom(bytes + piece.length)) {
+        bytes += piece.length
+        copies.hold(piece.length)
+        return void pieces.push(piece)
+      }
+      answer.copy = null
+      copies.hold(-bytes)
+      if (piece === null) whole(Buffer.concat(pieces))
     }
     return true
   }

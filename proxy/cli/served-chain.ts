@@ -51,7 +51,7 @@ export interface ServedChainParts {
   /** Where replicas note transactions; null: each for itself. */
   readonly sent?: SentStore | null
   /** Where answers are kept; null: nowhere. */
-  readonly cache: Pick<CacheOptions, 'store' | 'long' | 'shared'> | null
+  readonly cache: Pick<CacheOptions, 'store' | 'shared'> | null
   /** A stop has begun: `GET /health` sends clients elsewhere. */
   readonly isDraining: () => boolean
 }

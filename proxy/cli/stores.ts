@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ByteBudget } from '../bytes/byte-budget.ts'
-import { LongAnswers } from '../cache/long-answers.ts'
 import { MemoryStore } from '../cache/memory-store.ts'
 import { lookupTimeoutMs, type SharedAnswers } from '../cache/shared-store.ts'
 import type { Clock } from '../clock/clock.ts'
@@ -77,7 +76,7 @@ export function createCache(
   const up = 'answers are shared between replicas again'
   const keys = cache.isShared ? open(parts, parts.stores.answers, lookupTimeoutMs, down, up) : null
   const shared: SharedAnswers | null = keys && { keys, figures: { failures: 0, broken: 0 } }
-  return { store: new MemoryStore(cache.maxBytes), long: new LongAnswers(parts.budget), shared }
+  return { store: new MemoryStore(cache.maxBytes, parts.budget), shared }
 }
 
 /** How long a request of a session waits for the store. */

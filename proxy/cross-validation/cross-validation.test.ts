@@ -197,7 +197,10 @@ describe('three upstreams of which two must agree', () => {
     await fixture.validate()
     fixture.transport('b').play(() => result('0x3'))
     await fixture.validate()
-    expect(fixture.outcomes).toEqual([null, 'no-agreement'])
+    for (const each of ['a', 'b']) fixture.transport(each).play(() => ({ fault: 'refused' }))
+    await fixture.validate()
+    const reasons = ['no-agreement', 'insufficient-responses']
+    expect(fixture.outcomes).toEqual([null, ...reasons])
   })
 })
 

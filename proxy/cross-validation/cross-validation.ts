@@ -76,10 +76,9 @@ class CrossValidation {
       await this.#enough(call, participants)
       return this.#conclude(call, await new FanOut({ ...options, participants }).run())
     } catch (error) {
-      const { insufficientCapacity, insufficientCapacityAsked, insufficientGroups } = errorKinds
-      const early = [insufficientCapacity, insufficientCapacityAsked, insufficientGroups]
-      if (error instanceof RelayError && early.includes(error.kind))
-        this.#note(call, { agreeing: [], disagreeing: [], all: [], failure: error.kind.reason })
+      const failure = error instanceof RelayError ? error.kind.reason : ''
+      if (/^insufficient-(?:capacity|groups)$/.test(failure))
+        this.#note(call, { agreeing: [], disagreeing: [], all: [], failure })
       throw error
     }
   }

@@ -53,9 +53,9 @@ export interface Result {
 
 /**
  * Asks several upstreams the same and counts their votes. One that fails, is limited, or is late is replaced while
- * another may be asked; a late one may still vote.
+ * another may be asked; a late one may still vote. It holds the answers until there is one for the client.
  */
-export class FanOut {
+export class FanOut extends Held {
   readonly #options: FanOutOptions
   #call: Call
   readonly #result = Promise.withResolvers<Result>()
@@ -63,15 +63,13 @@ export class FanOut {
   readonly #ballots: Ballot[] = []
   /** Errors that another upstream might not return. */
   readonly #weak: Ballot[] = []
-  /** The answers, until there is one for the client. */
-  readonly #held: Held
   #isOver = false
   readonly #leave = () => this.#fail(new CallAborted())
 
   constructor(options: FanOutOptions) {
+    super(options.budget)
     this.#options = options
     this.#call = options.call
-    this.#held = new Held(options.budget)
   }
 
   /** @throws CallAborted when the client left */
@@ -108,10 +106,9 @@ export class FanOut {
     relay({ ...call, directives, signal: participant.cancellation, journal })
       .then((reply) => this.#received(participant, reply))
       .catch((error: unknown) => {
-        const isFull = error instanceof RelayError && error.kind === errorKinds.overloaded
-        const isAbsent =
-          error instanceof RelayError || error instanceof CallAborted || isStreamFailure(error)
-        if (isAbsent && !isFull) this.#lost(participant, 'absent')
+        const isUnanswered = error instanceof RelayError && error.kind !== errorKinds.overloaded
+        if (isUnanswered || error instanceof CallAborted || isStreamFailure(error))
+          this.#lost(participant, 'absent')
         else this.#fail(error)
       })
   }
@@ -125,10 +122,9 @@ export class FanOut {
       return this.#lost(participant, 'absent')
     }
     // Longer answers are not compared: their upstreams are absent.
-    const { budget } = this.#options
-    const body = await wholeBody(incoming.body, nodeLimits.wholeBytes, budget, overloaded)
+    const body = await wholeBody(incoming.body, nodeLimits.wholeBytes, this.budget, overloaded)
     if (this.#isOver || body === null) return this.#lost(participant, 'absent')
-    this.#held.hold(body.length)
+    this.hold(body.length)
     const ballot = this.#ballotOf(participant.upstream, reply, body)
     if (rank < 5) this.#weak.push(ballot)
     if (rank < 5) return this.#lost(participant, 'absent')
@@ -191,7 +187,7 @@ export class FanOut {
   #close(): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#held.finish()
+    this.finish()
     this.#call.signal.removeEventListener('abort', this.#leave)
     for (const { cancellation, cancelLateness, journal } of this.#all) {
       cancelLateness()

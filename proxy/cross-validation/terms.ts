@@ -65,11 +65,8 @@ export function isMandatory(policy: PolicyConfig): boolean {
 function agreementOf(policy: PolicyConfig | typeof noPolicy): number {
   const { agreement, participants, minGroups, perGroupQuorum } = policy
   const minGrouped = minGroups * perGroupQuorum
-  return (
-    agreement ||
-    (participants && Math.floor(participants / 2) + 1) ||
-    (minGrouped > 1 ? minGrouped : 0)
-  )
+  const majority = participants && Math.floor(participants / 2) + 1
+  return agreement || majority || (minGrouped > 1 ? minGrouped : 0)
 }
 
 const forbidden = 'may not be cross-validated at the wish of callers'

@@ -61,13 +61,14 @@ export class JsonRpcReplyStream extends JsonStream {
   readonly #sentId: Buffer | null
   readonly #ownId: Buffer
   readonly #isError: boolean
-  #ownIdGiven = false
+  ownId: Span | null
 
   /** Ids are JSON, as in `JsonRpcReplyReader`. */
   constructor(sentId: Buffer | null, ownId: Buffer, body: BodyStream) {
     const keepBytes = sentId ? sentId.length + spareIdBytes : 0
     super(body, new JsonTracker(['"id"', '"result"', '"error"'], keepBytes))
     this.#sentId = sentId
+    this.ownId = sentId === null ? { start: 0, end: 0 } : null
     this.#ownId = ownId
     this.#isError = this.#has('"error"')
   }
@@ -84,12 +85,6 @@ export class JsonRpcReplyStream extends JsonStream {
     const id = this.#id
     if (declared === null || id === null) return null
     return declared + this.#ownId.length - (id.end - id.start)
-  }
-
-  get ownId(): Span | null {
-    if (this.#sentId === null) return { start: 0, end: 0 }
-    const id = this.#id
-    return id && { start: id.start, end: id.start + this.#ownId.length }
   }
 
   override get problem(): string | null {
@@ -109,11 +104,11 @@ export class JsonRpcReplyStream extends JsonStream {
     const id = this.tracker.members.get('"id"')
     const to = from + chunk.length
     // More of the head was read than was passed on.
-    if (!id || this.#sentId === null || this.#ownIdGiven || id.start >= to) return [chunk]
+    if (!id || this.ownId !== null || id.start >= to) return [chunk]
     // It may have begun in an earlier chunk.
     const before = chunk.subarray(0, Math.max(id.start - from, 0))
     if (id.end < 0 || id.end > to) return [before].filter(isNotEmpty)
-    this.#ownIdGiven = true
+    this.ownId = { start: id.start, end: id.start + this.#ownId.length }
     return [before, this.#ownId, chunk.subarray(id.end - from)].filter(isNotEmpty)
   }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { nodeLimits } from '../bytes/limits.ts'
 import type { FailureClass, NodeError } from '../chain/failure-table.ts'
 import type { Span } from '../json/scanner.ts'
 import type { Incoming } from '../upstream/wire.ts'
@@ -64,6 +65,20 @@ export interface ReplyReader {
 
 /** An answer whose bytes are all here. */
 export type WholeIncoming = Incoming & { readonly body: Uint8Array }
+
+/** An answer that is here: where it is long, as a stream, so that a client may read it as slowly as any other. */
+export function assembled(...parts: readonly [Uint8Array, ...Uint8Array[]]): Incoming['body'] {
+  const { collectedBytes, unreadBytes } = nodeLimits
+  let length = 0
+  for (const part of parts) length += part.length
+  if (length <= collectedBytes) return parts.length === 1 ? parts[0] : Buffer.concat(parts)
+  async function* pieces() {
+    for (const part of parts)
+      for (let at = 0; at < part.length; at += unreadBytes)
+        yield part.subarray(at, at + unreadBytes)
+  }
+  return { head: [], length, [Symbol.asyncIterator]: pieces }
+}
 
 /** Judges a long answer while it is passed on, from its beginning. */
 export interface StreamJudge {

@@ -8,13 +8,6 @@ import { MalformedAnswer, type StreamJudge } from './reply.ts'
 /** An upstream may give up on a reader that keeps it waiting longer than this in total. */
 const slowReaderMs = 5_000
 
-/** What the reader of a stream gets, once more. */
-export interface StreamCopy {
-  push(piece: Uint8Array): void
-  /** @param isWhole all of it was well-formed */
-  end(isWhole: boolean): void
-}
-
 /**
  * A long answer that is judged while it is passed on. Its last piece is held back until the whole is
  * known to be well-formed; else the stream fails.
@@ -25,7 +18,8 @@ export class StreamedAnswer implements BodyStream, AsyncIterator<Uint8Array, und
   readonly length: number | null
   readonly behindBytes: number
   readonly judge: StreamJudge | null
-  copy: StreamCopy | null = null
+  /** Gets what the reader gets; at last null, or why it failed. */
+  copy: ((piece: Uint8Array | Error | null) => void) | null = null
   readonly #source: AsyncIterator<Uint8Array, unknown>
   readonly #signal: CancelSignal
   readonly #clock: Clock
@@ -108,7 +102,7 @@ export class StreamedAnswer implements BodyStream, AsyncIterator<Uint8Array, und
   }
 
   #take(pieces: readonly Uint8Array[]): void {
-    for (const piece of pieces) this.copy?.push(piece)
+    for (const piece of pieces) this.copy?.(piece)
     if (this.judge?.isLive) this.#ready.push(...pieces)
     else this.#held = pieces
   }
@@ -124,7 +118,7 @@ export class StreamedAnswer implements BodyStream, AsyncIterator<Uint8Array, und
     }
     this.#signal.removeEventListener('abort', this.#leave)
     this.#ended(cause)
-    this.copy?.end(cause === null)
+    this.copy?.(this.#cause)
   }
 }
 

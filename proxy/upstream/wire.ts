@@ -3,7 +3,6 @@
 import type { Writable } from 'node:stream'
 import { ByteBudget } from '../bytes/byte-budget.ts'
 import { GrowingBuffer } from '../bytes/growing-buffer.ts'
-import { nodeLimits } from '../bytes/limits.ts'
 import type { TransportFault } from '../chain/failure-table.ts'
 import type { CancelSignal } from '../clock/cancellation.ts'
 
@@ -159,20 +158,6 @@ export function header(headers: HeaderList, name: string): string | null {
 /** Releases a stream that will not be read; bytes need no such thing. */
 export function release(body: Body): void {
   if (!(body instanceof Uint8Array)) void body[Symbol.asyncIterator]().return?.()
-}
-
-/** An answer that is here: where it is long, as a stream, so that a client may read it as slowly as any other. */
-export function assembled(...parts: readonly [Uint8Array, ...Uint8Array[]]): Incoming['body'] {
-  const { collectedBytes, unreadBytes } = nodeLimits
-  let length = 0
-  for (const part of parts) length += part.length
-  if (length <= collectedBytes) return parts.length === 1 ? parts[0] : Buffer.concat(parts)
-  async function* pieces() {
-    for (const part of parts)
-      for (let at = 0; at < part.length; at += unreadBytes)
-        yield part.subarray(at, at + unreadBytes)
-  }
-  return { head: [], length, [Symbol.asyncIterator]: pieces }
 }
 
 /** Waits until the other end has taken all that was written, or is gone. */

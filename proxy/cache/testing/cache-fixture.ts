@@ -11,7 +11,6 @@ import type { ScriptedAnswer } from '../../upstream/testing/scripted-transport.t
 import { ByteBudget } from '../../bytes/byte-budget.ts'
 import type { BodyStream } from '../../upstream/wire.ts'
 import { withCache } from '../cache.ts'
-import { LongAnswers } from '../long-answers.ts'
 import { MemoryStore } from '../memory-store.ts'
 import type { SharedAnswers } from '../shared-store.ts'
 
@@ -73,7 +72,7 @@ export class CacheFixture extends RelayFixture {
     })
     super(chain, iface, Object.fromEntries([...nodes].map((name) => [name, script(name)])))
     this.answering = answering
-    this.store = new MemoryStore(maxBytes)
+    this.store = new MemoryStore(maxBytes, this.budget)
     const { pool, clock, store } = this
     const scope = 'core'
     const dialect = dialects.jsonrpc
@@ -85,7 +84,6 @@ export class CacheFixture extends RelayFixture {
       dialect,
       clock,
       store,
-      long: new LongAnswers(this.budget),
       shared,
       policies,
       crossValidated: new Set(crossValidated),

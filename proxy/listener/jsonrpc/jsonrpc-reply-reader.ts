@@ -14,19 +14,14 @@ import {
 } from '../../json/scanner.ts'
 import { spliced } from '../../json/place.ts'
 import {
+  assembled,
   type Finding,
   maxMessageLength,
   type ReplyReader,
   type WholeIncoming,
 } from '../../relay/reply.ts'
 import { errorWords } from '../../upstream/dialect.ts'
-import {
-  assembled,
-  mayBeWhole,
-  type Body,
-  type BodyStream,
-  type Incoming,
-} from '../../upstream/wire.ts'
+import { mayBeWhole, type Body, type BodyStream, type Incoming } from '../../upstream/wire.ts'
 import { JsonRpcReplyStream } from '../json-stream.ts'
 import { isIdOf } from './jsonrpc-request.ts'
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { bufferOf, Cursor, spaceEnd } from '../json/scanner.ts'
+import { bufferOf, Cursor, spaceEnd } from './scanner.ts'
 
 /** Nested deeper, or longer, it has no canonical form. */
 const maxNesting = 32
