@@ -6,6 +6,7 @@ import { gunzipSync } from 'node:zlib'
 import { request as send } from 'undici'
 import { expect, test } from 'vitest'
 import { WebSocket } from 'ws'
+import { ServedCache } from '../../proxy/cache-server/testing/served-cache.ts'
 import { waitUntil } from '../processes/wait-until.ts'
 import { MirrorNode } from '../rest/mirror-node.ts'
 import { serveRouter } from './served-router.ts'
@@ -20,7 +21,7 @@ const result = JSON.stringify(
 const textOf = (id: unknown) => `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`
 
 /** A router with a cache before a node whose answers have 4 MiB, with a length or in chunks; some break off. */
-async function served(stack: AsyncDisposableStack) {
+async function served(stack: AsyncDisposableStack, settings: object = {}) {
   let asked = 0
   let answers: 'whole' | 'chunked' | 'cut' | 'malformed' = 'whole'
   const node = stack.use(
@@ -40,16 +41,18 @@ async function served(stack: AsyncDisposableStack) {
       })
     }).start(),
   )
-  const router = stack.use(
-    await serveRouter({
-      primaries: [node],
-      urlSettings: { node: { 'skip-verifications': ['*'] } },
-      settings: { 'cache-bytes': '256MiB' },
-    }),
-  )
-  const ask = async (id: unknown, block: string, headers: Record<string, string> = {}) => {
+  const start = async () =>
+    stack.use(
+      await serveRouter({
+        primaries: [node],
+        urlSettings: { node: { 'skip-verifications': ['*'] } },
+        settings: { 'cache-bytes': '256MiB', ...settings },
+      }),
+    )
+  const router = await start()
+  const ask = async (id: unknown, block: string, headers = {}, at = router) => {
     const body = question(id, block)
-    const reply = await send(router.url, { method: 'POST', body, headers })
+    const reply = await send(at.url, { method: 'POST', body, headers })
     const bytes = Buffer.from(await reply.body.arrayBuffer())
     return { bytes, headers: reply.headers, cache: reply.headers['rpc-cache'] }
   }
@@ -57,7 +60,7 @@ async function served(stack: AsyncDisposableStack) {
     Promise.resolve(router.pool.tip !== null),
   )
   return {
-    ...{ router, ask },
+    ...{ router, ask, start },
     asked: () => asked,
     become: (next: typeof answers) => (answers = next),
   }
@@ -103,6 +106,29 @@ test('a hit of 4 MiB over a WebSocket', async () => {
   socket.send(question('ws', '0x2'))
   expect((await answered).equals(Buffer.from(textOf('ws')))).toBe(true)
   expect(asked()).toBe(1)
+})
+
+test('replicas share it, and those that wait for it have it as well', async () => {
+  await using stack = new AsyncDisposableStack()
+  const cache = stack.use(await new ServedCache(64 * mebibyte).start())
+  const settings = { 'cache-be': `127.0.0.1:${cache.port}` }
+  const { ask, asked, start } = await served(stack, settings)
+  const other = await start()
+  let block = 1
+  // The store has 50 ms, which a busy machine may need for itself.
+  await waitUntil('another replica has it', 30_000, signal, async () => {
+    const at = `0x${(block += 1).toString(16)}`
+    const [count, bytes] = [asked(), cache.shelf.bytes]
+    await ask(1, at)
+    const isKept = () => Promise.resolve(cache.shelf.bytes > bytes)
+    await waitUntil('the store has it', 2_000, signal, isKept)
+    const both = await Promise.all([ask(2, at, {}, other), ask(3, at, {}, other)])
+    const areRight = both.map(({ bytes: text }, index) =>
+      text.equals(Buffer.from(textOf(index + 2))),
+    )
+    expect(areRight).toEqual([true, true])
+    return asked() === count + 1
+  })
 })
 
 test.each(['cut', 'malformed'] as const)('an answer that is %s is not kept', async (form) => {

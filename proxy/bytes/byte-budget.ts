@@ -81,7 +81,7 @@ export class ByteBudget {
 
 /** What counts in the budget until it is released, or what a client keeps waiting of it. */
 export class Held implements WaitsForClient {
-  protected readonly budget: ByteBudget
+  readonly budget: ByteBudget
   heldBytes = 0
   #isOver = false
 

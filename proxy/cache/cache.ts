@@ -148,7 +148,7 @@ class CachedRelay {
         const { cache } = call.journal
         if (why !== null) this.#drop(flight)
         if (why !== null && cache) call.journal.cache = { ...cache, why }
-        if (flight.followers) this.#share(flight.followers, reply, call)
+        if (flight.followers) this.#share(flight.followers, reply, call, isHit)
         return reply
       },
       (error: unknown) => {
@@ -241,21 +241,20 @@ class CachedRelay {
       if (name === 'content-type' || responseHeaders.has(name))
         passedOn.push(name, headers[at + 1] as string)
     }
-    const last = this.#headers
-    const isSame =
-      passedOn.length === last.length && passedOn.every((each, at) => each === last[at])
-    if (!isSame) this.#headers = passedOn
-    return this.#headers
+    const isSame = passedOn.join('\n') === this.#headers.join('\n')
+    return isSame ? this.#headers : (this.#headers = passedOn)
   }
 
   /** Gives the answer to those that waited for it. One that streams can be read by one client only. */
-  #share(followers: readonly Follower[], reply: Reply, call: Call): void {
+  #share(followers: readonly Follower[], reply: Reply, call: Call, isHit: boolean): void {
     const answer = answerOf(reply, call)
     for (const { call: each, resolve } of followers) {
       const { cache } = each.journal
       if (answer === null && cache)
         each.journal.cache = { ...cache, verdict: 'miss', why: 'too-large' }
-      resolve(answer === null ? this.#relay(each) : replyOf(answer, each))
+      if (answer !== null) resolve(replyOf(answer, each))
+      // A long one that another replica has kept is in memory now.
+      else resolve(isHit ? this.run(each) : this.#relay(each))
     }
   }
 }

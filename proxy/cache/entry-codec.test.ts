@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { decodeEntry, encodeEntry, type SharedEntry } from './entry-codec.ts'
@@ -23,10 +24,11 @@ test('what was written is read again', async () => {
   )
 })
 
-test('a long answer is compressed, and one of more than 16 MiB is not kept', async () => {
+test('a long answer is compressed, and one of more than 16 MiB, or 2 MiB compressed, is not kept', async () => {
   const body = Buffer.alloc(100_000, 'abc')
   expect((await encodeEntry({ ...entry, body }))!.length).toBeLessThan(1_000)
   expect(await encodeEntry({ ...entry, body: Buffer.alloc(16 * 1024 * 1024 + 1) })).toBeNull()
+  expect(await encodeEntry({ ...entry, body: randomBytes(2 * 1024 * 1024 + 1) })).toBeNull()
 })
 
 test('what is damaged, cut, or of another version is none', async () => {

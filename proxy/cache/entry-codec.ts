@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { promisify } from 'node:util'
 import { crc32, zstdCompress, zstdDecompress } from 'node:zlib'
+import { nodeLimits } from '../bytes/limits.ts'
 import { bytesOf, type Entry } from './entry.ts'
 
 /** An entry as replicas share it. */
@@ -18,7 +19,9 @@ const version = Buffer.from('RPC1')
 const prefixBytes = 12
 /** Longer bodies are compressed. */
 const minCompressedBytes = 1024
-const maxBytes = 16 * 1024 * 1024
+const maxBytes = nodeLimits.wholeBytes
+/** Longer ones take too much of the time of a lookup on their way. */
+const maxPackedBytes = 2 * 1024 * 1024
 const compress = promisify(zstdCompress)
 const decompress = promisify(zstdDecompress)
 
@@ -29,6 +32,7 @@ export async function encodeEntry(entry: SharedEntry): Promise<Buffer | null> {
   const bytes = bytesOf(entry)
   const isCompressed = bytes.length > minCompressedBytes
   const packed = isCompressed ? await compress(bytes) : bytes
+  if (packed.length > maxPackedBytes) return null
   const head = Buffer.from(JSON.stringify({ ...rest, isCompressed }))
   const prefix = Buffer.alloc(prefixBytes)
   version.copy(prefix)

@@ -20,14 +20,12 @@ export class MemoryStore {
   readonly #final: LRUCache<number, Entry>
   readonly #passing: Generations
   readonly #maxEntryBytes: number
-  readonly #budget: ByteBudget
   /** Copies that are being made. */
   readonly #copies: Held
   #evictions = 0
 
   /** @param budget of the process, of which copies take a part until they are entries */
   constructor(maxBytes: number, budget: ByteBudget) {
-    this.#budget = budget
     this.#copies = new Held(budget)
     this.#passing = new Generations(maxBytes * passingShare)
     this.#final = new LRUCache({
@@ -77,7 +75,8 @@ export class MemoryStore {
    * @returns false where there is none at the beginning
    */
   copy(answer: StreamedAnswer, whole: (bytes: Uint8Array) => void): boolean {
-    const [budget, copies] = [this.#budget, this.#copies]
+    const copies = this.#copies
+    const { budget } = copies
     const maxCopiesBytes = budget.maxBytes * budgetLimits.copyShare
     const hasRoom = (bytes: number) =>
       bytes <= this.#maxEntryBytes && !budget.isTight && copies.heldBytes < maxCopiesBytes

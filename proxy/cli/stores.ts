@@ -67,10 +67,7 @@ function open(
 }
 
 /** Where answers are kept; null: nowhere. @throws TlsFileError */
-export function createCache(
-  { cache }: RouterConfig,
-  parts: SharingParts & { readonly budget: ByteBudget },
-) {
+export function createCache({ cache }: RouterConfig, parts: SharingParts & { budget: ByteBudget }) {
   if (cache.maxBytes === 0) return null
   const down = 'answers are not shared between replicas'
   const up = 'answers are shared between replicas again'
