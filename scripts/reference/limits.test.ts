@@ -17,6 +17,7 @@ function blockWith(text: string): string {
 }
 
 const words = new Map([
+  [1 / 4, 'a quarter'],
   [1 / 2, 'half'],
   [3 / 4, 'three quarters'],
   [4, 'four'],
@@ -51,6 +52,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
     'nodeLimits.tightBytes',
   ],
   'of these, what waits until': ['budgetLimits.waitingShare'],
+  'of these, copies': ['budgetLimits.copyShare'],
   'inflation of a gzip body': ['clientLimits.inflation.bytes', 'clientLimits.inflation.ratio'],
   'bodies in tiny pieces': ['clientLimits.tinyPieces.count', 'clientLimits.tinyPieces.bytes'],
   'head of a request': ['clientLimits.headBytes'],
