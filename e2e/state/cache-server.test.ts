@@ -45,11 +45,18 @@ test.each(['SIGSTOP', 'SIGKILL'] as const)(
       block += 1
       return [await cacheOf(one, block), await cacheOf(two, block)].join(' ') === 'miss hit'
     })
+    const commands = 'router_store_command_duration_seconds_count'
+    for (const each of ['get', 'set', 'claim'])
+      expect(await one.metric(`${commands}{command="${each}",outcome="success"}`)).toBeGreaterThan(
+        0,
+      )
     cache.kill(harm)
     for (let each = 0; each < 50; each++)
       expect((await fleet.all[each % 2]!.ask(null)).status).toBe(200)
     expect(await one.ask('another session')).toMatchObject({ status: 503, reason: 'session-store' })
     expect(await one.metric('router_cache_store_failures_total')).toBeGreaterThan(0)
+    const fault = harm === 'SIGSTOP' ? 'timeout' : 'unreachable'
+    expect(await one.metric(`${commands}{command="get",outcome="${fault}"}`)).toBeGreaterThan(0)
     if (harm === 'SIGSTOP') cache.kill('SIGCONT')
     else await startCache()
     await bothServe()

@@ -56,6 +56,7 @@ function open(
   commandTimeoutMs = 1_000,
 ) {
   const changes: (StoreError | null)[] = []
+  const asked = new Map<string, number>()
   const addresses = nodes.map(({ port }) => ({ host: '127.0.0.1', port }))
   const store = new RedisStore(
     { ...plain, addresses, ...settings },
@@ -65,16 +66,18 @@ function open(
       commandTimeoutMs,
       tls,
       onChange: (error) => changes.push(error),
+      asked: (command, outcome, ms) => asked.set(`${command} ${outcome}`, ms),
     },
   )
   onTestFinished(() => {
     store.close()
   })
-  const set = (key: string, value: string) => store.run((redis) => redis.set(key, value))
-  const get = (key: string) => store.run((redis) => redis.get(key))
+  const set = (key: string, value: string) => store.run('test', (redis) => redis.set(key, value))
+  const get = (key: string) => store.run('test', (redis) => redis.get(key))
   return {
     store,
     changes,
+    asked,
     set,
     get,
     isReady: () => expect.poll(() => get('x').catch(String)).toBe(null),
@@ -104,6 +107,7 @@ test('a killed Redis fails at once, and is there again after its restart', async
   const startedMs = performance.now()
   expect(await faultOf(client.get('x'))).toBe('unreachable')
   expect(performance.now() - startedMs).toBeLessThan(20)
+  expect(client.asked.get('test unreachable')).toBeLessThan(20)
   await redis.restart()
   await client.isReady()
   await expect
@@ -120,9 +124,10 @@ test('a hung Redis costs the time of a command, then nothing, and is used again 
   const startedMs = performance.now()
   expect(await faultOf(client.get('x'))).toBe('timeout')
   expect(performance.now() - startedMs).toBeLessThan(150)
+  expect(client.asked.get('test timeout')).toBeGreaterThan(45)
   await expect.poll(() => faultOf(client.get('x'))).toBe('timeout')
   await expect
-    .poll(() => client.store.run(async () => 'sent').catch(() => 'at once'))
+    .poll(() => client.store.run('test', async () => 'sent').catch(() => 'at once'))
     .toBe('at once')
   redis.resume()
   await client.isReady()

@@ -54,7 +54,7 @@ export class CacheClient implements SharedKeys {
     // It would write to stderr by itself; the router has a line for it.
     setLogger({})
     this.#parts = parts
-    this.#availability = new Availability(parts.clock, parts.onChange)
+    this.#availability = new Availability(parts)
     this.#client = new Client(formatAddress(address), credentials.createInsecure(), options)
     // Connects now.
     this.#client.getChannel().getConnectivityState(true)
@@ -101,11 +101,12 @@ export class CacheClient implements SharedKeys {
 
   #call(name: UnaryCall, entry: Entry, timeoutMs = this.#parts.commandTimeoutMs): Promise<Entry> {
     const { path, requestSerialize: write, responseDeserialize: read } = cacheService[name]
+    const ended = this.#availability.began(name.toLowerCase())
     return new Promise((resolve, reject) => {
       const request = this.#client.makeUnaryRequest(path, write, read, entry, (failure, reply) => {
         cancel()
         const error = failure && errorOf(failure)
-        this.#availability.note(error)
+        ended(error)
         if (error) reject(error)
         else resolve(reply ?? {})
       })

@@ -39,13 +39,14 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
   // Node's heap limit follows the memory of the container.
   const defaultBytes = Math.floor(getHeapStatistics().heap_size_limit / 3)
   const budget = new ByteBudget(config.maxBufferedBytes ?? defaultBytes)
-  const cache = createCache(config, { ...parts, budget })
+  const asked: SharingParts['asked'] = (...command) => metrics.storeAsked(...command)
+  const cache = createCache(config, { ...parts, asked, budget })
   const metrics = createMetrics({ version, budget, cache })
   const log = createEventLog({ logger, clock })
   const observers = combineObservers([metrics, log])
   const health = new Health(clock)
   let draining = false
-  const shared = createSessions(config, { ...parts, metrics })
+  const shared = createSessions(config, { ...parts, metrics, asked })
   const { sessions, keys } = shared
   const isDraining = () => draining
   const served = { ...parts, observers, budget, cache, sessions, sent: keys, isDraining }

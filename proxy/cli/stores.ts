@@ -46,6 +46,7 @@ export interface SharingParts {
   readonly random: Random
   readonly logger: Logger
   readonly stores: Awaited<ReturnType<typeof loadStores>>
+  readonly asked?: Metrics['storeAsked']
 }
 
 /**
@@ -53,7 +54,7 @@ export interface SharingParts {
  * @param up when it answers again
  */
 function open(
-  { clock, random, logger }: SharingParts,
+  { logger, ...parts }: SharingParts,
   openStore: OpenStore,
   commandTimeoutMs: number,
   down: string,
@@ -63,7 +64,7 @@ function open(
     if (error) logger.warn(down, { error })
     else logger.info(up)
   }
-  return openStore?.({ clock, random, commandTimeoutMs, onChange }) ?? null
+  return openStore?.({ ...parts, commandTimeoutMs, onChange }) ?? null
 }
 
 /** Where answers are kept; null: nowhere. @throws TlsFileError */

@@ -49,7 +49,7 @@ export class RedisStore {
   constructor(config: StoreConfig, parts: RedisParts) {
     this.#config = config
     this.#parts = parts
-    this.#availability = new Availability(parts.clock, parts.onChange)
+    this.#availability = new Availability(parts)
     this.#password = this.#readPassword()
     this.#client = this.#open()
     const { passwordFile } = config
@@ -57,8 +57,9 @@ export class RedisStore {
       watchFile(passwordFile, { interval: watchMs, persistent: false }, this.#reread)
   }
 
-  /** Runs a command. @throws StoreError */
-  async run<T>(command: (redis: Commands) => Promise<T>): Promise<T> {
+  /** Runs a command. @param name for the metrics. @throws StoreError */
+  async run<T>(name: string, command: (redis: Commands) => Promise<T>): Promise<T> {
+    const ended = this.#availability.began(name)
     let cancel: Cancel = () => {}
     try {
       if (this.#client.status !== 'ready') throw this.#broken ?? new StoreError('unreachable')
@@ -67,11 +68,11 @@ export class RedisStore {
         cancel = this.#parts.clock.after(this.#parts.commandTimeoutMs, giveUp)
       })
       const result = await Promise.race([command(this.#client), late])
-      this.#availability.note(null)
+      ended(null)
       return result
     } catch (cause) {
       const error = StoreError.from(cause)
-      this.#availability.note(error)
+      ended(error)
       throw error
     } finally {
       cancel()
@@ -85,7 +86,7 @@ export class RedisStore {
 
   /** @throws StoreError */
   async publish(channel: string, text: string): Promise<void> {
-    await this.run((redis) => redis.publish(this.channel(channel), text))
+    await this.run('publish', (redis) => redis.publish(this.channel(channel), text))
   }
 
   /** One for each channel. */

@@ -12,6 +12,8 @@ export interface StoreParts {
   readonly commandTimeoutMs: number
   /** The store fails, or answers again. */
   readonly onChange: (error: StoreError | null) => void
+  /** A command ended. @param outcome `success`, or its fault */
+  readonly asked?: (command: string, outcome: string, ms: number) => void
 }
 
 /** Listens on a channel. */
@@ -65,7 +67,7 @@ export class RedisKeys implements SharedKeys {
   }
 
   get(key: string, counter?: string): Promise<Held> {
-    return this.#redis.run(async (redis) => {
+    return this.#redis.run('get', async (redis) => {
       const other = counter === undefined ? redis.pttl(key) : redis.get(counter)
       const [value, number] = await Promise.all([redis.getBuffer(key), other])
       return {
@@ -76,27 +78,29 @@ export class RedisKeys implements SharedKeys {
   }
 
   set(key: string, value: Buffer, ttlMs: number) {
-    return this.#redis.run((redis) => redis.set(key, value, 'PX', ttlMs))
+    return this.#redis.run('set', (redis) => redis.set(key, value, 'PX', ttlMs))
   }
 
   async claim(key: string, value: Buffer, ttlMs: number) {
     // With GET the answer is the value that stood before.
-    const set = this.#redis.run((redis) => redis.setBuffer(key, value, 'PX', ttlMs, 'NX', 'GET'))
+    const set = this.#redis.run('claim', (redis) =>
+      redis.setBuffer(key, value, 'PX', ttlMs, 'NX', 'GET'),
+    )
     return (await set) ?? undefined
   }
 
   async lease(key: string, ms: number) {
-    return (await this.#redis.run((redis) => redis.set(key, '', 'PX', ms, 'NX'))) === 'OK'
+    return (await this.#redis.run('lease', (redis) => redis.set(key, '', 'PX', ms, 'NX'))) === 'OK'
   }
 
   delete(key: string, value?: Buffer): Promise<unknown> {
-    if (!value) return this.#redis.run((redis) => redis.del(key))
+    if (!value) return this.#redis.run('delete', (redis) => redis.del(key))
     const announced = [this.#redis.channel(channel), `${key}\n${value.toString()}`]
-    return this.#redis.run((redis) => redis.eval(dropScript, 1, key, value, ...announced))
+    return this.#redis.run('delete', (redis) => redis.eval(dropScript, 1, key, value, ...announced))
   }
 
   async increment(key: string) {
-    await this.#redis.run((redis) => redis.incr(key))
+    await this.#redis.run('increment', (redis) => redis.incr(key))
     // A replica that misses it finds another count.
     await this.#redis.publish(channel, key).catch(() => null)
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Cancel, Clock } from '../clock/clock.ts'
+import type { Cancel } from '../clock/clock.ts'
+import type { StoreParts } from './shared-keys.ts'
 
 /** Why the store did not do what it was asked. */
 export type StoreFault =
@@ -63,28 +64,35 @@ const settledMs = 1_000
 
 /** Whether a store answers, from how its commands end. */
 export class Availability {
-  readonly #clock: Clock
-  readonly #onChange: (error: StoreError | null) => void
+  readonly #parts: StoreParts
   #isDown = false
   #cancelSettling: Cancel | null = null
 
-  /** @param onChange the store fails, or answers again */
-  constructor(clock: Clock, onChange: (error: StoreError | null) => void) {
-    this.#clock = clock
-    this.#onChange = onChange
+  constructor(parts: StoreParts) {
+    this.#parts = parts
   }
 
-  /** A command failed; null: it was answered. */
+  /** A command begins. @returns to be called with its failure when it ends, or with null */
+  began(command: string): (error: StoreError | null) => void {
+    const { clock, asked } = this.#parts
+    const startedMs = clock.nowMs()
+    return (error) => {
+      this.note(error)
+      asked?.(command, error?.fault ?? 'success', clock.nowMs() - startedMs)
+    }
+  }
+
+  /** The connection failed; null: it is there. */
   note(error: StoreError | null): void {
     if (error) {
       this.close()
-      if (!this.#isDown) this.#onChange(error)
+      if (!this.#isDown) this.#parts.onChange(error)
       this.#isDown = true
     } else if (this.#isDown && !this.#cancelSettling)
-      this.#cancelSettling = this.#clock.after(settledMs, () => {
+      this.#cancelSettling = this.#parts.clock.after(settledMs, () => {
         this.#cancelSettling = null
         this.#isDown = false
-        this.#onChange(null)
+        this.#parts.onChange(null)
       })
   }
 

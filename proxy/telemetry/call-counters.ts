@@ -154,7 +154,7 @@ export function mirror(
 }
 
 /** Registers a histogram; the function gives the cell of a set of labels. Ask once, and keep it. */
-function histogramCells(
+export function histogramCells(
   registry: Registry,
   one: Series & { readonly buckets: readonly number[] },
 ): (labels: Labels) => HistogramCell {

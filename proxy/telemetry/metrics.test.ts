@@ -295,6 +295,17 @@ test.each(Object.values<Series>(series).map((one) => [one.name, one] as const))(
   },
 )
 
+test('the time of commands at the store is seen by command, and by how they ended', async () => {
+  const metrics = make()
+  metrics.storeAsked('get', 'timeout', 40)
+  metrics.storeAsked('get', 'success', 0.4)
+  expect(await valuesOf(metrics, 'router_store_command_duration_seconds_bucket')).toMatchObject({
+    '{command="get",outcome="timeout",le="0.025"}': 0,
+    '{command="get",outcome="timeout",le="0.05"}': 1,
+    '{command="get",outcome="success",le="0.0005"}': 1,
+  })
+})
+
 test('violations are counted by check, and null for blocks that exist', async () => {
   const metrics = make()
   const { attemptEnded } = metrics.relayObserver('ETH1', 'jsonrpc')

@@ -4,7 +4,7 @@ import { Counter, Gauge, Registry } from 'prom-client'
 import type { ByteBudget } from '../bytes/byte-budget.ts'
 import type { ApiInterface } from '../config/types.ts'
 import type { PoolSnapshot } from '../upstream/observer.ts'
-import { attemptCounter, callCounter, mirror } from './call-counters.ts'
+import { attemptCounter, callCounter, histogramCells, mirror } from './call-counters.ts'
 import { perListener, type Observers, type PartialObservers } from './observers.ts'
 import { type CacheFigures, PoolGauges, registerCache, registerProcess } from './gauges.ts'
 import { type Series, series } from './series.ts'
@@ -16,6 +16,8 @@ export interface Metrics extends PartialObservers {
   registerPool(chainId: string, apiInterface: ApiInterface, snapshot: () => PoolSnapshot): void
   /** The gauge is read from `size` at each scrape. @returns what counts an outcome */
   registerSticky(outcomes: readonly string[], size: () => number): (outcome: string) => void
+  /** A command at the store of all replicas ended. */
+  storeAsked(command: string, outcome: string, ms: number): void
   /** The whole page. */
   scrape(): Promise<string>
   /** The content type of the page. */
@@ -60,6 +62,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const duplicates = counter(series.subscriptionDuplicates)
   const fetchFailures = counter(series.subscriptionFetchFailures)
   const ended = counter(series.subscriptionsEnded)
+  const storeDuration = histogramCells(registry, series.storeDuration)
 
   return {
     contentType: registry.contentType,
@@ -75,6 +78,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
         claims.inc({ outcome })
       }
     },
+    storeAsked: (command, outcome, ms) => storeDuration({ command, outcome }).observe(ms / 1_000),
     relayObserver: perListener((listener) => {
       breakerTrips.inc(listener, 0)
       const countAttempt = countAttempts(listener)

@@ -23,7 +23,7 @@ export const labelMeanings = {
   method:
     'a method or path pattern that the chain spec names; `other` for everything else, so that clients cannot create series',
   outcome:
-    "`success`; `node-error` (the node's own answer is an error, e.g. a revert); `upstream-error` (every attempt failed and the last failing answer went to the client as it came); `abandoned` (the client left); of `router_csm_sticky_claims_total` those of [sticky sessions](../concepts/sticky-sessions.md#watch); else the `reason` of the router's own error, e.g. `no-upstream`, `rate-limited` (every upstream is in cooldown), `breaker-open`, `upstream-failed`, `timeout`, `internal`",
+    "`success`; `node-error` (the node's own answer is an error, e.g. a revert); `upstream-error` (every attempt failed and the last failing answer went to the client as it came); `abandoned` (the client left); of `router_csm_sticky_claims_total` those of [sticky sessions](../concepts/sticky-sessions.md#watch); of `router_store_command_duration_seconds` also `timeout`, `unreachable`, `unauthorized`, `read-only`, `full`, `loading` or `refused`; else the `reason` of the router's own error, e.g. `no-upstream`, `rate-limited` (every upstream is in cooldown), `breaker-open`, `upstream-failed`, `timeout`, `internal`",
   upstream: "the upstream's name in the config",
   tier: '`primary` or `backup`',
   kind: '`first`, `retry`, `failover` (another URL of the same upstream), `hedge` or `broadcast`',
@@ -45,6 +45,7 @@ export const labelMeanings = {
     'how long the answer stays true: `finalized`, `near-head` or `latest`; `none` for a call that the cache was bypassed for',
   verdict:
     '`hit`, `miss`, `refresh`, `coalesced` or `bypass`: see [the cache](../concepts/cache.md); of the cache service `hit` or `miss` of `Get`, else `ok`, `full` or `invalid`',
+  command: '`get`, `set`, `claim`, `lease`, `delete`, `increment` or `publish`',
   call: 'a call of [the cache service](cache-service.md): `Get`, `Set`, `Claim`, `Delete` or `Increment`',
 } as const
 
@@ -255,6 +256,12 @@ export const series = {
     cacheStoreBroken: {
       name: 'router_cache_store_broken_total',
       help: 'Answers in the store of `resp-cache` or `cache-be` that could not be read: of another version, or damaged.',
+    },
+    storeDuration: {
+      name: 'router_store_command_duration_seconds',
+      and: ['command', 'outcome'],
+      help: 'Time that commands took at the store of `resp-cache` or `cache-be`, for answers and for sessions. Those without a connection fail at once.',
+      buckets: [0.0005, ...latencyBuckets.slice(0, -4)],
     },
     cacheServerCalls: {
       name: 'router_cache_service_calls_total',
