@@ -2,123 +2,181 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { VirtualClock } from '../clock/testing/virtual-clock.ts'
 import { CacheFixture, type Question } from './testing/cache-fixture.ts'
+import { FakeKeys } from './testing/fake-keys.ts'
 
 /*
- * Schedules of blocks, reorgs and questions. Every block has an id, and every answer names its question and the block
- * that it is about, so that a foreign answer and one of a branch that is gone are known.
+ * Schedules of blocks, reorgs and questions at one replica, or at two that share a store. Every block has an id, and
+ * every answer names its question and the block that it is about, so that a foreign answer and one of a branch that is
+ * gone are known.
  */
 
+const runs = Number(process.env['CACHE_RUNS'] ?? 300)
 const finalDepth = 150
 const accounts = ['0x00000000000000000000000000000000000000aa', `0x${'Bb'.repeat(20)}`]
 
 type Step =
-  | { readonly kind: 'block' }
-  /** The last blocks are others, and one more has come. */
-  | { readonly kind: 'reorg'; readonly depth: number }
+  /** The last `depth` blocks are others, and one more has come; not all learn of it. */
+  | { readonly kind: 'block'; readonly depth: number; readonly who: readonly number[] }
   /** The last block is another; a node shows it to whoever asks for it. */
-  | { readonly kind: 'swap' }
+  | { readonly kind: 'swap'; readonly who: readonly number[] }
   | { readonly kind: 'wait'; readonly ms: number }
-  | { readonly kind: 'ask'; readonly account: number; readonly depth: number | 'latest' | 'none' }
+  | { readonly kind: 'store'; readonly isDown: boolean; readonly isMute: boolean }
+  /** Both at the same time, or one. */
+  | {
+      readonly kind: 'ask'
+      readonly account: number
+      readonly depth: number | 'latest' | 'none'
+      readonly who: readonly number[]
+    }
 
-const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 2, arbitrary: fc.constant({ kind: 'block' } as const) },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      kind: fc.constant('reorg' as const),
-      depth: fc.integer({ min: 1, max: 5 }),
-    }),
-  },
-  { weight: 1, arbitrary: fc.constant({ kind: 'swap' } as const) },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      kind: fc.constant('wait' as const),
-      ms: fc.integer({ min: 1, max: 5_000 }),
-    }),
-  },
-  {
-    weight: 8,
-    arbitrary: fc.record({
-      kind: fc.constant('ask' as const),
+const who = fc.constantFrom([0, 1], [0], [1])
+const step = (replicas: number): fc.Arbitrary<Step> => {
+  const kind = (weight: number, name: Step['kind'], more: object) => ({
+    ...{ weight, arbitrary: fc.record({ kind: fc.constant(name), ...more }) },
+  })
+  return fc.oneof(
+    kind(2, 'block', { depth: fc.constant(0), who }),
+    kind(1, 'block', { depth: fc.integer({ min: 1, max: 5 }), who }),
+    kind(1, 'swap', { who: fc.constantFrom([0], [1]) }),
+    kind(2, 'wait', { ms: fc.integer({ min: 1, max: 5_000 }) }),
+    kind(replicas - 1, 'store', { isDown: fc.boolean(), isMute: fc.boolean() }),
+    kind(8, 'ask', {
       account: fc.nat(accounts.length - 1),
       depth: fc.oneof(
         fc.constantFrom('latest' as const, 'none' as const),
         fc.constantFrom(0, 1, 2, 3, finalDepth, finalDepth + 9),
       ),
+      who,
     }),
-  },
-)
+  ) as fc.Arbitrary<Step>
+}
 
 class World {
-  ids = Array.from({ length: 400 }, (_, height) => height)
+  /** The ids of the blocks, now and at all times before. */
+  readonly #times = [Array.from({ length: 400 }, (_, height) => height)]
   #nextId = 1_000
-  readonly cache: CacheFixture
+  readonly #clock = new VirtualClock()
+  readonly keys = new FakeKeys(this.#clock)
+  readonly replicas: readonly CacheFixture[]
+  /** The times from which on answers may be, for each replica: it has not seen anything newer. */
+  readonly #since: number[]
 
-  constructor() {
+  constructor(count: number) {
     const answering = ({ method, params }: Question) => {
       const [first, second] = params as [string, string?]
-      if (method === 'eth_getBlockByNumber') return this.block(Number(first))
-      const height = second === undefined || second === 'latest' ? this.head : Number(second)
-      return this.answer(first, height)
+      if (method === 'eth_getBlockByNumber') return this.#block(Number(first))
+      return this.#answer(
+        first,
+        second === undefined || second === 'latest' ? null : Number(second),
+      )
     }
-    this.cache = new CacheFixture(answering).heads(this.head)
+    const shared = () => ({ keys: this.keys, figures: { failures: 0, broken: 0 } })
+    this.replicas = Array.from({ length: count }, () =>
+      new CacheFixture(answering, count > 1 ? { shared: shared() } : {}).heads(this.head),
+    )
+    this.#since = this.replicas.map(() => 0)
+  }
+
+  get #ids(): readonly number[] {
+    return this.#times.at(-1)!
   }
 
   get head(): number {
-    return this.ids.length - 1
+    return this.#ids.length - 1
   }
 
-  answer(account: string, height: number): string {
-    return `0x${(this.ids[height] ?? 0).toString(16)}${account.slice(-2).toLowerCase()}`
+  /** @param height null: of the latest block */
+  #answer(account: string, height: number | null, ids = this.#ids): string {
+    const id = ids[height ?? ids.length - 1] ?? 0
+    return `0x${id.toString(16)}${account.slice(-2).toLowerCase()}`
   }
 
-  block(height: number) {
-    const hash = (at: number) => `0x${(this.ids[at] ?? 0).toString(16).padStart(64, '1')}`
+  /** What a replica may say. */
+  answers(replica: number, account: string, height: number | null): readonly string[] {
+    const times = this.#times.slice(this.#since[replica])
+    return times.map((ids) => this.#answer(account, height, ids))
+  }
+
+  #block(height: number) {
+    const hash = (at: number) => `0x${(this.#ids[at] ?? 0).toString(16).padStart(64, '1')}`
     return { number: `0x${height.toString(16)}`, hash: hash(height), parentHash: hash(height - 1) }
   }
 
-  replace(count: number): void {
-    this.ids = [...this.ids.slice(0, this.ids.length - count)]
-    for (let each = 0; each < count; each++) this.ids.push(this.#nextId++)
+  replace(count: number, more: number): void {
+    const added = Array.from({ length: count + more }, () => this.#nextId++)
+    this.#times.push([...this.#ids.slice(0, this.#ids.length - count), ...added])
   }
 
-  grow(): void {
-    this.ids = [...this.ids, this.#nextId++]
-    this.cache.heads(this.head)
+  /** These replicas see all that there is now. */
+  saw(who: readonly number[]): void {
+    for (const each of who) this.#since[each] = this.#times.length - 1
+  }
+
+  async swap(replica: number): Promise<void> {
+    const params = [`0x${this.head.toString(16)}`, false]
+    const look = () => this.get([replica], 'eth_getBlockByNumber', params, true)
+    await look()
+    this.replace(1, 0)
+    const { announced } = this.keys
+    await look()
+    const isTold = this.keys.announced > announced
+    this.saw(isTold ? this.replicas.map((_, each) => each) : [replica])
+  }
+
+  /** Asks replicas at the same time, and lets time pass until all have answered. */
+  async get(who: readonly number[], method: string, params: readonly unknown[], isFresh = false) {
+    const directives = { refreshCache: isFresh }
+    const asked = Promise.all(
+      who.map((each) => this.replicas[each]!.start(method, params, { directives })),
+    )
+    let isOver = false
+    void asked.then(() => (isOver = true))
+    for (let each = 0; each < 100_000 && !isOver; each++) await this.advance(1)
+    return asked
+  }
+
+  async advance(ms: number): Promise<void> {
+    for (const { clock } of [{ clock: this.#clock }, ...this.replicas]) await clock.advance(ms)
   }
 }
 
-test('no answer is foreign, and none is of a branch that is known to be gone', async () => {
-  let hits = 0
-  await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 60 }), async (steps) => {
-      const world = new World()
-      for (const each of steps) {
-        if (each.kind === 'block') world.grow()
-        else if (each.kind === 'wait') await world.cache.clock.advance(each.ms)
-        else if (each.kind === 'reorg') {
-          world.replace(each.depth)
-          world.grow()
-        } else if (each.kind === 'swap') {
-          const params = [`0x${world.head.toString(16)}`, false]
-          const directives = { refreshCache: true }
-          await world.cache.get('eth_getBlockByNumber', params, { directives })
-          world.replace(1)
-          await world.cache.get('eth_getBlockByNumber', params, { directives })
-        } else {
-          const account = accounts[each.account]!
-          const height = typeof each.depth === 'number' ? world.head - each.depth : world.head
-          const at = typeof each.depth === 'number' ? `0x${height.toString(16)}` : 'latest'
-          const params = each.depth === 'none' ? [account] : [account, at]
-          const seen = await world.cache.get('eth_getBalance', params)
-          expect(seen.answer).toBe(world.answer(account, height))
-          if (seen.cache.startsWith('hit')) hits += 1
+test.each([
+  ['one replica', 1],
+  ['two that share a store', 2],
+])(
+  'no answer is foreign, and none is of a branch that is known to be gone: %s',
+  async (_, count) => {
+    let hits = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(step(count), { minLength: 5, maxLength: 60 }), async (steps) => {
+        const world = new World(count)
+        const those = (all: readonly number[]) => (count === 1 ? [0] : all)
+        for (const each of steps) {
+          if (each.kind === 'wait') await world.advance(each.ms)
+          else if (each.kind === 'store') Object.assign(world.keys, each)
+          else if (each.kind === 'swap') await world.swap(those(each.who)[0]!)
+          else if (each.kind === 'block') {
+            world.replace(each.depth, 1)
+            for (const replica of those(each.who)) world.replicas[replica]!.heads(world.head)
+            world.saw(those(each.who))
+          } else {
+            const account = accounts[each.account]!
+            const height = typeof each.depth === 'number' ? world.head - each.depth : null
+            const at = height === null ? 'latest' : `0x${height.toString(16)}`
+            const params = each.depth === 'none' ? [account] : [account, at]
+            const seen = await world.get(those(each.who), 'eth_getBalance', params)
+            for (const [index, { answer, cache }] of seen.entries()) {
+              expect(world.answers(those(each.who)[index]!, account, height)).toContain(answer)
+              if (cache.startsWith('hit')) hits += 1
+            }
+          }
         }
-      }
-    }),
-    { numRuns: Number(process.env['CACHE_RUNS'] ?? 300) },
-  )
-  expect(hits).toBeGreaterThan(100)
-})
+      }),
+      { numRuns: runs },
+    )
+    expect(hits).toBeGreaterThan(100)
+  },
+  60_000 + 5 * runs,
+)

@@ -4,8 +4,10 @@ import { hash } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
 import { clientOf, ServedCache } from '../cache-server/testing/served-cache.ts'
 import { systemClock } from '../clock/clock.ts'
+import { VirtualClock } from '../clock/testing/virtual-clock.ts'
 import type { SharedEntry } from './entry-codec.ts'
 import { SharedStore } from './shared-store.ts'
+import { FakeKeys } from './testing/fake-keys.ts'
 
 const entry = (body: string, head = -1, reorgs = 0): SharedEntry => ({
   ...{ status: 200, headers: [], trailers: [], id: null, upstream: 'a', refusal: null },
@@ -99,4 +101,24 @@ test('without the service everything is a miss, and it is not asked again for a 
   await store.keep('key', entry('x'), 1_000)
   await store.reorged()
   expect(figures.failures).toBe(1)
+})
+
+test('while the store hangs one call in a second waits for it, and no other; then it is used again', async () => {
+  const clock = new VirtualClock()
+  const keys = Object.assign(new FakeKeys(clock), { isDown: true, timeoutMs: 50 })
+  const store = new SharedStore({ keys, figures: { failures: 0, broken: 0 } }, clock, '', () => {})
+  const late: number[] = []
+  for (let call = 0; call < 1_000; call++) {
+    const startedMs = clock.nowMs()
+    void store
+      .lookUp('key', () => true, true)
+      .then(() => clock.nowMs() > startedMs && late.push(startedMs))
+    await clock.advance(10)
+  }
+  expect(late.filter((ms) => ms >= 50).length).toBeLessThanOrEqual(10)
+  expect(late.length).toBeLessThanOrEqual(15)
+  keys.isDown = false
+  await clock.advance(1_000)
+  for (let each = 0; each < 3; each++)
+    expect(await store.lookUp('key', () => true, false)).toEqual({ entry: null, reorgs: 0 })
 })

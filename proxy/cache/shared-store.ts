@@ -35,15 +35,13 @@ export interface SharedAnswers {
   readonly figures: SharedFigures
 }
 
-const down: Found = { entry: null, reorgs: null }
-
 /** Answers that replicas share, of one chain and interface. It never fails: without it everything is a miss. */
 export class SharedStore {
   readonly #keys: SharedKeys
   readonly #figures: SharedFigures
   readonly #clock: Clock
   readonly #scope: string
-  #restUntilMs = -Infinity
+  #restUntilMs = 0
   /** Reorgs that the store was not told of. */
   #untold = 0
 
@@ -53,10 +51,7 @@ export class SharedStore {
     this.#figures = figures
     this.#clock = clock
     this.#scope = scope
-    const listening = (isUp: boolean) => {
-      if (isUp) onReorg()
-    }
-    keys.watch(`r:${scope}`, { message: onReorg, listening })
+    keys.watch(`r:${scope}`, { message: onReorg, listening: (isUp) => isUp && onReorg() })
   }
 
   /**
@@ -74,7 +69,6 @@ export class SharedStore {
     for (;;) {
       const found = await this.#get(name)
       if (found.reorgs === null || (found.entry && isGood(found.entry))) return found
-      const miss = { entry: null, reorgs: found.reorgs }
       const nowMs = this.#clock.nowMs()
       // It is to ask, also where that cannot be agreed on.
       if (
@@ -82,7 +76,7 @@ export class SharedStore {
         nowMs >= untilMs ||
         (await this.#try((keys) => keys.lease(`l:${name}`, leaseMs), true))
       )
-        return miss
+        return { entry: null, reorgs: found.reorgs }
       await sleep(this.#clock, Math.min(pollMs, untilMs - nowMs))
     }
   }
@@ -113,7 +107,7 @@ export class SharedStore {
   async #get(name: string): Promise<Found> {
     if (this.#untold > 0) await this.reorged()
     const found = await this.#try((keys) => keys.get(`a:${name}`, `r:${this.#scope}`), null)
-    if (found === null) return down
+    if (found === null) return { entry: null, reorgs: null }
     const { value, count: reorgs = 0 } = found
     const entry = value ? await decodeEntry(bufferOf(value)) : null
     if (value && !entry) this.#figures.broken += 1
@@ -122,9 +116,14 @@ export class SharedStore {
   }
 
   async #try<T, D>(command: (keys: SharedKeys) => Promise<T>, instead: D): Promise<T | D> {
-    if (this.#clock.nowMs() < this.#restUntilMs) return instead
+    const nowMs = this.#clock.nowMs()
+    if (nowMs < this.#restUntilMs) return instead
+    // It failed before: this call finds out whether it still does.
+    if (this.#restUntilMs > 0) this.#restUntilMs = nowMs + restMs
     try {
-      return await command(this.#keys)
+      const done = await command(this.#keys)
+      this.#restUntilMs = 0
+      return done
     } catch {
       this.#figures.failures += 1
       this.#restUntilMs = this.#clock.nowMs() + restMs
