@@ -133,6 +133,17 @@ test('a hung Redis costs the time of a command, then nothing, and is used again 
   await client.isReady()
 })
 
+test('an answer that comes while this process is busy is no timeout', async () => {
+  const client = open([await startRedis(options())], {}, null, 50)
+  await client.isReady()
+  for (let each = 0; each < 5; each++) {
+    const got = faultOf(client.get('x'))
+    const untilMs = performance.now() + 120
+    while (performance.now() < untilMs);
+    expect(await got).toBe('none')
+  }
+})
+
 test('a Redis that is full, and a replica, refuse with a fault of their own', async () => {
   const full = await startRedis({ ...options(), config: ['maxmemory 1'] })
   const client = open([full])

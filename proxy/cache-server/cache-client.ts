@@ -110,7 +110,10 @@ export class CacheClient implements SharedKeys {
         if (error) reject(error)
         else resolve(reply ?? {})
       })
-      const cancel = this.#parts.clock.after(timeoutMs, () => request.cancel())
+      const { clock } = this.#parts
+      let cancel = clock.after(timeoutMs / 2, () => {
+        cancel = clock.after(timeoutMs / 2, () => request.cancel())
+      })
     })
   }
 }

@@ -34,6 +34,16 @@ test('a client keeps, claims, deletes and counts', async () => {
   expect(cache.calls.slice(0, 5)).toEqual(first)
 })
 
+test('an answer that comes while this process is busy is no timeout', async () => {
+  await using cache = await new ServedCache().start()
+  const keys = cache.client(200)
+  await expect.poll(() => keys.get('key').then(() => 'done', String)).toBe('done')
+  const got = keys.get('key')
+  const untilMs = performance.now() + 250
+  while (performance.now() < untilMs);
+  expect(await got.then(() => 'done', String)).toBe('done')
+})
+
 test('a value of 16 MiB comes back as it was', async () => {
   await using cache = await new ServedCache(64 * 1024 * 1024).start()
   const client = cache.client(30_000)

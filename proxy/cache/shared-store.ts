@@ -111,8 +111,7 @@ export class SharedStore {
     const { value, count: reorgs = 0 } = found
     const entry = value ? await decodeEntry(bufferOf(value)) : null
     if (value && !entry) this.#figures.broken += 1
-    const isOfBranch = entry !== null && (entry.head < 0 || entry.reorgs === reorgs)
-    return { entry: isOfBranch ? entry : null, reorgs }
+    return { entry: entry && (entry.head < 0 || entry.reorgs === reorgs) ? entry : null, reorgs }
   }
 
   async #try<T, D>(command: (keys: SharedKeys) => Promise<T>, instead: D): Promise<T | D> {

@@ -68,7 +68,7 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
     for (const { subscriptions } of chains) subscriptions?.close()
     cache?.shared?.keys.close()
     for (const { pool } of chains) await pool.close()
-    shared.close()
+    keys?.close()
   }
 
   return {

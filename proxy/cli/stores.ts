@@ -110,8 +110,5 @@ export function createSessions(
         'sticky sessions are kept by this replica alone: several replicas would choose a node each'
       logger.warn(message, { missing: missing.join(', ') })
     },
-    close() {
-      keys?.close()
-    },
   }
 }

@@ -65,7 +65,10 @@ export class RedisStore {
       if (this.#client.status !== 'ready') throw this.#broken ?? new StoreError('unreachable')
       const late = new Promise<never>((_, reject) => {
         const giveUp = () => reject(new StoreError('timeout'))
-        cancel = this.#parts.clock.after(this.#parts.commandTimeoutMs, giveUp)
+        const { clock, commandTimeoutMs } = this.#parts
+        cancel = clock.after(commandTimeoutMs / 2, () => {
+          cancel = clock.after(commandTimeoutMs / 2, giveUp)
+        })
       })
       const result = await Promise.race([command(this.#client), late])
       ended(null)

@@ -8,7 +8,7 @@ import type { StoreError } from './store-error.ts'
 export interface StoreParts {
   readonly clock: Clock
   readonly random: Random
-  /** How long a command may take, with its retry. */
+  /** How long a command may take, with its retry: half of it twice, so that an answer that came while this process was busy is read. */
   readonly commandTimeoutMs: number
   /** The store fails, or answers again. */
   readonly onChange: (error: StoreError | null) => void
