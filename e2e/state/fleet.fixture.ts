@@ -10,6 +10,9 @@ export interface Answer {
   readonly node: string | null
   /** `data.reason` of the router's own error; null for an answer. */
   readonly reason: string | null
+  readonly result: unknown
+  /** `Provider-Latest-Block`. */
+  readonly latest: number
 }
 
 interface NamedUrl {
@@ -45,9 +48,13 @@ export class Replica {
     })
     const text = await response.text()
     const isJson = response.headers.get('content-type')?.startsWith('application/json')
-    const { error } = JSON.parse(isJson ? text : '{}') as { error?: { data?: { reason?: string } } }
+    const { error, result } = JSON.parse(isJson ? text : '{}') as {
+      error?: { data?: { reason?: string } }
+      result?: unknown
+    }
     const node = response.headers.get('rpc-provider-address')
-    return { status: response.status, node, reason: error?.data?.reason ?? null }
+    const latest = Number(response.headers.get('provider-latest-block') ?? 0)
+    return { status: response.status, node, reason: error?.data?.reason ?? null, result, latest }
   }
 
   /** How many upstreams are in service, and do not lag. */

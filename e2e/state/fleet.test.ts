@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { seededRandom } from '../../proxy/clock/testing/seeded-random.ts'
+import { ChildProcesses } from '../processes/child-processes.ts'
+import { waitUntil } from '../processes/wait-until.ts'
+import { createWorkspace, type Workspace } from '../program/workspace.ts'
+import { createChainModel } from '../upstream-sim/chain-model.ts'
+import { type SimNode, startSimNode } from '../upstream-sim/sim-node.ts'
+import { type Answer, type Fleet, type Replica, startFleet } from './fleet.fixture.ts'
+import {
+  type RedisProcess,
+  startRedis,
+  startSentinels,
+  type SentinelFleet,
+} from './redis-process.fixture.ts'
+
+/* What a client may rely on that asks any of several replicas, with sessions and a cache that they share. */
+
+const { signal } = new AbortController()
+const chain = createChainModel()
+const random = seededRandom(1)
+const shared = { 'cache-bytes': '16MiB', cache: { shared: true } }
+
+let workspace: Workspace
+let children: ChildProcesses
+let nodes: readonly SimNode[]
+let redis: RedisProcess
+let five: Fleet
+
+beforeAll(async () => {
+  workspace = await createWorkspace()
+  children = new ChildProcesses(workspace.directory)
+  nodes = await Promise.all(['a', 'b', 'c'].map((name) => startSimNode({ chain, name })))
+  redis = await startRedis({ children, directory: workspace.directory, signal })
+  const store = { addresses: [redis.address], 'key-prefix': 'fleet' }
+  five = await startFleet(workspace, nodes, store, 5, shared)
+}, 60_000)
+
+beforeEach(() => ready(five.all))
+
+afterEach(async () => {
+  if (redis.child.alive) redis.resume()
+  else redis = await redis.restart()
+})
+
+afterAll(async () => {
+  await five[Symbol.asyncDispose]()
+  await children[Symbol.asyncDispose]()
+  await Promise.all(nodes.map((node) => node.stop()))
+  await workspace[Symbol.asyncDispose]()
+})
+
+let last = 0
+const unknown = () => `0x${(last += 1).toString(16).padStart(40, '0')}`
+
+/** Waits until all of them find the store. */
+async function ready(replicas: readonly Replica[]): Promise<void> {
+  await waitUntil('all serve sessions', 20_000, signal, async () => {
+    const session = unknown()
+    const answers = await Promise.all(replicas.map((each) => each.ask(session)))
+    return answers.every(({ status }) => status === 200)
+  })
+}
+
+const balance = (replica: Replica, account: string, block = '0x100') =>
+  replica.ask(null, {}, 'eth_getBalance', [account, block])
+
+test('1,000 identical reads through two replicas are one call at a node', async () => {
+  const [one, two] = five.all
+  const failures = async () => {
+    const each = [one, two].map((replica) => replica.metric('router_cache_store_failures_total'))
+    return (await Promise.all(each)).reduce((sum, count) => sum + count, 0)
+  }
+  const asked = () => nodes.reduce((sum, { calls }) => sum + calls.count('eth_getBalance'), 0)
+  const [before, failed, account] = [asked(), await failures(), unknown()]
+  // The node is in this process, too: with all of them at once it would be late.
+  const lane = async (at: number) => {
+    const own: Answer[] = []
+    for (let each = 0; each < 20; each++) own.push(await balance(at % 2 ? one : two, account))
+    return own
+  }
+  const answers = (await Promise.all(Array.from({ length: 50 }, (_, at) => lane(at)))).flat()
+  expect(new Set(answers.map(({ status, result }) => `${status} ${String(result)}`)).size).toBe(1)
+  // A store that a busy machine kept from answering in 50 ms is no store.
+  expect(asked() - before).toBeLessThanOrEqual(1 + (await failures()) - failed)
+})
+
+test('over 20 rounds of heads that differ, no session and no client with rpc-min-block goes back', async () => {
+  /** Asks any replica, and again; a session, or a client that says what it saw. */
+  const client = (session: string | null) => {
+    let [seen, least, backwards] = [0, 0, 0]
+    return async () => {
+      const replica = five.all[Math.floor(random.next() * 5)]!
+      const floor = session === null ? { 'rpc-min-block': String(least) } : {}
+      const { status, result, latest } = await replica.ask(session, floor)
+      expect(status).toBe(200)
+      if (Number(result) < seen) backwards += 1
+      seen = Math.max(seen, Number(result))
+      least = Math.max(least, latest)
+      return backwards
+    }
+  }
+  const clients = ['x', 'y', 'z', null, null, null].map(client)
+  for (let round = 0; round < 20; round++) {
+    chain.mine()
+    // A node's own head never goes back.
+    for (const { view } of nodes)
+      view.lagBlocks = Math.min(view.lagBlocks + 1, Math.floor(random.next() * 4))
+    for (let each = 0; each < 5; each++)
+      expect(await Promise.all(clients.map((ask) => ask()))).toEqual([0, 0, 0, 0, 0, 0])
+  }
+  for (const { view } of nodes) view.lagBlocks = 0
+})
+
+/** Reads one after the other on each of eight connections, which no cache has. */
+async function load(replicas: readonly Replica[], harm?: () => unknown) {
+  const times: number[] = []
+  const strange: Answer[] = []
+  const lane = async (at: number) => {
+    for (let each = 0; each < 150; each++) {
+      const startedMs = performance.now()
+      const answer = await balance(replicas[(at + each) % replicas.length]!, unknown())
+      times.push(performance.now() - startedMs)
+      if (answer.status !== 200 || answer.reason !== null) strange.push(answer)
+      if (at === 0 && each === 15) await harm?.()
+    }
+  }
+  await Promise.all(Array.from({ length: 8 }, (_, at) => lane(at)))
+  expect(strange).toEqual([])
+  return times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? NaN
+}
+
+test.each<[string, (sentinels: SentinelFleet | null) => unknown, boolean]>([
+  ['Redis hangs', () => redis.pause(), false],
+  ['Redis is killed', () => redis.kill(), false],
+  ['the master dies, and Sentinel names another', (sentinels) => sentinels?.master.kill(), true],
+])(
+  'while %s, no plain request fails, and 99 of 100 take no more than 60 ms longer',
+  async (_, harm, isSentinel) => {
+    const options = { children, directory: workspace.directory, signal }
+    const sentinels = isSentinel ? await startSentinels(options) : null
+    const addresses = (sentinels?.sentinels ?? [redis]).map(({ address }) => address)
+    const store = {
+      ...{ addresses, 'key-prefix': `load-${isSentinel}` },
+      ...(sentinels && { topology: 'sentinel', 'master-name': sentinels.masterName }),
+    }
+    await using fleet = await startFleet(workspace, nodes, store, 2, shared)
+    await ready(fleet.all)
+    await load(fleet.all)
+    const before = await load(fleet.all)
+    expect((await load(fleet.all, () => harm(sentinels))) - before).toBeLessThan(60)
+  },
+)
