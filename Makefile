@@ -166,10 +166,6 @@ test-nodes: nodes ## real nodes and real clients, byte for byte (TEST_ARGS=path 
 bench: install ## the router beside nginx and a bare pass-through (BENCH_ARGS)
 	@$(NODE) scripts/build.ts && $(NODE) bench/bench.ts $(BENCH_ARGS)
 
-.PHONY: bench-cache
-bench-cache: install ## what a hit costs beside a bare answer of Node, and a miss beside a router without a cache
-	@$(NODE) bench/cache.ts
-
 .PHONY: bench-big
 bench-big: install ## how much memory four answers of 50 MB at once need
 	@$(NODE) bench/big-answers.ts

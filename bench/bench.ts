@@ -55,11 +55,14 @@ async function main(): Promise<void> {
   process.once('exit', () => {
     rmSync(directory, { recursive: true, force: true })
   })
+  const only = values.row.map(rowName)
+  const chosen = rows.filter(({ name }) => only.length === 0 || only.includes(name))
+  const needsNginx = chosen.some(({ targets }) => targets.includes('nginx'))
   const result = await measure({
     rounds: wholeNumber('--rounds', values.rounds, 100),
     seconds: wholeNumber('--seconds', values.seconds, 600),
-    only: values.row.map(rowName),
-    nginx: values['without-nginx'] ? null : findNginx(values.nginx),
+    only,
+    nginx: values['without-nginx'] || !needsNginx ? null : findNginx(values.nginx),
     directory,
     progress: (text) => process.stderr.write(`${text}\n`),
   })

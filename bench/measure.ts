@@ -7,7 +7,16 @@ import { usageOf } from './process-usage.ts'
 import { type BenchResult, median, mediansOf, type RowResult, thisMachine } from './report.ts'
 import { LoadRunner, type Sample } from './rounds.ts'
 import { type Row, rows } from './rows.ts'
-import { startNginx, startPassthrough, startUpstreams, type Target } from './targets.ts'
+import {
+  canRun,
+  startBareAnswer,
+  startNginx,
+  startPassthrough,
+  startRouterWith,
+  startUpstreams,
+  type Target,
+  type TargetName,
+} from './targets.ts'
 
 const upstreamCount = 3
 const routerStarts = 3
@@ -49,14 +58,27 @@ export async function measure(plan: Plan): Promise<BenchResult> {
   await sleep(idleMs)
   const idleBytes = usageOf(child.pid).residentBytes
 
-  const targets: Target[] = [{ name: 'router', port: Number(new URL(url).port), child }]
-  if (plan.nginx !== null) targets.push(await startNginx(plan.nginx, upstreams, setting))
-  targets.push(await startPassthrough(upstreams, setting))
-
+  const starts: Readonly<Record<TargetName, () => Promise<Target> | Target>> = {
+    router: () => ({ name: 'router', port: Number(new URL(url).port), child }),
+    nginx: () => startNginx(plan.nginx ?? '', upstreams, setting),
+    passthrough: () => startPassthrough(upstreams, setting),
+    bare: () => startBareAnswer(setting),
+    caching: () => startRouterWith('caching', upstreams, setting),
+    redis: () => startRouterWith('redis', upstreams, setting),
+    voting: () => startRouterWith('voting', upstreams, setting),
+  }
+  const started = new Map<TargetName, Target>()
   const runner = new LoadRunner(children)
   const results: RowResult[] = []
   for (const row of rows) {
     if (plan.only.length > 0 && !plan.only.includes(row.name)) continue
+    if (row.targets.includes('redis') && !canRun('redis-server')) {
+      plan.progress(`${row.name}: there is no redis-server on this machine`)
+      continue
+    }
+    const names = row.targets.filter((name) => name !== 'nginx' || plan.nginx !== null)
+    for (const name of names) if (!started.has(name)) started.set(name, await starts[name]())
+    const targets = names.map((name) => started.get(name) as Target)
     results.push(await measureRow(row, targets, runner, { ...plan, rounds, seconds }))
   }
   return {

@@ -49,6 +49,14 @@ test('a figure is met up to its limit, and compared with the base of its row', (
   expect(verdictsOf(result(90, 600))[0]).toBe('MISSED  read: CPU 3.00 × nginx, at most 2.5')
 })
 
+test('a row is judged by its own target, beside the one that it names', () => {
+  const medians = { caching: sample(30), bare: sample(15), router: sample(1) }
+  const hit = { name: 'hit', medians, rounds: [] }
+  const verdicts = verdictsOf({ ...result(75, 600), rows: [hit] })
+  expect(verdicts[0]).toBe('MISSED  hit: CPU 2.00 × bare, at most 1.5')
+  expect(pageOf({ ...result(75, 600), rows: [hit] })).toMatch(/caching \| +30 µs \| +2\.0 × \|/)
+})
+
 test('the page has a line for each row and target', () => {
   const page = pageOf(result(120, 600))
   expect(page).toMatch(

@@ -60,11 +60,11 @@ function medianSample(samples: readonly Sample[]): Sample {
 
 /** A Markdown table: a line for each row and target. */
 export function tableOf({ rows: results }: BenchResult): string {
-  const head = ['row', 'target', 'CPU a request', 'of nginx', 'requests/s', 'p50', 'p99', 'memory']
+  const head = ['row', 'target', 'CPU a request', 'ratio', 'requests/s', 'p50', 'p99', 'memory']
   const lines = results.flatMap(({ name: row, medians }) =>
     Object.entries(medians).map(([name, sample]) => {
-      const nginx = medians['nginx']
-      const ratio = nginx && sample.cpuMicrosPerRequest / nginx.cpuMicrosPerRequest
+      const base = medians['nginx'] ?? medians['bare'] ?? medians['router']
+      const ratio = base && sample.cpuMicrosPerRequest / base.cpuMicrosPerRequest
       return [
         row,
         name,
@@ -93,7 +93,7 @@ export function markdownTable([head = [], ...rows]: readonly (readonly string[])
 /** A line for each figure with its limit. */
 export function verdictsOf(result: BenchResult): readonly string[] {
   const { router } = result
-  const load = result.rows[0]?.medians['router']?.peakBytes
+  const load = result.rows.find(({ name }) => name === 'read')?.medians['router']?.peakBytes
   return [
     ...rows.flatMap((row) => verdictOf(row, result) ?? []),
     line('first answer', router.firstAnswerMs / 1e3, limits.firstAnswerMs / 1e3, ' s'),
@@ -109,13 +109,13 @@ export function verdictsOf(result: BenchResult): readonly string[] {
 function verdictOf(row: Row, { rows: results }: BenchResult): string | null {
   const of = (name: string, target: string) =>
     results.find((each) => each.name === name)?.medians[target]
-  const own = of(row.name, 'router')
-  const beside = row.beside === 'nginx' ? of(row.name, 'nginx') : of('read', 'router')
+  const own = of(row.name, row.targets[0])
+  const beside = row.beside === 'read' ? of('read', 'router') : of(row.name, row.beside)
   if (own === undefined || beside === undefined) return null
   const figure = row.figure === 'cpu' ? 'cpuMicrosPerRequest' : 'p50Ms'
-  const calls = row.beside === 'nginx' ? 1 : row.calls
+  const calls = row.beside === 'read' ? row.calls : 1
   const what = `${row.name}: ${row.figure === 'cpu' ? 'CPU' : 'p50'}`
-  const to = row.beside === 'nginx' ? ' × nginx' : ' × a single read, a call'
+  const to = row.beside === 'read' ? ' × a single read, a call' : ` × ${row.beside}`
   return line(what, own[figure] / calls / beside[figure], row.most, to)
 }
 

@@ -32,7 +32,7 @@ test('a load through the pass-through is answered by the mock upstreams, every a
   expect(sample.p99Ms).toBeGreaterThanOrEqual(sample.p50Ms)
 })
 
-test.each(['batch', 'logs', 'megabyte'] as const)(
+test.each(['kept', 'batch', 'logs', 'megabyte'] as const)(
   'requests of the shape %s are answered byte for byte',
   async (shape) => {
     await using children = new ChildProcesses(directory)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ShapeName } from './shapes.ts'
+import type { TargetName } from './targets.ts'
 
 /** One row of the benchmark: a load, the figure that is compared, and its limit. */
 export interface Row {
@@ -9,34 +10,44 @@ export interface Row {
   readonly connections: number
   /** Calls in a request. */
   readonly calls: number
+  /** They are loaded in turns; the first is judged. */
+  readonly targets: readonly [TargetName, ...TargetName[]]
   readonly figure: 'cpu' | 'p50'
-  /** The divisor of the figure: the same row of nginx, or CPU per call in the router's first row. */
-  readonly beside: 'nginx' | 'read'
+  /** The divisor of the figure: the same row of another target, or CPU per call in the router's first row. */
+  readonly beside: TargetName | 'read'
   readonly most: number
 }
+
+const ofNginx = { targets: ['router', 'nginx', 'passthrough'], beside: 'nginx' } as const
+const besideBare = { connections: 64, calls: 1, figure: 'cpu', beside: 'bare' } as const
+const besideRouter = { ...besideBare, shape: 'read', beside: 'router' } as const
 
 /** The first is the plain read, which also measures the memory under load. */
 export const rows: readonly Row[] = [
   {
     ...{ name: 'read', shape: 'read', connections: 64, calls: 1 },
-    ...{ figure: 'cpu', beside: 'nginx', most: 2.5 },
+    ...{ ...ofNginx, figure: 'cpu', most: 2.5 },
   },
   {
     ...{ name: 'one connection', shape: 'read', connections: 1, calls: 1 },
-    ...{ figure: 'p50', beside: 'nginx', most: 1.5 },
+    ...{ ...ofNginx, figure: 'p50', most: 1.5 },
   },
   {
     ...{ name: 'batch of 20', shape: 'batch', connections: 16, calls: 20 },
-    ...{ figure: 'cpu', beside: 'read', most: 0.45 },
+    ...{ ...ofNginx, figure: 'cpu', beside: 'read', most: 0.45 },
   },
   {
     ...{ name: '60 KB of logs', shape: 'logs', connections: 16, calls: 1 },
-    ...{ figure: 'cpu', beside: 'nginx', most: 4 },
+    ...{ ...ofNginx, figure: 'cpu', most: 4 },
   },
   {
     ...{ name: '1 MB answer', shape: 'megabyte', connections: 4, calls: 1 },
-    ...{ figure: 'cpu', beside: 'nginx', most: 2.8 },
+    ...{ ...ofNginx, figure: 'cpu', most: 2.8 },
   },
+  { ...besideBare, name: 'hit', shape: 'kept', targets: ['caching', 'bare'], most: 1.5 },
+  { ...besideBare, name: 'hit-redis', shape: 'kept', targets: ['redis', 'bare'], most: 5 },
+  { ...besideRouter, name: 'miss', targets: ['caching', 'router'], most: 1.05 },
+  { ...besideRouter, name: 'cv3', targets: ['voting', 'router'], most: 6 },
 ]
 
 /** Limits of the router alone. */

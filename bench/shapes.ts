@@ -3,9 +3,11 @@
 import { addressOf, balanceOf } from './balances.ts'
 
 /** The requests and answers that the load generator and the mock upstreams share. */
-export type ShapeName = 'read' | 'same' | 'batch' | 'logs' | 'megabyte'
+export type ShapeName = 'read' | 'kept' | 'batch' | 'logs' | 'megabyte'
 
 const batchItems = 20
+/** How many balances of the first block are asked for, again and again. */
+export const keptBalances = 500
 
 /** One request, and what its answer must be. */
 export interface ShapedRequest {
@@ -31,12 +33,14 @@ export function requestOf(shape: ShapeName, n: number): ShapedRequest {
         body: balanceCall(n),
         isRight: (answer) => holdsBalance(answer.toString('latin1'), n),
       }
-    case 'same':
-      return requestOf('read', 7)
+    case 'kept': {
+      const { isRight } = requestOf('read', n % keptBalances)
+      return { body: balanceCall(n % keptBalances, 'earliest'), isRight }
+    }
     case 'batch': {
       const numbers = Array.from({ length: batchItems }, (_, item) => n * batchItems + item)
       return {
-        body: `[${numbers.map(balanceCall).join(',')}]`,
+        body: `[${numbers.map((each) => balanceCall(each)).join(',')}]`,
         isRight: (answer) => {
           const items = answer.toString('latin1').split('},')
           return (
@@ -54,8 +58,8 @@ export function requestOf(shape: ShapeName, n: number): ShapedRequest {
   }
 }
 
-function balanceCall(n: number): string {
-  return `{"jsonrpc":"2.0","id":${n},"method":"eth_getBalance","params":["${addressOf(n)}","latest"]}`
+function balanceCall(n: number, block = 'latest'): string {
+  return `{"jsonrpc":"2.0","id":${n},"method":"eth_getBalance","params":["${addressOf(n)}","${block}"]}`
 }
 
 function holdsBalance(text: string, n: number): boolean {

@@ -6,10 +6,16 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Child, ChildProcesses } from '../e2e/processes/child-processes.ts'
 import { freePort, freePorts } from '../e2e/processes/free-ports.ts'
+import { startRouter } from '../e2e/processes/router-process.ts'
 import { askRpc } from '../e2e/processes/rpc-client.ts'
 import { waitUntil } from '../e2e/processes/wait-until.ts'
+import { startRedis } from '../e2e/state/redis-process.fixture.ts'
 
 const startTimeoutMs = 20_000
+
+/** All that is loaded. `caching`, `redis` and `voting` are routers too. */
+export type TargetName =
+  'router' | 'nginx' | 'passthrough' | 'bare' | 'caching' | 'redis' | 'voting'
 
 /** A proxy between the load and the upstreams. */
 export interface Target {
@@ -47,6 +53,31 @@ export async function startUpstreams(count: number, setting: Setting): Promise<U
   )
 }
 
+const votes = {
+  ...{ 'chain-id': 'ETH1', 'api-interface': 'jsonrpc', method: 'eth_getBalance' },
+  ...{ 'agreement-threshold': 2, 'max-participants': { floor: 3 } },
+}
+
+/** Starts a router with a cache, with one in Redis alone, or with votes of three upstreams. */
+export async function startRouterWith(
+  name: 'caching' | 'redis' | 'voting',
+  upstreams: readonly Upstream[],
+  setting: Setting,
+): Promise<Target> {
+  const settings = {
+    caching: () => ({ 'cache-bytes': '128MiB' }),
+    // No answer fits into so little memory.
+    redis: async () => ({
+      'cache-bytes': '1KiB',
+      'resp-cache': { addresses: [(await startRedis(setting)).address] },
+    }),
+    voting: () => ({ 'cache-bytes': '0', 'cross-validation': { policies: [votes] } }),
+  }
+  const options = { ...setting, upstreams, name, settings: await settings[name]() }
+  const { child, url } = await startRouter(options)
+  return { name, port: Number(new URL(url).port), child }
+}
+
 /** Starts the bare node:http + undici proxy. */
 export async function startPassthrough(
   upstreams: readonly Upstream[],
@@ -82,9 +113,11 @@ export async function startNginx(
   return ready({ name: 'nginx', port: port, child }, setting.signal)
 }
 
+export const canRun = (binary: string) => spawnSync(binary, ['-v']).status === 0
+
 /** The nginx to use. @throws Error that says how to install one */
 export function findNginx(binary: string): string {
-  if (spawnSync(binary, ['-v']).status === 0) return binary
+  if (canRun(binary)) return binary
   throw new Error(
     `${binary} cannot be run. The benchmark compares with nginx: install it with ` +
       '"apt-get install nginx-light" (Debian, Ubuntu), name another with --nginx PATH, ' +
