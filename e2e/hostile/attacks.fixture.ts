@@ -172,13 +172,12 @@ export const attacks: Readonly<Record<string, Attack>> = {
   ),
   'clients that do not read': (port, over) =>
     Promise.all(
-      Array.from({ length: 200 }, async () => {
+      Array.from({ length: 200 }, async (_, at) => {
         const socket = open(port, over)
         socket.pause()
-        await write(
-          socket,
-          Buffer.concat(Array.from({ length: 50 }, () => Buffer.from(post(oddly('big'))))),
-        )
+        // Half of them ask the same.
+        const asked = post(oddly('big', at % 2 && at))
+        await write(socket, Buffer.concat(Array.from({ length: 50 }, () => asked)))
       }),
     ).then(() => sleep(600_000, null, { signal: over }).catch(() => {})),
   'clients that leave': again(100, () => post(call)),
@@ -200,9 +199,9 @@ export const attacks: Readonly<Record<string, Attack>> = {
       Buffer.alloc(7 * 300_000, Buffer.from([0x00, 0x81, 0, 0, 0, 0, 0x20])),
     ]),
   ),
-  'calls on WebSockets that are not read': onSockets(60, (socket) => {
+  'calls on WebSockets that are not read': onSockets(60, (socket, at) => {
     socket.pause()
-    for (let each = 0; each < 100; each++) socket.send(oddly('big'))
+    for (let each = 0; each < 100; each++) socket.send(oddly('big', each % 2 && at * 100 + each))
   }),
   'thousands of topics': onSockets(50, (socket, at) => {
     for (let each = 0; each < 100; each++) {
@@ -226,9 +225,9 @@ export const attacks: Readonly<Record<string, Attack>> = {
   'interim answers without end': again(8, () => post(oddly('interim'))),
 }
 
-/** A call that only the odd node answers, and how. */
-function oddly(how: string): string {
-  return `{"jsonrpc":"2.0","id":1,"method":"debug_traceTransaction","params":["${how}"]}`
+/** A call that only the odd node answers, and how; those of one number are one for the router while they are on their way. */
+function oddly(how: string, number = 0): string {
+  return `{"jsonrpc":"2.0","id":1,"method":"debug_traceTransaction","params":["${how}",${number}]}`
 }
 
 const grpcHead = {

@@ -15,6 +15,7 @@ export const budgetLimits = {
   longShare: 3 / 4, // from here on only short requests are taken, so that a few long ones do not shut out everybody
   tightShare: 1 / 2, // from here on answers stream: many may come at once, each with 64 KiB before it is paused
   turnBytes: 1 * MiB, // of long work begun in one turn of the event loop: some 10 ms
+  pacedBytes: 16 * KiB, // an answer, or a piece of one, that is longer takes its turn
   itemBytes: 32 * KiB, // of a turn, for each item of a batch
   copyShare: 1 / 4, // copies of answers that stream to clients, to keep them
   waitingShare: 1 / 2, // what waits for clients leaves the rest to what is being worked on

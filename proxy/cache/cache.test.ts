@@ -367,6 +367,22 @@ describe('calls at the same time', () => {
     expect(cache.asked).toBe(1)
   })
 
+  test('get a long answer in turns of the event loop, as do those that ask for it later', async () => {
+    const cache = new CacheFixture(() => 'x'.repeat(900_000), { maxBytes: 64 * 1024 * 1024 })
+    const turns = async (ids: readonly number[]) => {
+      const all = ids.map(async (id) => {
+        await cache.heads(head).start('eth_getCode', [account, hex(final)], { id })
+        return cache.budget.turns.number
+      })
+      await cache.clock.advance(100)
+      return new Set(await Promise.all(all)).size
+    }
+    const ids = Array.from({ length: 20 }, (_, id) => id)
+    expect(await turns(ids)).toBeGreaterThanOrEqual(10)
+    expect(await turns(ids)).toBeGreaterThanOrEqual(10)
+    expect(cache.asked).toBe(1)
+  })
+
   test('go on as one when the client of the first one leaves', async () => {
     const cache = counting()
     const left = new AbortController()

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { budgetLimits } from '../bytes/limits.ts'
+import type { Turns } from '../bytes/turns.ts'
 import { finalDistance } from '../chain/finality.ts'
 import type { Chain, ChainInterface } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
@@ -14,7 +16,15 @@ import type { Pool } from '../upstream/pool.ts'
 import type { HeaderList } from '../upstream/wire.ts'
 import { ageClassOf, whyNever } from './age.ts'
 import { Branch } from './branch.ts'
-import { answerOf, bytesOf, compact, type Entry, mayComeFrom, replyOf } from './entry.ts'
+import {
+  type Answer,
+  answerOf,
+  bytesOf,
+  compact,
+  type Entry,
+  mayComeFrom,
+  replyOf,
+} from './entry.ts'
 import { type Flight, Flights, type Follower, hashOf } from './flights.ts'
 import { holdingOf } from './holding.ts'
 import { keyOf } from './key.ts'
@@ -29,6 +39,7 @@ export interface CacheOptions {
   readonly pool: Pool
   readonly dialect: Dialect
   readonly clock: Clock
+  readonly turns: Turns
   readonly store: MemoryStore
   /** The store of all replicas; null: there is none. */
   readonly shared: SharedAnswers | null
@@ -83,7 +94,8 @@ class CachedRelay {
     const entry = refreshCache ? undefined : store.get(key, hash)
     if (entry && this.#holds(entry, head, nowMs) && mayComeFrom(entry, directives)) {
       journal.cache = { verdict: 'hit', ageClass: entry.ageClass, why: null }
-      return Promise.resolve(replyOf(entry, call))
+      const isLong = entry.body.length > budgetLimits.pacedBytes
+      return isLong ? this.#give(entry, call) : Promise.resolve(replyOf(entry, call))
     }
     // Which takes a look at all upstreams.
     const tip = asked.block.kind === 'tag' ? null : pool.tip
@@ -245,6 +257,13 @@ class CachedRelay {
     return isSame ? this.#headers : (this.#headers = passedOn)
   }
 
+  /** Many may get one answer at once, each with bytes of its own. */
+  #give(answer: Answer, call: Call): Promise<Reply> {
+    return new Promise((resolve) => {
+      this.#options.turns.run(answer.body.length, () => resolve(replyOf(answer, call)))
+    })
+  }
+
   /** Gives the answer to those that waited for it. One that streams can be read by one client only. */
   #share(followers: readonly Follower[], reply: Reply, call: Call, isHit: boolean): void {
     const answer = answerOf(reply, call)
@@ -252,7 +271,7 @@ class CachedRelay {
       const { cache } = each.journal
       if (answer === null && cache)
         each.journal.cache = { ...cache, verdict: 'miss', why: 'too-large' }
-      if (answer !== null) resolve(replyOf(answer, each))
+      if (answer !== null) resolve(this.#give(answer, each))
       // A long one that another replica has kept is in memory now.
       else resolve(isHit ? this.run(each) : this.#relay(each))
     }

@@ -174,6 +174,7 @@ function serveChain(
     const scope = `${index} ${config.relay.integrity}`
     return withCache(relay, {
       ...{ chain, iface, pool, dialect, clock, policies, crossValidated, scope },
+      turns: budget.turns,
       ...cache,
     })
   }

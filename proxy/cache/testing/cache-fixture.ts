@@ -83,6 +83,7 @@ export class CacheFixture extends RelayFixture {
       pool,
       dialect,
       clock,
+      turns: this.budget.turns,
       store,
       shared,
       policies,

@@ -2,15 +2,14 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ByteBudget } from '../../bytes/byte-budget.ts'
 import { GrowingBuffer } from '../../bytes/growing-buffer.ts'
-import { nodeLimits } from '../../bytes/limits.ts'
+import { budgetLimits, nodeLimits } from '../../bytes/limits.ts'
 import type { CancelSignal } from '../../clock/cancellation.ts'
 import type { Clock } from '../../clock/clock.ts'
 import { aborted, type HeaderList, type Incoming, TransportError } from '../wire.ts'
 import { ReplyBody, type Flow } from './reply-body.ts'
 
 const { collectedBytes, tightBytes, interims } = nodeLimits
-/** So long a piece takes its turn. */
-const pacedBytes = 16 * 1024
+const { pacedBytes } = budgetLimits
 
 export interface WireOptions {
   /** `rpc-router/1.2.3`. */
