@@ -65,7 +65,7 @@ export async function startRouterWith(
   setting: Setting,
 ): Promise<Target> {
   const settings = {
-    caching: () => ({ 'cache-bytes': '128MiB' }),
+    caching: () => ({}),
     // No answer fits into so little memory.
     redis: async () => ({
       'cache-bytes': '1KiB',

@@ -16,15 +16,7 @@ import type { Pool } from '../upstream/pool.ts'
 import type { HeaderList } from '../upstream/wire.ts'
 import { ageClassOf, whyNever } from './age.ts'
 import { Branch } from './branch.ts'
-import {
-  type Answer,
-  answerOf,
-  bytesOf,
-  compact,
-  type Entry,
-  mayComeFrom,
-  replyOf,
-} from './entry.ts'
+import { type Answer, answerOf, type Entry, mayComeFrom, replyOf } from './entry.ts'
 import { type Flight, Flights, type Follower, hashOf } from './flights.ts'
 import { holdingOf } from './holding.ts'
 import { keyOf } from './key.ts'
@@ -92,10 +84,11 @@ class CachedRelay {
     const { refreshCache } = directives
     const hash = hashOf(key)
     const entry = refreshCache ? undefined : store.get(key, hash)
-    if (entry && this.#holds(entry, head, nowMs) && mayComeFrom(entry, directives)) {
-      journal.cache = { verdict: 'hit', ageClass: entry.ageClass, why: null }
-      const isLong = entry.body.length > budgetLimits.pacedBytes
-      return isLong ? this.#give(entry, call) : Promise.resolve(replyOf(entry, call))
+    if (entry && this.#holds(entry, head, nowMs) && mayComeFrom(entry.answer, directives)) {
+      const { answer, ageClass } = entry
+      journal.cache = { verdict: 'hit', ageClass, why: null }
+      const isLong = answer.body.length > budgetLimits.pacedBytes
+      return isLong ? this.#give(answer, call) : Promise.resolve(replyOf(answer, call))
     }
     // Which takes a look at all upstreams.
     const tip = asked.block.kind === 'tag' ? null : pool.tip
@@ -192,13 +185,14 @@ class CachedRelay {
     if (journal.cache && reorgs === null) journal.cache = { ...journal.cache, why: 'store-down' }
     flight.reorgs = reorgs
     if (entry === null) return this.#relay(call)
-    journal.cache = { verdict: 'hit', ageClass: entry.ageClass, why: null }
-    const leftMs = entry.expiresWallMs - clock.wallMs()
+    const { ageClass, head, reorgs: _, expiresWallMs, ...answer } = entry
+    journal.cache = { verdict: 'hit', ageClass, why: null }
+    const leftMs = expiresWallMs - clock.wallMs()
     const { key, hash, branch } = flight
-    const kept = { ...entry, key, branch, expiresMs: clock.nowMs() + leftMs }
     // The clocks of replicas differ by more than others are kept for.
-    if (entry.head < 0 && leftMs > 0) store.set(hash, kept)
-    return replyOf(kept, call)
+    if (head < 0 && leftMs > 0)
+      store.set(hash, { key, answer, ageClass, expiresMs: clock.nowMs() + leftMs, head, branch })
+    return replyOf(answer, call)
   }
 
   /**
@@ -229,22 +223,21 @@ class CachedRelay {
     const lifetimes = this.#lifetimes(call.asked.method)
     const ttlMs = isEmpty ? Math.min(lifetimes[ageClass], lifetimes.latest) : lifetimes[ageClass]
     if (ttlMs === 0) return 'policy'
-    const answer = answerOf(reply, call, judge)
+    const answer = answerOf(reply, call, this.#headersOf(reply), judge)
     if (answer === null) return 'error'
     const { key, hash, branch, reorgs } = flight
-    const headers = this.#headersOf(answer.headers)
     const head = ageClass === 'finalized' && !isEmpty ? -1 : flight.head
-    const kept = { ...answer, headers, body: compact(bytesOf(answer)), ageClass, head }
-    const expiresWallMs = clock.wallMs() + ttlMs
-    if (this.#shared && reorgs !== null)
-      void this.#shared.keep(key, { ...kept, reorgs, expiresWallMs }, ttlMs)
+    if (this.#shared && reorgs !== null) {
+      const expiresWallMs = clock.wallMs() + ttlMs
+      void this.#shared.keep(key, { ...answer, ageClass, head, reorgs, expiresWallMs }, ttlMs)
+    }
     const expiresMs = Math.ceil(clock.nowMs() + ttlMs)
-    if (!store.set(hash, { ...kept, key, branch, expiresMs })) return 'too-large'
+    if (!store.set(hash, { key, answer, ageClass, expiresMs, head, branch })) return 'too-large'
     return isEmpty ? 'empty' : null
   }
 
   /** Those that reach the client; mostly the same, and then the same list. */
-  #headersOf(headers: HeaderList): HeaderList {
+  #headersOf({ incoming: { headers } }: Reply): HeaderList {
     const { apiInterface, responseHeaders } = this.#options.iface
     if (apiInterface === 'grpc') return headers
     const passedOn: string[] = []
@@ -253,8 +246,10 @@ class CachedRelay {
       if (name === 'content-type' || responseHeaders.has(name))
         passedOn.push(name, headers[at + 1] as string)
     }
-    const isSame = passedOn.join('\n') === this.#headers.join('\n')
-    return isSame ? this.#headers : (this.#headers = passedOn)
+    const last = this.#headers
+    const isSame =
+      passedOn.length === last.length && passedOn.every((each, at) => each === last[at])
+    return isSame ? last : (this.#headers = passedOn)
   }
 
   /** Many may get one answer at once, each with bytes of its own. */
@@ -266,7 +261,7 @@ class CachedRelay {
 
   /** Gives the answer to those that waited for it. One that streams can be read by one client only. */
   #share(followers: readonly Follower[], reply: Reply, call: Call, isHit: boolean): void {
-    const answer = answerOf(reply, call)
+    const answer = answerOf(reply, call, this.#headersOf(reply))
     for (const { call: each, resolve } of followers) {
       const { cache } = each.journal
       if (answer === null && cache)

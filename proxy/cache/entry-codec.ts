@@ -3,10 +3,10 @@
 import { promisify } from 'node:util'
 import { crc32, zstdCompress, zstdDecompress } from 'node:zlib'
 import { nodeLimits } from '../bytes/limits.ts'
-import { bytesOf, type Entry } from './entry.ts'
+import { type Answer, bytesOf, type Entry } from './entry.ts'
 
 /** An entry as replicas share it. */
-export interface SharedEntry extends Omit<Entry, 'key' | 'branch' | 'expiresMs'> {
+export interface SharedEntry extends Answer, Pick<Entry, 'ageClass' | 'head'> {
   /** How many reorgs the replicas had seen when it was asked for. */
   readonly reorgs: number
   /** Milliseconds since the Unix epoch. */

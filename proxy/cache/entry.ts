@@ -23,8 +23,9 @@ export interface Answer {
 }
 
 /** An answer that is kept, and for how long it holds. */
-export interface Entry extends Answer {
+export interface Entry {
   readonly key: string
+  readonly answer: Answer
   readonly ageClass: AgeClass
   /** On the clock's monotonic scale. */
   readonly expiresMs: number
@@ -37,15 +38,17 @@ export interface Entry extends Answer {
 const noTrailers: HeaderList = []
 
 /**
+ * @param headers that reach any client
  * @param judge of an answer that streamed
  * @returns null when it cannot be given to another call: its bytes are not all here, or have no id to replace
  */
 export function answerOf(
   { incoming, upstream, refusal, latestBlock }: Reply,
   { reader }: Call,
+  headers: HeaderList,
   judge?: StreamJudge,
 ): Answer | null {
-  const { status, headers, body } = incoming
+  const { status, body } = incoming
   if (!(body instanceof Uint8Array)) return null
   const id = judge ? judge.ownId : reader.idIn?.(body)
   if (id === null) return null

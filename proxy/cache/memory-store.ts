@@ -4,7 +4,8 @@ import { LRUCache } from 'lru-cache'
 import { type ByteBudget, Held } from '../bytes/byte-budget.ts'
 import { budgetLimits, nodeLimits } from '../bytes/limits.ts'
 import type { StreamedAnswer } from '../relay/streamed-answer.ts'
-import type { Entry } from './entry.ts'
+import { bytesOf, compact, type Entry } from './entry.ts'
+import { RecentAnswers } from './recent-answers.ts'
 
 /** What an entry takes beside its bytes and its key. */
 const overheadBytes = 512
@@ -18,7 +19,7 @@ const passingShare = 1 / 8
  */
 export class MemoryStore {
   readonly #final: LRUCache<number, Entry>
-  readonly #passing: Generations
+  readonly #passing: RecentAnswers
   readonly #maxEntryBytes: number
   /** Copies that are being made. */
   readonly #copies: Held
@@ -27,7 +28,7 @@ export class MemoryStore {
   /** @param budget of the process, of which copies take a part until they are entries */
   constructor(maxBytes: number, budget: ByteBudget) {
     this.#copies = new Held(budget)
-    this.#passing = new Generations(maxBytes * passingShare)
+    this.#passing = new RecentAnswers(maxBytes * passingShare)
     this.#final = new LRUCache({
       maxSize: Math.max(1, Math.floor(maxBytes * (1 - passingShare))),
       dispose: (_entry, _key, reason) => {
@@ -52,20 +53,22 @@ export class MemoryStore {
   }
 
   get(key: string, hash: number): Entry | undefined {
-    const entry = this.#passing.get(hash) ?? this.#final.get(hash)
+    const passing = this.#passing.get(key, hash)
+    if (passing) return passing
+    const entry = this.#final.get(hash)
     return entry?.key === key ? entry : undefined
   }
 
   /** @returns whether there is room for one of its size */
   set(hash: number, entry: Entry): boolean {
-    const size = entry.body.length + entry.key.length + overheadBytes
+    const { key, answer } = entry
+    const size = answer.body.length + key.length + overheadBytes
     if (size > this.#maxEntryBytes) return false
-    if (entry.head >= 0) this.#passing.set(hash, entry, size)
-    else {
-      // What is not final is looked for first.
-      this.#passing.delete(hash)
-      this.#final.set(hash, entry, { size })
-    }
+    if (entry.head >= 0) return this.#passing.set(hash, entry)
+    // What is not final is looked for first.
+    this.#passing.delete(key, hash)
+    const body = compact(bytesOf(answer))
+    this.#final.set(hash, { ...entry, answer: { ...answer, body } }, { size })
     return true
   }
 
@@ -94,51 +97,5 @@ export class MemoryStore {
       if (piece === null) whole(Buffer.concat(pieces))
     }
     return true
-  }
-}
-
-/**
- * Entries of the last while: when the younger half of the memory is full, the older one goes as a whole. A quarter of the cost of an order by use, which each question about the latest block would pay.
- */
-class Generations {
-  #young = new Map<number, Entry>()
-  #old = new Map<number, Entry>()
-  #youngBytes = 0
-  #oldBytes = 0
-  readonly #maxYoungBytes: number
-  evictions = 0
-
-  constructor(maxBytes: number) {
-    this.#maxYoungBytes = maxBytes / 2
-  }
-
-  get bytes(): number {
-    return this.#youngBytes + this.#oldBytes
-  }
-
-  get count(): number {
-    return this.#young.size + this.#old.size
-  }
-
-  get(hash: number): Entry | undefined {
-    return this.#young.get(hash) ?? this.#old.get(hash)
-  }
-
-  delete(hash: number): void {
-    // Its bytes are counted until its generation goes.
-    this.#old.delete(hash)
-    this.#young.delete(hash)
-  }
-
-  set(hash: number, entry: Entry, bytes: number): void {
-    if (this.#youngBytes + bytes > this.#maxYoungBytes) {
-      this.evictions += this.#old.size
-      this.#old = this.#young
-      this.#oldBytes = this.#youngBytes
-      this.#young = new Map()
-      this.#youngBytes = 0
-    }
-    this.#young.set(hash, entry)
-    this.#youngBytes += bytes
   }
 }

@@ -44,6 +44,8 @@ export class JsonRpcReplyReader implements ReplyReader {
   #incoming: Incoming | null = null
   #finding: Finding = result
   #foreignId: Span | null = null
+  /** Its id; undefined: it was not looked for. */
+  #id: Span | null | undefined
 
   /**
    * @param sentId the id that was sent to the upstream, JSON; null: the answer may have any
@@ -59,6 +61,7 @@ export class JsonRpcReplyReader implements ReplyReader {
 
   read(incoming: Incoming, wantsResult = false): Finding {
     this.#incoming = incoming
+    this.#id = undefined
     this.#foreignId = null
     const { body, status } = incoming
     // With a status from 400 on, the body may hold an error of the node.
@@ -96,7 +99,9 @@ export class JsonRpcReplyReader implements ReplyReader {
   }
 
   idIn(body: Uint8Array): Span | null {
-    return this.#sentId === null ? anyId : memberOf(body, 'id')
+    if (this.#sentId === null) return anyId
+    if (this.#id !== undefined && body === this.#incoming?.body) return this.#id
+    return memberOf(body, 'id')
   }
 
   adopt(incoming: WholeIncoming, id: Span): Incoming {
@@ -108,6 +113,7 @@ export class JsonRpcReplyReader implements ReplyReader {
       : assembled(body.subarray(0, id.start), this.ownId, body.subarray(id.end))
     const own = { ...incoming, body: whole }
     this.#incoming = own
+    this.#id = undefined
     this.#finding = result
     this.#foreignId = null
     return own
@@ -164,6 +170,7 @@ export class JsonRpcReplyReader implements ReplyReader {
     if (spaceEnd(body, end) !== body.length) return malformed('more than one JSON value')
     if (twice !== null) return malformed('a member given twice')
     const { id = null } = at
+    this.#id = id
     let { result: answer = null, error = null } = at
     // Version 1.0 has both members, one of them null.
     if (error && spells(body, error.start, error.end, 'null')) error = null
