@@ -65,13 +65,14 @@ export async function startRouterWith(
   setting: Setting,
 ): Promise<Target> {
   const settings = {
-    caching: () => ({}),
+    caching: () => Promise.resolve({}),
     // No answer fits into so little memory.
     redis: async () => ({
       'cache-bytes': '1KiB',
       'resp-cache': { addresses: [(await startRedis(setting)).address] },
     }),
-    voting: () => ({ 'cache-bytes': '0', 'cross-validation': { policies: [votes] } }),
+    voting: () =>
+      Promise.resolve({ 'cache-bytes': '0', 'cross-validation': { policies: [votes] } }),
   }
   const options = { ...setting, upstreams, name, settings: await settings[name]() }
   const { child, url } = await startRouter(options)
