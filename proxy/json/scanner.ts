@@ -82,23 +82,24 @@ export class Cursor {
 }
 
 /**
- * Finds members of the object whose opening brace is at `start`: where they stand, of those that are there twice
- * the first; the first name that was there twice; and the offset behind the object, or `~offset` of what is wrong.
+ * Finds members of the object whose opening brace is at `start`: where they stand, in the order of `names`, of those that
+ * are there twice the first; the first name that was there twice; and the offset behind the object, or `~offset` of what is wrong.
  */
 export function membersOf<Name extends string>(
   bytes: Uint8Array,
   start: number,
   names: readonly Name[],
   maxValues?: number,
-): { at: Readonly<Partial<Record<Name, Span>>>; twice: Name | null; end: number } {
-  const at: Partial<Record<Name, Span>> = {}
+): { at: readonly (Span | undefined)[]; twice: Name | null; end: number } {
+  const at: (Span | undefined)[] = []
   let twice: Name | null = null
   const cursor = new Cursor(bytes, start, maxValues)
   while (cursor.next()) {
-    for (const name of names) {
+    for (let index = 0; index < names.length; index++) {
+      const name = names[index] as Name
       if (!cursor.isNamed(name)) continue
-      if (at[name]) twice ??= name
-      else at[name] = { start: cursor.valueStart, end: cursor.valueEnd }
+      if (at[index]) twice ??= name
+      else at[index] = { start: cursor.valueStart, end: cursor.valueEnd }
     }
   }
   return { at, twice, end: cursor.end }

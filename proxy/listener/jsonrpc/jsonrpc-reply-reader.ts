@@ -169,9 +169,9 @@ export class JsonRpcReplyReader implements ReplyReader {
       return malformed(~end >= body.length ? 'JSON that ends early' : 'a body that is not JSON')
     if (spaceEnd(body, end) !== body.length) return malformed('more than one JSON value')
     if (twice !== null) return malformed('a member given twice')
-    const { id = null } = at
+    const [id = null] = at
+    let [, answer = null, error = null] = at
     this.#id = id
-    let { result: answer = null, error = null } = at
     // Version 1.0 has both members, one of them null.
     if (error && spells(body, error.start, error.end, 'null')) error = null
     else if (error && answer && spells(body, answer.start, answer.end, 'null')) answer = null
@@ -230,10 +230,11 @@ function readError(body: Uint8Array, { start, end }: Span, status: number): Node
   let isText = body[start] === 0x22
   if (body[start] === 0x7b) {
     const { at } = membersOf(body, start, ['code', 'message', 'data'])
-    if (at.code) code = codeOf(body, at.code)
-    if (at.message) message = textOf(body, at.message)
-    if (at.data && body[at.data.start] === 0x22) data = textOf(body, at.data)
-    isText = at.message !== undefined && body[at.message.start] === 0x22
+    const [codeAt, messageAt, dataAt] = at
+    if (codeAt) code = codeOf(body, codeAt)
+    if (messageAt) message = textOf(body, messageAt)
+    if (dataAt && body[dataAt.start] === 0x22) data = textOf(body, dataAt)
+    isText = messageAt !== undefined && body[messageAt.start] === 0x22
   } else message = textOf(body, { start, end })
   if (Number.isNaN(code) && !(isText && message !== '')) return null
   return {

@@ -102,15 +102,15 @@ export class JsonRpcRequest {
     }
     const { at, twice, end } = membersOf(body, span.start, members, maxValues)
     checkEnd(body, span, end)
-    const { id = null, params = null } = at
+    const [version, method, params = null, id = null] = at
     if (id && !isId(body[id.start])) throw invalid('"id" must be a string, a number or null')
     this.body = body
     this.span = span
     this.id = id
     if (twice !== null) throw this.#invalid(`"${twice}" is given twice`)
-    this.isVersion2 = this.#readsVersion2(at.jsonrpc)
-    this.hasVersion = at.jsonrpc !== undefined
-    this.method = this.#readMethod(at.method)
+    this.isVersion2 = this.#readsVersion2(version)
+    this.hasVersion = version !== undefined
+    this.method = this.#readMethod(method)
     if (params && !isParams(body[params.start]))
       throw this.#invalid('"params" must be an array or an object')
     this.#paramsSpan = params

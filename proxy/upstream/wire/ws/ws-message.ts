@@ -45,9 +45,9 @@ function notificationOf(bytes: Uint8Array, params: Span | null): SocketMessage {
   if (params === null || bytes[params.start] !== 0x7b)
     return { kind: 'notification', subscription: null, result: null }
   const { at } = membersOf(bytes, params.start, ['subscription', 'result', 'error'])
-  const { subscription: id, error } = at
+  const [id, given = null, error] = at
   const subscription = id ? bufferOf(bytes).toString('utf8', id.start, id.end) : null
-  const result = error && !isNull(bytes, error) ? null : (at.result ?? null)
+  const result = error && !isNull(bytes, error) ? null : given
   return { kind: 'notification', subscription, result }
 }
 
@@ -61,7 +61,7 @@ function idOf(bytes: Uint8Array, { start, end }: Span): number | null {
 /** Where the result of a whole answer stands; null when it has none, or is an error. */
 export function resultSpan(bytes: Uint8Array): Span | null {
   const { at, end } = membersOf(bytes, spaceEnd(bytes, 0), ['error', 'result'])
-  const { error, result } = at
+  const [error, result] = at
   if (end < 0 || !result || isNull(bytes, result)) return null
   return error && !isNull(bytes, error) ? null : result
 }
