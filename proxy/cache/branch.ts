@@ -32,7 +32,8 @@ export class Branch {
     for (const { latest } of this.#upstreams)
       if (latest !== null && latest.block > head && nowMs - latest.atMs <= headLifeMs)
         head = latest.block
-    if (head < this.#head) this.#reorged()
+    // Perhaps a reorg, perhaps a node that has left: the others see the former for themselves.
+    if (head < this.#head) this.changed()
     return (this.#head = head)
   }
 

@@ -228,6 +228,8 @@ class CachedRelay {
     const { key, hash, branch, reorgs } = flight
     const head = ageClass === 'finalized' && !isEmpty ? -1 : flight.head
     if (this.#shared && reorgs !== null) {
+      // The lease goes with it.
+      flight.reorgs = null
       const expiresWallMs = clock.wallMs() + ttlMs
       void this.#shared.keep(key, { ...answer, ageClass, head, reorgs, expiresWallMs }, ttlMs)
     }

@@ -21,6 +21,12 @@ test.each([
   expect(store.get(one, hashOf(one))?.key ?? one).toBe(one)
 })
 
+test('the answer about a final block is given, whatever was kept before it was final', () => {
+  const store = new MemoryStore(1024 * 1024, new ByteBudget(Infinity))
+  for (const head of [6, 7, -1]) store.set(hashOf('key'), entryOf('key', head))
+  expect(store.get('key', hashOf('key'))?.head).toBe(-1)
+})
+
 function entryOf(key: string, head: number): Entry {
   const given = { status: 200, headers: [], trailers: [], body: '{}', id: null, upstream: 'a' }
   const answer = { ...given, refusal: null, latestBlock: 7 }

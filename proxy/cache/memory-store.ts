@@ -53,10 +53,8 @@ export class MemoryStore {
   }
 
   get(key: string, hash: number): Entry | undefined {
-    const passing = this.#passing.get(key, hash)
-    if (passing) return passing
-    const entry = this.#final.get(hash)
-    return entry?.key === key ? entry : undefined
+    const final = this.#final.get(hash)
+    return final?.key === key ? final : this.#passing.get(key, hash)
   }
 
   /** @returns whether there is room for one of its size */
@@ -65,8 +63,6 @@ export class MemoryStore {
     const size = answer.body.length + key.length + overheadBytes
     if (size > this.#maxEntryBytes) return false
     if (entry.head >= 0) return this.#passing.set(hash, entry)
-    // What is not final is looked for first.
-    this.#passing.delete(key, hash)
     const body = compact(bytesOf(answer))
     this.#final.set(hash, { ...entry, answer: { ...answer, body } }, { size })
     return true

@@ -74,11 +74,6 @@ export class RecentAnswers {
     return { key, answer, ageClass, expiresMs, head, branch }
   }
 
-  delete(key: string, hash: number): void {
-    const number = this.#find(key, hash)
-    if (number > 0) this.#rows[(number % this.#length) * rowLength + at.keyLength] = -1
-  }
-
   /** @returns whether there is room for one of its size */
   set(hash: number, { key, answer, ageClass, expiresMs, head, branch }: Entry): boolean {
     const ring = this.#ring

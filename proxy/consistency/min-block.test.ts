@@ -64,6 +64,12 @@ it('is a clear error when none has it by then', async () => {
   expect(seen.tookMs).toBeLessThan(2 * chain.blockTimeMs + 100)
 })
 
+it('does not wait for a block that the chain is far from', async () => {
+  const { relay } = fixture({ a: 100, b: 100 })
+  const { outcome, tookMs } = await relay.ask({ directives: { minBlock: 999_999_999_999 } })
+  expect([outcome, tookMs]).toEqual(['min-block', 0])
+})
+
 it('waits for another one while that which has it is down', async () => {
   const { relay, head } = fixture({ a: 101, b: 100 })
   relay.pool.upstreams[0]!.availability.failed(5, 'down')

@@ -21,6 +21,8 @@ const blocksWaited = 2
 const lookMs = 50
 /** However fast the chain is: a head has to be asked for. */
 const minWaitMs = 1_000
+/** No head that was seen a moment ago is further behind the chain. */
+const maxAhead = 1_000
 
 /**
  * A relay that asks only upstreams that have the block of `rpc-min-block`. While none has it, the call waits for two
@@ -47,7 +49,9 @@ async function relayFrom(
   const isReady = (each: Upstream) => hasIt(each) && each.serves([]) && !each.availability.isOnTrial
   const waitMs = Math.max(blocksWaited * chain.blockTimeMs, minWaitMs)
   const untilMs = Math.min(clock.nowMs() + waitMs, journal.startedMs + config.processingTimeoutMs)
-  while (!allowed.some(isReady) && clock.nowMs() < untilMs) {
+  const mayCome = () =>
+    allowed.some(({ latest }) => latest === null || latest.block + maxAhead >= minBlock)
+  while (!allowed.some(isReady) && clock.nowMs() < untilMs && mayCome()) {
     if (signal.aborted) throw new CallAborted()
     pool.askHeads?.()
     await sleep(clock, lookMs)

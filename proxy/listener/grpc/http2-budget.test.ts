@@ -3,7 +3,8 @@
 import { connect, type ClientHttp2Session } from 'node:http2'
 import { expect, test } from 'vitest'
 import { ByteBudget } from '../../bytes/byte-budget.ts'
-import { systemClock } from '../../clock/clock.ts'
+import { clientLimits } from '../../bytes/limits.ts'
+import { type Clock, systemClock } from '../../clock/clock.ts'
 import type { Relay } from '../../relay/relay.ts'
 import { createGrpcListener } from '../grpc.ts'
 import { anyInterface, reply } from '../testing/listener-fixture.ts'
@@ -15,12 +16,18 @@ const message = (length: number) => {
   return bytes
 }
 
+/** Does not wait for the rest of requests that are answered. */
+const clock: Clock = {
+  ...systemClock,
+  after: (ms, run) => systemClock.after(ms === clientLimits.lingerMs ? 50 : ms, run),
+}
+
 async function serve(relay: Relay, budget: ByteBudget) {
   const listener = createGrpcListener({
     address: { host: '127.0.0.1', port: 0 },
     iface: anyInterface({}),
     relay,
-    clock: systemClock,
+    clock,
     observer: {
       callEnded: () => {},
       requestRefused: () => {},
@@ -99,6 +106,33 @@ test('a full budget refuses new calls with RESOURCE_EXHAUSTED; what is in flight
   budget.release(1e6)
   expect(await call(served.session, '/a.B/C', message(10))).toEqual({ http: 200, grpc: '0' })
   await expect.poll(() => budget.heldBytes).toBe(0)
+})
+
+test.each([
+  { refused: 'is not gRPC', type: 'text/plain', head: { ':status': 415 } },
+  { refused: 'finds no room', type: 'application/grpc', head: { 'grpc-status': '8' } },
+])('a call that $refused keeps nothing of a request that does not end', async (row) => {
+  const budget = new ByteBudget(10e6)
+  await using served = await serve(() => Promise.resolve(answer()), budget)
+  if (row.type === 'application/grpc') budget.hold(10e6)
+  const heldBefore = budget.heldBytes
+  const calls = await Promise.all(
+    Array.from({ length: 10 }, async () => {
+      const head = { ':method': 'POST', ':path': '/a.B/C', 'content-type': row.type }
+      const stream = served.session.request(head).on('error', () => {})
+      stream.write(message(200_000))
+      const answered = Promise.withResolvers<unknown>()
+      stream.on('response', answered.resolve)
+      return [stream, await answered.promise] as const
+    }),
+  )
+  for (const [, head] of calls) expect(head).toMatchObject(row.head)
+  // The heads of the requests.
+  await expect.poll(() => budget.heldBytes - heldBefore).toBeLessThan(10_000)
+  const closed = calls.map(([stream]) => new Promise((resolve) => stream.once('close', resolve)))
+  for (const [stream] of calls) stream.resume()
+  await Promise.all(closed)
+  expect(budget.heldBytes).toBe(heldBefore)
 })
 
 /** Its windows are wide open, and it reads nothing. */

@@ -147,20 +147,26 @@ export class Http2Exchange extends Held {
     if (stream.destroyed || stream.headersSent) return
     stream.respond([':status', String(status), 'content-type', 'text/plain', ...headers])
     stream.end(text)
-    stream.resume()
+    this.#linger()
   }
 
   /** Answers without a message: head and status in one block. */
   end(headers: HeaderList, status: HeaderList): void {
     if (this.#stream.destroyed || this.#stream.headersSent) return
     this.#stream.respond([':status', '200', ...lowerCase(headers), ...status], { endStream: true })
-    // What the client still sends is not kept.
+    this.#linger()
+  }
+
+  /** It is answered: what the client still sends is not kept, nor is the stream, should its request never end (RFC 9113, 8.1). */
+  #linger(): void {
+    const stream = this.#stream
     this.body.end(new Error('the call is answered'))
-    if (this.#stream.readableEnded) return
+    if (stream.readableEnded) return
+    this.body.drop()
+    stream.resume()
     this.#cancelIdle()
-    // Nor is the stream, should its request never end (RFC 9113, 8.1).
     this.#cancelIdle = this.#clock.after(clientLimits.lingerMs, () =>
-      this.#stream.close(constants.NGHTTP2_NO_ERROR),
+      stream.close(constants.NGHTTP2_NO_ERROR),
     )
   }
 

@@ -83,6 +83,12 @@ export class RequestBody implements ByteStream {
     this.#kept.release()
   }
 
+  /** Nobody needs what has come of it. */
+  drop(): void {
+    this.#isCut = true
+    this.#kept.take()
+  }
+
   async *[Symbol.asyncIterator](): AsyncIterator<Uint8Array, undefined> {
     if (this.#isCut) throw new Error('the beginning of the request is gone')
     const reader = ++this.#readers
@@ -103,8 +109,7 @@ export class RequestBody implements ByteStream {
   /** Keeps what was read, or drops it and resumes the flow. @returns where the rest begins */
   #taken(): number {
     if (this.isRepeatable) return this.#kept.length
-    this.#isCut = true
-    this.#kept.take()
+    this.drop()
     this.#flow.resume()
     return 0
   }

@@ -9,7 +9,7 @@ import { aborted, type HeaderList, type Incoming, TransportError } from '../wire
 import { ReplyBody, type Flow } from './reply-body.ts'
 
 const { collectedBytes, tightBytes, interims } = nodeLimits
-const { pacedBytes } = budgetLimits
+const { pacedBytes, shortBytes } = budgetLimits
 
 export interface WireOptions {
   /** `rpc-router/1.2.3`. */
@@ -90,7 +90,9 @@ export abstract class Exchange {
     const { isTight } = this.options.budget
     this.#collected.push(piece, isTight ? undefined : this)
     const { length } = this.#collected
-    if (length > (isTight ? tightBytes : collectedBytes)) this.handOn()
+    // Keys are masked in errors of up to 64 KiB that are all here.
+    const mostBytes = this.status < 300 ? tightBytes : shortBytes
+    if (length > (isTight ? mostBytes : collectedBytes)) this.handOn()
     else if (piece.length > pacedBytes) this.#pace(piece.length)
   }
 
