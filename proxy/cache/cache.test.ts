@@ -406,6 +406,23 @@ describe('calls at the same time', () => {
     expect((await cache.heads(head).get('eth_getBalance', [account])).answer).toBe('0x5')
   })
 
+  test.each([
+    ['of HTTP 500', { status: 500, body: 'no' }],
+    ['of HTTP 429', { status: 429, body: '<html>' }],
+    ['of HTTP 400 without an id', { status: 400, body: '{"error":{"code":-32600,"message":"x"}}' }],
+  ])('share a page %s', async (_, page) => {
+    const cache = new CacheFixture(() => new Instead(page)).heads(head)
+    const all = [1, 2, 3].map((id) => cache.start('eth_getBalance', [account], { id }))
+    await cache.clock.advance(30_000)
+    const [first, ...others] = await Promise.all(all)
+    for (const each of others) {
+      expect(each.cache).toBe('coalesced latest')
+      expect(each.text.replace(/"id":\d/, '')).toBe(first!.text.replace(/"id":\d/, ''))
+    }
+    // With the retries of one call.
+    expect(cache.asked).toBeLessThanOrEqual(3)
+  })
+
   test('do not share an answer that streams', async () => {
     const streams = { body: '{"jsonrpc":"2.0","id":1,"result":"0x', streams: true, rest: ['aa"}'] }
     const cache = new CacheFixture(() => new Instead(streams)).heads(head)

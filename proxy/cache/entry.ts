@@ -14,7 +14,7 @@ export interface Answer {
   readonly trailers: HeaderList
   /** A text has one character for each byte. */
   readonly body: Uint8Array | string
-  /** Where the id of its request stands; null where answers have none. */
+  /** Where the id of its request stands; null where it has none, such as a page. */
   readonly id: Span | null
   /** The upstream that gave it. */
   readonly upstream: string
@@ -40,7 +40,7 @@ const noTrailers: HeaderList = []
 /**
  * @param headers that reach any client
  * @param judge of an answer that streamed
- * @returns null when it cannot be given to another call: its bytes are not all here, or have no id to replace
+ * @returns null when it cannot be given to another call: its bytes are not all here, or where its id stands is not known
  */
 export function answerOf(
   { incoming, upstream, refusal, latestBlock }: Reply,
@@ -50,8 +50,8 @@ export function answerOf(
 ): Answer | null {
   const { status, body } = incoming
   if (!(body instanceof Uint8Array)) return null
+  if (judge?.ownId === null) return null
   const id = judge ? judge.ownId : reader.idIn?.(body)
-  if (id === null) return null
   const given = incoming.trailers()
   const trailers = given.length === 0 ? noTrailers : given
   return { status, headers, trailers, body, id: id ?? null, upstream, refusal, latestBlock }

@@ -171,6 +171,15 @@ describe('three upstreams of which two must agree', () => {
     }
   })
 
+  it.each([
+    ['the cap of the policy', { maxParticipants: 3 }, {}],
+    ['what the caller asks for', null, { directives: asks(3, 2) }],
+  ])('asks no more than %s, whatever fails', async (_, own, asked) => {
+    const nodes = { a: limited, b: limited, c: honest, d: honest, e: honest }
+    const { failure, all } = await new Fixture(nodes, own).validate(asked)
+    expect([failure, all?.split(',').length]).toEqual(['insufficient-responses', 3])
+  })
+
   it('takes the answer of a slow one when the others are not enough', async () => {
     const slow = { script: () => ({ afterMs: 5_000, ...honest }) }
     const nodes = { a: slow, b: honest, c: { fault: 'refused' } as const }

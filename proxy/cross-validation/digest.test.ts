@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
+import type { FailureClass } from '../chain/failure-table.ts'
 import type { ApiInterface } from '../config/types.ts'
 import { digestOf } from './vote.ts'
 
@@ -65,6 +66,22 @@ describe('another answer', () => {
   ])('%s', (_, one, other, ignored, apiInterface) => {
     expect(textOf(one, ignored, apiInterface)).not.toBe(textOf(other, ignored, apiInterface))
   })
+})
+
+test.each([
+  ['the same data', '{"code":3,"message":"execution reverted: x","data":"0xAB"}', true],
+  [
+    'data with a word before it',
+    '{"code":-32015,"message":"VM error","data":"Reverted 0xab"}',
+    true,
+  ],
+  ['other data', '{"code":3,"message":"execution reverted","data":"0xac"}', false],
+  ['no data', '{"code":3,"message":"execution reverted","data":"0x"}', false],
+])('two reverts with %s', (_, error, isSame) => {
+  const refusal = { name: 'execution-reverted' } as FailureClass
+  const of = (text: string) =>
+    digestOf({ refusal }, Buffer.from(`{"id":1,"error":${text}}`), 'jsonrpc', []).answer
+  expect(of(error) === of('{"code":3,"message":"execution reverted","data":"0xab"}')).toBe(isSame)
 })
 
 test('an excerpt is bounded', () => {

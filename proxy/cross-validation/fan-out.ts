@@ -157,7 +157,9 @@ export class FanOut extends Held {
     participant.state = state
     if (wasPending) {
       this.#options.participants.absent(participant.upstream)
-      const next = this.#options.participants.next(this.#call.asked.block)
+      const { participants, terms } = this.#options
+      const mayAsk = this.#all.length < terms.maxParticipants
+      const next = mayAsk ? participants.next(this.#call.asked.block) : null
       if (next) this.#ask(next)
     }
     this.#settle()

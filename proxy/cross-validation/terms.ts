@@ -9,6 +9,8 @@ import type { Rule } from './vote.ts'
 export interface Terms extends Rule {
   /** How many upstreams are asked at once, if there are as many. */
   readonly participants: number
+  /** How many at most, with those that take the place of others. */
+  readonly maxParticipants: number
   /** There must be as many upstreams: by the policy, and for an answer to be agreed on at all. */
   readonly minParticipants: number
   /** The caller asks for more matching answers than the policy. */
@@ -52,6 +54,7 @@ export function termsOf(call: Call, policy: PolicyConfig | undefined): Terms | n
   return {
     ...{ agreement, minGroups, perGroupQuorum, participants, oneVotePerGroup, ignoreFields },
     minParticipants: Math.min(minimum, participants),
+    maxParticipants: wanted === null ? own.maxParticipants : participants,
     isRaised: agreement > policyAgreement,
   }
 }

@@ -3,6 +3,7 @@
 import { hash } from 'node:crypto'
 import type { ApiInterface } from '../config/types.ts'
 import { canonicalJson } from '../json/canonical-json.ts'
+import { bufferOf, memberOf } from '../json/scanner.ts'
 import type { Reply } from '../relay/reply.ts'
 
 /** One upstream's answer, of which only equality counts. */
@@ -62,11 +63,21 @@ function lackOfGroups(own: readonly Vote[], rule: Rule): VoteFailure | null {
   return full.length < rule.minGroups ? 'group-quorum-unmet' : null
 }
 
+/** Whatever nodes write around it. Empty where there is none. */
+function revertData(name: string, body: Uint8Array): string {
+  const error = name.startsWith('execution-reverted') ? memberOf(body, 'error') : null
+  const members = error && body.subarray(error.start, error.end)
+  const data = members && memberOf(members, 'data')
+  if (!data) return ''
+  const text = bufferOf(members).toString('latin1', data.start, data.end)
+  return /0x[0-9a-f]+/i.exec(text)?.[0].toLowerCase() ?? ''
+}
+
 const maxExcerptLength = 256
 
 /**
- * What of an answer is compared: the result as canonical JSON without the ignored fields; of an error its class; of
- * what is no JSON the bytes. With an excerpt of it for the log.
+ * What of an answer is compared: the result as canonical JSON without the ignored fields; of an error its class, and
+ * what the contract returned; of what is no JSON the bytes. With an excerpt of it for the log.
  *
  * @param body all of it
  */
@@ -79,7 +90,7 @@ export function digestOf(
   // Nodes of Tendermint RPC leave the envelope out of some answers.
   const member = apiInterface === 'rest' ? null : 'result'
   const result = apiInterface === 'grpc' ? null : canonicalJson(body, member, ignored)
-  const text = refusal === null ? result : `error ${refusal.name}`
+  const text = refusal === null ? result : `error ${refusal.name} ${revertData(refusal.name, body)}`
   const excerpt = text ?? Buffer.from(body.subarray(0, maxExcerptLength)).toString('hex')
   const answer = hash('sha256', text ?? body, 'hex').slice(0, 32)
   return { answer, excerpt: excerpt.slice(0, maxExcerptLength) }
