@@ -452,6 +452,7 @@ describe('policies and bounds', () => {
     ageClass: 'latest' | 'finalized' | null = null,
   ) => ({
     ...{ chainId: null, apiInterface: null, method, ageClass, ttlMs },
+    pattern: new RegExp(`^${method.replace('*', '.*')}$`),
   })
 
   test.each([

@@ -13,9 +13,8 @@ export function lifetimesOf(
   // 500 ms: also of answers that say that something is not there yet.
   const latest = Math.min(500, blockTimeMs)
   const usual = { finalized: 60 * 60_000, 'near-head': blockTimeMs, latest }
-  const rows = policies.map((policy) => ({ ...policy, pattern: patternOf(policy.method) }))
   const of = (method: string, ageClass: AgeClass) => {
-    const fits = rows.filter(({ pattern }) => pattern.test(method))
+    const fits = policies.filter(({ pattern }) => pattern.test(method))
     const row = fits.find((each) => (each.ageClass ?? ageClass) === ageClass)
     return row === undefined ? usual[ageClass] : (row.ttlMs ?? 0)
   }
@@ -28,8 +27,4 @@ export function lifetimesOf(
     known.set(method, lifetimes)
     return lifetimes
   }
-}
-
-function patternOf(method: string): RegExp {
-  return new RegExp(`^${method.split('*').map(RegExp.escape).join('.*')}$`)
 }

@@ -175,6 +175,7 @@ test('nor one of a method of which nothing is kept', async () => {
     chainId: null,
     apiInterface: null,
     method: '*',
+    pattern: /^/,
     ageClass: 'finalized',
     ttlMs: null,
   }

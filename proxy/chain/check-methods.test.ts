@@ -3,6 +3,7 @@
 import { expect, test } from 'vitest'
 import type { ApiInterface } from '../config/types.ts'
 import { checkMethods } from './check-methods.ts'
+import { parseConfig } from '../config/parse.ts'
 import { loadCatalog } from './load-catalog.ts'
 
 const catalog = await loadCatalog([])
@@ -32,8 +33,35 @@ test.each<[string, ApiInterface, string, string | null]>([
 ])('%s %s %s: %s', (chainId, apiInterface, method, expected) => {
   const entry = { 'chain-id': chainId, 'api-interface': apiInterface, method }
   const entries = { endpoints: [], upstreams: [], policies: [{ entry, path: 'p' }] }
-  const found = checkMethods({ entries, locate: () => null }, catalog)
+  const found = checkMethods({ entries, config: null, locate: () => null }, catalog)
   const texts = found.map(({ message, hint }) => `${message} | ${hint ?? ''}`)
   expect(texts).toHaveLength(expected === null ? 0 : 1)
   expect(texts.join()).toContain(expected ?? '')
+})
+
+test.each([
+  [{ method: 'eth_*' }, null],
+  [{ method: '/sdk/bank/*', 'chain-id': 'COSMOSHUB' }, null],
+  [{ method: 'eth_getBalanc' }, 'Did you mean "eth_getBalance"?'],
+  [{ method: '/cosmos/bank/v1beta1/supply' }, 'Write "/sdk/bank/v1beta1/supply".'],
+  [{ method: 'eth_call', 'chain-id': 'HUBCHAIN' }, 'Write it as the spec does.'],
+  [{ method: 'eth_call', 'api-interface': 'rest' }, 'Write it as the spec does.'],
+])('a policy of the cache for %j: %s', (policy, hint) => {
+  const listeners = [
+    { 'chain-id': 'ETH1', 'api-interface': 'jsonrpc', 'network-address': '127.0.0.1:1' },
+    { 'chain-id': 'HUBCHAIN', 'api-interface': 'rest', 'network-address': '127.0.0.1:2' },
+  ]
+  const upstreams = listeners.map(({ 'network-address': name, ...serves }) => ({
+    ...{ name: `n${name.at(-1)}`, ...serves, 'node-urls': [{ url: 'http://a' }] },
+  }))
+  const file = {
+    endpoints: listeners,
+    'direct-rpc': upstreams,
+    cache: { policies: [{ ttl: 'never', ...policy }] },
+  }
+  const parsed = parseConfig(JSON.stringify(file), { environment: {}, flags: {} })
+  const found = checkMethods(parsed, catalog)
+  expect(found.map((each) => [each.path, each.hint])).toEqual(
+    hint === null ? [] : [['cache.policies[0].method', hint]],
+  )
 })

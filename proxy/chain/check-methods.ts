@@ -2,15 +2,17 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { nearest } from '../config/nearest.ts'
 import type { ParsedConfig } from '../config/parse.ts'
-import { gather, type Problem, quote } from '../config/problem.ts'
+import { gather, type Problem, quote, type Report } from '../config/problem.ts'
+import type { RouterConfig } from '../config/types.ts'
 import type { ChainCatalog, ChainInterface, Classification } from './types.ts'
 
 /** Reports policies for methods that the chain spec does not name, or that cannot be cross-validated. */
 export function checkMethods(
-  { entries, locate }: Pick<ParsedConfig, 'entries' | 'locate'>,
+  { entries, config, locate }: Pick<ParsedConfig, 'entries' | 'config' | 'locate'>,
   catalog: ChainCatalog,
 ): readonly Problem[] {
   return gather(locate, (report) => {
+    if (config) checkCachePolicies(config, catalog, report)
     for (const { entry, path } of entries.policies) {
       const { 'chain-id': chainId = '', 'api-interface': apiInterface, method } = entry
       const iface = apiInterface && catalog.find(chainId)?.interfaces.get(apiInterface)
@@ -18,13 +20,8 @@ export function checkMethods(
       const asked = classified(iface, method)
       const at = `${path}.method`
       if (asked === null) {
-        const near = nearest(method, [...iface.methods])
-        const hint = near === null ? 'Write it as the spec does.' : `Did you mean ${quote(near)}?`
-        report(
-          at,
-          `the spec of ${chainId} names no method ${quote(method)} on ${apiInterface}`,
-          hint,
-        )
+        const message = `the spec of ${chainId} names no method ${quote(method)} on ${apiInterface}`
+        report(at, message, hintFor(method, [...iface.methods]))
       } else if (asked.kind !== 'read' || asked.stateful !== null) {
         const message = `${method} cannot be cross-validated: only reads can, whose answer depends on the chain alone`
         report(at, message)
@@ -32,6 +29,34 @@ export function checkMethods(
         report(at, `${method} is another name of ${asked.method}`, `Write ${quote(asked.method)}.`)
     }
   })
+}
+
+/** Reports policies of the cache that fit no method of any listener. */
+function checkCachePolicies(
+  { endpoints, cache }: RouterConfig,
+  catalog: ChainCatalog,
+  report: Report,
+): void {
+  for (const [index, { chainId, apiInterface, method, pattern }] of cache.policies.entries()) {
+    const own = endpoints.filter(
+      (each) =>
+        (chainId === null || catalog.find(each.chainId) === catalog.find(chainId)) &&
+        (apiInterface === null || each.apiInterface === apiInterface),
+    )
+    const served = own.flatMap(
+      (each) => catalog.find(each.chainId)?.interfaces.get(each.apiInterface) ?? [],
+    )
+    const names = served.flatMap((iface) => [...iface.methods])
+    if (names.some((name) => pattern.test(name))) continue
+    const other = served.map((iface) => classified(iface, method)?.method).find(Boolean)
+    const hint = other === undefined ? hintFor(method, names) : `Write ${quote(other)}.`
+    report(`cache.policies[${index}].method`, `no listener serves a method ${quote(method)}`, hint)
+  }
+}
+
+function hintFor(method: string, names: readonly string[]): string {
+  const near = nearest(method, names)
+  return near === null ? 'Write it as the spec does.' : `Did you mean ${quote(near)}?`
 }
 
 /** Null for a method that the spec does not name. */

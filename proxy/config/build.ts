@@ -152,6 +152,7 @@ function buildCachePolicy(entry: CachePolicyEntry) {
     apiInterface: entry['api-interface'] ?? null,
     /** With `*` for any text. */
     method: entry.method,
+    pattern: new RegExp(`^${entry.method.split('*').map(RegExp.escape).join('.*')}$`),
     ageClass: entry.class ?? null,
     /** Null: never kept. */
     ttlMs: entry.ttl,

@@ -25,7 +25,7 @@ const method = text({
   kind: 'name of a method',
   pattern: /^[!-~]{1,256}$/,
   fault: 'cannot be the name of a method',
-  hint: 'Write it as in the reference of the chain: eth_getBalance, /blocks/{height}, sdk.bank.v1beta1.Query/TotalSupply.',
+  hint: 'Write it as in the reference of the chain, a path without its verb: eth_getBalance, /blocks/{height}, sdk.bank.v1beta1.Query/TotalSupply.',
 })
 
 const fieldPath = text({

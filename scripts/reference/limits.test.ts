@@ -70,7 +70,11 @@ const places: Readonly<Record<string, readonly string[]>> = {
   'values in one member': ['clientLimits.values'],
   'pipelined requests': ['clientLimits.waitingRequests'],
   'items of a batch': ['clientLimits.batchItems', 'clientLimits.waveItems'],
-  'bytes of long requests': ['budgetLimits.turnBytes', 'budgetLimits.itemBytes'],
+  'bytes of long requests': [
+    'budgetLimits.turnBytes',
+    'budgetLimits.pacedBytes',
+    'budgetLimits.itemBytes',
+  ],
   'time for a head': ['httpTimes.headersMs', 'httpTimes.requestMs', 'socketTimes.messageMs'],
   'an idle HTTP/1 connection': [
     'httpTimes.keepAliveMs',
