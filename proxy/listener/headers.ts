@@ -42,95 +42,24 @@ export function forwardHeaders(
   return all ?? to
 }
 
-/** The headers that the router adds to an answer, for `docs/reference/headers.md`. */
+/** The headers that the router adds to an answer; `docs/reference/headers.md` describes each. */
 export const metadataHeaders = {
-  provider: {
-    name: 'Rpc-Provider-Address',
-    about:
-      'The upstream that gave the answer, also where it was kept since. Absent when the router itself answered.',
-    ofBatch: 'All that answered an item.',
-  },
-  upstream: {
-    name: 'Router-Upstream',
-    about: 'The same, under the prefix of the router.',
-    ofBatch: 'The same.',
-  },
-  retries: {
-    name: 'Rpc-Retries',
-    about:
-      'How many attempts at an upstream were made because an earlier one had failed; those by another URL of the same upstream are not counted.',
-    ofBatch: 'The sum over the items.',
-  },
-  latestBlock: {
-    name: 'Provider-Latest-Block',
-    about: 'The latest block that this upstream is known to have. Absent while it is unknown.',
-    ofBatch: 'The lowest of the upstreams that answered.',
-  },
-  cache: {
-    name: 'Rpc-Cache',
-    about:
-      'What the cache did: `hit`, `miss`, `refresh`, `coalesced` (the same call was on its way already) or `bypass`. With `rpc-debug-relay` the reason follows, as in `bypass; why=pending`; see [the cache](../concepts/cache.md). Absent where nothing is kept.',
-    ofBatch: 'Each that an item had, with commas.',
-  },
-  guid: {
-    name: 'Rpc-Guid',
-    about: 'Names this request in logs and traces, and in `data.guid` of errors.',
-    ofBatch: 'One for the batch; that of an item is this one with `-` and its index.',
-  },
-  errored: {
-    name: 'Rpc-Errored-Providers',
-    about: 'Upstreams that failed on this request. Absent when there are none.',
-    ofBatch: 'All that failed on an item.',
-  },
-  nodeErrors: {
-    name: 'Rpc-Node-Errors-providers',
-    about: "Upstreams that answered with the node's own error. Absent when there are none.",
-    ofBatch: 'All that did so on an item.',
-  },
-  reported: {
-    name: 'Rpc-Reported-Providers',
-    about:
-      'Upstreams that misbehaved: they claimed success and gave a cut, broken, foreign or untrue answer. Absent when there are none.',
-    ofBatch: 'All that did so on an item.',
-  },
-  selection: {
-    name: 'rpc-selection-stats',
-    about:
-      'With `--enable-selection-stats`: among whom the last upstream was drawn, each with its weight and its qualities, all from 0 to 1. Absent when there was nothing to draw.',
-    ofBatch: 'Absent.',
-  },
-  validation: {
-    name: 'rpc-cross-validation-status',
-    about:
-      '`success` or `failed`. This and the next ones are absent when the call was not cross-validated.',
-    ofBatch: '`failed` if an item did.',
-  },
-  agreeing: {
-    name: 'rpc-cross-validation-agreeing-providers',
-    about: 'Upstreams whose answers match.',
-    ofBatch: 'All of the items.',
-  },
-  disagreeing: {
-    name: 'rpc-cross-validation-disagreeing-providers',
-    about: 'Upstreams that gave another answer.',
-    ofBatch: 'All of the items.',
-  },
-  validating: {
-    name: 'rpc-cross-validation-all-providers',
-    about: 'Upstreams that were asked, those without an answer included.',
-    ofBatch: 'All of the items.',
-  },
-  validationFailure: {
-    name: 'rpc-cross-validation-failure-reason',
-    about: 'Why no answer was agreed on. Absent on success.',
-    ofBatch: 'Of the first item that failed.',
-  },
-  version: {
-    name: 'Router-Version',
-    about:
-      'The version of the router. On every answer but those that Node or the WebSocket library gives to requests out of form.',
-    ofBatch: 'The same.',
-  },
+  provider: 'Rpc-Provider-Address',
+  upstream: 'Router-Upstream',
+  retries: 'Rpc-Retries',
+  latestBlock: 'Provider-Latest-Block',
+  cache: 'Rpc-Cache',
+  guid: 'Rpc-Guid',
+  errored: 'Rpc-Errored-Providers',
+  nodeErrors: 'Rpc-Node-Errors-providers',
+  reported: 'Rpc-Reported-Providers',
+  selection: 'rpc-selection-stats',
+  validation: 'rpc-cross-validation-status',
+  agreeing: 'rpc-cross-validation-agreeing-providers',
+  disagreeing: 'rpc-cross-validation-disagreeing-providers',
+  validating: 'rpc-cross-validation-all-providers',
+  validationFailure: 'rpc-cross-validation-failure-reason',
+  version: 'Router-Version',
 } as const
 
 /** Collects what happened to the calls of one HTTP request, and writes it into headers. */
@@ -192,19 +121,19 @@ export class ResponseMetadata {
   toHeaders(contentType: string | null): string[] {
     const names = metadataHeaders
     const headers = contentType === null ? [] : ['Content-Type', contentType]
-    headers.push(names.version.name, this.#version, names.guid.name, this.#guid)
-    headers.push(names.retries.name, String(this.#retries))
+    headers.push(names.version, this.#version, names.guid, this.#guid)
+    headers.push(names.retries, String(this.#retries))
     if (this.#providers) {
       const providers = this.#providers.join(',')
-      headers.push(names.provider.name, providers, names.upstream.name, providers)
+      headers.push(names.provider, providers, names.upstream, providers)
     }
-    if (this.#latestBlock !== null) headers.push(names.latestBlock.name, String(this.#latestBlock))
-    if (this.#cache) headers.push(names.cache.name, this.#cache.join(','))
-    if (this.#errored) headers.push(names.errored.name, this.#errored.join(','))
-    if (this.#nodeErrors) headers.push(names.nodeErrors.name, this.#nodeErrors.join(','))
-    if (this.#reported) headers.push(names.reported.name, this.#reported.join(','))
+    if (this.#latestBlock !== null) headers.push(names.latestBlock, String(this.#latestBlock))
+    if (this.#cache) headers.push(names.cache, this.#cache.join(','))
+    if (this.#errored) headers.push(names.errored, this.#errored.join(','))
+    if (this.#nodeErrors) headers.push(names.nodeErrors, this.#nodeErrors.join(','))
+    if (this.#reported) headers.push(names.reported, this.#reported.join(','))
     if (this.#validated) headers.push(...validationHeaders(this.#validated))
-    if (this.#candidates) headers.push(names.selection.name, statsOf(this.#candidates))
+    if (this.#candidates) headers.push(names.selection, statsOf(this.#candidates))
     return headers
   }
 }
@@ -235,14 +164,14 @@ function merged(one: CrossValidated | null, other: CrossValidated): CrossValidat
 
 function validationHeaders({ agreeing, disagreeing, all, failure }: CrossValidated): string[] {
   const names = metadataHeaders
-  const headers = [names.validation.name, failure === null ? 'success' : 'failed']
-  for (const [{ name }, upstreams] of [
+  const headers = [names.validation, failure === null ? 'success' : 'failed']
+  for (const [name, upstreams] of [
     [names.agreeing, agreeing],
     [names.disagreeing, disagreeing],
     [names.validating, all],
   ] as const)
     if (upstreams.length > 0) headers.push(name, upstreams.join(','))
-  return failure === null ? headers : [...headers, names.validationFailure.name, failure]
+  return failure === null ? headers : [...headers, names.validationFailure, failure]
 }
 
 /** Adds a name that is not in the list yet. */

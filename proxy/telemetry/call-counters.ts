@@ -62,7 +62,7 @@ export function attemptCounter(
   }
 }
 
-/** How a call ended, as a metric label and in the log: see the label's meaning in `series.ts`. */
+/** How a call ended, as a metric label and in the log: see the label in `docs/reference/metrics.md`. */
 export function outcomeOf(call: Call, end: CallEnd): string {
   if (end.kind === 'abandoned') return 'abandoned'
   if (end.kind === 'error') return end.error.kind.reason

@@ -3,8 +3,8 @@
 
 interface Row {
   readonly name: `router_${string}`
-  /** Labels beside those of its group. */
-  readonly and?: readonly LabelName[]
+  /** Labels beside those of its group. Every value comes from the config, a chain spec or the router itself. */
+  readonly and?: readonly string[]
   readonly help: string
   /** Upper bounds of a histogram's buckets, ascending, in the unit of its name. */
   readonly buckets?: readonly number[]
@@ -13,43 +13,8 @@ interface Row {
 /** One metric family as a scraper sees it. */
 export interface Series extends Row {
   readonly type: 'counter' | 'gauge' | 'histogram'
-  readonly labels: readonly LabelName[]
+  readonly labels: readonly string[]
 }
-
-/** What each label holds. Every value comes from the config, a chain spec or the router itself. */
-export const labelMeanings = {
-  chain: "the chain's id, e.g. `ETH1`",
-  interface: 'the api-interface: `jsonrpc`, `rest`, `tendermintrpc` or `grpc`',
-  method:
-    'a method or path pattern that the chain spec names; `other` for everything else, so that clients cannot create series',
-  outcome:
-    "`success`; `node-error` (the node's own answer is an error, e.g. a revert); `upstream-error` (every attempt failed and the last failing answer went to the client as it came); `abandoned` (the client left); of `router_csm_sticky_claims_total` those of [sticky sessions](../concepts/sticky-sessions.md#watch); of `router_store_command_duration_seconds` also `timeout`, `unreachable`, `unauthorized`, `read-only`, `full`, `loading` or `refused`; else the `reason` of the router's own error, e.g. `no-upstream`, `rate-limited` (every upstream is in cooldown), `breaker-open`, `upstream-failed`, `timeout`, `internal`",
-  upstream: "the upstream's name in the config",
-  tier: '`primary` or `backup`',
-  kind: '`first`, `retry`, `failover` (another URL of the same upstream), `hedge` or `broadcast`',
-  check: 'the check that failed: see the checks in [integrity](../concepts/integrity.md)',
-  result:
-    "`answer`; `node-error`; `aborted` (another attempt won, the client left, or a defect of the router ended it); else the name of the failure class, from the chain's failure table",
-  state:
-    '`unverified`, `eligible`, `lagging`, `held-off` (every URL of it is in cooldown: after a 429, a quota, or a `Retry-After`), `disabled` or `rejected`',
-  to: 'the state entered',
-  verification: 'the name of the start-up verification, as in `skip-verifications`',
-  validation:
-    '`success`, or the reason of the failure: `no-agreement`, `insufficient-responses`, `diversity-unmet`, `group-quorum-unmet`, `insufficient-capacity`, `insufficient-groups`',
-  reason: "the `reason` of the router's error, e.g. `parse-error`, `request-too-large`",
-  topic:
-    'what is subscribed to, by its name in the interface: `newHeads`, `logs`, `slot`, `NewBlock`, ...; `other` for what the router does not know',
-  version: 'the build of the router',
-  runtime: 'the version of Node.js',
-  class:
-    'how long the answer stays true: `finalized`, `near-head` or `latest`; `none` for a call that the cache was bypassed for',
-  verdict:
-    '`hit`, `miss`, `refresh`, `coalesced` or `bypass`: see [the cache](../concepts/cache.md); of the cache service `hit` or `miss` of `Get`, else `ok`, `full` or `invalid`',
-  command: '`get`, `set`, `claim`, `lease`, `delete`, `increment` or `publish`',
-  call: 'a call of [the cache service](cache-service.md): `Get`, `Set`, `Claim`, `Delete` or `Increment`',
-} as const
-
-export type LabelName = keyof typeof labelMeanings
 
 const listener = ['chain', 'interface'] as const
 const upstream = [...listener, 'upstream'] as const
@@ -61,7 +26,7 @@ const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
 
 /** Series that have these labels in common. The name of a counter ends with `_total`; what has buckets is a histogram. */
 function labelled<const Rows extends Readonly<Record<string, Row>>>(
-  common: readonly LabelName[],
+  common: readonly string[],
   rows: Rows,
 ) {
   const all = Object.entries(rows).map(([key, row]): [string, Series] => {
@@ -72,7 +37,7 @@ function labelled<const Rows extends Readonly<Record<string, Row>>>(
   return Object.fromEntries(all) as { readonly [Key in keyof Rows]: Rows[Key] & Series }
 }
 
-/** Every series of the router: the registry and `docs/reference/metrics.md` are made from it. */
+/** Every series of the router, for the registry and `docs/reference/metrics.md`, which also describes the labels. */
 export const series = {
   ...labelled(listener, {
     requests: {

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { labelMeanings, series } from '../../proxy/telemetry/series.ts'
-import type { LabelName, Series } from '../../proxy/telemetry/series.ts'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Series, series } from '../../proxy/telemetry/series.ts'
+import { tableRow } from './chains/table.ts'
 
-/** `docs/reference/metrics.md`, made from the table of series. */
+const page = join(import.meta.dirname, '../../docs/reference/metrics.md')
+
+/** `docs/reference/metrics.md`, made from the table of series. From `## Labels` on its text is kept. */
 export function render(): string {
-  const all: readonly Series[] = Object.values(series)
-  const used = new Set<LabelName>(all.flatMap((one) => one.labels))
+  const written = readFileSync(page, 'utf8')
   return `# Metrics
 
-<!-- Made from proxy/telemetry/series.ts by \`make generate\`. -->
+<!-- Made from proxy/telemetry/series.ts by \`make generate\`, but for the labels. -->
 
 Served in the text format of Prometheus at \`/metrics\` on \`metrics-listen-address\`. Series of calls, attempts and
 events appear once there was one; series of the process, the breaker, connections and upstreams are there from the
@@ -18,37 +21,19 @@ address.
 
 ## Series
 
-${table(
-  ['Series', 'Type', 'Labels', 'Meaning'],
-  all.map((one) => [code(one.name), one.type, one.labels.map(code).join(' '), one.help]),
-)}
+${tableRow(['Series', 'Type', 'Labels', 'Meaning'])}
+${tableRow(['---', '---', '---', '---'])}
+${Object.values<Series>(series)
+  .map(({ name, type, labels, help }) =>
+    tableRow([code(name), type, labels.map(code).join(' '), help]),
+  )
+  .join('\n')}
 
 Buckets of the histograms, in seconds: ${series.requestDuration.buckets.join(', ')}.
 
-## Labels
-
-No label holds anything that a client sent, or a URL. The number of series is bounded by the config and the chain
-specs.
-
-${table(
-  ['Label', 'Holds'],
-  Object.entries(labelMeanings)
-    .filter(([name]) => used.has(name as LabelName))
-    .map(([name, meaning]) => [code(name), meaning]),
-)}
-`
+${written.slice(written.indexOf('## Labels'))}`
 }
 
 function code(text: string): string {
   return `\`${text}\``
-}
-
-/** Columns padded as prettier pads them, so that formatting the docs changes nothing. */
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = head.map((_, at) =>
-    Math.max(...[head, ...rows].map((row) => row[at]?.length ?? 0)),
-  )
-  const line = (row: readonly string[]) =>
-    `| ${row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join(' | ')} |`
-  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n')
 }
