@@ -111,6 +111,20 @@ function onRawSockets(sockets: number, bytes: Uint8Array): Attack {
   })
 }
 
+/** Of the logs of tokens. */
+const transfers = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
+
+/** So many WebSockets with 100 filters each, no two of them the same. */
+function subscribing(sockets: number, topicsOf: (topic: string) => unknown): Attack {
+  return onSockets(sockets, (socket, at) => {
+    for (let id = 0; id < 100; id++) {
+      const topics = topicsOf(`0x${(at * 100 + id).toString(16).padStart(64, '0')}`)
+      const asked = { jsonrpc: '2.0', id, method: 'eth_subscribe', params: ['logs', { topics }] }
+      socket.send(JSON.stringify(asked))
+    }
+  })
+}
+
 export const attacks: Readonly<Record<string, Attack>> = {
   'bodies in chunks of one byte': onEach(4, async (socket) => {
     await write(socket, head(null))
@@ -203,18 +217,8 @@ export const attacks: Readonly<Record<string, Attack>> = {
     socket.pause()
     for (let each = 0; each < 100; each++) socket.send(oddly('big', each % 2 && at * 100 + each))
   }),
-  'thousands of topics': onSockets(50, (socket, at) => {
-    for (let each = 0; each < 100; each++) {
-      const topic = `0x${(at * 100 + each).toString(16).padStart(64, '0')}`
-      const asked = {
-        jsonrpc: '2.0',
-        id: each,
-        method: 'eth_subscribe',
-        params: ['logs', { topics: [topic] }],
-      }
-      socket.send(JSON.stringify(asked))
-    }
-  }),
+  'thousands of topics': subscribing(50, (topic) => [topic]),
+  'thousands of topics that all logs fit': subscribing(100, (topic) => [[transfers, topic]]),
   'subscribers that do not read': onSockets(100, (socket) => {
     for (let id = 0; id < 50; id++)
       socket.send(`{"jsonrpc":"2.0","id":${id},"method":"eth_subscribe","params":["logs",{}]}`)
