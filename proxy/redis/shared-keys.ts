@@ -40,8 +40,6 @@ export interface SharedKeys {
   set(key: string, value: Buffer, ttlMs: number): Promise<unknown>
   /** Sets a value unless there is one. @returns the one that stands; undefined: it is this one */
   claim(key: string, value: Buffer, ttlMs: number): Promise<Uint8Array | undefined>
-  /** @returns whether nobody has it */
-  lease(key: string, ms: number): Promise<boolean>
   /** @param value deletes this one, unless it is another one by now, and announces that */
   delete(key: string, value?: Buffer): Promise<unknown>
   /** Counts up, and announces that. */
@@ -87,10 +85,6 @@ export class RedisKeys implements SharedKeys {
       redis.setBuffer(key, value, 'PX', ttlMs, 'NX', 'GET'),
     )
     return (await set) ?? undefined
-  }
-
-  async lease(key: string, ms: number) {
-    return (await this.#redis.run('lease', (redis) => redis.set(key, '', 'PX', ms, 'NX'))) === 'OK'
   }
 
   delete(key: string, value?: Buffer): Promise<unknown> {

@@ -45,7 +45,7 @@ export const labelMeanings = {
     'how long the answer stays true: `finalized`, `near-head` or `latest`; `none` for a call that the cache was bypassed for',
   verdict:
     '`hit`, `miss`, `refresh`, `coalesced` or `bypass`: see [the cache](../concepts/cache.md); of the cache service `hit` or `miss` of `Get`, else `ok`, `full` or `invalid`',
-  command: '`get`, `set`, `claim`, `lease`, `delete`, `increment` or `publish`',
+  command: '`get`, `set`, `claim`, `delete`, `increment` or `publish`',
   call: 'a call of [the cache service](cache-service.md): `Get`, `Set`, `Claim`, `Delete` or `Increment`',
 } as const
 

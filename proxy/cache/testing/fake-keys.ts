@@ -39,10 +39,6 @@ export class FakeKeys implements SharedKeys {
     return standing
   }
 
-  async lease(key: string, ms: number): Promise<boolean> {
-    return (await this.claim(key, Buffer.alloc(0), ms)) === undefined
-  }
-
   async delete(key: string): Promise<void> {
     await this.#turn()
     this.#entries.delete(key)
