@@ -74,8 +74,10 @@ function open(
   })
   const set = (key: string, value: string) => store.run('test', (redis) => redis.set(key, value))
   const get = (key: string) => store.run('test', (redis) => redis.get(key))
+  const publish = (text: string) => store.run('test', (redis) => redis.publish(store.channel, text))
   return {
     store,
+    publish,
     changes,
     asked,
     set,
@@ -215,14 +217,20 @@ test('messages, and when some may have been missed', async () => {
   const redis = await startRedis(options())
   const [one, other] = [open([redis]), open([redis])]
   const received: (string | boolean)[] = []
-  one.store.subscribe('news', {
+  one.store.subscribe({
     message: (text) => received.push(text),
     listening: (isUp) => received.push(isUp),
   })
   await expect.poll(() => received).toEqual([true])
   await other.isReady()
-  await other.store.publish('news', 'first')
+  const late: (string | boolean)[] = []
+  one.store.subscribe({
+    message: (text) => late.push(text),
+    listening: (isUp) => late.push(isUp),
+  })
+  await other.publish('first')
   await expect.poll(() => received).toEqual([true, 'first'])
+  expect(late).toEqual([true, 'first'])
   await redis.kill()
   await expect.poll(() => received).toEqual([true, 'first', false])
   const again = await redis.restart()
@@ -247,7 +255,7 @@ test('Cluster: a slot that moved is followed; a node that died is a fault, and m
   const client = open(cluster.nodes, { topology: 'cluster' })
   await client.isReady()
   const received: (string | boolean)[] = []
-  client.store.subscribe('news', {
+  client.store.subscribe({
     message: (text) => received.push(text),
     listening: (isUp) => received.push(isUp),
   })
@@ -260,7 +268,7 @@ test('Cluster: a slot that moved is followed; a node that died is a fault, and m
   const target = cluster.nodes.find((each) => each !== owner) as RedisProcess
   await cluster.moveSlot(slot, target)
   expect(await Promise.all(keys.map((key) => client.get(key)))).toEqual(keys)
-  await client.store.publish('news', 'moved')
+  await client.publish('moved')
   await expect.poll(() => received.at(-1)).toBe('moved')
   await target.kill()
   await expect.poll(() => faultOf(client.get('key-0'))).not.toBe('none')

@@ -16,7 +16,7 @@ export interface StoreParts {
   readonly asked?: (command: string, outcome: string, ms: number) => void
 }
 
-/** Listens on a channel. */
+/** Listens for changes. */
 export interface Subscriber<Message = string> {
   message(message: Message): void
   /** Messages may have been missed until now (`true`), or will be from now on (`false`). */
@@ -49,8 +49,6 @@ export interface SharedKeys {
   close(): void
 }
 
-const channel = 'changed'
-
 /** Compares, deletes and announces at once: a newer value of another replica is not deleted. */
 const dropScript = `
 if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('del', KEYS[1]) end
@@ -58,7 +56,6 @@ return redis.call('publish', ARGV[2], ARGV[3])`
 
 export class RedisKeys implements SharedKeys {
   readonly #redis: RedisStore
-  readonly #watchers: (readonly [prefix: string, Subscriber<Held>])[] = []
 
   constructor(redis: RedisStore) {
     this.#redis = redis
@@ -89,28 +86,24 @@ export class RedisKeys implements SharedKeys {
 
   delete(key: string, value?: Buffer): Promise<unknown> {
     if (!value) return this.#redis.run('delete', (redis) => redis.del(key))
-    const announced = [this.#redis.channel(channel), `${key}\n${value.toString()}`]
+    const announced = [this.#redis.channel, `${key}\n${value.toString()}`]
     return this.#redis.run('delete', (redis) => redis.eval(dropScript, 1, key, value, ...announced))
   }
 
   async increment(key: string) {
     await this.#redis.run('increment', (redis) => redis.incr(key))
     // A replica that misses it finds another count.
-    await this.#redis.publish(channel, key).catch(() => null)
+    const { channel } = this.#redis
+    await this.#redis.run('publish', (redis) => redis.publish(channel, key)).catch(() => null)
   }
 
-  watch(prefix: string, subscriber: Subscriber<Held>): void {
-    this.#watchers.push([prefix, subscriber])
-    this.#redis.subscribe(channel, {
-      message: (text) => {
-        const [key = '', value] = text.split('\n')
-        const held = { key, value: value === undefined ? value : Buffer.from(value) }
-        for (const [start, { message }] of this.#watchers) if (key.startsWith(start)) message(held)
-      },
-      listening: (isUp) => {
-        for (const [, { listening }] of this.#watchers) listening(isUp)
-      },
-    })
+  watch(prefix: string, { message, listening }: Subscriber<Held>): void {
+    const changed = (text: string) => {
+      if (!text.startsWith(prefix)) return
+      const [key = '', value] = text.split('\n')
+      message({ key, value: value === undefined ? value : Buffer.from(value) })
+    }
+    this.#redis.subscribe({ message: changed, listening })
   }
 
   close(): void {
