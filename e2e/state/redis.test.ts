@@ -12,7 +12,6 @@ import type { StoreConfig } from '../../proxy/config/types.ts'
 import type { StoreError } from '../../proxy/redis/store-error.ts'
 import { RedisStore } from '../../proxy/redis/redis.ts'
 import { RedisKeys } from '../../proxy/redis/shared-keys.ts'
-import { SharedClaims } from '../../proxy/sticky/sessions.ts'
 import { createAuthority } from '../../proxy/upstream/testing/certificates.ts'
 import { ChildProcesses } from '../processes/child-processes.ts'
 import {
@@ -178,19 +177,21 @@ test('a user of an ACL needs the keys and channels of the prefix alone, and few 
     password: new Secret('s3cret-word'),
   })
   await client.isReady()
-  const claims = new SharedClaims(new RedisKeys(client.store))
+  const keys = new RedisKeys(client.store)
   const received: string[] = []
-  claims.listen({
-    dropped: (key, node) => received.push(`${key} ${node}`),
+  keys.watch('k', {
+    message: ({ key, value }) => received.push(`${key} ${String(value)}`),
     listening: (isUp) => received.push(String(isUp)),
   })
   await expect.poll(() => received).toEqual(['true'])
-  expect(await claims.claim('k', 'node a', 10_000)).toBe(null)
-  expect(await claims.claim('k', 'b', 10_000)).toBe('node a')
-  await claims.drop('k', 'b')
-  expect(await claims.find('k')).toMatchObject({ node: 'node a' })
-  await claims.drop('k', 'node a')
-  expect(await claims.find('k')).toBe(null)
+  const [a, b] = [Buffer.from('node a'), Buffer.from('b')]
+  expect(await keys.claim('k', a, 10_000)).toBeUndefined()
+  expect(await keys.claim('k', b, 10_000)).toEqual(a)
+  await keys.delete('other', a)
+  await keys.delete('k', b)
+  expect(await keys.get('k')).toMatchObject({ value: a })
+  await keys.delete('k', a)
+  expect((await keys.get('k')).value).toBeUndefined()
   await expect.poll(() => received).toEqual(['true', 'k b', 'k node a'])
 })
 
