@@ -241,7 +241,7 @@ test('without a store each replica chooses for itself, and never fails for a sto
   expect(await one.find('c')).toBe('c')
 })
 
-test('memory is bounded: ended choices go first, then the oldest', async () => {
+test('memory is bounded: the oldest choices go first', async () => {
   const clock = new VirtualClock()
   const one = new Replica(clock, new FakeKeys(clock), 3)
   await one.find('a', 'a', '1')
@@ -252,4 +252,15 @@ test('memory is bounded: ended choices go first, then the oldest', async () => {
   await one.find('x', 'x', '5')
   expect(await one.find('x', 'x', '2')).toBe('node-2')
   expect(one.counted()).toEqual(['local_hit', 'adopted'])
+})
+
+test('of many sessions a hundredth goes at once, and those that have ended are not counted', async () => {
+  const clock = new VirtualClock()
+  const one = new Replica(clock, null, 1_000)
+  for (let each = 0; each < 1_001; each++) await one.find('a', 'a', String(each))
+  expect(one.sessions.size).toBe(991)
+  await clock.advance(lifetimeMs - 1)
+  await one.find('a', 'a', 'new')
+  await clock.advance(1)
+  expect(one.sessions.size).toBe(1)
 })

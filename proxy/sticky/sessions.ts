@@ -170,23 +170,25 @@ export class Sessions {
   #keep(key: string, node: string, leftMs: number, era: number): void {
     this.#dropped.delete(key)
     this.#choices.delete(key)
-    // Those that have ended go first, then the oldest.
-    if (this.#choices.size >= this.#maxSessions && this.size >= this.#maxSessions)
-      deleteOldest(this.#choices)
+    makeRoom(this.#choices, this.#maxSessions)
     this.#choices.set(key, { node, untilMs: this.#options.clock.nowMs() + leftMs, era })
   }
 
   #dropHere(key: string, node: string): void {
     if (this.#choices.get(key)?.node === node) this.#choices.delete(key)
     this.#dropped.delete(key)
-    if (this.#dropped.size >= maxDropped) deleteOldest(this.#dropped)
+    makeRoom(this.#dropped, maxDropped)
     this.#dropped.set(key, node)
   }
 }
 
-function deleteOldest(map: Map<string, unknown>): void {
-  const [oldest] = map.keys()
-  if (oldest !== undefined) map.delete(oldest)
+/** Deletes the oldest hundredth of a full map. One by one is slow: to find the oldest, a map walks past all deleted ones. */
+function makeRoom(map: Map<string, unknown>, maxSize: number): void {
+  if (map.size < maxSize) return
+  for (const key of map.keys()) {
+    map.delete(key)
+    if (map.size <= maxSize * 0.99) return
+  }
 }
 
 function textOf(bytes: Uint8Array): string {
