@@ -12,7 +12,6 @@ import type { StoreConfig } from '../../proxy/config/types.ts'
 import type { StoreError } from '../../proxy/redis/store-error.ts'
 import { RedisStore } from '../../proxy/redis/redis.ts'
 import { RedisKeys } from '../../proxy/redis/shared-keys.ts'
-import { SharedClaims } from '../../proxy/sticky/sessions.ts'
 import { createAuthority } from '../../proxy/upstream/testing/certificates.ts'
 import { ChildProcesses } from '../processes/child-processes.ts'
 import {
@@ -74,8 +73,10 @@ function open(
   })
   const set = (key: string, value: string) => store.run('test', (redis) => redis.set(key, value))
   const get = (key: string) => store.run('test', (redis) => redis.get(key))
+  const publish = (text: string) => store.run('test', (redis) => redis.publish(store.channel, text))
   return {
     store,
+    publish,
     changes,
     asked,
     set,
@@ -176,19 +177,21 @@ test('a user of an ACL needs the keys and channels of the prefix alone, and few 
     password: new Secret('s3cret-word'),
   })
   await client.isReady()
-  const claims = new SharedClaims(new RedisKeys(client.store))
+  const keys = new RedisKeys(client.store)
   const received: string[] = []
-  claims.listen({
-    dropped: (key, node) => received.push(`${key} ${node}`),
+  keys.watch('k', {
+    message: ({ key, value }) => received.push(`${key} ${String(value)}`),
     listening: (isUp) => received.push(String(isUp)),
   })
   await expect.poll(() => received).toEqual(['true'])
-  expect(await claims.claim('k', 'node a', 10_000)).toBe(null)
-  expect(await claims.claim('k', 'b', 10_000)).toBe('node a')
-  await claims.drop('k', 'b')
-  expect(await claims.find('k')).toMatchObject({ node: 'node a' })
-  await claims.drop('k', 'node a')
-  expect(await claims.find('k')).toBe(null)
+  const [a, b] = [Buffer.from('node a'), Buffer.from('b')]
+  expect(await keys.claim('k', a, 10_000)).toBeUndefined()
+  expect(await keys.claim('k', b, 10_000)).toEqual(a)
+  await keys.delete('other', a)
+  await keys.delete('k', b)
+  expect(await keys.get('k')).toMatchObject({ value: a })
+  await keys.delete('k', a)
+  expect((await keys.get('k')).value).toBeUndefined()
   await expect.poll(() => received).toEqual(['true', 'k b', 'k node a'])
 })
 
@@ -215,14 +218,20 @@ test('messages, and when some may have been missed', async () => {
   const redis = await startRedis(options())
   const [one, other] = [open([redis]), open([redis])]
   const received: (string | boolean)[] = []
-  one.store.subscribe('news', {
+  one.store.subscribe({
     message: (text) => received.push(text),
     listening: (isUp) => received.push(isUp),
   })
   await expect.poll(() => received).toEqual([true])
   await other.isReady()
-  await other.store.publish('news', 'first')
+  const late: (string | boolean)[] = []
+  one.store.subscribe({
+    message: (text) => late.push(text),
+    listening: (isUp) => late.push(isUp),
+  })
+  await other.publish('first')
   await expect.poll(() => received).toEqual([true, 'first'])
+  expect(late).toEqual([true, 'first'])
   await redis.kill()
   await expect.poll(() => received).toEqual([true, 'first', false])
   const again = await redis.restart()
@@ -247,7 +256,7 @@ test('Cluster: a slot that moved is followed; a node that died is a fault, and m
   const client = open(cluster.nodes, { topology: 'cluster' })
   await client.isReady()
   const received: (string | boolean)[] = []
-  client.store.subscribe('news', {
+  client.store.subscribe({
     message: (text) => received.push(text),
     listening: (isUp) => received.push(isUp),
   })
@@ -260,7 +269,7 @@ test('Cluster: a slot that moved is followed; a node that died is a fault, and m
   const target = cluster.nodes.find((each) => each !== owner) as RedisProcess
   await cluster.moveSlot(slot, target)
   expect(await Promise.all(keys.map((key) => client.get(key)))).toEqual(keys)
-  await client.store.publish('news', 'moved')
+  await client.publish('moved')
   await expect.poll(() => received.at(-1)).toBe('moved')
   await target.kill()
   await expect.poll(() => faultOf(client.get('key-0'))).not.toBe('none')

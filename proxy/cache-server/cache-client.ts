@@ -38,7 +38,6 @@ const options = {
   'grpc.service_config_disable_resolution': 1,
 }
 
-const none = Buffer.alloc(0)
 /** Nobody waits for it, and it may be long. */
 const setTimeoutMs = 1_000
 
@@ -67,8 +66,6 @@ export class CacheClient implements SharedKeys {
 
   claim = async (key: string, value: Buffer, ttlMs: number) =>
     (await this.#call('Claim', { key, value, ttlMs })).value
-
-  lease = async (key: string, ms: number) => (await this.claim(key, none, ms)) === undefined
 
   delete = (key: string, value?: Buffer) => this.#call('Delete', { key, value })
 

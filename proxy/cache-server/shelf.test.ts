@@ -52,6 +52,16 @@ test('claims are refused when there is no room, until others have ended', async 
   await expect.poll(claim).toEqual({})
 })
 
+test('a counter counts on when there is no room', () => {
+  const shelf = new Shelf(64 * KiB)
+  for (let each = 0; each < 9; each++) shelf.increment('counter')
+  const fill = (length: number) => {
+    for (let each = 0; ; each++) shelf.claim(`${length}-${each}`, bytesOf(length), 1e6)
+  }
+  for (let length = 1_024; length >= 0; length--) expect(() => fill(length)).toThrow(RangeError)
+  expect([shelf.increment('counter'), shelf.counter('counter')]).toEqual([10, 10])
+})
+
 test('a claim is deleted by its own value, or without one', () => {
   const shelf = new Shelf(64 * KiB)
   const [one, two] = [Buffer.from('one'), Buffer.from('two')]

@@ -72,8 +72,10 @@ export class Shelf {
   /** @throws RangeError when there is no room */
   increment(key: string): number {
     const count = this.counter(key) + 1
+    // Of one length: there is room where the last count was.
+    const value = Buffer.from(String(count).padStart(16))
     this.#claims.delete(key)
-    this.claim(key, Buffer.from(String(count)), counterMs)
+    this.claim(key, value, counterMs)
     return count
   }
 }

@@ -7,7 +7,7 @@ import { systemClock } from '../clock/clock.ts'
 import { VirtualClock } from '../clock/testing/virtual-clock.ts'
 import type { SharedEntry } from './entry-codec.ts'
 import { SharedStore } from './shared-store.ts'
-import { FakeKeys } from './testing/fake-keys.ts'
+import { FakeKeys } from '../redis/testing/fake-keys.ts'
 
 const entry = (body: string, head = -1, reorgs = 0): SharedEntry => ({
   ...{ status: 200, headers: [], trailers: [], id: null, upstream: 'a', refusal: null },

@@ -14,6 +14,7 @@ const restMs = 1_000
 const leaseMs = 250
 /** How often the others look whether there is an answer. */
 const pollMs = 20
+const none = Buffer.alloc(0)
 
 /** What a lookup came to. */
 export interface Found {
@@ -74,7 +75,7 @@ export class SharedStore {
       if (
         !mayWait ||
         nowMs >= untilMs ||
-        (await this.#try((keys) => keys.lease(`l:${name}`, leaseMs), true))
+        !(await this.#try((keys) => keys.claim(`l:${name}`, none, leaseMs), null))
       )
         return { entry: null, reorgs: found.reorgs }
       await sleep(this.#clock, Math.min(pollMs, untilMs - nowMs))

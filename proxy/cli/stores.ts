@@ -7,7 +7,7 @@ import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
 import type { RouterConfig, StoreConfig } from '../config/types.ts'
 import type { SharedKeys, StoreParts } from '../redis/shared-keys.ts'
-import { SharedClaims, Sessions, stickyOutcomes } from '../sticky/sessions.ts'
+import { Sessions, stickyOutcomes } from '../sticky/sessions.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { readTls } from '../upstream/wire/upstream-target.ts'
@@ -92,7 +92,7 @@ export function createSessions(
   const count = metrics.registerSticky(stickyOutcomes, () => sessions.size)
   const sessions = new Sessions({
     clock,
-    store: keys && new SharedClaims(keys),
+    keys,
     lifetimeMs: 2 * epochDurationMs,
     count,
   })

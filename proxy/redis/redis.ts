@@ -29,7 +29,9 @@ const watchMs = 2_000
 export class RedisStore {
   readonly #config: StoreConfig
   readonly #parts: RedisParts
-  readonly #subscribers = new Map<string, Subscriber>()
+  readonly #subscribers: Subscriber[] = []
+  /** Its name has the prefix, which only keys get by themselves. */
+  readonly channel: string
   #password: string | null
   #client: Commands
   #next: Commands | null = null
@@ -48,6 +50,7 @@ export class RedisStore {
 
   constructor(config: StoreConfig, parts: RedisParts) {
     this.#config = config
+    this.channel = `${config.keyPrefix}changed`
     this.#parts = parts
     this.#availability = new Availability(parts)
     this.#password = this.#readPassword()
@@ -82,21 +85,11 @@ export class RedisStore {
     }
   }
 
-  /** A channel's name with the prefix, which only keys get by themselves. */
-  channel(name: string): string {
-    return this.#config.keyPrefix + name
-  }
-
-  /** @throws StoreError */
-  async publish(channel: string, text: string): Promise<void> {
-    await this.run('publish', (redis) => redis.publish(this.channel(channel), text))
-  }
-
-  /** One for each channel. */
-  subscribe(channel: string, subscriber: Subscriber): void {
-    this.#subscribers.set(this.channel(channel), subscriber)
-    this.#listener?.disconnect()
-    this.#listener = this.#openListener()
+  /** All subscribers share one connection. */
+  subscribe(subscriber: Subscriber): void {
+    this.#subscribers.push(subscriber)
+    this.#listener ??= this.#openListener()
+    if (this.#isListening) subscriber.listening(true)
   }
 
   close(): void {
@@ -230,16 +223,14 @@ export class RedisStore {
       const subscribed = () => {
         if (listener === this.#listener) this.#setListening(true)
       }
-      listener
-        .subscribe(...this.#subscribers.keys())
-        .then(subscribed, () => listener.disconnect(true))
+      listener.subscribe(this.channel).then(subscribed, () => listener.disconnect(true))
     })
     listener.on('close', () => {
       if (listener === this.#listener) this.#setListening(false)
     })
-    listener.on('message', (channel: string, text: string) =>
-      this.#subscribers.get(channel)?.message(text),
-    )
+    listener.on('message', (_channel, text: string) => {
+      for (const { message } of this.#subscribers) message(text)
+    })
     this.#setListening(false)
     return listener
   }
@@ -249,7 +240,7 @@ export class RedisStore {
     if (isUp) this.#cancelHeartbeat = this.#parts.clock.after(heartbeatMs, this.#beat)
     if (this.#isListening === isUp) return
     this.#isListening = isUp
-    for (const subscriber of this.#subscribers.values()) subscriber.listening(isUp)
+    for (const { listening } of this.#subscribers) listening(isUp)
   }
 
   /** A connection on which nothing comes may be dead: this has its socket time out. */

@@ -16,7 +16,7 @@ export interface StoreParts {
   readonly asked?: (command: string, outcome: string, ms: number) => void
 }
 
-/** Listens on a channel. */
+/** Listens for changes. */
 export interface Subscriber<Message = string> {
   message(message: Message): void
   /** Messages may have been missed until now (`true`), or will be from now on (`false`). */
@@ -40,8 +40,6 @@ export interface SharedKeys {
   set(key: string, value: Buffer, ttlMs: number): Promise<unknown>
   /** Sets a value unless there is one. @returns the one that stands; undefined: it is this one */
   claim(key: string, value: Buffer, ttlMs: number): Promise<Uint8Array | undefined>
-  /** @returns whether nobody has it */
-  lease(key: string, ms: number): Promise<boolean>
   /** @param value deletes this one, unless it is another one by now, and announces that */
   delete(key: string, value?: Buffer): Promise<unknown>
   /** Counts up, and announces that. */
@@ -51,8 +49,6 @@ export interface SharedKeys {
   close(): void
 }
 
-const channel = 'changed'
-
 /** Compares, deletes and announces at once: a newer value of another replica is not deleted. */
 const dropScript = `
 if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('del', KEYS[1]) end
@@ -60,7 +56,6 @@ return redis.call('publish', ARGV[2], ARGV[3])`
 
 export class RedisKeys implements SharedKeys {
   readonly #redis: RedisStore
-  readonly #watchers: (readonly [prefix: string, Subscriber<Held>])[] = []
 
   constructor(redis: RedisStore) {
     this.#redis = redis
@@ -89,34 +84,26 @@ export class RedisKeys implements SharedKeys {
     return (await set) ?? undefined
   }
 
-  async lease(key: string, ms: number) {
-    return (await this.#redis.run('lease', (redis) => redis.set(key, '', 'PX', ms, 'NX'))) === 'OK'
-  }
-
   delete(key: string, value?: Buffer): Promise<unknown> {
     if (!value) return this.#redis.run('delete', (redis) => redis.del(key))
-    const announced = [this.#redis.channel(channel), `${key}\n${value.toString()}`]
+    const announced = [this.#redis.channel, `${key}\n${value.toString()}`]
     return this.#redis.run('delete', (redis) => redis.eval(dropScript, 1, key, value, ...announced))
   }
 
   async increment(key: string) {
     await this.#redis.run('increment', (redis) => redis.incr(key))
     // A replica that misses it finds another count.
-    await this.#redis.publish(channel, key).catch(() => null)
+    const { channel } = this.#redis
+    await this.#redis.run('publish', (redis) => redis.publish(channel, key)).catch(() => null)
   }
 
-  watch(prefix: string, subscriber: Subscriber<Held>): void {
-    this.#watchers.push([prefix, subscriber])
-    this.#redis.subscribe(channel, {
-      message: (text) => {
-        const [key = '', value] = text.split('\n')
-        const held = { key, value: value === undefined ? value : Buffer.from(value) }
-        for (const [start, { message }] of this.#watchers) if (key.startsWith(start)) message(held)
-      },
-      listening: (isUp) => {
-        for (const [, { listening }] of this.#watchers) listening(isUp)
-      },
-    })
+  watch(prefix: string, { message, listening }: Subscriber<Held>): void {
+    const changed = (text: string) => {
+      if (!text.startsWith(prefix)) return
+      const [key = '', value] = text.split('\n')
+      message({ key, value: value === undefined ? value : Buffer.from(value) })
+    }
+    this.#redis.subscribe({ message: changed, listening })
   }
 
   close(): void {

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { clientOf, ServedCache } from '../cache-server/testing/served-cache.ts'
 import { systemClock } from '../clock/clock.ts'
 import { StoreError } from '../redis/store-error.ts'
-import { SharedClaims, Sessions, type StickyOutcome } from './sessions.ts'
+import { Sessions, type StickyOutcome } from './sessions.ts'
 
 /** What one replica has of a cache service. */
 async function replica(port: number, node: string, timeoutMs = 10_000) {
@@ -13,24 +13,12 @@ async function replica(port: number, node: string, timeoutMs = 10_000) {
     client.close()
   })
   const counts: Partial<Record<StickyOutcome, number>> = {}
-  const claims = new SharedClaims(client)
-  let isUp = false
-  const store = {
-    find: (key: string) => claims.find(key),
-    claim: (...args: Parameters<SharedClaims['claim']>) => claims.claim(...args),
-    drop: (...args: Parameters<SharedClaims['drop']>) => claims.drop(...args),
-    listen: ({ dropped, listening }: Parameters<SharedClaims['listen']>[0]) => {
-      const follow = (now: boolean) => {
-        isUp = now
-        listening(now)
-      }
-      claims.listen({ dropped, listening: follow })
-    },
-  }
   const sessions = new Sessions({
-    ...{ clock: systemClock, store, lifetimeMs: 60_000 },
+    ...{ clock: systemClock, keys: client, lifetimeMs: 60_000 },
     count: (outcome) => (counts[outcome] = (counts[outcome] ?? 0) + 1),
   })
+  let isUp = false
+  client.watch('sticky:', { message: () => {}, listening: (now) => (isUp = now) })
   const up = async (wanted: boolean) => expect.poll(() => isUp).toBe(wanted)
   await up(true)
   const find = async (key: string) =>

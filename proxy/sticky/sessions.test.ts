@@ -3,8 +3,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { VirtualClock } from '../clock/testing/virtual-clock.ts'
+import { FakeKeys } from '../redis/testing/fake-keys.ts'
 import { Sessions, type StickyOutcome } from './sessions.ts'
-import { FakeStore } from './testing/fake-store.ts'
 
 const lifetimeMs = 1_000
 
@@ -12,9 +12,9 @@ class Replica {
   readonly sessions: Sessions
   readonly outcomes: StickyOutcome[] = []
 
-  constructor(clock: VirtualClock, store: FakeStore | null, maxSessions?: number) {
+  constructor(clock: VirtualClock, keys: FakeKeys | null, maxSessions?: number) {
     this.sessions = new Sessions({
-      ...{ clock, store, lifetimeMs },
+      ...{ clock, keys, lifetimeMs },
       ...(maxSessions !== undefined && { maxSessions }),
       count: (outcome) => this.outcomes.push(outcome),
     })
@@ -33,7 +33,7 @@ class Replica {
 
 function fleet(replicas = 2) {
   const clock = new VirtualClock()
-  const store = new FakeStore(clock)
+  const store = new FakeKeys(clock)
   return { clock, store, all: Array.from({ length: replicas }, () => new Replica(clock, store)) }
 }
 
@@ -42,7 +42,7 @@ describe('the states of a session', () => {
     const { store, all } = fleet()
     const [one] = all as [Replica, Replica]
     expect(await one.find('a')).toBe('a')
-    expect([one.counted(), store.nodes]).toEqual([['claimed'], { k: 'a' }])
+    expect([one.counted(), store.texts]).toEqual([['claimed'], { 'sticky:k': 'a' }])
     const { asked } = store
     expect(await one.find('b')).toBe('a')
     expect([one.counted(), store.asked, one.sessions.size]).toEqual([['local_hit'], asked, 1])
@@ -64,14 +64,10 @@ describe('the states of a session', () => {
   })
 
   test('no choice, and another replica writes at the same moment: the first one wins', async () => {
-    const { store, all } = fleet()
+    const { all } = fleet()
     const [one, other] = all as [Replica, Replica]
-    store.beforeClaim = () => {
-      store.beforeClaim = null
-      store.store('k', 'b', lifetimeMs)
-    }
-    expect(await one.find('a')).toBe('b')
-    expect(one.counted()).toEqual(['lost_race'])
+    expect(await Promise.all([other.find('b'), one.find('a')])).toEqual(['b', 'b'])
+    expect([other.counted(), one.counted()]).toEqual([['claimed'], ['lost_race']])
     expect(await one.find('a')).toBe('b')
     expect(await other.find('c')).toBe('b')
   })
@@ -80,7 +76,7 @@ describe('the states of a session', () => {
     const { store, all } = fleet()
     const [one, other] = all as [Replica, Replica]
     expect(await one.find(null)).toBe(null)
-    expect([one.counted(), store.nodes]).toEqual([['no_candidate'], {}])
+    expect([one.counted(), store.texts]).toEqual([['no_candidate'], {}])
     expect(await other.find('a')).toBe('a')
   })
 
@@ -90,7 +86,7 @@ describe('the states of a session', () => {
     await one.find('a')
     await other.find('a')
     await one.sessions.drop('k', 'a')
-    expect([one.outcomes.at(-1), store.nodes]).toEqual(['invalidated', {}])
+    expect([one.outcomes.at(-1), store.texts]).toEqual(['invalidated', {}])
     expect([one.sessions.size, other.sessions.size]).toEqual([0, 0])
     // Whichever replica gets the next request: it does not choose the node that failed.
     expect(await other.find('a', 'b')).toBe('b')
@@ -107,7 +103,7 @@ describe('the states of a session', () => {
     await one.sessions.drop('k', 'a')
     await one.find('b')
     await other.sessions.drop('k', 'a')
-    expect(store.nodes).toEqual({ k: 'b' })
+    expect(store.texts).toEqual({ 'sticky:k': 'b' })
     expect(await other.find('a', 'c')).toBe('b')
   })
 
@@ -115,12 +111,12 @@ describe('the states of a session', () => {
     const { store, all } = fleet()
     const [one, other] = all as [Replica, Replica]
     await one.find('a')
-    store.isDown = true
+    store.connect(false)
     one.counted()
     await expect(one.find('b')).rejects.toThrow('the store failed')
     await expect(other.find('b')).rejects.toThrow('the store failed')
     expect([one.counted(), other.counted()]).toEqual([['error'], ['error']])
-    store.isDown = false
+    store.connect(true)
     expect(await one.find('b')).toBe('a')
     expect(one.counted()).toEqual(['adopted'])
   })
@@ -130,9 +126,9 @@ describe('the states of a session', () => {
     const [one, other] = all as [Replica, Replica]
     await one.find('a')
     await clock.advance(700)
-    store.isDown = true
+    store.connect(false)
     store.forget()
-    store.isDown = false
+    store.connect(true)
     expect(await one.find('b')).toBe('a')
     expect(await other.find('b')).toBe('a')
     await clock.advance(300)
@@ -143,9 +139,9 @@ describe('the states of a session', () => {
     const { store, all } = fleet(5)
     const [one, ...others] = all as [Replica, ...Replica[]]
     await one.find('a')
-    store.isDown = true
+    store.connect(false)
     store.forget()
-    store.isDown = false
+    store.connect(true)
     const nodes = []
     for (const each of [...others, one]) nodes.push(await each.find('b'))
     expect(nodes).toEqual(['b', 'b', 'b', 'b', 'b'])
@@ -155,10 +151,10 @@ describe('the states of a session', () => {
     const { store, all } = fleet()
     const [one] = all as [Replica, Replica]
     await one.find('a')
-    store.isDown = true
+    store.connect(false)
     await expect(one.sessions.drop('k', 'a')).rejects.toThrow('the store failed')
     expect(one.outcomes.at(-1)).toBe('error')
-    store.isDown = false
+    store.connect(true)
     expect(await one.find('b')).toBe('a')
   })
 
@@ -171,7 +167,7 @@ describe('the states of a session', () => {
     await found
     await one.find('a', 'c')
     expect(await other.find('b')).toBe('c')
-    expect(store.nodes).toEqual({ k: 'c' })
+    expect(store.texts).toEqual({ 'sticky:k': 'c' })
   })
 })
 
@@ -211,20 +207,19 @@ test('whatever happens in whatever order: what memory answers is what the store 
             : sessions.drop('k', each.own)
         work.push(Promise.resolve(found).catch(() => {}))
       } else if (each.do === 'down' || each.do === 'up') {
-        if (each.do === 'down') store.isDown = true
-        else store.isDown = false
+        store.connect(each.do === 'up')
       } else if (each.do === 'forget') {
         // A store that loses its data breaks its connections.
-        store.isDown = true
+        store.connect(false)
         store.forget()
-        store.isDown = false
+        store.connect(true)
       } else if (each.do === 'deliver') store.deliver()
       else if (each.do === 'wait') await clock.advance(300)
       else await Promise.all(work.splice(0))
     }
     await Promise.all(work)
     store.deliver()
-    store.isDown = false
+    store.connect(true)
     // Once all is settled, two rounds of requests: the second is of memory.
     const rounds = []
     for (let round = 0; round < 2; round++)
@@ -246,9 +241,9 @@ test('without a store each replica chooses for itself, and never fails for a sto
   expect(await one.find('c')).toBe('c')
 })
 
-test('memory is bounded: ended choices go first, then the oldest', async () => {
+test('memory is bounded: the oldest choices go first', async () => {
   const clock = new VirtualClock()
-  const one = new Replica(clock, new FakeStore(clock), 3)
+  const one = new Replica(clock, new FakeKeys(clock), 3)
   await one.find('a', 'a', '1')
   await clock.advance(lifetimeMs)
   for (const key of ['2', '3', '4', '5']) await one.find(`node-${key}`, null, key)
@@ -257,4 +252,15 @@ test('memory is bounded: ended choices go first, then the oldest', async () => {
   await one.find('x', 'x', '5')
   expect(await one.find('x', 'x', '2')).toBe('node-2')
   expect(one.counted()).toEqual(['local_hit', 'adopted'])
+})
+
+test('of many sessions a hundredth goes at once, and those that have ended are not counted', async () => {
+  const clock = new VirtualClock()
+  const one = new Replica(clock, null, 1_000)
+  for (let each = 0; each < 1_001; each++) await one.find('a', 'a', String(each))
+  expect(one.sessions.size).toBe(991)
+  await clock.advance(lifetimeMs - 1)
+  await one.find('a', 'a', 'new')
+  await clock.advance(1)
+  expect(one.sessions.size).toBe(1)
 })

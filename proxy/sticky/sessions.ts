@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from '../clock/clock.ts'
-import type { Held, SharedKeys } from '../redis/shared-keys.ts'
+import type { SharedKeys } from '../redis/shared-keys.ts'
 
 /** How a request came to its session's node, or why it did not. */
 export const stickyOutcomes = [
@@ -18,7 +18,7 @@ export type StickyOutcome = (typeof stickyOutcomes)[number]
 export interface SessionsOptions {
   readonly clock: Clock
   /** Null: this replica shares its choices with none. */
-  readonly store: ClaimStore | null
+  readonly keys: SharedKeys | null
   /** How long a choice stands. */
   readonly lifetimeMs: number
   readonly count: (outcome: StickyOutcome) => void
@@ -38,6 +38,7 @@ interface Choice {
 const defaultMaxSessions = 100_000
 const maxDropped = 10_000
 const noEra = -1
+const prefix = 'sticky:'
 
 /**
  * Which node each session has. What the store confirmed is answered from memory for as long as drops by other replicas
@@ -57,12 +58,12 @@ export class Sessions {
   constructor(options: SessionsOptions) {
     this.#options = options
     this.#maxSessions = options.maxSessions ?? defaultMaxSessions
-    if (options.store === null) this.#era = 0
-    options.store?.listen({
-      dropped: (key, node) => {
+    if (options.keys === null) this.#era = 0
+    options.keys?.watch(prefix, {
+      message: ({ key = '', value }) => {
+        if (!value) return
         this.#drops += 1
-        if (this.#choices.get(key)?.node === node) this.#choices.delete(key)
-        this.#avoid(key, node)
+        this.#dropHere(key.slice(prefix.length), textOf(value))
       },
       listening: (isUp) => {
         this.#era = isUp ? ++this.#eras : noEra
@@ -89,20 +90,19 @@ export class Sessions {
     }
     const running = this.#running.get(key)
     if (running) return this.#wait(running)
-    const { store } = this.#options
-    if (store === null) return this.#claimHere(key, choose)
-    const started = this.#ask(store, key, choose).finally(() => this.#running.delete(key))
+    const { keys } = this.#options
+    if (keys === null) return this.#claimHere(key, choose)
+    const started = this.#ask(keys, key, choose).finally(() => this.#running.delete(key))
     this.#running.set(key, started)
     return started
   }
 
   /** The node of a session cannot serve it. @throws the error of the store, which keeps the choice then */
   async drop(key: string, node: string): Promise<void> {
-    const { store, count } = this.#options
-    if (this.#choices.get(key)?.node === node) this.#choices.delete(key)
-    this.#avoid(key, node)
+    const { keys, count } = this.#options
+    this.#dropHere(key, node)
     try {
-      await store?.drop(key, node)
+      await keys?.delete(prefix + key, Buffer.from(node))
     } catch (error) {
       count('error')
       throw error
@@ -131,7 +131,7 @@ export class Sessions {
     return node
   }
 
-  async #ask(store: ClaimStore, key: string, choose: Choose): Promise<string | null> {
+  async #ask(keys: SharedKeys, key: string, choose: Choose): Promise<string | null> {
     const { clock, count, lifetimeMs } = this.#options
     const known = this.#live(key)
     const [era, drops, startedMs] = [this.#era, this.#drops, clock.nowMs()]
@@ -142,10 +142,10 @@ export class Sessions {
       return node
     }
     try {
-      const found = await store.find(key)
-      if (found) {
+      const { value, ttlMs = 0 } = await keys.get(prefix + key)
+      if (value && ttlMs > 0) {
         count('adopted')
-        return keep(found.node, found.leftMs)
+        return keep(textOf(value), ttlMs)
       }
       const own = known?.node ?? choose(this.#dropped.get(key) ?? null)
       if (own === null) {
@@ -153,9 +153,9 @@ export class Sessions {
         return null
       }
       const leftMs = known ? Math.max(Math.ceil(known.untilMs - startedMs), 1) : lifetimeMs
-      const first = await store.claim(key, own, leftMs)
-      count(first === null ? 'claimed' : 'lost_race')
-      return keep(first ?? own, leftMs)
+      const first = await keys.claim(prefix + key, Buffer.from(own), leftMs)
+      count(first ? 'lost_race' : 'claimed')
+      return keep(first ? textOf(first) : own, leftMs)
     } catch (error) {
       count('error')
       throw error
@@ -170,80 +170,24 @@ export class Sessions {
   #keep(key: string, node: string, leftMs: number, era: number): void {
     this.#dropped.delete(key)
     this.#choices.delete(key)
-    // Those that have ended go first, then the oldest.
-    if (this.#choices.size >= this.#maxSessions && this.size >= this.#maxSessions)
-      deleteOldest(this.#choices)
+    makeRoom(this.#choices, this.#maxSessions)
     this.#choices.set(key, { node, untilMs: this.#options.clock.nowMs() + leftMs, era })
   }
 
-  #avoid(key: string, node: string): void {
+  #dropHere(key: string, node: string): void {
+    if (this.#choices.get(key)?.node === node) this.#choices.delete(key)
     this.#dropped.delete(key)
-    if (this.#dropped.size >= maxDropped) deleteOldest(this.#dropped)
+    makeRoom(this.#dropped, maxDropped)
     this.#dropped.set(key, node)
   }
 }
 
-function deleteOldest(map: Map<string, unknown>): void {
-  const [oldest] = map.keys()
-  if (oldest !== undefined) map.delete(oldest)
-}
-
-/** A choice that some replica stored. */
-export interface Claim {
-  /** Name of the upstream. */
-  readonly node: string
-  /** Until it ends, on the clock of the store. */
-  readonly leftMs: number
-}
-
-/** Receives what other replicas do. */
-export interface ClaimListener {
-  /** This choice was dropped. */
-  dropped(key: string, node: string): void
-  /** Whether drops are received; earlier ones may have been missed. */
-  listening(isUp: boolean): void
-}
-
-/** Where replicas keep the choices of sessions. Each method throws when the store fails. */
-export interface ClaimStore {
-  /** The choice that stands; null: none. */
-  find(key: string): Promise<Claim | null>
-  /** Stores a choice unless there is one. @returns the node of the one that stands; null: this one is stored */
-  claim(key: string, node: string, ttlMs: number): Promise<string | null>
-  /** Removes a choice, unless it is another one by now, and announces that to all replicas. */
-  drop(key: string, node: string): Promise<void>
-  listen(listener: ClaimListener): void
-}
-
-const prefix = 'sticky:'
-
-/** The claims in a store of keys, each under one that ends by itself. */
-export class SharedClaims implements ClaimStore {
-  readonly #keys: SharedKeys
-
-  constructor(keys: SharedKeys) {
-    this.#keys = keys
-  }
-
-  async find(key: string): Promise<Claim | null> {
-    const { value, ttlMs: leftMs = 0 } = await this.#keys.get(prefix + key)
-    return value && leftMs > 0 ? { node: textOf(value), leftMs } : null
-  }
-
-  async claim(key: string, node: string, ttlMs: number): Promise<string | null> {
-    const first = await this.#keys.claim(prefix + key, Buffer.from(node), ttlMs)
-    return first ? textOf(first) : null
-  }
-
-  async drop(key: string, node: string): Promise<void> {
-    await this.#keys.delete(prefix + key, Buffer.from(node))
-  }
-
-  listen({ dropped, listening }: ClaimListener): void {
-    const message = ({ key = '', value }: Held) => {
-      if (value) dropped(key.slice(prefix.length), textOf(value))
-    }
-    this.#keys.watch(prefix, { message, listening })
+/** Deletes the oldest hundredth of a full map. One by one is slow: to find the oldest, a map walks past all deleted ones. */
+function makeRoom(map: Map<string, unknown>, maxSize: number): void {
+  if (map.size < maxSize) return
+  for (const key of map.keys()) {
+    map.delete(key)
+    if (map.size <= maxSize * 0.99) return
   }
 }
 

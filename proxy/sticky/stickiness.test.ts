@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
 import { withFilters } from '../filters/filters.ts'
+import { FakeKeys } from '../redis/testing/fake-keys.ts'
 import {
   type Asked,
   ethereum,
@@ -14,20 +15,19 @@ import {
 import type { ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
 import { Sessions, type StickyOutcome } from './sessions.ts'
 import { withStickiness } from './stickiness.ts'
-import { FakeStore } from './testing/fake-store.ts'
 
 const { chain, iface } = await ethereum()
 
 class StickyFixture extends RelayFixture {
   readonly outcomes: StickyOutcome[] = []
-  readonly store: FakeStore
+  readonly keys: FakeKeys
 
   constructor(upstreams: Upstreams, config: ConstructorParameters<typeof RelayFixture>[3] = {}) {
     super(chain, iface, scripted(upstreams), config)
     const { clock, pool } = this
-    this.store = new FakeStore(clock)
+    this.keys = new FakeKeys(clock)
     const sessions = new Sessions({
-      ...{ clock, store: this.store, lifetimeMs: 1_800_000 },
+      ...{ clock, keys: this.keys, lifetimeMs: 1_800_000 },
       count: (outcome) => this.outcomes.push(outcome),
     })
     this.relay = withStickiness(withFilters(this.relay, { chain, pool }), {
@@ -94,7 +94,7 @@ describe('the calls of a session', () => {
     const relay = new StickyFixture({ ...three(), b: { fault: 'refused' } })
     expect(await relay.in('s', { directives: { selectProvider: 'c' } })).toBe('c')
     expect(await relay.in('s', { directives: { selectProvider: 'b' } })).not.toBe('b')
-    expect([relay.outcomes, relay.store.nodes]).toEqual([[], {}])
+    expect([relay.outcomes, relay.keys.texts]).toEqual([[], {}])
   })
 
   test('about a filter go to the node that keeps it', async () => {
@@ -157,9 +157,9 @@ describe('when the node of a session', () => {
   test('is not configured any more, the call fails, and the next one has another node', async () => {
     const relay = new StickyFixture(three())
     await relay.in('s')
-    const [key = ''] = Object.keys(relay.store.nodes)
+    const [key = ''] = Object.keys(relay.keys.texts)
     const other = new StickyFixture(three())
-    other.store.store(key, 'gone', 10_000)
+    await other.keys.set(key, Buffer.from('gone'), 10_000)
     expect(await other.in('s')).toBe('session-node')
     expect(await other.in('s')).toBe('a')
   })
@@ -200,10 +200,10 @@ describe('when the node of a session', () => {
   test('is not known, for the store is away, the call fails; those without an id do not', async () => {
     const relay = new StickyFixture(three())
     await relay.in('s')
-    relay.store.isDown = true
+    relay.keys.connect(false)
     expect([await relay.in('s'), await relay.in('t')]).toEqual(['session-store', 'session-store'])
     expect(await relay.in(null)).toMatch(/^[abc]$/)
-    relay.store.isDown = false
+    relay.keys.connect(true)
     expect(await relay.in('s')).toBe('a')
   })
 
