@@ -3,7 +3,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { listenerOf, upstreamOf, createWorkspace, type Workspace } from '../program/workspace.ts'
 import { type Program, startProgram } from '../program/program.ts'
-import { waitUntil } from '../processes/wait-until.ts'
+import { waitUntil } from '../processes/eventually.ts'
 import { createChainModel } from '../upstream-sim/chain-model.ts'
 import { type SimNode, startSimNode } from '../upstream-sim/sim-node.ts'
 
@@ -53,7 +53,7 @@ beforeAll(async () => {
       ],
     },
   })
-  await waitUntil('all upstreams are up', 15_000, new AbortController().signal, async () =>
+  await waitUntil('all upstreams are up', 15_000, undefined, async () =>
     (await (await fetch(`${program.adminUrl}/readyz`)).text()).includes('3 of 3'),
   )
 })

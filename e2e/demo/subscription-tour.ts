@@ -4,7 +4,7 @@ import { Network, WebSocketProvider } from 'ethers'
 import { createPublicClient, webSocket } from 'viem'
 import { mainnet } from 'viem/chains'
 import type { RouterProcess } from '../processes/router-process.ts'
-import { waitUntil } from '../processes/wait-until.ts'
+import { waitUntil } from '../processes/eventually.ts'
 import type { Devnet } from './devnet.ts'
 import { ReceivedHeads, type HeadCounts, noHeads, since, together } from './received-heads.ts'
 import { getPage, metricValues } from './metrics-page.ts'
@@ -48,15 +48,13 @@ export async function tourSubscription(
   /** Waits for more blocks and their events. A block whose event is late counts as missed. */
   const moreBlocks = async (count: number) => {
     const head = devnet.head + count
-    await waitUntil('more blocks', eventTimeoutMs, signal, () =>
-      Promise.resolve(devnet.head >= head),
-    )
+    await waitUntil('more blocks', eventTimeoutMs, signal, () => devnet.head >= head)
     await devnet.settled()
-    await waitUntil('their events', eventTimeoutMs, signal, () =>
-      Promise.resolve(haveAll(head)),
-    ).catch((error: unknown) => {
-      if (signal.aborted) throw error
-    })
+    await waitUntil('their events', eventTimeoutMs, signal, () => haveAll(head)).catch(
+      (error: unknown) => {
+        if (signal.aborted) throw error
+      },
+    )
   }
 
   const heads = ['client', 'at block', 'received', 'missed', 'doubled', 'from']

@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '../processes/free-ports.ts'
-import { waitUntil } from '../processes/wait-until.ts'
+import { waitUntil } from '../processes/eventually.ts'
 import type { Workspace } from './workspace.ts'
 
 const entry = fileURLToPath(new URL('../../proxy/main.ts', import.meta.url))
