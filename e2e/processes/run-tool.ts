@@ -17,8 +17,9 @@ export async function runTool(
   command: string,
   args: readonly string[],
   input = '',
+  env: Readonly<NodeJS.ProcessEnv> = process.env,
 ): Promise<ToolRun> {
-  const child = spawn(command, args, { timeout: timeoutMs })
+  const child = spawn(command, args, { timeout: timeoutMs, env })
   const ended = new Promise<number | null>((resolve, reject) => {
     child.once('error', reject)
     child.once('close', resolve)
