@@ -24,7 +24,8 @@ export async function runTool(
     child.once('error', reject)
     child.once('close', resolve)
   })
-  child.stdin.end(input)
+  // Writing even an empty text fails with EPIPE when the tool has ended already.
+  child.stdin.end(input === '' ? undefined : input)
   const [code, stdout, stderr] = await Promise.all([ended, text(child.stdout), text(child.stderr)])
   return { code, stdout, stderr }
 }
