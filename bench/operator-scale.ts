@@ -11,7 +11,7 @@ import { installCrds, kubectlFor } from '../e2e/kube/kubectl.ts'
 import { grantRules } from '../e2e/kube/operator/running-operator.ts'
 import { countObjects, populate, Progress, providersOf } from '../e2e/kube/operator/scale.ts'
 import { startCluster, writeKubeconfig } from '../e2e/kube/test-cluster.ts'
-import { unusedPort } from '../e2e/kube/unused-port.ts'
+import { freePort } from '../e2e/processes/free-ports.ts'
 import { cpuSecondsByName } from './process-usage.ts'
 
 // node bench/operator-scale.ts [--controllers-qps 20] [--shared] [routers] [providers each]
@@ -54,7 +54,7 @@ const watched = progress.run(signal)
 
 const place = { client, access: cluster.access, folder: cluster.folder, namespaces: null, signal }
 const kubeconfig = await writeKubeconfig(cluster.folder, 'operator', await grantRules(place))
-const port = await unusedPort(20_000)
+const port = await freePort()
 const program = join(import.meta.dirname, '../operator/main.ts')
 const usedBefore = cpuSecondsByName(cluster.keeperPid)
 const child = spawn(

@@ -8,7 +8,7 @@ import type { Child, ChildProcesses } from '../e2e/processes/child-processes.ts'
 import { freePort, freePorts } from '../e2e/processes/free-ports.ts'
 import { startRouter } from '../e2e/processes/router-process.ts'
 import { askRpc } from '../e2e/processes/rpc-client.ts'
-import { waitUntil } from '../e2e/processes/wait-until.ts'
+import { waitUntil } from '../e2e/processes/eventually.ts'
 import { startRedis } from '../e2e/state/redis-process.fixture.ts'
 
 const startTimeoutMs = 20_000

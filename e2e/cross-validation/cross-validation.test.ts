@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { listenerOf, upstreamOf, createWorkspace, type Workspace } from '../program/workspace.ts'
+import { legOf, createWorkspace, type Workspace } from '../program/workspace.ts'
 import { type Program, startProgram } from '../program/program.ts'
-import { waitUntil } from '../processes/wait-until.ts'
+import { routerConfig } from '../processes/router-config.ts'
+import { waitUntil } from '../processes/eventually.ts'
 import { createChainModel } from '../upstream-sim/chain-model.ts'
 import { type SimNode, startSimNode } from '../upstream-sim/sim-node.ts'
 
@@ -19,12 +20,10 @@ beforeAll(async () => {
   workspace = await createWorkspace()
   nodes = await Promise.all(['a', 'b', 'c'].map((name) => startSimNode({ chain, name })))
   const groups = ['vendor', 'vendor', 'own']
+  const config = routerConfig([legOf('ETH1', nodes)])
   program = await startProgram(workspace, {
-    endpoints: [listenerOf('ETH1')],
-    'direct-rpc': nodes.map((node, at) => ({
-      ...upstreamOf('ETH1', node),
-      'group-label': groups[at],
-    })),
+    ...config,
+    'direct-rpc': config['direct-rpc'].map((node, at) => ({ ...node, 'group-label': groups[at] })),
     'skip-websocket-verification': true,
     'log-format': 'json',
     'cache-bytes': '16MiB',
@@ -53,7 +52,7 @@ beforeAll(async () => {
       ],
     },
   })
-  await waitUntil('all upstreams are up', 15_000, new AbortController().signal, async () =>
+  await waitUntil('all upstreams are up', 15_000, undefined, async () =>
     (await (await fetch(`${program.adminUrl}/readyz`)).text()).includes('3 of 3'),
   )
 })

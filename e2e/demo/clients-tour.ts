@@ -3,11 +3,10 @@
 import { FetchRequest, formatEther, JsonRpcProvider, Network, Wallet } from 'ethers'
 import { createPublicClient, http } from 'viem'
 import { mainnet } from 'viem/chains'
+import { anvilKey } from '../nodes/anvil.ts'
 import { type Screen, short } from './screen.ts'
 import type { Devnet } from './devnet.ts'
 
-/** The first account of every anvil; its key is public. */
-const richKey = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
 const minedTimeoutMs = 10_000
 const widths = [6, 24, 36, 0]
 
@@ -42,7 +41,7 @@ export async function tourClients(
     return Promise.resolve(response)
   }
   const ethers = new JsonRpcProvider(fetchRequest, Network.from(1), { staticNetwork: true })
-  const wallet = new Wallet(richKey, ethers)
+  const wallet = new Wallet(anvilKey, ethers)
 
   try {
     screen.row(['client', 'call', 'answer', 'answered by'], widths)

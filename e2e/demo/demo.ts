@@ -11,6 +11,7 @@ import { tourClients } from './clients-tour.ts'
 import { Devnet } from './devnet.ts'
 import { tourFailure } from './failure-tour.ts'
 import { showHealth } from './health-tour.ts'
+import type { HeadCounts } from './received-heads.ts'
 import { Screen } from './screen.ts'
 import { tourSharedState } from './shared-tour.ts'
 import { tourSubscription } from './subscription-tour.ts'
@@ -66,18 +67,16 @@ async function demo(interrupted: AbortSignal): Promise<boolean> {
   screen.step('What the router reports about itself')
   await showHealth(screen, router, victim)
 
-  for (const failure of load.failures) screen.note(failure)
+  for (const failure of [...load.failures, ...shared.wrong]) screen.note(failure)
   const total = (tourRequests + load.requests + shared.requests).toLocaleString('en-US')
-  for (const wrong of shared.wrong) screen.note(wrong)
-  const isGood =
-    shared.wrong.length === 0 &&
-    load.failed === 0 &&
-    received.missed + received.doubled + received.wrong === 0
+  const sumOf = (figure: keyof HeadCounts) => received.reduce((sum, each) => sum + each[figure], 0)
+  const [missed, doubled, wrong] = [sumOf('missed'), sumOf('doubled'), sumOf('wrong')]
+  const isGood = shared.wrong.length === 0 && load.failed === 0 && missed + doubled + wrong === 0
   screen.verdict(
     isGood,
     `${total} requests, ${load.failed} failed. ` +
-      `${received.heads} blocks received, ${received.missed} missed, ${received.doubled} doubled` +
-      (received.wrong > 0 ? `, ${received.wrong} with a wrong hash.` : '.'),
+      `${sumOf('heads')} blocks received, ${missed} missed, ${doubled} doubled` +
+      (wrong > 0 ? `, ${wrong} with a wrong hash.` : '.'),
   )
   if (process.env['KEEP'] === '1') await keepRunning(router.url, router.adminUrl, signal)
   over.abort()

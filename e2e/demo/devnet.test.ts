@@ -8,7 +8,7 @@ import { expect, test } from 'vitest'
 import { ChildProcesses } from '../processes/child-processes.ts'
 import { freePorts } from '../processes/free-ports.ts'
 import { askRpc } from '../processes/rpc-client.ts'
-import { waitUntil } from '../processes/wait-until.ts'
+import { waitUntil } from '../processes/eventually.ts'
 import { Devnet } from './devnet.ts'
 
 test('several nodes are one chain, and a killed one catches up', async () => {

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { setTimeout as sleep } from 'node:timers/promises'
 import { askRpc } from '../processes/rpc-client.ts'
-import { waitUntil } from '../processes/wait-until.ts'
+import { waitUntil } from '../processes/eventually.ts'
 import { type AnvilNode, type AnvilOptions, startAnvil } from '../nodes/anvil.ts'
 
 const blockTimeMs = 1_000

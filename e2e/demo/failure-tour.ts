@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { setTimeout as sleep } from 'node:timers/promises'
-import { waitUntil } from '../processes/wait-until.ts'
+import { waitUntil } from '../processes/eventually.ts'
 import type { Devnet } from './devnet.ts'
 import type { Screen } from './screen.ts'
 import { percentile, type Question, SteadyLoad, type Stretch } from './steady-load.ts'
@@ -44,8 +44,11 @@ export async function tourFailure(
     const rejoining = load.enter(`${victim} starts`)
     report(down)
     await devnet.revive(victim)
-    await waitUntil(`${victim} serves again`, rejoinTimeoutMs, signal, () =>
-      Promise.resolve((rejoining.byUpstream.get(victim) ?? 0) > 0),
+    await waitUntil(
+      `${victim} serves again`,
+      rejoinTimeoutMs,
+      signal,
+      () => (rejoining.byUpstream.get(victim) ?? 0) > 0,
     )
     const again = load.enter('all up again')
     report(rejoining)

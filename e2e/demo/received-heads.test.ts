@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { ReceivedHeads, since, together } from './received-heads.ts'
+import { ReceivedHeads } from './received-heads.ts'
 
 const hashOf = (height: number) => `hash ${height}`
 
@@ -24,11 +24,4 @@ test('a wrong hash counts; a client without hashes is not checked', () => {
   received.add(7, 'hash 8')
   received.add(8, null)
   expect(received.sum(8, hashOf)).toEqual({ heads: 2, missed: 0, doubled: 0, wrong: 1 })
-})
-
-test('sums are compared and added', () => {
-  const before = { heads: 2, missed: 1, doubled: 0, wrong: 0 }
-  const now = { heads: 7, missed: 1, doubled: 3, wrong: 1 }
-  expect(since(before, now)).toEqual({ heads: 5, missed: 0, doubled: 3, wrong: 1 })
-  expect(together([before, now])).toEqual({ heads: 9, missed: 2, doubled: 3, wrong: 1 })
 })

@@ -12,8 +12,6 @@ export interface HeadCounts {
   readonly wrong: number
 }
 
-export const noHeads: HeadCounts = { heads: 0, missed: 0, doubled: 0, wrong: 0 }
-
 interface ReceivedHead {
   readonly height: number
   /** Null when the client does not pass it on. */
@@ -36,7 +34,7 @@ export class ReceivedHeads {
 
   /** @param head height of the chain */
   sum(head: number, hashOf: (height: number) => string): HeadCounts {
-    const sum: { -readonly [Figure in keyof HeadCounts]: number } = { ...noHeads }
+    const sum = { heads: 0, doubled: 0, wrong: 0 }
     const known = new Set<number>()
     let highest = 0
     for (const { height, hash } of this.#received) {
@@ -50,28 +48,5 @@ export class ReceivedHeads {
     }
     const first = this.#received[0]?.height ?? 1
     return { ...sum, missed: head - first + 1 - known.size }
-  }
-}
-
-/** The difference of two counts. */
-export function since(before: HeadCounts, now: HeadCounts): HeadCounts {
-  return combined(now, before, (later, earlier) => later - earlier)
-}
-
-/** The sums of several clients as one. */
-export function together(sums: readonly HeadCounts[]): HeadCounts {
-  const add = (one: number, other: number) => one + other
-  return sums.reduce((whole, each) => combined(whole, each, add), noHeads)
-}
-
-function combined(
-  one: HeadCounts,
-  other: HeadCounts,
-  combine: (one: number, other: number) => number,
-): HeadCounts {
-  const figure = (name: keyof HeadCounts) => combine(one[name], other[name])
-  return {
-    ...{ heads: figure('heads'), missed: figure('missed') },
-    ...{ doubled: figure('doubled'), wrong: figure('wrong') },
   }
 }

@@ -134,10 +134,9 @@ async function startLiar(of: string) {
   return {
     name: 'node-liar',
     url: `http://127.0.0.1:${port}`,
-    [Symbol.asyncDispose]: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
+    [Symbol.asyncDispose]: () => {
+      server.closeAllConnections()
+      return server[Symbol.asyncDispose]()
+    },
   }
 }

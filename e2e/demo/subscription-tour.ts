@@ -4,9 +4,9 @@ import { Network, WebSocketProvider } from 'ethers'
 import { createPublicClient, webSocket } from 'viem'
 import { mainnet } from 'viem/chains'
 import type { RouterProcess } from '../processes/router-process.ts'
-import { waitUntil } from '../processes/wait-until.ts'
+import { waitUntil } from '../processes/eventually.ts'
 import type { Devnet } from './devnet.ts'
-import { ReceivedHeads, type HeadCounts, noHeads, since, together } from './received-heads.ts'
+import { ReceivedHeads, type HeadCounts } from './received-heads.ts'
 import { getPage, metricValues } from './metrics-page.ts'
 import type { Screen } from './screen.ts'
 
@@ -20,43 +20,38 @@ const widths = [16, 8, 8, 6, 6, 7, 0]
 interface Listening {
   readonly name: string
   readonly seen: ReceivedHeads
-  /** The counts that are shown already. */
-  reported: HeadCounts
 }
 
 /**
  * viem and ethers subscribe to new blocks. Twice the node of the router's subscription is killed
- * while blocks come. Returns the counts of both clients.
+ * while blocks come. Returns the counts of each client.
  */
 export async function tourSubscription(
   screen: Screen,
   router: RouterProcess,
   devnet: Devnet,
   signal: AbortSignal,
-): Promise<HeadCounts> {
+): Promise<readonly HeadCounts[]> {
   await using stack = new AsyncDisposableStack()
   const listening = await listen(router.url.replace('http', 'ws'), stack)
   const haveAll = (head: number) => listening.every(({ seen }) => seen.highest >= head)
-  const report = (stretch: string, source: string) => {
-    for (const each of listening) {
-      const sum = each.seen.sum(devnet.head, (height) => devnet.hashOf(height))
-      const { heads, missed, doubled } = since(each.reported, sum)
-      screen.row([stretch, each.name, each.seen.highest, heads, missed, doubled, source], widths)
-      each.reported = sum
-    }
-  }
+  const report = (stretch: string, source: string) =>
+    listening.map(({ name, seen }) => {
+      const sum = seen.sum(devnet.head, (height) => devnet.hashOf(height))
+      const { heads, missed, doubled } = sum
+      screen.row([stretch, name, seen.highest, heads, missed, doubled, source], widths)
+      return sum
+    })
   /** Waits for more blocks and their events. A block whose event is late counts as missed. */
   const moreBlocks = async (count: number) => {
     const head = devnet.head + count
-    await waitUntil('more blocks', eventTimeoutMs, signal, () =>
-      Promise.resolve(devnet.head >= head),
-    )
+    await waitUntil('more blocks', eventTimeoutMs, signal, () => devnet.head >= head)
     await devnet.settled()
-    await waitUntil('their events', eventTimeoutMs, signal, () =>
-      Promise.resolve(haveAll(head)),
-    ).catch((error: unknown) => {
-      if (signal.aborted) throw error
-    })
+    await waitUntil('their events', eventTimeoutMs, signal, () => haveAll(head)).catch(
+      (error: unknown) => {
+        if (signal.aborted) throw error
+      },
+    )
   }
 
   const heads = ['client', 'at block', 'received', 'missed', 'doubled', 'from']
@@ -66,13 +61,13 @@ export async function tourSubscription(
   )
   await moreBlocks(calmBlocks)
   let source = await sourceOf(router, signal)
-  report('all up', source)
+  let counts = report('all up', source)
   for (let death = 0; death < deaths; death++) {
     const victim = source
     await devnet.kill(victim, rushBlocks)
     await moreBlocks(calmBlocks)
     source = await sourceOf(router, signal)
-    report(`${victim} killed`, source)
+    counts = report(`${victim} killed`, source)
     await devnet.revive(victim)
   }
   const { text } = await getPage(`${router.adminUrl}/metrics`)
@@ -82,7 +77,7 @@ export async function tourSubscription(
     'One subscription at a node serves both clients.\n' +
       `${blocks} blocks came without an event of a node; the router fetched them, and sent them first.`,
   )
-  return together(listening.map(({ reported }) => reported))
+  return counts
 }
 
 /** Subscribes both clients. They do not reconnect: a connection that ends leaves a gap. */
@@ -106,8 +101,8 @@ async function listen(url: string, stack: AsyncDisposableStack): Promise<Listeni
   stack.defer(() => ethers.destroy())
   await ethers.on('block', (height: number) => byEthers.add(height, null))
   return [
-    { name: 'viem', seen: byViem, reported: noHeads },
-    { name: 'ethers', seen: byEthers, reported: noHeads },
+    { name: 'viem', seen: byViem },
+    { name: 'ethers', seen: byEthers },
   ]
 }
 

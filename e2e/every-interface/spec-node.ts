@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ServerResponse } from 'node:http'
+import { promisify } from 'node:util'
 import { Metadata, Server, ServerCredentials, type sendUnaryData } from '@grpc/grpc-js'
 import type { ChainInterface } from '../../proxy/chain/types.ts'
 import { MirrorNode, type Asked } from '../rest/mirror-node.ts'
@@ -65,12 +66,8 @@ async function startGrpcNode(
     }
     server.register(path, handle, same, same, 'unary')
   }
-  const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) => {
-      if (error) reject(error)
-      else resolve(bound)
-    })
-  })
+  const bind = promisify(server.bindAsync.bind(server))
+  const port = await bind('127.0.0.1:0', ServerCredentials.createInsecure())
   return {
     name: 'node',
     url: `grpc://127.0.0.1:${port}`,

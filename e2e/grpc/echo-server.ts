@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { promisify } from 'node:util'
 import {
   Metadata,
   Server,
@@ -124,12 +125,8 @@ export class EchoServer implements AsyncDisposable {
     })
     const implementation = Object.fromEntries(serving) as unknown as UntypedServiceImplementation
     this.#server.addService(echoService, implementation)
-    this.port = await new Promise<number>((resolve, reject) => {
-      this.#server.bindAsync(`127.0.0.1:${port}`, credentials, (error, bound) => {
-        if (error) reject(error)
-        else resolve(bound)
-      })
-    })
+    const bind = promisify(this.#server.bindAsync.bind(this.#server))
+    this.port = await bind(`127.0.0.1:${port}`, credentials)
     return this
   }
 

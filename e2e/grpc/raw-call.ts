@@ -47,7 +47,8 @@ export function headOf(path: string): string[] {
   ]
 }
 
-function answerOf(stream: ClientHttp2Stream): Promise<RawAnswer> {
+/** The answer on a stream whose request was sent. */
+export function answerOf(stream: ClientHttp2Stream): Promise<RawAnswer> {
   const pieces: Buffer[] = []
   let head: readonly string[] = []
   let trailers: readonly string[] | null = null

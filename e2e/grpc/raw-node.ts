@@ -91,12 +91,8 @@ export class RawNode implements AsyncDisposable {
     return (this.#server.address() as AddressInfo).port
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
     for (const session of this.sessions) session.destroy()
-    return new Promise((resolve) => {
-      this.#server.close(() => {
-        resolve()
-      })
-    })
+    if (this.#server.listening) await this.#server[Symbol.asyncDispose]()
   }
 }

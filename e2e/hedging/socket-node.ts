@@ -59,7 +59,7 @@ async function startSocketNode(serve: (socket: Socket) => void): Promise<SocketN
     },
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy()
-      await new Promise((done) => server.close(done))
+      await server[Symbol.asyncDispose]()
     },
   }
 }

@@ -9,7 +9,7 @@ import { VirtualClock } from '../../proxy/clock/testing/virtual-clock.ts'
 import type { AnswerFault } from './chaos/faults.ts'
 import { ChaosProxy } from './chaos/proxy.ts'
 import { clientOf } from './access.ts'
-import { eventually } from './eventually.ts'
+import { eventually } from '../processes/eventually.ts'
 import { useNamespace } from './test-namespace.ts'
 
 const { namespace, client, access, signal } = useNamespace()

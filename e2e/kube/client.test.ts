@@ -11,7 +11,7 @@ import {
   deployments,
 } from '../../operator/resources/kinds.ts'
 import { clientOf, clusterOf } from './access.ts'
-import { eventually } from './eventually.ts'
+import { eventually } from '../processes/eventually.ts'
 import { type Condition, pods } from './resources.ts'
 import { accessFor, writeKubeconfig } from './test-cluster.ts'
 import { useNamespace } from './test-namespace.ts'

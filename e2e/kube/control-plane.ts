@@ -7,9 +7,10 @@ import { join } from 'node:path'
 import { serviceAccounts } from '../../operator/resources/kinds.ts'
 import type { Assets } from './assets.ts'
 import { Authority, createSigningKey } from './certificates.ts'
+import { eventually } from '../processes/eventually.ts'
+import { freePorts } from '../processes/free-ports.ts'
 import { clientOf, type Access, kubeconfigOf } from './access.ts'
 import { roles } from './resources.ts'
-import { unusedPort } from './unused-port.ts'
 
 const readyMs = 60_000
 
@@ -41,7 +42,7 @@ export class ControlPlane {
   /** Starts all processes, and waits until the API server and the controllers work. */
   async start(): Promise<Access> {
     const { folder, controllersPerSecond = 1_000 } = this.#options
-    const [etcdPort, apiPort] = [await unusedPort(20_000), await unusedPort(25_000)]
+    const [etcdPort, apiPort] = await freePorts(2)
     const server = `https://127.0.0.1:${apiPort}`
     const cluster = await this.#writeCredentials(server)
     this.#run('etcd', [
@@ -137,30 +138,20 @@ export class ControlPlane {
     closeSync(log)
     this.#children.set(program, child)
     const onEnd = () => {
-      if (this.#children.delete(program)) this.#ended.resolve(program)
+      if (!this.#children.delete(program)) return
+      this.#stop.abort(new Error(`${program} ended by itself`))
+      this.#ended.resolve(program)
     }
     child.once('exit', onEnd)
     child.once('error', onEnd)
   }
 
-  /** Tries until it succeeds, as long as the program runs. */
+  /** Tries until it succeeds, as long as all programs run. */
   async #until(program: string, attempt: () => Promise<unknown>): Promise<void> {
-    let cause: unknown
-    for (const untilMs = Date.now() + readyMs; Date.now() < untilMs; await pause()) {
-      if (!this.#children.has(program)) break
-      try {
-        await attempt()
-        return
-      } catch (error) {
-        cause = error
-      }
-    }
-    const path = join(this.#options.folder, `${program}.log`)
-    const log = readFileSync(path, 'utf8').split('\n').slice(-20).join('\n')
-    throw new Error(`${program} did not get ready; its log ends with:\n${log}`, { cause })
+    await eventually(attempt, readyMs, this.#stop.signal).catch((cause: unknown) => {
+      const path = join(this.#options.folder, `${program}.log`)
+      const log = readFileSync(path, 'utf8').split('\n').slice(-20).join('\n')
+      throw new Error(`${program} did not get ready; its log ends with:\n${log}`, { cause })
+    })
   }
-}
-
-function pause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 50))
 }

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { KubeClient } from '../../operator/kube/client.ts'
 import type { KubeObject, Resource } from '../../operator/kube/object.ts'
-import { eventually } from './eventually.ts'
+import { eventually } from '../processes/eventually.ts'
 
 const definitions: Resource = {
   group: 'apiextensions.k8s.io',

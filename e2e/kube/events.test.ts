@@ -5,7 +5,7 @@ import { systemClock, systemRandom } from '../../operator/kube/clock.ts'
 import { events } from '../../operator/kube/event-recorder.ts'
 import { EventRecorder } from '../../operator/kube/event-recorder.ts'
 import { configMaps } from '../../operator/resources/kinds.ts'
-import { eventually } from './eventually.ts'
+import { eventually } from '../processes/eventually.ts'
 import { useNamespace } from './test-namespace.ts'
 
 const { namespace, client, signal } = useNamespace()

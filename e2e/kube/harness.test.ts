@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { ensureAssets, findAssets, pinnedModule, type Program, programs } from './assets.ts'
 import { clientOf } from './access.ts'
-import { eventually } from './eventually.ts'
+import { eventually } from '../processes/eventually.ts'
 import { namespaces } from './resources.ts'
 import { startCluster } from './test-cluster.ts'
 

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { beforeAll, expect, test } from 'vitest'
 import { ChaosProxy } from './chaos/proxy.ts'
-import { eventually } from './eventually.ts'
+import { eventually } from '../processes/eventually.ts'
 import { hastyClock, createOperator, run } from './in-process-operator.ts'
 import { clientOf } from './access.ts'
 import { installCrds, kubectlFor } from './kubectl.ts'

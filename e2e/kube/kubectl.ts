@@ -1,39 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { spawn } from 'node:child_process'
 import { dirname, join } from 'node:path'
-import { text } from 'node:stream/consumers'
+import { runTool, type ToolRun } from '../processes/run-tool.ts'
 import { findAssets } from './assets.ts'
 
-/** The exit code and output of a command. */
-export interface Outcome {
-  readonly code: number | null
-  readonly stdout: string
-  readonly stderr: string
-}
-
-export type Kubectl = (args: readonly string[], ...objects: readonly unknown[]) => Promise<Outcome>
+export type Kubectl = (args: readonly string[], ...objects: readonly unknown[]) => Promise<ToolRun>
 
 /** The real kubectl, for one namespace. Objects go to its stdin, for `-f -`; a text is passed as it is. */
 export function kubectlFor(kubeconfig: string, namespace: string): Kubectl {
   return async (args, ...objects) => {
     const { kubectl } = await findAssets(process.env)
     if (kubectl === null) throw new Error('there is no kubectl; make kube-assets builds it')
-    const child = spawn(kubectl, ['--kubeconfig', kubeconfig, '--namespace', namespace, ...args], {
-      stdio: ['pipe', 'pipe', 'pipe'],
-      // Its cache of a cluster is deleted with the cluster.
-      env: { ...process.env, KUBECACHEDIR: join(dirname(kubeconfig), 'kubectl-cache') },
-    })
-    child.stdin.end(objects.map(textOf).join('\n---\n'))
-    const [stdout, stderr, code] = await Promise.all([
-      text(child.stdout),
-      text(child.stderr),
-      new Promise<number | null>((resolve, reject) => {
-        child.once('error', reject)
-        child.once('close', resolve)
-      }),
-    ])
-    return { code, stdout, stderr }
+    const whole = ['--kubeconfig', kubeconfig, '--namespace', namespace, ...args]
+    // Its cache of a cluster is deleted with the cluster.
+    const env = { ...process.env, KUBECACHEDIR: join(dirname(kubeconfig), 'kubectl-cache') }
+    return runTool(kubectl, whole, objects.map(textOf).join('\n---\n'), env)
   }
 }
 
@@ -42,7 +23,7 @@ function textOf(object: unknown): string {
 }
 
 /** The output of a command. @throws Error with its stderr if it failed */
-export async function printed(outcome: Promise<Outcome>): Promise<string> {
+export async function printed(outcome: Promise<ToolRun>): Promise<string> {
   const { code, stdout, stderr } = await outcome
   if (code !== 0) throw new Error(`kubectl ended with ${code}: ${stderr}`)
   return stdout

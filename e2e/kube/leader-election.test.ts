@@ -8,7 +8,7 @@ import { leases } from '../../operator/kube/leader-elector.ts'
 import { Reflector } from '../../operator/kube/reflector.ts'
 import { Store } from '../../operator/kube/store.ts'
 import { type ConfigMap, configMaps } from '../../operator/resources/kinds.ts'
-import { eventually } from './eventually.ts'
+import { eventually } from '../processes/eventually.ts'
 import { useNamespace } from './test-namespace.ts'
 
 const { namespace, client, folder, signal } = useNamespace()

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Deployment, deployments } from '../../operator/resources/kinds.ts'
-import { eventually } from './eventually.ts'
+import { eventually } from '../processes/eventually.ts'
 import { PretendKubelet } from './pretend-kubelet.ts'
 import { pods } from './resources.ts'
 import { useNamespace } from './test-namespace.ts'

@@ -14,7 +14,7 @@ import type { WatchFault } from './chaos/watch.ts'
 import { runSchedule } from './chaos/schedule.ts'
 import { clientOf, type Access } from './access.ts'
 import { createKind } from './custom-kind.ts'
-import { eventually } from './eventually.ts'
+import { eventually } from '../processes/eventually.ts'
 import { useNamespace } from './test-namespace.ts'
 
 const { namespace, client, access, signal } = useNamespace()

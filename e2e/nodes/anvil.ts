@@ -2,9 +2,9 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import type { Child } from '../processes/child-processes.ts'
+import { type Child, untilItServes } from '../processes/child-processes.ts'
 import { askRpc } from '../processes/rpc-client.ts'
-import { type NodeSite, untilItServes } from './node-site.ts'
+import type { NodeSite } from './node-site.ts'
 
 /** The first account of every anvil; its key is public. */
 export const anvilKey = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'

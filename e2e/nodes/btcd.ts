@@ -2,11 +2,11 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Child } from '../processes/child-processes.ts'
+import { type Child, untilItServes } from '../processes/child-processes.ts'
 import { freePorts } from '../processes/free-ports.ts'
 import { askRpc } from '../processes/rpc-client.ts'
-import { waitUntil } from '../processes/wait-until.ts'
-import { makeHome, type NodeSite, untilItServes } from './node-site.ts'
+import { waitUntil } from '../processes/eventually.ts'
+import { makeHome, type NodeSite } from './node-site.ts'
 
 const user = 'router'
 const password = 'regtest-only'

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Child } from '../processes/child-processes.ts'
+import { type Child, untilItServes } from '../processes/child-processes.ts'
 import { freePorts } from '../processes/free-ports.ts'
 import { askRpc } from '../processes/rpc-client.ts'
-import { makeHome, type NodeSite, untilItServes } from './node-site.ts'
+import { makeHome, type NodeSite } from './node-site.ts'
 
 const modules = 'eth,net,web3,debug,txpool'
 

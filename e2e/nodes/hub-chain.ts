@@ -3,11 +3,11 @@
 import { existsSync } from 'node:fs'
 import { cp, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { waitUntil } from '../processes/wait-until.ts'
+import { waitUntil } from '../processes/eventually.ts'
 import { contractFile } from './build/go-programs.ts'
 import type { NodeCache } from './build/node-cache.ts'
 import { makeHome, type NodeSite } from './node-site.ts'
-import { toolOutput } from './run-tool.ts'
+import { toolOutput } from '../processes/run-tool.ts'
 import { heightOf, startWasmd, type WasmdNode } from './wasmd.ts'
 
 /** The id that verification expects of the hub. */

@@ -2,9 +2,9 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Child } from '../processes/child-processes.ts'
+import { type Child, untilItServes } from '../processes/child-processes.ts'
 import { freePorts } from '../processes/free-ports.ts'
-import { type NodeSite, untilItServes } from './node-site.ts'
+import type { NodeSite } from './node-site.ts'
 
 /** A wasmd: a node of a hub chain with contracts and IBC. */
 export interface WasmdNode {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { ChildProcesses } from './child-processes.ts'
 import { freePorts } from './free-ports.ts'
-import { waitUntil } from './wait-until.ts'
+import { waitUntil } from './eventually.ts'
 
 let directory: string
 beforeEach(() => {
@@ -34,8 +34,11 @@ test('a child ends with its owner, and its output can be read', async () => {
     for (const name of ['one', 'two']) {
       const child = await children.start({ name, command: process.execPath, args: ['-e', forever] })
       pids.push(child.pid)
-      await waitUntil('it says so', 10_000, AbortSignal.timeout(10_000), () =>
-        Promise.resolve(child.tail() === 'started\n'),
+      await waitUntil(
+        'it says so',
+        10_000,
+        AbortSignal.timeout(10_000),
+        () => child.tail() === 'started\n',
       )
       expect(child.alive).toBe(true)
     }

@@ -3,8 +3,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { waitUntil } from './eventually.ts'
 
 const politeMs = 5_000
+const startTimeoutMs = 60_000
 const tailBytes = 4_000
 
 /** A program that was started beside this one. */
@@ -96,6 +98,20 @@ export class ChildProcesses implements AsyncDisposable {
     await Promise.all(this.#stops.map((stop) => stop()))
     process.removeListener('exit', this.#onExit)
   }
+}
+
+/** Waits until the probe says that a program serves. Rejects with its last output if it ends instead. */
+export async function untilItServes(
+  child: Child,
+  signal: AbortSignal,
+  probe: () => Promise<boolean>,
+): Promise<void> {
+  const over = new AbortController()
+  void child.ended.then(() => {
+    over.abort(new Error(`${child.name} ended by itself:\n${child.tail()}`))
+  })
+  const either = AbortSignal.any([signal, over.signal])
+  await waitUntil(`${child.name} serves`, startTimeoutMs, either, probe)
 }
 
 /** Signals also the processes that it started, as npx does. */

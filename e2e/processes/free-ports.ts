@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { type AddressInfo, createServer } from 'node:net'
+import { randomInt } from 'node:crypto'
+import { createServer } from 'node:net'
+
+const [leastPort, endPort] = [20_000, 32_000]
 
 /** A TCP port of loopback that is free at this moment. */
 export async function freePort(): Promise<number> {
@@ -8,19 +11,23 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** Different TCP ports of loopback that are free at this moment. */
+/**
+ * Different TCP ports of loopback that are free at this moment. They are below the ports of outgoing
+ * connections, so that none of these takes one before the program listens.
+ */
 export async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer()
-      await new Promise<void>((resolve, reject) => {
-        server.once('error', reject)
-        server.listen(0, '127.0.0.1', resolve)
-      })
-      return server
-    }),
-  )
-  const ports = servers.map((server) => (server.address() as AddressInfo).port)
-  await Promise.all(servers.map((server) => new Promise((done) => server.close(done))))
-  return ports
+  const ports = new Set<number>()
+  for (let tries = 0; tries < count + 50 && ports.size < count; tries++) {
+    const port = randomInt(leastPort, endPort)
+    if (await isFree(port)) ports.add(port)
+  }
+  if (ports.size < count) throw new Error(`too few ports from ${leastPort} to ${endPort} are free`)
+  return [...ports]
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer().once('error', () => resolve(false))
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
+  })
 }

@@ -11,7 +11,14 @@ export interface Leg {
   readonly apiInterface: ApiInterface
   /** On loopback; default: any free one. */
   readonly port?: number
-  readonly nodes: readonly { readonly name: string; readonly urls: readonly NodeUrl[] }[]
+  readonly nodes: readonly LegNode[]
+  /** Asked when no other node can serve. */
+  readonly backups?: readonly LegNode[]
+}
+
+interface LegNode {
+  readonly name: string
+  readonly urls: readonly NodeUrl[]
 }
 
 /** A config file for these legs. */
@@ -20,13 +27,15 @@ export function routerConfig(legs: readonly Leg[]) {
     'chain-id': chainId,
     'api-interface': apiInterface,
   })
+  const upstreamsOf = (leg: Leg, nodes: readonly LegNode[] = []) =>
+    nodes.map(({ name, urls }) => ({ name, ...chainOf(leg), 'node-urls': urls }))
+  const backups = legs.flatMap((leg) => upstreamsOf(leg, leg.backups))
   return {
     endpoints: legs.map((leg) => ({
       'network-address': `127.0.0.1:${leg.port ?? 0}`,
       ...chainOf(leg),
     })),
-    'direct-rpc': legs.flatMap((leg) =>
-      leg.nodes.map(({ name, urls }) => ({ name, ...chainOf(leg), 'node-urls': urls })),
-    ),
+    'direct-rpc': legs.flatMap((leg) => upstreamsOf(leg, leg.nodes)),
+    ...(backups.length > 0 ? { 'backup-direct-rpc': backups } : {}),
   }
 }

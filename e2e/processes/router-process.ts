@@ -4,13 +4,11 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { stringify } from 'yaml'
-import type { Child, ChildProcesses } from './child-processes.ts'
+import { type Child, type ChildProcesses, untilItServes } from './child-processes.ts'
 import { freePorts } from './free-ports.ts'
 import { routerConfig } from './router-config.ts'
 import { askRpc } from './rpc-client.ts'
-import { waitUntil } from './wait-until.ts'
 
-const startTimeoutMs = 60_000
 const entry = fileURLToPath(new URL('../../bin/router.mjs', import.meta.url))
 
 export interface RouterProcess {
@@ -79,16 +77,8 @@ export async function startRouter(options: RouterOptions): Promise<RouterProcess
   })
   const url = `http://127.0.0.1:${port}`
   const adminUrl = `http://127.0.0.1:${adminPort}`
-  const over = new AbortController()
-  void child.ended.then(() => {
-    over.abort(new Error(`the router ended by itself:\n${child.tail()}`))
-  })
-  await waitUntil(
-    `the router answers on ${url}`,
-    startTimeoutMs,
-    AbortSignal.any([signal, over.signal]),
-    async () => (await askRpc<string>(url, 'eth_chainId')) === '0x1',
-  )
+  const answers = async () => (await askRpc<string>(url, 'eth_chainId')) === '0x1'
+  await untilItServes(child, signal, answers)
   const firstAnswerMs = performance.now() - startedMs
   return { child, url, adminUrl, configFile, configText, firstAnswerMs }
 }

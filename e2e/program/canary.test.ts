@@ -12,10 +12,11 @@ import { serveChains } from '../../proxy/cli/served-chain.ts'
 import { parseConfig } from '../../proxy/config/parse.ts'
 import { combineObservers } from '../../proxy/telemetry/observers.ts'
 import { freePort } from '../processes/free-ports.ts'
+import { routerConfig } from '../processes/router-config.ts'
 import { createChainModel } from '../upstream-sim/chain-model.ts'
 import { type SimNode, type SimNodeOptions, startSimNode } from '../upstream-sim/sim-node.ts'
 import { startProgram } from './program.ts'
-import { createWorkspace, listenerOf, type Workspace } from './workspace.ts'
+import { createWorkspace, legOf, type Workspace } from './workspace.ts'
 
 /** A value for each place where a key can be. All contain the same word. */
 const word = 'cnry9f3'
@@ -90,7 +91,7 @@ beforeAll(async () => {
   nodes['hanging']?.faults.add({ kind: 'hang' }, only)
   const origin = (name: string) => nodes[name]?.url ?? ''
   config = {
-    endpoints: [listenerOf('ETH1')],
+    ...routerConfig([legOf('ETH1', [])]),
     'direct-rpc': [
       ...Object.keys(nodes).map((name) => upstream(name, origin(name), name !== 'gossip')),
       upstream('down', `http://127.0.0.1:${await freePort()}`),

@@ -4,14 +4,9 @@ import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import packageJson from '../../package.json' with { type: 'json' }
 import { main } from '../../proxy/cli/main.ts'
+import { routerConfig } from '../processes/router-config.ts'
 import { runProgram } from './program.ts'
-import {
-  createWorkspace,
-  ethereumConfig,
-  listenerOf,
-  upstreamOf,
-  type Workspace,
-} from './workspace.ts'
+import { createWorkspace, ethereumConfig, legOf, type Workspace } from './workspace.ts'
 
 const node = { name: 'a', url: 'http://127.0.0.1:9' }
 const good = ethereumConfig([node])
@@ -26,7 +21,7 @@ beforeAll(async () => {
     'empty.yml': '',
     'syntax.yml': 'endpoints: [\n',
     'two-mistakes.yml': { ...ethereumConfig([{ ...node, url: 'ftp://a' }]), stratgy: 'latency' },
-    'chain.yml': { endpoints: [listenerOf('ETH2')], 'direct-rpc': [upstreamOf('ETH2', node)] },
+    'chain.yml': routerConfig([legOf('ETH2', [node])]),
   }
   for (const [name, content] of Object.entries(files)) await workspace.write(name, content)
 })
@@ -152,9 +147,10 @@ describe('the program itself', () => {
     const taken = createServer().listen(0, '127.0.0.1')
     try {
       await new Promise((done) => taken.once('listening', done))
-      const address = `127.0.0.1:${(taken.address() as AddressInfo).port}`
+      const { port } = taken.address() as AddressInfo
+      const address = `127.0.0.1:${port}`
       for (const config of [
-        { ...good, endpoints: [{ ...listenerOf('ETH1'), 'network-address': address }] },
+        { ...good, ...routerConfig([{ ...legOf('ETH1', [node]), port }]) },
         { ...good, 'metrics-listen-address': address },
       ]) {
         const { code, stdout } = await runProgram([await workspace.write('taken.yml', config)])

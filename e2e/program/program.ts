@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '../processes/free-ports.ts'
-import { waitUntil } from '../processes/wait-until.ts'
+import { waitUntil } from '../processes/eventually.ts'
 import type { Workspace } from './workspace.ts'
 
 const entry = fileURLToPath(new URL('../../proxy/main.ts', import.meta.url))
@@ -17,21 +18,6 @@ export interface Ended {
   readonly stderr: string
 }
 
-/** The running program. `await using` ends it. */
-export interface Program extends AsyncDisposable {
-  readonly pid: number
-  /** Metrics and health. */
-  readonly adminUrl: string
-  /** Where the listeners are, in the order of the config file. */
-  readonly urls: readonly string[]
-  readonly stdout: string
-  readonly stderr: string
-  readonly ended: Promise<Ended>
-  kill(signal: NodeJS.Signals): void
-  /** Waits until the log contains a text. */
-  logged(text: string): Promise<void>
-}
-
 /** The environment of the program. `SR_*` variables of this process are not passed on. */
 export interface Surroundings {
   readonly env?: Readonly<Record<string, string>>
@@ -43,7 +29,7 @@ export async function runProgram(
   args: readonly string[],
   surroundings: Surroundings = {},
 ): Promise<Ended> {
-  return new Output(start(args, surroundings)).ended
+  return new Program(args, surroundings).ended
 }
 
 /**
@@ -60,73 +46,70 @@ export async function startProgram(
     'metrics-listen-address': adminAddress,
     ...config,
   })
-  const child = start([file, ...(surroundings.flags ?? [])], surroundings)
-  const output = new Output(child)
-  const end = async () => {
-    child.kill('SIGKILL')
-    await output.ended
-  }
-  try {
-    await output.logged('router started')
-  } catch (error) {
-    await end()
-    throw error
-  }
-  return {
-    pid: child.pid ?? 0,
-    adminUrl: `http://${adminAddress}`,
-    urls: [...output.stdout.matchAll(/address(?:=|":")([\d.]+:\d+)/g)].map(
-      ([, address]) => `http://${address}`,
-    ),
-    get stdout() {
-      return output.stdout
-    },
-    get stderr() {
-      return output.stderr
-    },
-    ended: output.ended,
-    kill: (signal) => void child.kill(signal),
-    logged: (text) => output.logged(text),
-    [Symbol.asyncDispose]: end,
-  }
+  const { flags = [] } = surroundings
+  await using starting = new AsyncDisposableStack()
+  const program = starting.use(new Program([file, ...flags], surroundings, adminAddress))
+  await program.logged('router started')
+  starting.move()
+  return program
 }
 
-function start(args: readonly string[], { env = {}, cwd }: Surroundings): ChildProcess {
-  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SR_'))
-  // As bin/router.mjs does: without "--" Node takes --env-file for its own.
-  return spawn(process.execPath, ['--', entry, ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...Object.fromEntries(inherited), ...env },
-    ...(cwd === undefined ? {} : { cwd }),
-  })
-}
-
-/** Collects the output of a child. */
-class Output {
+/** The running program, and its output so far. `await using` ends it. */
+export class Program implements AsyncDisposable {
   stdout = ''
   stderr = ''
+  /** Metrics and health. */
+  readonly adminUrl: string
   readonly ended: Promise<Ended>
-  #isOver = false
+  readonly #child: ChildProcess
+  readonly #over = new AbortController()
 
-  constructor(child: ChildProcess) {
-    child.stdout?.setEncoding('utf8').on('data', (text: string) => (this.stdout += text))
-    child.stderr?.setEncoding('utf8').on('data', (text: string) => (this.stderr += text))
-    this.ended = new Promise((resolve, reject) => {
-      child.once('error', reject)
-      child.once('close', (code, signal) => {
-        this.#isOver = true
-        const { stdout, stderr } = this
-        resolve({ code: code ?? signal ?? 'SIGKILL', stdout, stderr })
-      })
+  constructor(args: readonly string[], { env = {}, cwd }: Surroundings, adminAddress = '') {
+    this.adminUrl = `http://${adminAddress}`
+    const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SR_'))
+    // As bin/router.mjs does: without "--" Node takes --env-file for its own.
+    const child = spawn(process.execPath, ['--', entry, ...args], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...Object.fromEntries(inherited), ...env },
+      ...(cwd === undefined ? {} : { cwd }),
+    })
+    this.#child = child
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (this.stdout += text))
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (this.stderr += text))
+    this.ended = once(child, 'close').then(([code, signal]: (number | NodeJS.Signals)[]) => {
+      const { stdout, stderr } = this
+      this.#over.abort(new Error(`it ended: ${stdout}${stderr}`))
+      return { code: code ?? signal ?? 'SIGKILL', stdout, stderr }
     })
   }
 
+  get pid(): number {
+    return this.#child.pid ?? 0
+  }
+
+  /** Where the listeners are, in the order of the config file. */
+  get urls(): readonly string[] {
+    const addresses = this.stdout.matchAll(/address(?:=|":")([\d.]+:\d+)/g)
+    return [...addresses].map(([, address]) => `http://${address}`)
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.#child.kill(signal)
+  }
+
+  /** Waits until the log contains a text. */
   async logged(text: string): Promise<void> {
-    const over = new AbortController()
-    await waitUntil(`the log says "${text}"`, startTimeoutMs, over.signal, () => {
-      if (this.stdout.includes(text)) return Promise.resolve(true)
-      if (this.#isOver) over.abort(new Error(`it ended: ${this.stdout}${this.stderr}`))
-      return Promise.resolve(false)
-    })
+    const isThere = () => this.stdout.includes(text)
+    await waitUntil(`the log says "${text}"`, startTimeoutMs, this.#over.signal, isThere).catch(
+      (error: unknown) => {
+        // Its last words may come with its end.
+        if (!isThere()) throw error
+      },
+    )
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.kill('SIGKILL')
+    await this.ended
   }
 }

@@ -4,18 +4,13 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { ChildProcesses } from '../processes/child-processes.ts'
 import { freePort } from '../processes/free-ports.ts'
+import { routerConfig } from '../processes/router-config.ts'
 import { askRpc } from '../processes/rpc-client.ts'
 import { createChainModel } from '../upstream-sim/chain-model.ts'
 import { type SimNode, startSimNode } from '../upstream-sim/sim-node.ts'
 import { footprintOf } from './footprint.ts'
 import { type Program, startProgram } from './program.ts'
-import {
-  createWorkspace,
-  ethereumConfig,
-  listenerOf,
-  upstreamOf,
-  type Workspace,
-} from './workspace.ts'
+import { createWorkspace, ethereumConfig, legOf, type Workspace } from './workspace.ts'
 
 const slowPoll = { timeout: 15_000, interval: 20 }
 const simEntry = fileURLToPath(new URL('../upstream-sim/main.ts', import.meta.url))
@@ -78,8 +73,7 @@ test('a chain without a usable upstream does not affect another one', async () =
   const [alive, dead] = nodes as [SimNode, SimNode]
   await dead.stop()
   await using program = await startProgram(workspace, {
-    endpoints: [listenerOf('ETH1'), listenerOf('HOODI')],
-    'direct-rpc': [upstreamOf('ETH1', alive), upstreamOf('HOODI', dead)],
+    ...routerConfig([legOf('ETH1', [alive]), legOf('HOODI', [dead])]),
     'skip-websocket-verification': true,
   })
   const [eth1 = '', hoodi = ''] = program.urls
@@ -126,14 +120,9 @@ test('the specs of --use-static-spec take the place of the bundled ones', async 
       jsonrpc: { methods: { eth_chainId: { block: 'none' } } },
     },
   })
-  await using program = await startProgram(
-    workspace,
-    {
-      endpoints: [listenerOf('OWNCHAIN')],
-      'direct-rpc': nodes.map((node) => upstreamOf('OWNCHAIN', node)),
-    },
-    { flags: ['--use-static-spec', spec] },
-  )
+  await using program = await startProgram(workspace, routerConfig([legOf('OWNCHAIN', nodes)]), {
+    flags: ['--use-static-spec', spec],
+  })
   await expect.poll(() => readiness(program), slowPoll).toContain('OWNCHAIN jsonrpc: 2 of 2')
   expect(await askRpc(program.urls[0] ?? '', 'eth_chainId')).toBe('0x1')
 })

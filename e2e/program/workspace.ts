@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
+import { type Leg, routerConfig } from '../processes/router-config.ts'
 
 /** A folder for the files of a test. `await using` removes it. */
 export interface Workspace extends AsyncDisposable {
@@ -37,19 +38,12 @@ export function ethereumConfig(
   nodes: readonly NamedUrl[],
   settings: Readonly<Record<string, unknown>> = {},
 ): Readonly<Record<string, unknown>> {
-  return {
-    endpoints: [listenerOf('ETH1')],
-    'direct-rpc': nodes.map((node) => upstreamOf('ETH1', node)),
-    'skip-websocket-verification': true,
-    ...settings,
-  }
+  const leg = legOf('ETH1', nodes)
+  return { ...routerConfig([leg]), 'skip-websocket-verification': true, ...settings }
 }
 
-/** A listener on any free port. */
-export function listenerOf(chainId: string) {
-  return { 'network-address': '127.0.0.1:0', 'chain-id': chainId, 'api-interface': 'jsonrpc' }
-}
-
-export function upstreamOf(chainId: string, { name, url }: NamedUrl) {
-  return { name, 'chain-id': chainId, 'api-interface': 'jsonrpc', 'node-urls': [{ url }] }
+/** A chain over these nodes, which speak JSON-RPC over HTTP. */
+export function legOf(chainId: string, nodes: readonly NamedUrl[]): Leg {
+  const urlsOf = ({ name, url }: NamedUrl) => ({ name, urls: [{ url }] })
+  return { chainId, apiInterface: 'jsonrpc', nodes: nodes.map(urlsOf) }
 }

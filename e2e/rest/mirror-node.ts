@@ -46,12 +46,8 @@ export class MirrorNode implements AsyncDisposable {
     this.answer(asked, response)
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
     this.#server.closeAllConnections()
-    return new Promise((resolve) => {
-      this.#server.close(() => {
-        resolve()
-      })
-    })
+    if (this.#server.listening) await this.#server[Symbol.asyncDispose]()
   }
 }

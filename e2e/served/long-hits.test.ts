@@ -7,7 +7,7 @@ import { request as send } from 'undici'
 import { expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { ServedCache } from '../../proxy/cache-server/testing/served-cache.ts'
-import { waitUntil } from '../processes/wait-until.ts'
+import { waitUntil } from '../processes/eventually.ts'
 import { MirrorNode } from '../rest/mirror-node.ts'
 import { serveRouter } from './served-router.ts'
 
@@ -56,9 +56,7 @@ async function served(stack: AsyncDisposableStack, settings: object = {}) {
     const bytes = Buffer.from(await reply.body.arrayBuffer())
     return { bytes, headers: reply.headers, cache: reply.headers['rpc-cache'] }
   }
-  await waitUntil('the head is known', 10_000, signal, () =>
-    Promise.resolve(router.pool.tip !== null),
-  )
+  await waitUntil('the head is known', 10_000, signal, () => router.pool.tip !== null)
   return {
     ...{ router, ask, start },
     asked: () => asked,
@@ -154,7 +152,7 @@ test('a client that does not read its hit has no more of it than others have', a
     socket.write(text)
     return socket
   })
-  await waitUntil('they wait', 10_000, signal, () => Promise.resolve(router.budget.heldBytes > 0))
+  await waitUntil('they wait', 10_000, signal, () => router.budget.heldBytes > 0)
   expect(router.budget.heldBytes).toBeLessThan(20 * 256 * 1024)
   expect((await ask(3, '0x2')).bytes.length).toBeGreaterThan(4 * mebibyte)
   for (const socket of sockets) socket.destroy()

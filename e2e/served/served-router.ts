@@ -16,6 +16,7 @@ import type { ApiInterface } from '../../proxy/config/types.ts'
 import { parseConfig } from '../../proxy/config/parse.ts'
 import { createLogger } from '../../proxy/telemetry/log.ts'
 import { combineObservers } from '../../proxy/telemetry/observers.ts'
+import { routerConfig } from '../processes/router-config.ts'
 
 export interface ServedNode {
   readonly name: string
@@ -68,19 +69,13 @@ let bundled: Promise<ChainCatalog> | null = null
 export async function serveRouter(options: ServedRouterOptions): Promise<ServedRouter> {
   const { primaries, backups = [], settings = {}, urlSettings = {}, specSources = [] } = options
   const { chainId = 'ETH1', apiInterface = 'jsonrpc', sockets = false } = options
-  const served = { 'chain-id': chainId, 'api-interface': apiInterface }
-  const upstreamOf = ({ name, url }: ServedNode) => ({
-    name,
-    ...served,
-    'node-urls': [url, ...(sockets ? [url.replace(/^http/, 'ws')] : [])].map((each) => ({
-      url: each,
-      ...urlSettings[name],
-    })),
-  })
+  const withUrls = ({ name, url }: ServedNode) => {
+    const both = sockets ? [url, url.replace(/^http/, 'ws')] : [url]
+    return { name, urls: both.map((each) => ({ url: each, ...urlSettings[name] })) }
+  }
+  const nodes = { nodes: primaries.map(withUrls), backups: backups.map(withUrls) }
   const text = stringify({
-    endpoints: [{ 'network-address': '127.0.0.1:0', ...served }],
-    'direct-rpc': primaries.map(upstreamOf),
-    ...(backups.length > 0 ? { 'backup-direct-rpc': backups.map(upstreamOf) } : {}),
+    ...routerConfig([{ chainId, apiInterface, ...nodes }]),
     strategy: 'round-robin',
     ...settings,
   })

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Child, ChildProcesses } from '../processes/child-processes.ts'
 import { freePorts } from '../processes/free-ports.ts'
-import { waitUntil } from '../processes/wait-until.ts'
+import { waitUntil } from '../processes/eventually.ts'
 
 const startTimeoutMs = 20_000
 const run = promisify(execFile)
@@ -168,8 +168,8 @@ export async function startCluster(options: RedisOptions, masters = 3): Promise<
     'cluster-node-timeout 1000',
     'appendonly no',
   ]
-  // The port of the cluster's bus is 10,000 above.
-  const ports = (await freePorts(masters * 4)).filter((port) => port < 55_000).slice(0, masters)
+  // The port of the cluster's bus is 10,000 above: no port is above 55,000.
+  const ports = await freePorts(masters)
   const nodes = await Promise.all(ports.map((port) => startRedis({ ...options, port, config })))
   const [first] = nodes
   if (!first) throw new Error('there is no node')

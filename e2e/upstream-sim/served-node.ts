@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { once } from 'node:events'
 import http, {
   type IncomingHttpHeaders,
   type IncomingMessage,
@@ -86,13 +87,12 @@ export async function serveNode<Node extends ChainNode>(
       else response.destroy()
     })
   }
-  const open = (port: number) =>
-    new Promise<http.Server>((resolve, reject) => {
-      const opened = http.createServer({ keepAliveTimeout }, listener)
-      if (node.feed) opened.on('upgrade', sockets.upgrade)
-      opened.once('error', reject)
-      opened.listen(port, host, () => resolve(opened))
-    })
+  const open = async (port: number) => {
+    const opened = http.createServer({ keepAliveTimeout }, listener)
+    if (node.feed) opened.on('upgrade', sockets.upgrade)
+    await once(opened.listen(port, host), 'listening')
+    return opened
+  }
   let server: http.Server | null = await open(wantedPort)
   const { port } = server.address() as AddressInfo
   const start = async () => {
@@ -103,10 +103,8 @@ export async function serveNode<Node extends ChainNode>(
     const closing = server
     server = null
     if (closing === null) return
-    await new Promise((done) => {
-      closing.close(done)
-      closing.closeAllConnections()
-    })
+    closing.closeAllConnections()
+    await closing[Symbol.asyncDispose]()
   }
   const urls = { url: `http://${host}:${port}`, socketUrl: `ws://${host}:${port}` }
   return {

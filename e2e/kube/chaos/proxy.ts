@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -39,9 +40,7 @@ export class ChaosProxy implements AsyncDisposable {
 
   static async start(target: Access, faults: FaultSource): Promise<ChaosProxy> {
     const server = createServer()
-    await new Promise<void>((resolve) => {
-      server.listen(0, '127.0.0.1', resolve)
-    })
+    await once(server.listen(0, '127.0.0.1'), 'listening')
     return new ChaosProxy(target, faults, server)
   }
 

@@ -5,7 +5,7 @@ import type { Random } from '../../../operator/kube/clock.ts'
 import { seededRandom } from '../../../proxy/clock/testing/seeded-random.ts'
 import { drawnFaults } from './faults.ts'
 import { ChaosProxy } from './proxy.ts'
-import { eventually } from '../eventually.ts'
+import { eventually } from '../../processes/eventually.ts'
 import type { Access } from '../access.ts'
 
 /** One run of a client of an API server, through faults drawn from a seed. */

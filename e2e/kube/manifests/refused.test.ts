@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { beforeAll, describe, expect, test } from 'vitest'
-import { installCrds, kubectlFor, type Outcome, printed } from '../kubectl.ts'
+import type { ToolRun } from '../../processes/run-tool.ts'
+import { installCrds, kubectlFor, printed } from '../kubectl.ts'
 import { useNamespace } from '../test-namespace.ts'
 import { differenceOf, noDifference, readManifests, splitRefusals } from './manifest-table.ts'
 
@@ -16,7 +17,7 @@ describe.each([['rpc-router.refused.yaml'], ['upstream-provider.refused.yaml']])
   const complaints = new Map<string, string>()
 
   // One kubectl for all manifests, since its start takes most of its time.
-  const outcome = Promise.withResolvers<Outcome>()
+  const outcome = Promise.withResolvers<ToolRun>()
   beforeAll(async () => {
     const manifests = atOnce.map(({ manifest }) => manifest)
     const result = await kubectl(['apply', '-f', '-'], ...manifests)

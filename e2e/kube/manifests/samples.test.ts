@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { rpcRouterSchema } from '../../../operator/api/rpc-router.ts'
 import { upstreamProviderSchema } from '../../../operator/api/upstream-provider.ts'
-import { eventually } from '../eventually.ts'
+import { eventually } from '../../processes/eventually.ts'
 import { installCrds, kubectlFor, printed } from '../kubectl.ts'
 import { useNamespace } from '../test-namespace.ts'
 

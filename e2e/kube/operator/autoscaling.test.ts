@@ -12,7 +12,7 @@ import {
   rpcRouters,
 } from '../../../operator/resources/kinds.ts'
 import { isNotFound } from '../../../operator/kube/errors.ts'
-import { eventually } from '../eventually.ts'
+import { eventually } from '../../processes/eventually.ts'
 import { installCrds, kubectlFor } from '../kubectl.ts'
 import { useNamespace } from '../test-namespace.ts'
 import { Fleet } from './fleet.ts'

@@ -8,7 +8,7 @@ import {
   rpcRouters,
   services,
 } from '../../../operator/resources/kinds.ts'
-import { eventually } from '../eventually.ts'
+import { eventually } from '../../processes/eventually.ts'
 import { kubectlFor, printed } from '../kubectl.ts'
 import { useOperatedFleet } from './operated-fleet.ts'
 import { quiet } from './running-operator.ts'

@@ -7,7 +7,7 @@ import {
   secrets,
   upstreamProviders,
 } from '../../../operator/resources/kinds.ts'
-import { eventually } from '../eventually.ts'
+import { eventually } from '../../processes/eventually.ts'
 import { installCrds, kubectlFor } from '../kubectl.ts'
 import { useNamespace } from '../test-namespace.ts'
 import { Fleet, keyHeader } from './fleet.ts'

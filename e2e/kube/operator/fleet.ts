@@ -13,7 +13,7 @@ import {
   secrets,
   upstreamProviders,
 } from '../../../operator/resources/kinds.ts'
-import { eventually } from '../eventually.ts'
+import { eventually } from '../../processes/eventually.ts'
 import type { TestNamespace } from '../test-namespace.ts'
 
 /** A minimal RpcRouter, with `spec` merged over its own. */

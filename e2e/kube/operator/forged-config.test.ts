@@ -8,7 +8,7 @@ import {
   deployments,
   networkPolicies,
 } from '../../../operator/resources/kinds.ts'
-import { eventually } from '../eventually.ts'
+import { eventually } from '../../processes/eventually.ts'
 import { keyHeader } from './fleet.ts'
 import { useOperatedFleet } from './operated-fleet.ts'
 import { quiet } from './running-operator.ts'

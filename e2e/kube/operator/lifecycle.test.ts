@@ -12,7 +12,7 @@ import {
   services,
   upstreamProviders,
 } from '../../../operator/resources/kinds.ts'
-import { eventually } from '../eventually.ts'
+import { eventually } from '../../processes/eventually.ts'
 import { keyHeader } from './fleet.ts'
 import { useOperatedFleet } from './operated-fleet.ts'
 import { quiet, writes } from './running-operator.ts'

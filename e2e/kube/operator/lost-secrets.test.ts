@@ -8,7 +8,7 @@ import {
   secrets,
   upstreamProviders,
 } from '../../../operator/resources/kinds.ts'
-import { eventually } from '../eventually.ts'
+import { eventually } from '../../processes/eventually.ts'
 import type { Pod } from '../resources.ts'
 import { keyHeader } from './fleet.ts'
 import { useOperatedFleet } from './operated-fleet.ts'

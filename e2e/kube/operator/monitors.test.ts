@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { networkPolicies, podMonitors, rpcRouters } from '../../../operator/resources/kinds.ts'
 import { createDefinition, deleteDefinition } from '../custom-kind.ts'
-import { eventually } from '../eventually.ts'
+import { eventually } from '../../processes/eventually.ts'
 import { hastyClock, createOperator, run } from '../in-process-operator.ts'
 import { clientOf } from '../access.ts'
 import { installCrds, kubectlFor } from '../kubectl.ts'

@@ -9,7 +9,7 @@ import {
   services,
   upstreamProviders,
 } from '../../../operator/resources/kinds.ts'
-import { eventually } from '../eventually.ts'
+import { eventually } from '../../processes/eventually.ts'
 import { kubectlFor, printed } from '../kubectl.ts'
 import { keyHeader } from './fleet.ts'
 import { useOperatedFleet } from './operated-fleet.ts'

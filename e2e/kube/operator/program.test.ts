@@ -8,11 +8,11 @@ import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { leases } from '../../../operator/kube/leader-elector.ts'
 import { noFaults } from '../chaos/faults.ts'
 import { ChaosProxy } from '../chaos/proxy.ts'
-import { eventually } from '../eventually.ts'
+import { eventually } from '../../processes/eventually.ts'
+import { freePort } from '../../processes/free-ports.ts'
 import { installCrds, kubectlFor } from '../kubectl.ts'
 import { startCluster, writeKubeconfig } from '../test-cluster.ts'
 import { useNamespace } from '../test-namespace.ts'
-import { unusedPort } from '../unused-port.ts'
 import { Fleet } from './fleet.ts'
 import { grantRules } from './running-operator.ts'
 
@@ -44,7 +44,7 @@ interface Program {
 }
 
 async function start(kubeconfig: string, ...flags: readonly string[]): Promise<Program> {
-  const address = `127.0.0.1:${await unusedPort(21_000)}`
+  const address = `127.0.0.1:${await freePort()}`
   return startAt(address, kubeconfig, ...flags)
 }
 

@@ -9,7 +9,7 @@ import {
   rpcRouters,
   upstreamProviders,
 } from '../../../operator/resources/kinds.ts'
-import { eventually } from '../eventually.ts'
+import { eventually } from '../../processes/eventually.ts'
 import { useOperatedFleet } from './operated-fleet.ts'
 
 const quotaOn = ['configmaps', 'networkpolicies', 'horizontalpodautoscalers']

@@ -8,7 +8,7 @@ import type { KubeClient } from '../../../operator/kube/client.ts'
 import type { KubeObserver } from '../../../operator/kube/observer.ts'
 import { rbacManifests } from '../../../operator/rbac/rules.ts'
 import { clientOf, type Access } from '../access.ts'
-import { eventually } from '../eventually.ts'
+import { eventually } from '../../processes/eventually.ts'
 import { createOperator } from '../in-process-operator.ts'
 import { accessFor } from '../test-cluster.ts'
 

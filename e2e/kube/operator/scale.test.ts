@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { beforeAll, expect, test } from 'vitest'
-import { eventually } from '../eventually.ts'
+import { eventually } from '../../processes/eventually.ts'
 import { installCrds, kubectlFor } from '../kubectl.ts'
 import { useNamespace } from '../test-namespace.ts'
 import { quiet, runOperator, writes } from './running-operator.ts'

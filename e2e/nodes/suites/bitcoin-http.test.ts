@@ -4,9 +4,9 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import Client from 'bitcoin-core'
 import { beforeAll, expect, test } from 'vitest'
-import { waitUntil } from '../../processes/wait-until.ts'
+import { waitUntil } from '../../processes/eventually.ts'
 import { askBtcd, type BtcdNode, generate, startBtcdPair } from '../btcd.ts'
-import { runTool } from '../run-tool.ts'
+import { runTool } from '../../processes/run-tool.ts'
 import { spendReward } from './bitcoin-transaction.ts'
 import { quickPrograms } from '../build/go-programs.ts'
 import { openGround } from './ground.ts'
@@ -108,6 +108,6 @@ test('when one node dies, no call fails, and when it is gone, the other serves a
     seen.push(await client.command('getblockhash', at))
   }
   expect(seen.every((hash) => /^[0-9a-f]{64}$/.test(String(hash)))).toBe(true)
-  await waitUntil('it is gone', 5_000, ground.signal, () => Promise.resolve(!nodes[1].child.alive))
+  await waitUntil('it is gone', 5_000, ground.signal, () => !nodes[1].child.alive)
   expect(await client.command('getblockcount')).toBe(height)
 })

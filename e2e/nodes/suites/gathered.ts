@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { waitUntil } from '../../processes/wait-until.ts'
+import { waitUntil } from '../../processes/eventually.ts'
 
 const timeoutMs = 60_000
 
@@ -14,9 +14,7 @@ export class Gathered<T> {
 
   /** The first events, once there are `count`. */
   async take(count: number): Promise<T[]> {
-    await waitUntil(`${count} events`, timeoutMs, new AbortController().signal, () =>
-      Promise.resolve(this.all.length >= count),
-    )
+    await waitUntil(`${count} events`, timeoutMs, undefined, () => this.all.length >= count)
     return this.all.slice(0, count)
   }
 }

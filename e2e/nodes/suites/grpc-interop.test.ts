@@ -7,9 +7,9 @@ import { createGrpcTransport } from '../../../proxy/upstream/wire/grpc/grpc-tran
 import { nodeUrlConfig } from '../../../proxy/upstream/testing/node-url-config.ts'
 import type { BodyStream, Outgoing } from '../../../proxy/upstream/wire.ts'
 import { freePorts } from '../../processes/free-ports.ts'
-import { waitUntil } from '../../processes/wait-until.ts'
+import { waitUntil } from '../../processes/eventually.ts'
 import { serveRouter } from '../../served/served-router.ts'
-import { runTool } from '../run-tool.ts'
+import { runTool } from '../../processes/run-tool.ts'
 import { quickPrograms } from '../build/go-programs.ts'
 import { openGround } from './ground.ts'
 

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { EchoServer } from '../../grpc/echo-server.ts'
 import { serveRouter } from '../../served/served-router.ts'
-import { runTool } from '../run-tool.ts'
+import { runTool } from '../../processes/run-tool.ts'
 import { quickPrograms } from '../build/go-programs.ts'
 import { openGround } from './ground.ts'
 

@@ -10,7 +10,7 @@ import {
 } from '@cosmjs/tendermint-rpc'
 import { beforeAll, expect, test } from 'vitest'
 import { hubAccounts, hubChainId, hubDenomination, startHub } from '../hub-chain.ts'
-import { runTool } from '../run-tool.ts'
+import { runTool } from '../../processes/run-tool.ts'
 import { heightOf, type WasmdNode } from '../wasmd.ts'
 import type { Leg } from '../../processes/router-config.ts'
 import { openGround } from './ground.ts'

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { ClientHttp2Session } from 'node:http2'
 import { beforeAll, expect, test } from 'vitest'
-import { compare, type WireCall } from '../byte-equality.ts'
-import { grpcCall, GrpcTarget } from '../grpc-call.ts'
+import { rawSession } from '../../grpc/raw-call.ts'
+import { type BothWays, compare, type WireCall } from '../byte-equality.ts'
+import { grpcCall } from '../grpc-call.ts'
 import { startHaltedHub } from '../hub-chain.ts'
 import type { WasmdNode } from '../wasmd.ts'
 import { encode } from '../../upstream-sim/chains/protobuf.ts'
@@ -17,7 +19,7 @@ const restless = /Service\/Status|ReflectionService\/List/
 
 let node: WasmdNode
 let facts: HubFacts
-let ways: { node: GrpcTarget; router: GrpcTarget }
+let ways: BothWays<ClientHttp2Session>
 let methods: string[]
 beforeAll(async () => {
   node = await startHaltedHub(ground, 'hub')
@@ -29,13 +31,15 @@ beforeAll(async () => {
     .map((method) => method.replace(/^sdkwasm\./, 'cosmwasm.').replace(/^sdk\./, 'cosmos.'))
   const nodes = [{ name: 'hub', urls: [{ url: `grpc://${node.grpcAddress}` }] }]
   const { urls } = await routeTo(ground, [{ chainId: 'HUBCHAIN', apiInterface: 'grpc', nodes }])
-  ways = {
-    node: ground.stack.use(new GrpcTarget(node.grpcAddress)),
-    router: ground.stack.use(new GrpcTarget(new URL(urls[0] ?? '').host)),
-  }
+  const sessionAt = (url: string) =>
+    ground.stack.adopt(rawSession(Number(new URL(url).port)), (session) => session.close())
+  ways = { node: sessionAt(`http://${node.grpcAddress}`), router: sessionAt(urls[0] ?? '') }
 })
 
-async function expectEqual(calls: readonly WireCall<GrpcTarget>[], atLeast: number): Promise<void> {
+async function expectEqual(
+  calls: readonly WireCall<ClientHttp2Session>[],
+  atLeast: number,
+): Promise<void> {
   const found = await compare(calls, ways)
   expect(found.differences.slice(0, 8)).toEqual([])
   expect(found.restless.filter((label) => !restless.test(label))).toEqual([])

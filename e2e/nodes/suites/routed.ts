@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { waitUntil } from '../../processes/wait-until.ts'
+import { waitUntil } from '../../processes/eventually.ts'
 import { type Program, startProgram } from '../../program/program.ts'
 import { createWorkspace } from '../../program/workspace.ts'
 import { type Leg, type NodeUrl, routerConfig } from '../../processes/router-config.ts'

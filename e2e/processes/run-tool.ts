@@ -17,13 +17,15 @@ export async function runTool(
   command: string,
   args: readonly string[],
   input = '',
+  env: Readonly<NodeJS.ProcessEnv> = process.env,
 ): Promise<ToolRun> {
-  const child = spawn(command, args, { timeout: timeoutMs })
+  const child = spawn(command, args, { timeout: timeoutMs, env })
   const ended = new Promise<number | null>((resolve, reject) => {
     child.once('error', reject)
     child.once('close', resolve)
   })
-  child.stdin.end(input)
+  // Writing even an empty text fails with EPIPE when the tool has ended already.
+  child.stdin.end(input === '' ? undefined : input)
   const [code, stdout, stderr] = await Promise.all([ended, text(child.stdout), text(child.stderr)])
   return { code, stdout, stderr }
 }
