@@ -2,8 +2,6 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { budgetLimits } from './limits.ts'
 
-const { turnBytes } = budgetLimits
-
 /**
  * Long work takes turns, so that short calls are served in between: when as much was begun in a turn of the
  * event loop as is good, the rest waits for the next ones.
@@ -11,9 +9,16 @@ const { turnBytes } = budgetLimits
 export class Turns {
   /** Of the turn, once something was begun in it. */
   number = 0
-  #leftBytes = turnBytes
+  readonly #turnBytes: number
+  #leftBytes: number
   #isCounting = false
   readonly #waiting = new Set<{ readonly bytes: number; readonly run: () => void }>()
+
+  /** @param turnBytes Infinity: nothing waits, as in virtual time, which has no turns */
+  constructor(turnBytes: number = budgetLimits.turnBytes) {
+    this.#turnBytes = turnBytes
+    this.#leftBytes = turnBytes
+  }
 
   /** Runs it at once, or in a later turn. @returns takes it back, if it still waits */
   run(bytes: number, run: () => void): () => void {
@@ -37,7 +42,7 @@ export class Turns {
   }
 
   readonly #next = (): void => {
-    this.#leftBytes = turnBytes
+    this.#leftBytes = this.#turnBytes
     this.#isCounting = false
     this.number += 1
     for (const next of this.#waiting) {

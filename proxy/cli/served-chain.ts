@@ -210,7 +210,7 @@ const unguessable: Random = { next: () => randomInt(2 ** 47) / 2 ** 47 }
 
 /** Wires what the clients of a chain and interface can subscribe to; null where there is nothing. */
 function serveSubscriptions(
-  parts: Omit<HubOptions, 'family' | 'random'> & {
+  parts: Omit<HubOptions, 'family' | 'random' | 'turns'> & {
     readonly chain: Chain
     readonly iface: ChainInterface
     readonly relay: Relay
@@ -222,6 +222,7 @@ function serveSubscriptions(
   if (!form) return null
   const ask = createAsk(relay, (question) => makeOwnCall(question, randomUUID(), parts), budget)
   const family = familyOf(chain, iface, ask, clock)
-  const hub = new Hub({ ...parts, family, random: unguessable })
+  const { turns } = budget
+  const hub = new Hub({ ...parts, family, turns, random: unguessable })
   return { form, hub, random: unguessable, close: () => hub.close() }
 }

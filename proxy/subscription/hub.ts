@@ -15,6 +15,7 @@ import { Sequence, type SequenceListener } from './sequence.ts'
 import { Sockets } from './socket.ts'
 import type { Subscriber, Subscription, SubscriptionObserver, Topic } from './subscriptions.ts'
 import { subscriptionLimits } from '../bytes/limits.ts'
+import type { Turns } from '../bytes/turns.ts'
 
 export interface HubOptions extends SubscriptionConfig {
   readonly chain: Pick<Chain, 'blockTimeMs' | 'failures' | 'allowedLagBlocks'>
@@ -24,6 +25,7 @@ export interface HubOptions extends SubscriptionConfig {
   readonly clock: Clock
   readonly random: Random
   readonly observer: SubscriptionObserver
+  readonly turns: Turns
   /** A client waits no longer for its subscription. */
   readonly processingTimeoutMs: number
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { Turns } from '../bytes/turns.ts'
 import { Backoff } from '../clock/backoff.ts'
 import { sleep } from '../clock/clock.ts'
 import { readLogFilter, type LogFilter } from '../integrity/logs.ts'
@@ -11,6 +12,8 @@ import type { Subscriber } from './subscriptions.ts'
 
 /** Blocks that are asked about at the same time. */
 const atOnce = 8
+/** What one takes of a turn, which sends a thousand of them. */
+const eventBytes = 1024
 /** The logs of so many blocks are kept, for the case that a reorganisation removes them. */
 const keptBlocks = 256
 
@@ -18,6 +21,7 @@ export interface LogsOptions extends Pick<
   SequenceOptions,
   'name' | 'clock' | 'random' | 'observer' | 'maxGapBlocks'
 > {
+  readonly turns: Turns
   readonly filter: object
   readonly source: EthereumLogs
   readonly sequence: Pick<Sequence, 'upstream'>
@@ -94,6 +98,7 @@ export class LogsTopic implements SequenceListener {
     for (let first = this.#pending[0]; first; first = this.#pending[0]) {
       this.#fetchNext()
       const logs = await first.logs
+      if (logs && logs.length > 0) await this.#turn(logs.length)
       if (logs === null || this.#pending[0] !== first) continue
       this.#pending.shift()
       const { number } = first.block
@@ -102,6 +107,11 @@ export class LogsTopic implements SequenceListener {
       for (const log of logs) this.#listener.event(log)
     }
     this.#isRunning = false
+  }
+
+  /** Thousands of filters may have logs of the same block. */
+  #turn(events: number): Promise<void> {
+    return new Promise((resolve) => this.#options.turns.run(events * eventBytes, resolve))
   }
 
   #fetchNext(): void {

@@ -102,6 +102,22 @@ describe('beyond four filters', () => {
     expect(asked()).toEqual([chain.at(11), chain.at(12)].map(({ hash }) => ({ blockHash: hash })))
   })
 
+  test('thousands of filters send what fits in turns of the event loop', async () => {
+    const { mine, join } = await setUp()
+    const filters = Array.from({ length: 2_000 }, (_, at) => ({ topics: [[one, topic(at + 9)]] }))
+    const clients = await join(filters)
+    const sent = () => clients.reduce((sum, { texts: { length } }) => sum + length, 0)
+    const mining = mine()
+    const perTurn: number[] = []
+    for (let before = 0; before < 6_000; before = sent()) {
+      await new Promise(setImmediate)
+      perTurn.push(sent() - before)
+    }
+    await mining
+    expect(sent()).toBe(6_000)
+    expect(Math.max(...perTurn)).toBeLessThanOrEqual(1_026)
+  })
+
   test('the logs of a block are asked for once, however many there are, and not all are kept', async () => {
     const { chain, asked, mine, join } = await setUp()
     const filters = Array.from({ length: 2_000 }, (_, at) => ({ topics: [topic(at)] }))

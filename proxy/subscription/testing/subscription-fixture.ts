@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { Turns } from '../../bytes/turns.ts'
 import { loadCatalog } from '../../chain/load-catalog.ts'
 import type { ChainCatalog, ChainInterface } from '../../chain/types.ts'
 import type { Clock } from '../../clock/clock.ts'
@@ -123,6 +124,7 @@ export class SubscriptionFixture {
       pool: this.pool,
       strategy: 'round-robin',
       clock,
+      turns: new Turns(),
       random: options.random ?? seededRandom(2),
       observer: {
         clientsChanged: (topic, change) =>
