@@ -94,8 +94,12 @@ fmt: install ## put the sources into the project's form and mend what the linter
 golden: install ## write the expected outputs of the operator's golden files anew; read the difference before you commit it
 	@GOLDEN=write $(BIN)/vitest run --project plain operator/translate/golden.test.ts operator/resources/golden.test.ts
 
+.PHONY: golden-chart
+golden-chart: install ## write what the chart renders anew: expected outputs and deploy/install.yaml (needs Go)
+	@GOLDEN=write $(BIN)/vitest run --project kube e2e/kube/chart/rendered.test.ts
+
 .PHONY: generate
-generate: install ## write the reference documentation that is made from the code
+generate: install ## write what is made from the code: reference documentation, crds/, parts of the chart
 	@$(NODE) scripts/generate.ts
 
 ##@ Judge it

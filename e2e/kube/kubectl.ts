@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { spawn } from 'node:child_process'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { findAssets } from './assets.ts'
@@ -16,25 +17,50 @@ export type Kubectl = (args: readonly string[], ...objects: readonly unknown[]) 
 
 /** The real kubectl, for one namespace. Objects go to its stdin, for `-f -`; a text is passed as it is. */
 export function kubectlFor(kubeconfig: string, namespace: string): Kubectl {
-  return async (args, ...objects) => {
-    const { kubectl } = await findAssets(process.env)
-    if (kubectl === null) throw new Error('there is no kubectl; make kube-assets builds it')
-    const child = spawn(kubectl, ['--kubeconfig', kubeconfig, '--namespace', namespace, ...args], {
-      stdio: ['pipe', 'pipe', 'pipe'],
+  return (args, ...objects) =>
+    run(
+      'kubectl',
+      ['--kubeconfig', kubeconfig, '--namespace', namespace, ...args],
       // Its cache of a cluster is deleted with the cluster.
-      env: { ...process.env, KUBECACHEDIR: join(dirname(kubeconfig), 'kubectl-cache') },
-    })
-    child.stdin.end(objects.map(textOf).join('\n---\n'))
-    const [stdout, stderr, code] = await Promise.all([
-      text(child.stdout),
-      text(child.stderr),
-      new Promise<number | null>((resolve, reject) => {
-        child.once('error', reject)
-        child.once('close', resolve)
-      }),
-    ])
-    return { code, stdout, stderr }
-  }
+      { KUBECACHEDIR: join(dirname(kubeconfig), 'kubectl-cache') },
+      objects.map(textOf).join('\n---\n'),
+    )
+}
+
+/** The real Helm. Without a kubeconfig it reaches no cluster, which rendering does not need. */
+export function helm(args: readonly string[], kubeconfig = '/dev/null'): Promise<Outcome> {
+  // What it keeps beside the cluster, such as plugins of the user, must not count.
+  const home = join(tmpdir(), 'rpc-router-helm')
+  return run('helm', args, {
+    KUBECONFIG: kubeconfig,
+    HELM_CACHE_HOME: home,
+    HELM_CONFIG_HOME: home,
+    HELM_DATA_HOME: home,
+  })
+}
+
+async function run(
+  program: 'kubectl' | 'helm',
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  input = '',
+): Promise<Outcome> {
+  const { [program]: path } = await findAssets(process.env)
+  if (path === null) throw new Error(`there is no ${program}; make kube-assets builds it`)
+  const child = spawn(path, args, {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: { ...process.env, ...env },
+  })
+  child.stdin.end(input)
+  const [stdout, stderr, code] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    new Promise<number | null>((resolve, reject) => {
+      child.once('error', reject)
+      child.once('close', resolve)
+    }),
+  ])
+  return { code, stdout, stderr }
 }
 
 function textOf(object: unknown): string {
@@ -44,7 +70,7 @@ function textOf(object: unknown): string {
 /** The output of a command. @throws Error with its stderr if it failed */
 export async function printed(outcome: Promise<Outcome>): Promise<string> {
   const { code, stdout, stderr } = await outcome
-  if (code !== 0) throw new Error(`kubectl ended with ${code}: ${stderr}`)
+  if (code !== 0) throw new Error(`the command ended with ${code}: ${stderr}`)
   return stdout
 }
 
