@@ -79,7 +79,5 @@ const crds = join(import.meta.dirname, '../../crds')
 /** Installs the kinds of `crds/` as a user would, and waits until they are served. */
 export async function installCrds(kubectl: Kubectl): Promise<void> {
   await printed(kubectl(['apply', '--server-side', '--force-conflicts', '-f', crds]))
-  const wait = ['wait', '--for=condition=Established', '--timeout=30s', '-f', crds]
-  // By default wait reads the folders below as well, and apply does not.
-  await printed(kubectl([...wait, '--recursive=false']))
+  await printed(kubectl(['wait', '--for=condition=Established', '--timeout=30s', '-f', crds]))
 }

@@ -30,12 +30,9 @@ export async function renderChart(crds: readonly GeneratedFile[]): Promise<Gener
     })),
     await pretty(`${chart}/files/rbac.yaml`, `${note}${rbacRules()}`),
     ...(await Promise.all(
-      [
-        ['routers', ''],
-        ['operator', '-operator'],
-      ].map(([name, suffix]) =>
+      ['', '-operator'].map((suffix) =>
         pretty(
-          `${chart}/files/alerts-${name}.yaml`,
+          `${chart}/files/prometheus-rules${suffix}.yaml`,
           `${note}${read(`examples/prometheus-rules${suffix}.yml`)}`,
         ),
       ),

@@ -88,7 +88,7 @@ test('from install to uninstall', { timeout: 90_000 }, async () => {
   })
 
   // The rights of its account let the operator lead and work.
-  await run('-n', 'team-a', 'apply', '-f', join(root, 'crds/samples/minimal.yaml'))
+  await run('-n', 'team-a', 'apply', '-f', join(root, 'samples/minimal.yaml'))
   const deployment = JSON.parse(
     await run('get', 'deployment', 'rpc-router-operator', '-o', 'json'),
   ) as { spec: { template: { spec: { containers: { args: string[] }[] } } } }
