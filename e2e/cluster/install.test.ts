@@ -214,6 +214,50 @@ test('the key is nowhere but in its Secret', async () => {
   }
 })
 
+/** Asks at a steady pace for a time, then prints how many calls succeeded, and the first failures. */
+const steadyClient = (url: string, seconds: number) => `
+  const end = Date.now() + ${seconds * 1_000}
+  const failures = []
+  let succeeded = 0
+  const ask = async () => {
+    try {
+      const answer = await fetch(${JSON.stringify(url)}, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: ${JSON.stringify(JSON.stringify(call))},
+      })
+      const text = await answer.text()
+      if (/"result":"0x/.test(text)) succeeded++
+      else failures.push(answer.status + ' ' + text.slice(0, 200))
+    } catch (error) {
+      failures.push(String(error.cause ?? error))
+    }
+  }
+  const asked = []
+  const timer = setInterval(async () => {
+    if (Date.now() < end) return void asked.push(ask())
+    clearInterval(timer)
+    await Promise.all(asked)
+    console.log(JSON.stringify({ succeeded, failed: failures.length, failures: failures.slice(0, 5) }))
+  }, 20)`
+
+test('no call fails while pods are replaced and deleted', async () => {
+  onTestFailed(dump)
+  const url = `http://mainnet-router.${namespace}.svc:3360`
+  await apply(nodePod('steady', ['-e', steadyClient(url, 100)]))
+  await run('wait', '--for=condition=Ready', 'pod/steady', '--timeout=60s')
+  await run('rollout', 'restart', 'deployment/mainnet-router')
+  await run('rollout', 'status', 'deployment/mainnet-router', '--timeout=80s')
+  const pods = ['get', 'pods', '-l', 'app.kubernetes.io/component=router', '-o']
+  const running = '--field-selector=status.phase=Running'
+  const names = await run(...pods, 'jsonpath={.items[*].metadata.name}', running)
+  await run('delete', 'pod', '--wait=false', names.split(' ').at(-1) ?? '')
+  await run('wait', '--for=jsonpath={.status.phase}=Succeeded', 'pod/steady', '--timeout=150s')
+  const result = JSON.parse(await run('logs', 'steady')) as { succeeded: number }
+  expect(result).toEqual({ succeeded: expect.any(Number), failed: 0, failures: [] })
+  expect(result.succeeded).toBeGreaterThan(1_000)
+}, 300_000)
+
 test('the router serves without its operator, and the next operator takes it over', async () => {
   onTestFailed(dump)
   const pods = ['get', 'pods', '-l', 'app.kubernetes.io/component=router', '-o', 'name']
