@@ -19,7 +19,7 @@ MAKEFLAGS += --no-print-directory
 help:
 	@awk 'BEGIN { FS = ":.*## " } \
 	  /^##@ / { printf "\n%s\n", substr($$0, 5) } \
-	  /^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	  /^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@printf '\nNew here? make demo, then make test. Each installs what it needs.\n'
 
 ##@ See it work
@@ -94,8 +94,12 @@ fmt: install ## put the sources into the project's form and mend what the linter
 golden: install ## write the expected outputs of the operator's golden files anew; read the difference before you commit it
 	@GOLDEN=write $(BIN)/vitest run --project plain operator/translate/golden.test.ts operator/resources/golden.test.ts
 
+.PHONY: golden-chart
+golden-chart: install ## write what the chart renders anew: expected outputs and deploy/install.yaml (needs Go)
+	@GOLDEN=write $(BIN)/vitest run --project kube e2e/kube/chart/rendered.test.ts
+
 .PHONY: generate
-generate: install ## write the reference documentation that is made from the code
+generate: install ## write what is made from the code: reference documentation, crds/, parts of the chart
 	@$(NODE) scripts/generate.ts
 
 ##@ Judge it
@@ -145,6 +149,57 @@ mutants: install ## mutation testing of the engine by Stryker; hours for all of 
 .PHONY: drift
 drift: install
 	@$(NODE) scripts/generate.ts --check
+
+##@ Ship it
+
+# Images: where they go, e.g. IMAGES=registry.example.com/rpc/, and what they are made from; see Dockerfile.
+IMAGES ?=
+VERSION ?= $(shell sed -n 's/^  "version": "\(.*\)",/\1/p' package.json)
+REVISION ?= $(shell git rev-parse --short=12 HEAD 2>/dev/null)
+SOURCE ?=
+DOCKER_ARGS ?=
+
+.PHONY: build
+build: install ## bundle the programs into dist/bin, and nothing that an earlier build left there
+	@mkdir -p dist && touch dist/.started && $(NODE) scripts/build.ts
+	@find dist/bin -type f ! -newer dist/.started -exec rm {} +
+
+.PHONY: images
+images: build sbom ## images of router, operator and cache (IMAGES=registry/path/ VERSION BASE_IMAGE NODE_IMAGE DOCKER_ARGS)
+	@docker version >/dev/null 2>&1 || { echo 'make images needs docker, and its daemon in reach (DOCKER_HOST).' >&2; exit 1; }
+	@for name in router operator cache; do \
+	  docker build $(DOCKER_ARGS) --quiet --target $$name \
+	    $(if $(BASE_IMAGE),--build-arg BASE=$(BASE_IMAGE)) $(if $(NODE_IMAGE),--build-arg NODE=$(NODE_IMAGE)) \
+	    --build-arg VERSION=$(VERSION) --build-arg REVISION=$(REVISION) --build-arg SOURCE=$(SOURCE) \
+	    --tag $(IMAGES)rpc-router$$([ $$name = router ] || echo -$$name):$(VERSION) . || exit 1; \
+	done
+	@docker images --format '{{.Repository}}:{{.Tag}}  {{.Size}}' --filter reference='$(IMAGES)rpc-router*:$(VERSION)'
+
+.PHONY: node-image
+node-image: install ## where node:26 cannot be pulled: localhost/node:26, made on FROM_IMAGE from the Node of npm
+	@rm -rf dist/node-image && mkdir -p dist/node-image/lib
+	@cp -L $(NODE) dist/node-image/node
+	@cp -L $$(ldd $(NODE) | grep -oE '/[^ ]*lib(atomic|stdc|gcc_s)[^ ]*') dist/node-image/lib/
+	@if command -v strip >/dev/null; then strip dist/node-image/node; fi
+	@printf 'ARG FROM_IMAGE\nFROM $${FROM_IMAGE}\nCOPY lib /usr/local/lib/\nCOPY node /usr/local/bin/\nRUN ldconfig\n' > dist/node-image/Dockerfile
+	@docker build $(DOCKER_ARGS) --quiet --build-arg FROM_IMAGE=$(or $(FROM_IMAGE),debian:bookworm-slim) --tag localhost/node:26 dist/node-image
+
+.PHONY: package
+package: build ## dist/rpc-router-VERSION.tgz: npm install -g of it gives router and rpc-operator
+	@$(NODE) scripts/package.ts
+
+##@ On a cluster that runs pods: kind, or another in KUBECONFIG
+
+# How images get there. Another cluster: LOAD='docker push' IMAGES=registry.example.com/rpc/
+LOAD ?= kind load docker-image --name $(or $(KIND_CLUSTER),rpc-router)
+
+.PHONY: e2e
+e2e: ## images, chart, a sample and a request, as a user meets them (KEEP=1 leaves all of it; needs docker, kind, Go)
+	@for tool in docker $(firstword $(LOAD)); do \
+	  command -v $$tool >/dev/null || { echo "make e2e needs $$tool." >&2; exit 1; }; done
+	@[ -n "$$KUBECONFIG" ] || { echo 'make e2e needs a cluster: kind create cluster --name rpc-router, and its file in KUBECONFIG.' >&2; exit 1; }
+	@$(MAKE) kube-assets images IMAGES=$(or $(IMAGES),localhost/)
+	@E2E_IMAGES=$(or $(IMAGES),localhost/) E2E_LOAD='$(LOAD)' $(BIN)/vitest run --config vitest.cluster.config.ts $(TEST_ARGS)
 
 ##@ With real nodes (Go and a C compiler are needed)
 

@@ -8,6 +8,8 @@ checkNode()
 
 const onRealApi = 'e2e/kube/**/*.test.ts'
 const onRealRedis = 'e2e/state/**/*.test.ts'
+/** `make e2e`. */
+const onRealCluster = 'e2e/cluster/**'
 /** What takes minutes: `make test-slow`. */
 const slow = '**/*.slow.test.ts'
 /** Of the suites on real nodes those whose nodes are built in a minute or two. */
@@ -29,7 +31,14 @@ export default defineConfig({
           name: 'plain',
           include: ['{proxy,operator,e2e,bench,scripts}/**/*.test.ts'],
           // The suites of e2e/nodes need real nodes: below, and all of them in vitest.nodes.config.ts.
-          exclude: [...configDefaults.exclude, onRealApi, onRealRedis, 'e2e/nodes/suites/**', slow],
+          exclude: [
+            ...configDefaults.exclude,
+            onRealApi,
+            onRealRedis,
+            onRealCluster,
+            'e2e/nodes/suites/**',
+            slow,
+          ],
         },
       },
       {

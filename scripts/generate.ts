@@ -3,19 +3,22 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { renderChains } from './generate/render-chains.ts'
+import { renderChart } from './generate/render-chart.ts'
 import { renderCrds } from './generate/render-crds.ts'
 import { renderReferences } from './generate/render-references.ts'
 import { describeDrift } from './generate/drift.ts'
 
-// node scripts/generate.ts           writes docs/reference/**/*.md from scripts/reference/*.ts, crds/*.yaml from operator/api, and what the operator knows of specs/
+// node scripts/generate.ts           writes docs/reference/**/*.md from scripts/reference/*.ts, crds/*.yaml from operator/api, parts of charts/rpc-router, and what the operator knows of specs/
 // node scripts/generate.ts --check   writes nothing; exit code 1 when a file is not up to date
 
 const root = join(import.meta.dirname, '..')
 const check = process.argv.includes('--check')
 
+const crds = await renderCrds()
 const files = [
   await renderChains(),
-  ...(await renderCrds()),
+  ...crds,
+  ...(await renderChart(crds)),
   ...(await renderReferences(join(root, 'scripts/reference'))),
 ]
 const stale = files.flatMap(({ path, text }) => {

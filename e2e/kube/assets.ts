@@ -6,8 +6,14 @@ import { access, constants, mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 
-/** The programs of a Kubernetes API without machines. */
-export const programs = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl'] as const
+/** The programs of a Kubernetes API without machines, and those that ask it. */
+export const programs = [
+  'etcd',
+  'kube-apiserver',
+  'kube-controller-manager',
+  'kubectl',
+  'helm',
+] as const
 export type Program = (typeof programs)[number]
 export type Assets = Readonly<Record<Program, string>>
 
@@ -20,10 +26,18 @@ export interface PinnedModule {
   readonly version: string
 }
 
+/** The folders of `modules/`, and the Go modules that they pin. */
+const modulePaths = {
+  kubernetes: 'k8s.io/kubernetes',
+  etcd: 'go.etcd.io/etcd/server/v3',
+  helm: 'helm.sh/helm/v4',
+} as const
+type ModuleName = keyof typeof modulePaths
+
 /** The pinned versions, from the `go.mod` files of `modules/`. */
-export function pinnedModule(name: 'kubernetes' | 'etcd'): PinnedModule {
+export function pinnedModule(name: ModuleName): PinnedModule {
   const folder = join(import.meta.dirname, 'modules', name)
-  const path = name === 'etcd' ? 'go.etcd.io/etcd/server/v3' : 'k8s.io/kubernetes'
+  const path = modulePaths[name]
   const text = readFileSync(join(folder, 'go.mod'), 'utf8')
   const version = new RegExp(`^(?:require |\\s+)${path} v(\\S+)`, 'm').exec(text)?.[1]
   if (!version) throw new Error(`${folder}/go.mod does not require ${path}`)
@@ -34,8 +48,13 @@ export function pinnedModule(name: 'kubernetes' | 'etcd'): PinnedModule {
 function builtPathOf(program: Program, env: Environment): string {
   const root = env['RPC_ROUTER_CACHE'] ?? join(homedir(), '.cache', 'rpc-router')
   const cache = join(root, `kube-${pinnedModule('kubernetes').version}`)
-  if (program !== 'etcd') return join(cache, 'bin', program)
-  return join(cache, 'module', `etcd@v${pinnedModule('etcd').version}`, 'etcd')
+  const module = moduleOf(program)
+  if (module === 'kubernetes') return join(cache, 'bin', program)
+  return join(cache, 'module', `${module}@v${pinnedModule(module).version}`, program)
+}
+
+function moduleOf(program: Program): ModuleName {
+  return program === 'etcd' || program === 'helm' ? program : 'kubernetes'
 }
 
 /**
@@ -72,16 +91,14 @@ export async function ensureAssets(env: NodeJS.ProcessEnv): Promise<Assets> {
     process.stderr.write(
       `Building ${missing.join(', ')} from Go modules, once. This takes up to ten minutes.\n`,
     )
-    const ofKubernetes = missing.filter((program) => program !== 'etcd')
-    if (ofKubernetes.length > 0) await build('kubernetes', ofKubernetes, env)
-    if (missing.includes('etcd')) await build('etcd', ['etcd'], env)
+    for (const [module, wanted] of Map.groupBy(missing, moduleOf)) await build(module, wanted, env)
     for (const program of missing) found[program] = builtPathOf(program, env)
   }
   return found as Assets
 }
 
 async function build(
-  name: 'kubernetes' | 'etcd',
+  name: ModuleName,
   wanted: readonly Program[],
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
@@ -91,10 +108,8 @@ async function build(
   // Built aside and then moved, so that no process sees a part of a program.
   const aside = await mkdtemp(join(target, '.building-'))
   try {
-    const packages =
-      name === 'etcd'
-        ? ['go.etcd.io/etcd/server/v3']
-        : wanted.map((program) => `k8s.io/kubernetes/cmd/${program}`)
+    const path = modulePaths[name]
+    const packages = name === 'etcd' ? [path] : wanted.map((program) => `${path}/cmd/${program}`)
     const output = name === 'etcd' ? join(aside, 'etcd') : `${aside}/`
     const flags = ['-mod=readonly', '-trimpath', '-buildvcs=false', '-ldflags', linkFlags(version)]
     await runGo(['build', '-C', folder, ...flags, '-o', output, ...packages], env)
@@ -104,7 +119,7 @@ async function build(
   }
 }
 
-/** Without them the programs of Kubernetes call themselves v0.0.0-master. etcd does not know the names, and Go ignores them. */
+/** Without them the programs of Kubernetes call themselves v0.0.0-master. What a program does not know, Go ignores. */
 function linkFlags(version: string): string {
   const [major, minor] = version.split('.')
   const set = (name: string, value = '') => `-X k8s.io/component-base/version.${name}=${value}`
@@ -113,6 +128,7 @@ function linkFlags(version: string): string {
     set('gitVersion', `v${version}`),
     set('gitMajor', major),
     set('gitMinor', minor),
+    `-X helm.sh/helm/v4/internal/version.version=v${version}`,
   ].join(' ')
 }
 
@@ -130,5 +146,5 @@ async function runGo(args: readonly string[], env: NodeJS.ProcessEnv): Promise<v
 
 const withoutGo = `The tests of the operator need a real Kubernetes API server, and there is neither one nor Go to build it. Either
 - install Go (https://go.dev/dl) and try again: the programs are built once and kept, or
-- set KUBEBUILDER_ASSETS to a folder with etcd, kube-apiserver, kube-controller-manager and kubectl.
+- set KUBEBUILDER_ASSETS to a folder with etcd, kube-apiserver, kube-controller-manager, kubectl and helm.
 Everything else is tested by: make test-unit`

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { runTool, type ToolRun } from '../processes/run-tool.ts'
 import { findAssets } from './assets.ts'
@@ -8,14 +9,37 @@ export type Kubectl = (args: readonly string[], ...objects: readonly unknown[]) 
 
 /** The real kubectl, for one namespace. Objects go to its stdin, for `-f -`; a text is passed as it is. */
 export function kubectlFor(kubeconfig: string, namespace: string): Kubectl {
-  return async (args, ...objects) => {
-    const { kubectl } = await findAssets(process.env)
-    if (kubectl === null) throw new Error('there is no kubectl; make kube-assets builds it')
-    const whole = ['--kubeconfig', kubeconfig, '--namespace', namespace, ...args]
-    // Its cache of a cluster is deleted with the cluster.
-    const env = { ...process.env, KUBECACHEDIR: join(dirname(kubeconfig), 'kubectl-cache') }
-    return runTool(kubectl, whole, objects.map(textOf).join('\n---\n'), env)
-  }
+  return (args, ...objects) =>
+    run(
+      'kubectl',
+      ['--kubeconfig', kubeconfig, '--namespace', namespace, ...args],
+      // Its cache of a cluster is deleted with the cluster.
+      { KUBECACHEDIR: join(dirname(kubeconfig), 'kubectl-cache') },
+      objects.map(textOf).join('\n---\n'),
+    )
+}
+
+/** The real Helm. Without a kubeconfig it reaches no cluster, which rendering does not need. */
+export function helm(args: readonly string[], kubeconfig = '/dev/null'): Promise<ToolRun> {
+  // What it keeps beside the cluster, such as plugins of the user, must not count.
+  const home = join(tmpdir(), 'rpc-router-helm')
+  return run('helm', args, {
+    KUBECONFIG: kubeconfig,
+    HELM_CACHE_HOME: home,
+    HELM_CONFIG_HOME: home,
+    HELM_DATA_HOME: home,
+  })
+}
+
+async function run(
+  program: 'kubectl' | 'helm',
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  input = '',
+): Promise<ToolRun> {
+  const { [program]: path } = await findAssets(process.env)
+  if (path === null) throw new Error(`there is no ${program}; make kube-assets builds it`)
+  return runTool(path, args, input, { ...process.env, ...env })
 }
 
 function textOf(object: unknown): string {
@@ -25,7 +49,7 @@ function textOf(object: unknown): string {
 /** The output of a command. @throws Error with its stderr if it failed */
 export async function printed(outcome: Promise<ToolRun>): Promise<string> {
   const { code, stdout, stderr } = await outcome
-  if (code !== 0) throw new Error(`kubectl ended with ${code}: ${stderr}`)
+  if (code !== 0) throw new Error(`the command ended with ${code}: ${stderr}`)
   return stdout
 }
 
@@ -34,7 +58,5 @@ const crds = join(import.meta.dirname, '../../crds')
 /** Installs the kinds of `crds/` as a user would, and waits until they are served. */
 export async function installCrds(kubectl: Kubectl): Promise<void> {
   await printed(kubectl(['apply', '--server-side', '--force-conflicts', '-f', crds]))
-  const wait = ['wait', '--for=condition=Established', '--timeout=30s', '-f', crds]
-  // By default wait reads the folders below as well, and apply does not.
-  await printed(kubectl([...wait, '--recursive=false']))
+  await printed(kubectl(['wait', '--for=condition=Established', '--timeout=30s', '-f', crds]))
 }

@@ -3,7 +3,8 @@
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 
-const timeoutMs = 60_000
+/** Helm waits for pods. */
+const timeoutMs = 180_000
 
 /** The result of a command line tool. */
 export interface ToolRun {

@@ -42,9 +42,9 @@ const simulatedChains = new Map([
 const names = [...simulatedChains.keys()].join(', ')
 const usage = `Simulated nodes that serve one chain, for playing by hand.
 
-  node e2e/upstream-sim/main.ts [--chain eth] [--nodes 3] [--port 9001] [--block-time-ms 12000]
+  node e2e/upstream-sim/main.ts [--chain eth] [--nodes 3] [--host 127.0.0.1] [--port 9001] [--block-time-ms 12000]
 
-The chain is one of ${names}. The nodes listen on 127.0.0.1, on consecutive ports. Ctrl-C ends them.
+The chain is one of ${names}. The nodes listen on consecutive ports. Ctrl-C ends them.
 `
 
 try {
@@ -59,6 +59,7 @@ async function run(): Promise<void> {
     options: {
       chain: { type: 'string', default: 'eth' },
       nodes: { type: 'string', default: '3' },
+      host: { type: 'string', default: '127.0.0.1' },
       port: { type: 'string', default: '9001' },
       'block-time-ms': { type: 'string' },
       help: { type: 'boolean', default: false },
@@ -77,7 +78,8 @@ async function run(): Promise<void> {
   })
   for (let at = 0; at < Number(values.nodes); at++) {
     const name = `sim-${at + 1}`
-    const { url } = await serveNode(make, { name, port: Number(values.port) + at })
+    const port = Number(values.port) + at
+    const { url } = await serveNode(make, { name, host: values.host, port })
     process.stdout.write(`${name}  ${url}\n`)
   }
 }

@@ -16,7 +16,6 @@ import { digest } from './hex.ts'
 import { send, sendReply } from './http-reply.ts'
 import { SocketFace, type SocketNode } from './socket-face.ts'
 
-const host = '127.0.0.1'
 const keepAliveTimeout = 120_000
 
 /** A request for a node without a wire. */
@@ -51,6 +50,8 @@ export interface ServeOptions {
   readonly name?: string
   /** Default 0: any free port. It stays the same over `stop` and `start`. */
   readonly port?: number
+  /** Default 127.0.0.1. */
+  readonly host?: string
   /** Times slow answers. Default: the machine's clock. */
   readonly clock?: Clock
 }
@@ -75,7 +76,12 @@ export interface ServedNode<Node extends ChainNode> extends AsyncDisposable {
 /** Puts a node on HTTP, and on WebSockets when it has a feed. `make` gets the switch of its faults. */
 export async function serveNode<Node extends ChainNode>(
   make: (faults: FaultSwitch) => Node,
-  { name = 'sim', port: wantedPort = 0, clock = systemClock }: ServeOptions = {},
+  {
+    name = 'sim',
+    port: wantedPort = 0,
+    host = '127.0.0.1',
+    clock = systemClock,
+  }: ServeOptions = {},
 ): Promise<ServedNode<Node>> {
   const faults = new FaultSwitch(seededRandom(digest('served-node', name).readUInt32BE(0)))
   const calls = new CallRecord()

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { main } from './main.ts'
 
-const folder = join(import.meta.dirname, '../../crds/samples')
+const folder = join(import.meta.dirname, '../../samples')
 const routers = readdirSync(folder)
   .map((name) => [name, readFileSync(join(folder, name), 'utf8')] as const)
   .filter(([, text]) => /^kind: RpcRouter$/m.test(text))

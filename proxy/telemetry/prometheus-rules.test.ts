@@ -17,9 +17,11 @@ const root = new URL('../../', import.meta.url)
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8')
 const file = parse(read('examples/prometheus-rules.yml')) as { groups: { rules: Rule[] }[] }
 const rules = file.groups.flatMap((group) => group.rules)
-/** Those of the operator's events have a test of their own. */
+/** Those of the operator's events and alerts have tests of their own. */
 const isOfTheRouter = (page: string) =>
-  !/^Event on an .*, warning\./m.test(read(`docs/runbooks/${page}`))
+  !/^(?:Event on an .*, warning|Alert .* of the operator, .*)\./m.test(
+    read(`docs/runbooks/${page}`),
+  )
 const pages = readdirSync(new URL('docs/runbooks/', root)).filter(
   (page) => page !== 'README.md' && isOfTheRouter(page),
 )

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
+import packageJson from '../../package.json' with { type: 'json' }
 import {
   rpcRouterDefinition,
   upstreamProviderDefinition,
@@ -68,5 +69,10 @@ test.each([
 test('the definitions are the same to readers of YAML 1.1, such as kubectl', async () => {
   const read = (await renderCrds()).map(({ text }) => parse(text, { version: '1.1' }) as unknown)
   const definitions = [rpcRouterDefinition(), upstreamProviderDefinition()]
-  expect(read).toEqual(JSON.parse(JSON.stringify(definitions)))
+  const annotations = { 'rpcrouter.dev/version': packageJson.version }
+  const versioned = definitions.map((definition) => ({
+    ...definition,
+    metadata: { ...definition.metadata, annotations },
+  }))
+  expect(read).toEqual(JSON.parse(JSON.stringify(versioned)))
 })

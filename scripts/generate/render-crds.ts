@@ -9,6 +9,7 @@ import {
 } from '../../operator/api/crd/definition.ts'
 import { kubeYaml, type YamlMap } from '../../operator/api/crd/kube-yaml.ts'
 import type { GeneratedFile } from './render-references.ts'
+import packageJson from '../../package.json' with { type: 'json' }
 
 /** Renders `crds/GROUP_PLURAL.yaml` of every kind. */
 export async function renderCrds(): Promise<readonly GeneratedFile[]> {
@@ -18,7 +19,10 @@ export async function renderCrds(): Promise<readonly GeneratedFile[]> {
 async function renderCrd(definition: CustomResourceDefinition): Promise<GeneratedFile> {
   const { group, names } = definition.spec
   const path = `crds/${group}_${names.plural}.yaml`
-  const yaml = kubeYaml(JSON.parse(JSON.stringify(definition)) as YamlMap)
+  // By it the chart refuses to replace newer definitions by older ones.
+  const annotations = { [`${group}/version`]: packageJson.version }
+  const versioned = { ...definition, metadata: { ...definition.metadata, annotations } }
+  const yaml = kubeYaml(JSON.parse(JSON.stringify(versioned)) as YamlMap)
   const options = await resolveConfig(join(import.meta.dirname, '../..', path))
   const text = await format(`# Generated from operator/api. Do not edit.\n${yaml}`, {
     ...options,

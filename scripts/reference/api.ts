@@ -18,7 +18,7 @@ export function render(): string {
     '',
     'Group `rpcrouter.dev`, version `v1alpha1`. Both kinds belong to a namespace, and what they refer to is of the same one.',
     '`kubectl explain rpcrouter.spec.endpoints` shows the same text in a terminal; `kubectl get rpc` lists both kinds.',
-    '[Conditions](conditions.md) lists what the status can say, `crds/samples/` has whole manifests.',
+    '[Conditions](conditions.md) lists what the status can say, `samples/` has whole manifests.',
     '',
     ...rules,
     ...kind(rpcRouterDefinition()),

@@ -10,7 +10,7 @@ import { eventually } from '../../processes/eventually.ts'
 import { installCrds, kubectlFor, printed } from '../kubectl.ts'
 import { useNamespace } from '../test-namespace.ts'
 
-const folder = join(import.meta.dirname, '../../../crds/samples')
+const folder = join(import.meta.dirname, '../../../samples')
 const { kubeconfig, namespace } = useNamespace()
 const house = useNamespace({ 'rpc.example.com/house-rules': 'enforced' })
 const kubectl = kubectlFor(kubeconfig, namespace)

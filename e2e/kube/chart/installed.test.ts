@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { globSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { clientOf } from '../access.ts'
+import { createDefinition } from '../custom-kind.ts'
+import { eventually } from '../../processes/eventually.ts'
+import { helm, type Kubectl, kubectlFor, printed } from '../kubectl.ts'
+import { accessFor, startCluster, type TestCluster, writeKubeconfig } from '../test-cluster.ts'
+import { freePort } from '../../processes/free-ports.ts'
+
+/*
+ * The chart on a real API server, which it has for itself: kinds and policies belong to all of a cluster.
+ */
+
+const root = join(import.meta.dirname, '../../..')
+const chart = join(root, 'charts/rpc-router')
+const namespace = 'rpc-router-system'
+const { signal } = new AbortController()
+let cluster: TestCluster
+let kubectl: Kubectl
+const run = (...args: string[]) => printed(kubectl(args))
+const onCluster = (...args: string[]) =>
+  helm([...args, '--namespace', namespace], cluster.kubeconfig)
+
+beforeAll(async () => {
+  cluster = await startCluster()
+  kubectl = kubectlFor(cluster.kubeconfig, namespace)
+  for (const name of [namespace, 'team-a', 'team-b']) await run('create', 'namespace', name)
+  await run('label', 'namespace', namespace, 'pod-security.kubernetes.io/enforce=restricted')
+})
+
+afterAll(async () => {
+  await cluster[Symbol.asyncDispose]()
+})
+
+describe('what is rendered is accepted, with no unknown field', () => {
+  beforeAll(async () => {
+    const client = clientOf(cluster.access)
+    const monitoring = { group: 'monitoring.coreos.com', version: 'v1', namespaced: true }
+    for (const kind of ['ServiceMonitor', 'PrometheusRule']) {
+      const plural = `${kind.toLowerCase()}s`
+      await createDefinition(client, { ...monitoring, kind, plural }, signal)
+    }
+    await client.close()
+  })
+  const dryRun = ['apply', '--server-side', '--dry-run=server', '--validate=strict']
+
+  test.each(globSync(join(chart, 'ci/*-values.yaml')).map((path) => [basename(path), path]))(
+    '%s',
+    async (_, path = '') => {
+      const args = ['template', 'rpc-router', chart, '-n', namespace, '--values', path]
+      // Some objects are in other namespaces than the release.
+      const apply = [...dryRun, '--namespace=', '-f', '-']
+      const { code, stderr } = await kubectl(apply, await printed(helm(args)))
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    },
+  )
+
+  test.each([
+    ['install.yaml', ['-f', join(root, 'deploy/install.yaml')]],
+    ['the kustomization', ['-k', join(root, 'deploy')]],
+  ])('%s', async (_, source) => {
+    // The namespace was made by hand above.
+    const { code, stderr } = await kubectl([...dryRun, '--force-conflicts', ...source])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  })
+})
+
+test('from install to uninstall', { timeout: 90_000 }, async () => {
+  await printed(onCluster('install', 'rpc-router', chart))
+  await run('wait', '--for=condition=Established', 'crd/rpcrouters.rpcrouter.dev')
+
+  // The profile of the namespace refuses nothing: no kubelet is here to start the pods, but they exist.
+  await eventually(async () => {
+    const names = await run(
+      'get',
+      'pods',
+      '-l',
+      'app.kubernetes.io/component=operator',
+      '-o',
+      'name',
+    )
+    expect(names.trim().split('\n')).toHaveLength(2)
+  })
+
+  // The rights of its account let the operator lead and work.
+  await run('-n', 'team-a', 'apply', '-f', join(root, 'samples/minimal.yaml'))
+  const deployment = JSON.parse(
+    await run('get', 'deployment', 'rpc-router-operator', '-o', 'json'),
+  ) as { spec: { template: { spec: { containers: { args: string[] }[] } } } }
+  const user = `system:serviceaccount:${namespace}:rpc-router-operator`
+  const access = await accessFor(cluster.folder, cluster.access, { user })
+  const kubeconfig = await writeKubeconfig(cluster.folder, 'operator', access, namespace)
+  const operator = spawn(
+    process.execPath,
+    [
+      join(root, 'bin/rpc-operator.mjs'),
+      `--kubeconfig=${kubeconfig}`,
+      `--lease-namespace=${namespace}`,
+      `--listen-address=127.0.0.1:${await freePort()}`,
+      ...(deployment.spec.template.spec.containers[0]?.args ?? []),
+    ],
+    { stdio: ['ignore', 'ignore', 'pipe'] },
+  )
+  let log = ''
+  operator.stderr.on('data', (piece: Buffer) => (log += piece.toString()))
+  try {
+    await run('-n', 'team-a', 'wait', '--for=condition=Programmed', 'rpcr/minimal', '--timeout=30s')
+  } finally {
+    operator.kill()
+    await once(operator, 'exit')
+  }
+  expect(log).toContain('Operator stopped')
+  expect(log).not.toMatch(/403|orbidden/)
+
+  // Once its policy is in force, older definitions are refused, and newer ones are not.
+  const versioned = (version: string) =>
+    kubectl(['annotate', '--overwrite', crd, `rpcrouter.dev/version=${version}`])
+  const crd = 'crd/rpcrouters.rpcrouter.dev'
+  await eventually(async () => {
+    expect((await versioned('0.0.9')).stderr).toContain(
+      'the definition is of version 0.0.9, and the cluster has 0.1.0',
+    )
+  })
+  await printed(versioned('0.10.0'))
+  const older = await onCluster('upgrade', 'rpc-router', chart, '--force-conflicts')
+  expect(older.code).toBe(1)
+  expect(older.stderr).toContain('fields that objects use would be lost')
+  await printed(onCluster('upgrade', 'rpc-router', chart, '--set', 'crds.enabled=false'))
+  expect(await run('get', crd, '-o', 'jsonpath={.metadata.annotations}')).toContain('0.10.0')
+
+  // The kinds and what users made of them outlive the release, and the next one takes them over.
+  await printed(onCluster('uninstall', 'rpc-router'))
+  const left = await run(
+    '-n',
+    namespace,
+    'get',
+    'deployment,service,pdb,networkpolicy,role',
+    '-o',
+    'name',
+  )
+  expect(left).toBe('')
+  const roles = await run('get', 'clusterroles,clusterrolebindings', '-o', 'name')
+  expect(roles).not.toContain('rpc-router')
+  await run('-n', 'team-a', 'get', 'rpcr/minimal', 'upp/minimal-public')
+  await printed(versioned('0.1.0'))
+  await printed(onCluster('install', 'rpc-router', chart))
+})

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { parse, parseAllDocuments, stringify } from 'yaml'
+import packageJson from '../../../package.json' with { type: 'json' }
+import {
+  rpcRouterDefinition,
+  upstreamProviderDefinition,
+} from '../../../operator/api/crd/definition.ts'
+import { rpcRouterSchema } from '../../../operator/api/rpc-router.ts'
+import { upstreamProviderSchema } from '../../../operator/api/upstream-provider.ts'
+import { parseCommandLine } from '../../../operator/cli/command-line.ts'
+import { rbacManifests } from '../../../operator/rbac/rules.ts'
+import { helm, printed } from '../kubectl.ts'
+
+/*
+ * What the chart renders, without a cluster.
+ */
+
+const root = join(import.meta.dirname, '../../..')
+const chart = join(root, 'charts/rpc-router')
+const valuesFiles = globSync(join(chart, 'ci/*-values.yaml')).toSorted()
+const read = (path: string) => readFileSync(join(chart, path), 'utf8')
+
+interface Rendered {
+  readonly kind: string
+  readonly metadata: {
+    readonly name: string
+    readonly namespace?: string
+    readonly annotations?: object
+  }
+  readonly [part: string]: any
+}
+
+const release = ['template', 'rpc-router', chart, '--namespace', 'rpc-router-system']
+const template = (...args: string[]) => printed(helm([...release, ...args]))
+async function render(...args: string[]): Promise<readonly Rendered[]> {
+  const documents = parseAllDocuments(await template(...args))
+  return documents.map((document) => document.toJS() as Rendered | null).filter((it) => it !== null)
+}
+
+function only(objects: readonly Rendered[], kind: string): Rendered {
+  const found = objects.filter((object) => object.kind === kind)
+  expect(found, kind).toHaveLength(1)
+  return found[0]!
+}
+
+function expectGolden(path: string, text: string): void {
+  if (process.env['GOLDEN'] === 'write') writeFileSync(path, text)
+  expect(text, 'make golden-chart writes the outputs anew').toBe(readFileSync(path, 'utf8'))
+}
+
+/** Definitions as one line each: they have a drift check of their own. */
+function withoutDefinitions(text: string): string {
+  return text.replaceAll(
+    /# Source: rpc-router\/templates\/crds\/(rpcrouter.dev_.*)\n(?:(?!---).*\n)*/g,
+    '# $1 is here\n',
+  )
+}
+
+describe.each(valuesFiles.map((path) => [basename(path, '-values.yaml'), path] as const))(
+  'the values %s',
+  (name, path) => {
+    test('pass the linter', async () => {
+      const { code, stdout } = await helm(['lint', '--strict', chart, '--values', path])
+      expect(stdout).not.toMatch(/WARNING|ERROR/)
+      expect(code).toBe(0)
+    })
+
+    test('render to what is written', async () => {
+      const text = withoutDefinitions(await template('--values', path))
+      expectGolden(join(import.meta.dirname, `testdata/${name}.out.yaml`), text)
+    })
+
+    test('give the operator a command line that it takes', async () => {
+      const { spec } = only(await render('--values', path), 'Deployment')
+      expect(parseCommandLine(spec.template.spec.containers[0].args)).toMatchObject({
+        command: 'run',
+        problems: [],
+      })
+    })
+  },
+)
+
+const installNote = `# Generated from charts/rpc-router by \`make golden-chart\`. Do not edit.
+# To delete all of it also deletes the kinds, and with them every router and provider.
+`
+
+test('deploy/install.yaml is what the chart renders, without what only Helm needs', async () => {
+  const text = await template()
+  const plain = text
+    .replaceAll(/^ +(?:helm\.sh\/[\w-]+|app\.kubernetes\.io\/managed-by): .*\n/gm, '')
+    .replaceAll(/^# Source: .*\n/gm, '')
+    .replaceAll(/\n\n(?=---|$)/g, '\n')
+  const namespace = { apiVersion: 'v1', kind: 'Namespace' }
+  const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' }
+  const first = { ...namespace, metadata: { name: 'rpc-router-system', labels } }
+  expectGolden(join(root, 'deploy/install.yaml'), `${installNote}${stringify(first)}${plain}`)
+})
+
+describe('values', () => {
+  interface Schema {
+    readonly type?: string
+    readonly description?: string
+    readonly additionalProperties?: unknown
+    readonly properties?: Readonly<Record<string, Schema>>
+  }
+  const schema = parse(read('values.schema.json')) as Schema
+  function leaves({ properties = {} }: Schema, path: string[] = []): [string[], Schema][] {
+    return Object.entries(properties).flatMap(([key, value]) =>
+      value.properties
+        ? [[[...path, key], value] as [string[], Schema], ...leaves(value, [...path, key])]
+        : [[[...path, key], value] as [string[], Schema]],
+    )
+  }
+
+  test('each is described', () => {
+    for (const [path, { description = '' }] of leaves(schema))
+      expect(description, path.join('.')).toMatch(/^[A-Z][^]*\.$/)
+  })
+
+  test('those that do not exist are refused, at every depth', async () => {
+    const groups = leaves(schema).filter(
+      ([path, { properties }]) => properties && path[0] !== 'global',
+    )
+    const paths = ['', ...groups.map(([path]) => `${path.join('.')}.`)]
+    expect(paths.length).toBeGreaterThan(8)
+    const outcomes = await Promise.all(
+      paths.map((path) => helm([...release, '--set', `${path}nosuchvalue=1`])),
+    )
+    for (const [index, { code, stderr }] of outcomes.entries()) {
+      expect(code, paths[index]).toBe(1)
+      expect(stderr).toContain("additional properties 'nosuchvalue' not allowed")
+    }
+  })
+
+  test('what a parent chart shares with others is let through', async () => {
+    await expect(template('--set', 'global.storageClass=fast')).resolves.toContain('Deployment')
+  })
+
+  test.each([
+    ['replicas=many', '/replicas'],
+    ['image.pullPolicy=Sometimes', '/image/pullPolicy'],
+    ['image.digest=sha256:1', '/image/digest'],
+    ['namespaces={A}', '/namespaces/0'],
+    ['namespaces={a,a}', '/namespaces'],
+    ['networkPolicy.apiServerPorts={0}', '/networkPolicy/apiServerPorts/0'],
+    ['podDisruptionBudget.maxUnavailable=few', '/podDisruptionBudget/maxUnavailable'],
+  ])('%s is refused at its place', async (value, place) => {
+    const { code, stderr } = await helm([...release, '--set', value])
+    expect(code).toBe(1)
+    expect(stderr).toContain(`at '${place}'`)
+  })
+
+  test('each changes what is rendered: the full values leave none at its default', async () => {
+    // So that a value which no template reads is found: without it, the output stays the same.
+    const full = parse(read('ci/full-values.yaml')) as Record<string, unknown>
+    // Without the definitions it takes half the time.
+    const small = ['--set', 'crds.enabled=false']
+    const plain = await template(...small)
+    const whole = await template()
+    const needs: Readonly<Record<string, string>> = {
+      'metrics.serviceMonitor': 'metrics.serviceMonitor.enabled=true',
+      'metrics.prometheusRule': 'metrics.prometheusRule.enabled=true',
+    }
+    const instead: Readonly<Record<string, unknown>> = {
+      namespaces: ['team-a'],
+      fullnameOverride: 'other',
+      'image.digest': `sha256:${'0'.repeat(64)}`,
+      'routerImage.registry': 'registry.example.com',
+      'routerImage.tag': '1',
+      'routerImage.digest': `sha256:${'0'.repeat(64)}`,
+      'crds.enabled': false,
+      'rbac.create': false,
+      'rbac.userRoles': false,
+      'serviceAccount.create': false,
+      'podDisruptionBudget.enabled': false,
+      'networkPolicy.enabled': false,
+      'metrics.service.enabled': false,
+    }
+    const checked = leaves(schema).filter(([, { properties }]) => !properties)
+    const unused = await Promise.all(
+      checked.map(async ([path]) => {
+        const name = path.join('.')
+        const value =
+          instead[name] ??
+          path.reduce<any>((it, key) => (it as Record<string, unknown> | undefined)?.[key], full)
+        expect(value, `${name} has another value in ci/full-values.yaml or here`).toBeDefined()
+        const group = Object.keys(needs).find((part) => name.startsWith(`${part}.`)) ?? ''
+        const on = name.endsWith('.enabled') ? undefined : needs[group]
+        const set = ['--set-json', `${name}=${JSON.stringify(value)}`]
+        if (name.startsWith('crds.')) return (await template(...set)) === whole ? [name] : []
+        const others = on === undefined ? small : [...small, '--set', on]
+        const before = on === undefined ? plain : await template(...others)
+        const after = await template(...others, ...set)
+        return before === after ? [name] : []
+      }),
+    )
+    expect(unused.flat()).toEqual([])
+  })
+})
+
+describe('rights', () => {
+  const lease = { namespace: 'rpc-router-system', name: 'rpc-router-operator' }
+  const serviceAccount = { namespace: 'rpc-router-system', name: 'rpc-router-operator' }
+  const isRole = ({ kind }: Rendered) => /^(?:Cluster)?Role$/.test(kind)
+  const shown = ({ kind, metadata, rules }: Rendered) => {
+    return { kind, name: metadata.name, namespace: metadata.namespace, rules }
+  }
+
+  test('are those of the table of the operator, for all of the cluster', async () => {
+    const wanted = rbacManifests({ namespaces: null, serviceAccount, lease })
+    const roles = await render('--set', 'rbac.userRoles=false')
+    expect(roles.filter(isRole).map(shown)).toEqual(
+      (wanted as readonly Rendered[]).filter(isRole).map(shown),
+    )
+  })
+
+  test('with namespaces there is no ClusterRole, and a Role in each', async () => {
+    const namespaces = ['a', 'b']
+    const own = { ...lease, name: 'rpc-router-operator.a.b' }
+    const wanted = rbacManifests({ namespaces, serviceAccount, lease: own }) as readonly Rendered[]
+    const objects = await render('--set', 'rbac.userRoles=false,namespaces={b,a}')
+    const rulesOf = (list: readonly Rendered[]) =>
+      list
+        .filter(isRole)
+        .map((role) => shown({ ...role, metadata: { ...role.metadata, name: '' } }))
+        .toSorted((one, other) => (one.namespace! < other.namespace! ? -1 : 1))
+    expect(rulesOf(objects)).toEqual(rulesOf(wanted))
+    expect(objects.filter(({ kind }) => kind.startsWith('ClusterRole'))).toEqual([])
+  })
+
+  test('the lease has a bounded name, however many namespaces there are', async () => {
+    const many = Array.from({ length: 30 }, (_, index) => `namespace-${index}`).join(',')
+    const { spec } = only(await render('--set', `namespaces={${many}}`), 'Deployment')
+    const flag = (spec.template.spec.containers[0].args as string[]).find((arg) =>
+      arg.startsWith('--lease-name='),
+    )
+    expect(flag).toMatch(/^--lease-name=rpc-router-operator\.[0-9a-f]{16}$/)
+  })
+})
+
+describe('the pods', () => {
+  test('meet the profile restricted, with a read-only root', async () => {
+    const { spec } = only(await render(), 'Deployment')
+    const pod = spec.template.spec
+    expect(pod.securityContext).toEqual({
+      runAsNonRoot: true,
+      seccompProfile: { type: 'RuntimeDefault' },
+    })
+    expect(pod.containers[0].securityContext).toEqual({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    })
+  })
+
+  test('one replica has no PodDisruptionBudget, which would keep its node from being drained', async () => {
+    const kinds = (await render('--set', 'replicas=1')).map(({ kind }) => kind)
+    expect(kinds).not.toContain('PodDisruptionBudget')
+  })
+})
+
+describe('the kinds', () => {
+  const definitions = (objects: readonly Rendered[]) =>
+    objects.filter(({ kind }) => kind === 'CustomResourceDefinition')
+
+  test('are those of crds/, and are kept', async () => {
+    const wanted = [rpcRouterDefinition(), upstreamProviderDefinition()]
+    const found = definitions(await render())
+    expect(found.map(({ spec }) => spec)).toEqual(
+      wanted.map(({ spec }) => JSON.parse(JSON.stringify(spec))),
+    )
+    for (const { metadata } of found)
+      expect(metadata.annotations).toMatchObject({
+        'helm.sh/resource-policy': 'keep',
+        'rpcrouter.dev/version': packageJson.version,
+      })
+  })
+
+  test('can go with the release, or be left to others', async () => {
+    const gone = definitions(await render('--set', 'crds.keep=false'))
+    expect(JSON.stringify(gone.map(({ metadata }) => metadata))).not.toContain('resource-policy')
+    expect(gone).toHaveLength(2)
+    expect(definitions(await render('--set', 'crds.enabled=false'))).toEqual([])
+  })
+})
+
+describe('Chart.yaml', () => {
+  const { version, appVersion, annotations } = parse(read('Chart.yaml')) as {
+    version: string
+    appVersion: string
+    annotations: Record<string, string>
+  }
+  const part = (name: string) => parse(annotations[`artifacthub.io/${name}`] ?? '') as any[]
+
+  test('has the version of the project', () => {
+    expect([version, appVersion]).toEqual([packageJson.version, packageJson.version])
+    expect(part('images').map(({ image }) => image)).toEqual([
+      `rpc-router-operator:${version}`,
+      `rpc-router:${version}`,
+    ])
+  })
+
+  test('names the kinds, with examples that hold', () => {
+    const named = part('crds').map(({ name, kind, version: of }) => [name, kind, of])
+    expect(named).toEqual(
+      [rpcRouterDefinition(), upstreamProviderDefinition()].map(({ metadata, spec }) => [
+        metadata.name,
+        spec.names.kind,
+        spec.versions[0]?.name,
+      ]),
+    )
+    const [router, provider] = part('crdsExamples')
+    expect(() => [
+      rpcRouterSchema.parse(router),
+      upstreamProviderSchema.parse(provider),
+    ]).not.toThrow()
+  })
+})
+
+describe('the notes', () => {
+  test('name the next commands, with manifests that hold', async () => {
+    const args = ['install', 'rpc-router', chart, '-n', 'rpc-router-system', '--dry-run=client']
+    const notes = (await printed(helm(args))).split('NOTES:\n')[1] ?? ''
+    expect(notes).toContain('rollout status deployment/rpc-router-operator')
+    const [, manifests = ''] = /<<'YAML'\n([^]*?)^ +YAML$/m.exec(notes) ?? []
+    const [provider, router] = parseAllDocuments(manifests.replaceAll(/^ {5}/gm, ''))
+    expect(upstreamProviderSchema.parse(provider?.toJS()).metadata.name).toBe('alpha')
+    expect(rpcRouterSchema.parse(router?.toJS()).metadata.name).toBe('mainnet')
+  })
+})

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { readdir, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import packageJson from '../../package.json' with { type: 'json' }
+
+/*
+ * The npm package as a user gets it: installed in an empty home, started by the machine's own PATH.
+ */
+
+const run = promisify(execFile)
+const root = join(import.meta.dirname, '../..')
+const home = mkdtempSync(join(tmpdir(), 'rpc-router-home-'))
+const tarball = join(root, `dist/rpc-router-${packageJson.version}.tgz`)
+
+/** Without the Node of this checkout. */
+const path = (process.env['PATH'] ?? '')
+  .split(delimiter)
+  .filter((folder) => !folder.includes('node_modules'))
+  .join(delimiter)
+
+function inHome(command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+  return run(command, args, { cwd: home, env: { ...process.env, HOME: home, PATH: path, ...env } })
+}
+
+beforeAll(async () => {
+  await run('make', ['package'], { cwd: root })
+  // Where packages come from is a setting of the machine, which an empty home has not.
+  const { stdout } = await run('npm', ['config', 'get', 'registry'], { cwd: root })
+  const args = ['install', '--global', '--no-audit', '--no-fund', tarball]
+  await inHome('npm', args, { npm_config_prefix: home, npm_config_registry: stdout.trim() })
+}, 180_000)
+
+afterAll(() => {
+  rmSync(home, { recursive: true })
+})
+
+test('it depends on nothing but Node', async () => {
+  const packages = await readdir(join(home, 'lib/node_modules/rpc-router/node_modules'))
+  const visible = packages.filter((name) => !name.startsWith('.'))
+  expect(visible).toHaveLength(1)
+  expect(visible[0]).toMatch(/^node-/)
+})
+
+test.each(['router', 'rpc-operator'])('%s starts', async (program) => {
+  const { stdout } = await inHome(join(home, 'bin', program), ['version'])
+  expect(stdout).toBe(`${packageJson.version}\n`)
+})
+
+test('the router has its chain specs, and reads a file of variables', async () => {
+  const config = join(home, 'config.yml')
+  await writeFile(
+    config,
+    `endpoints: [{ network-address: 127.0.0.1:3360, chain-id: ETH1, api-interface: jsonrpc }]
+direct-rpc:
+  - { name: own, chain-id: ETH1, api-interface: jsonrpc, node-urls: [{ url: 'http://\${HOST}:8545' }] }
+skip-websocket-verification: true
+`,
+  )
+  await writeFile(join(home, 'keys.env'), 'HOST=127.0.0.1\n')
+  const args = ['validate', config, '--env-file', 'keys.env']
+  const { stdout } = await inHome(join(home, 'bin/router'), args)
+  expect(stdout).toContain('is valid: 1 listener, 1 upstream')
+})
+
+test('the operator prints its rights', async () => {
+  const { stdout } = await inHome(join(home, 'bin/rpc-operator'), ['rbac'])
+  expect(stdout).toContain('kind: ClusterRole')
+})

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { execFileSync } from 'node:child_process'
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+// node scripts/package.ts   after a build: writes dist/rpc-router-VERSION.tgz, which depends on nothing but Node itself
+
+const root = join(import.meta.dirname, '..')
+const cwd = join(root, 'dist/package')
+const programs = ['router', 'rpc-operator']
+
+rmSync(cwd, { recursive: true, force: true })
+for (const part of ['README.md', 'LICENSE', 'NOTICE', 'dist/bin', 'dist/specs', 'examples'])
+  cpSync(join(root, part), join(cwd, part), { recursive: true })
+for (const program of programs) {
+  cpSync(join(root, `bin/${program}.mjs`), join(cwd, `bin/${program}.mjs`))
+  cpSync(join(root, 'scripts/start-installed.sh'), join(cwd, 'bin', program))
+}
+const { name, version, description, license, type, engines, optionalDependencies } = JSON.parse(
+  readFileSync(join(root, 'package.json'), 'utf8'),
+) as Record<string, unknown>
+const bin = Object.fromEntries(programs.map((program) => [program, `bin/${program}`]))
+const about = { name, version, description, license, type, engines, bin, optionalDependencies }
+writeFileSync(join(cwd, 'package.json'), `${JSON.stringify(about, null, 2)}\n`)
+execFileSync('npm', ['pack', '--silent', '--pack-destination', '..'], { cwd, stdio: 'inherit' })

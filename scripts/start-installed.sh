@@ -1,0 +1,10 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The rpc-router Authors
+#
+# In the npm package this is bin/router and bin/rpc-operator: it finds the Node that npm installed inside the package or beside it,
+# whatever links lead here. The variables are those of bin/router.mjs.
+self=$(readlink -f -- "$0")
+package=${self%/*/*}
+export MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-1}" MALLOC_MMAP_THRESHOLD_="${MALLOC_MMAP_THRESHOLD_:-131072}"
+PATH="$package/node_modules/.bin:$package/../.bin:$PATH" exec node -- "$self.mjs" "$@"
