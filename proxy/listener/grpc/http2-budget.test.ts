@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { connect, type ClientHttp2Session } from 'node:http2'
 import { expect, test } from 'vitest'
-import { ByteBudget } from '../../bytes/byte-budget.ts'
+import { ByteBudget, Held } from '../../bytes/byte-budget.ts'
 import { clientLimits } from '../../bytes/limits.ts'
 import { type Clock, systemClock } from '../../clock/clock.ts'
 import type { Relay } from '../../relay/relay.ts'
@@ -22,14 +22,14 @@ const clock: Clock = {
   after: (ms, run) => systemClock.after(ms === clientLimits.lingerMs ? 50 : ms, run),
 }
 
-async function serve(relay: Relay, budget: ByteBudget) {
+async function serve(relay: Relay, budget: ByteBudget, callEnded = () => {}) {
   const listener = createGrpcListener({
     address: { host: '127.0.0.1', port: 0 },
     iface: anyInterface({}),
     relay,
     clock,
     observer: {
-      callEnded: () => {},
+      callEnded,
       requestRefused: () => {},
       connectionsChanged: () => {},
       socketsChanged: () => {},
@@ -133,6 +133,23 @@ test.each([
   for (const [stream] of calls) stream.resume()
   await Promise.all(closed)
   expect(budget.heldBytes).toBe(heldBefore)
+})
+
+test('a client that reads is not cut off for an answer that is on its way', async () => {
+  const budget = new ByteBudget(1e6)
+  const cut: string[] = []
+  const upload = new Held(budget, () => {
+    cut.push('upload')
+    upload.release()
+  })
+  const keepMuchWaiting = () => {
+    upload.hold(600_000)
+    upload.waits()
+  }
+  await using served = await serve(() => Promise.resolve(answer(100)), budget, keepMuchWaiting)
+  for (let each = 0; each < 3; each++)
+    expect(await call(served.session, '/a.B/C', message(10))).toEqual({ http: 200, grpc: '0' })
+  expect(cut).toEqual(['upload', 'upload', 'upload'])
 })
 
 /** Its windows are wide open, and it reads nothing. */

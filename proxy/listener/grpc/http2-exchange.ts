@@ -204,8 +204,11 @@ export class Http2Exchange extends Held {
     if (body instanceof Uint8Array) {
       this.hold(body.length)
       stream.end(body)
-      this.waits(body.length)
-      if (body.length < watchedFromBytes) return
+      if (body.length < watchedFromBytes) {
+        // A client that reads has it by then, however long the router was busy.
+        setImmediate(() => setImmediate(() => this.waits(body.length)))
+        return
+      }
     } else {
       for await (const piece of body) {
         this.#activeMs = this.#clock.nowMs()
