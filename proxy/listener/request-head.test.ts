@@ -107,6 +107,8 @@ describe('allowed-origins', () => {
     ['longer', ['Origin: https://app.example.org.evil'], 403],
     ['sent twice', ['Origin: https://app.example.org', 'Origin: https://evil'], 403],
     ['empty', ['Origin:'], 403],
+    ['not named by a page of another site', ['Sec-Fetch-Site: cross-site'], 403],
+    ['not named by a page of its own', ['Sec-Fetch-Site: same-origin'], 200],
   ])('an origin that is %s', async (_, headers, status) => {
     await using fixture = await startListener(echoRelay, { allowedOrigins })
     const post = rawPost(call, ['Content-Type: application/json', ...headers])

@@ -80,12 +80,13 @@ function joined(list: string | null, value = ''): string {
   return list === null ? value : `${list}, ${value}`
 }
 
-/** Whether the page that sent the request is served. @param allowed null: any */
+/** Whether the page that sent the request is served: of a picture or a link, browsers name no origin. @param allowed null: any */
 export function isOriginAllowed(
-  { origin }: Pick<RequestHead, 'origin'>,
+  { origin, isFromPage }: Pick<RequestHead, 'origin' | 'isFromPage'>,
   allowed: ReadonlySet<string> | null,
 ): boolean {
-  return origin === null || allowed === null || allowed.has(origin)
+  if (allowed === null) return true
+  return origin === null ? !isFromPage : allowed.has(origin)
 }
 
 /** JSON and its kin. */

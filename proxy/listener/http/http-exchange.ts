@@ -225,9 +225,10 @@ export function readTarget(target: string): RequestTarget {
 /**
  * `..` as a segment. Servers differ in what they read as separators and dots, and in what they drop
  * behind them (`..;a`, white space). So every form that one of them may accept counts: plain,
- * percent-encoded, or encoded twice or more. No client has a reason to encode any other dot.
+ * percent-encoded (also longer than it need be), or encoded twice or more. No client has a reason to encode any other dot.
  */
-const dotSegment = /%(?:25)*2e|(?:[/\\]|%(?:25)*(?:2f|5c))(?:\.|%(?:25)*2e){2}(?:$|[/\\;%#\s])/i
+const dotSegment =
+  /%(?:25)*(?:2e|u002e|c0%(?:25)*ae)|(?:[/\\]|%(?:25)*(?:2f|5c))(?:\.|%(?:25)*2e){2}(?:$|[/\\;%#\s])/i
 
 /**
  * What a path must not contain. With dot segments a node's server might answer from outside the base

@@ -39,6 +39,14 @@ describe.each(['SEKRETONE', 'a/b+c=d==', 'key with spaces', 'schlüssel-é', "o'
   },
 )
 
+// The query `?apikey=aB3/+xZ9=qW` reads as a key with a space, and is sent with a plus.
+test.each(['aB3/ xZ9=qW', 'aB3/+xZ9=qW', 'aB3%2F%2BxZ9%3DqW', 'aB3%2f%20xZ9%3dqW'])(
+  'a plus in a query: %s is not passed on',
+  (spelling) => {
+    expect(maskedText(maskOf('aB3/ xZ9=qW'), `bad key ${spelling}`)).toMatch(/^bad key \*+$/)
+  },
+)
+
 test('what is no key stays as it is, byte for byte', () => {
   const bytes = Buffer.from([0, 0xff, 0xfe, ...Buffer.from('{"error":"no such block"}')])
   expect(maskOf('SEKRETONE').incoming(answer(bytes)).body).toBe(bytes)

@@ -95,7 +95,9 @@ export function createRedactor(values: readonly string[]): (text: string) => str
 function spellingsOf(key: string): readonly string[] {
   const plain = decoded(key).toWellFormed()
   if (!isDistinctive(plain)) return []
-  const encoded = [plain, encodeURI(plain), encodeURIComponent(plain)]
+  // What a query reads as a space may have been written as a plus.
+  const texts = [plain, plain.replaceAll(' ', '+')]
+  const encoded = texts.flatMap((text) => [text, encodeURI(text), encodeURIComponent(text)])
   // A query has a plus for a space.
   const inQuery = encoded.map((each) => each.replaceAll(/ |%20/g, '+'))
   return [key, ...encoded, ...inQuery]
