@@ -37,6 +37,8 @@ interface Choice {
 
 const defaultMaxSessions = 100_000
 const maxDropped = 10_000
+/** Choices that are stored again at the same time. */
+const atOnce = 100
 const noEra = -1
 const prefix = 'sticky:'
 
@@ -59,7 +61,8 @@ export class Sessions {
     this.#options = options
     this.#maxSessions = options.maxSessions ?? defaultMaxSessions
     if (options.keys === null) this.#era = 0
-    options.keys?.watch(prefix, {
+    const { keys } = options
+    keys?.watch(prefix, {
       message: ({ key = '', value }) => {
         if (!value) return
         this.#drops += 1
@@ -67,6 +70,7 @@ export class Sessions {
       },
       listening: (isUp) => {
         this.#era = isUp ? ++this.#eras : noEra
+        if (isUp && keys) void this.#storeAgain(keys, this.#era)
       },
     })
   }
@@ -159,6 +163,22 @@ export class Sessions {
     } catch (error) {
       count('error')
       throw error
+    }
+  }
+
+  /** After a gap: a store that lost the choices must have them before another replica asks it. */
+  async #storeAgain(keys: SharedKeys, era: number): Promise<void> {
+    const choices = [...this.#choices]
+    try {
+      for (let at = 0; at < choices.length && era === this.#era; at += atOnce)
+        await Promise.all(
+          choices.slice(at, at + atOnce).map(([key, { node, untilMs }]) => {
+            const leftMs = Math.ceil(untilMs - this.#options.clock.nowMs())
+            return leftMs > 0 ? keys.claim(prefix + key, Buffer.from(node), leftMs) : undefined
+          }),
+        )
+    } catch {
+      // It is gone again, and they are stored when it is back.
     }
   }
 
