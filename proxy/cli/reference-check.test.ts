@@ -82,11 +82,12 @@ test.each([
   [
     'the same of a store of sessions and of one of answers',
     entry(`resp-cache: {addresses: r, tls: {ca-file: /}}
-cache: {resp-cache: {addresses: s, tls: {ca-file: /no/such.pem}}}
+cache: {resp-cache: {addresses: s, tls: {ca-file: /no/such.pem}, password-file: /no/such}}
 skip-websocket-verification: true`),
     [
       '4 resp-cache.tls.ca-file: / cannot be read: it is a directory',
       '5 cache.resp-cache.tls.ca-file: /no/such.pem cannot be read: there is no such file',
+      '5 cache.resp-cache.password-file: /no/such cannot be read: there is no such file',
     ],
   ],
   [

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { readFileSync } from 'node:fs'
 import { checkChains, type KnownChains } from '../config/check-chains.ts'
 import { checkServing } from '../config/checks.ts'
 import { loadCatalog } from '../chain/load-catalog.ts'
@@ -7,7 +8,7 @@ import { SpecError } from '../chain/document.ts'
 import type { ChainCatalog } from '../chain/types.ts'
 import type { ParsedConfig } from '../config/parse.ts'
 import { checkMethods } from '../chain/check-methods.ts'
-import { gather, type Problem } from '../config/problem.ts'
+import { gather, type Problem, whyUnreadable } from '../config/problem.ts'
 import { readTls, TlsFileError } from '../upstream/wire/upstream-target.ts'
 import { checkSockets } from '../config/socket-check.ts'
 import { subscriptionFormOf } from '../subscription/families/family-of.ts'
@@ -22,7 +23,7 @@ export const checkReferences: CheckReferences = async (parsed) => {
       ...checkChains(entries, catalog, locate),
       ...checkServing(entries, catalog, locate),
       ...checkMethods(parsed, catalog),
-      ...checkTlsFiles(parsed),
+      ...checkFiles(parsed),
       ...checkSockets(parsed, withSubscriptions(catalog)),
     ]
     return { problems, catalog }
@@ -43,15 +44,16 @@ function withSubscriptions(catalog: ChainCatalog): KnownChains {
   }
 }
 
-/** Reads the TLS files that upstreams and stores name, and reports those that cannot be used. */
-function checkTlsFiles({ entries, config, locate }: ParsedConfig): readonly Problem[] {
+/** Reads the files for TLS and of passwords that upstreams and stores name, and reports those that cannot be used. */
+function checkFiles({ entries, config, locate }: ParsedConfig): readonly Problem[] {
   const ofUpstreams = entries.upstreams
     .flatMap(({ urls }) => urls)
     .map(({ path, entry }) => [`${path}.auth-config.tls`, entry['auth-config']?.tls] as const)
-  const ofStores = [
-    ['resp-cache.tls', config?.store?.tls],
-    ['cache.resp-cache.tls', config?.cache.store?.tls],
+  const stores = [
+    ['resp-cache', config?.store],
+    ['cache.resp-cache', config?.cache.store],
   ] as const
+  const ofStores = stores.map(([path, store]) => [`${path}.tls`, store?.tls] as const)
   return gather(locate, (report) => {
     for (const [path, tls] of [...ofUpstreams, ...ofStores]) {
       try {
@@ -59,6 +61,14 @@ function checkTlsFiles({ entries, config, locate }: ParsedConfig): readonly Prob
       } catch (error) {
         if (!(error instanceof TlsFileError)) throw error
         report(`${path}.${error.key}`, error.reason)
+      }
+    }
+    for (const [path, store] of stores) {
+      const file = store?.passwordFile ?? null
+      try {
+        if (file !== null) readFileSync(file)
+      } catch (error) {
+        report(`${path}.password-file`, `${file} cannot be read: ${whyUnreadable(error)}`)
       }
     }
   })
