@@ -168,16 +168,22 @@ export async function startCluster(options: RedisOptions, masters = 3): Promise<
     'cluster-node-timeout 1000',
     'appendonly no',
   ]
-  // The port of the cluster's bus is 10,000 above: no port is above 55,000.
-  const ports = await freePorts(masters)
-  const nodes = await Promise.all(ports.map((port) => startRedis({ ...options, port, config })))
+  const ports = await freePorts(2 * masters)
+  // Else the port of the cluster's bus is 10,000 above, among those of outgoing connections.
+  const buses = ports.splice(masters)
+  const nodes = await Promise.all(
+    ports.map((port, at) =>
+      startRedis({ ...options, port, config: [...config, `cluster-port ${buses[at]}`] }),
+    ),
+  )
   const [first] = nodes
   if (!first) throw new Error('there is no node')
+  const [firstPort, firstBus] = [String(first.port), String(buses[0])]
   const share = Math.ceil(slots / nodes.length)
   for (const [index, node] of nodes.entries()) {
     const last = Math.min((index + 1) * share, slots) - 1
     await node.cli('cluster', 'addslotsrange', String(index * share), String(last))
-    if (node !== first) await node.cli('cluster', 'meet', '127.0.0.1', String(first.port))
+    if (node !== first) await node.cli('cluster', 'meet', '127.0.0.1', firstPort, firstBus)
   }
   await waitUntil('the cluster is whole', startTimeoutMs, options.signal, async () => {
     const infos = await Promise.all(nodes.map((node) => node.cli('cluster', 'info')))

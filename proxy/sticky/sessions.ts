@@ -172,9 +172,9 @@ export class Sessions {
     try {
       for (let at = 0; at < choices.length && era === this.#era; at += atOnce)
         await Promise.all(
-          choices.slice(at, at + atOnce).map(([key, { node, untilMs }]) => {
+          choices.slice(at, at + atOnce).map(async ([key, { node, untilMs }]) => {
             const leftMs = Math.ceil(untilMs - this.#options.clock.nowMs())
-            return leftMs > 0 ? keys.claim(prefix + key, Buffer.from(node), leftMs) : undefined
+            if (leftMs > 0) await keys.claim(prefix + key, Buffer.from(node), leftMs)
           }),
         )
     } catch {
