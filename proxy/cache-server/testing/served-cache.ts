@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { freePort } from '../../../e2e/processes/free-ports.ts'
 import { systemClock } from '../../clock/clock.ts'
 import { seededRandom } from '../../clock/testing/seeded-random.ts'
 import { CacheClient } from '../cache-client.ts'
@@ -23,7 +24,9 @@ export class ServedCache implements AsyncDisposable {
     })
   }
 
-  async start(port = 0): Promise<this> {
+  /** On a port that no outgoing connection takes while it is away. */
+  async start(given?: number): Promise<this> {
+    const port = given ?? (await freePort())
     this.port = await this.#server.start({ host: '127.0.0.1', port })
     return this
   }
