@@ -64,3 +64,16 @@ test('what one client sends disables no node for another, and begins no cooldown
   }
   expect(seen).toEqual(new Set(['eligible']))
 })
+
+test('on a quiet listener either, where nothing else is asked', async () => {
+  await using stack = new AsyncDisposableStack()
+  const node = stack.use(await new MirrorNode('a', answer).start())
+  const settings = uncached
+  const router = stack.use(await serveRouter({ primaries: [node], settings }))
+  const [upstream] = router.pool.upstreams
+  for (let round = 0; round < 20; round++) {
+    const body = '{"jsonrpc":"2.0","id":1,"method":"eth_getLogs","params":[{"fromBlock":"0x0"}]}'
+    await (await send(router.url, { method: 'POST', body })).body.text()
+    expect(router.pool.stateOf(upstream!)).toBe('eligible')
+  }
+})

@@ -79,8 +79,6 @@ export class NodeUrl<Wire extends Transport = Transport> {
 /** One WebSocket URL of an upstream. */
 export type SocketUrl = NodeUrl<SocketTransport>
 
-/** One that has answered a call within this time works, whatever other calls fail at it, unless a probe fails as well. */
-const worksForMs = 10_000
 /** The weight of one that comes back rises from nothing to the whole within this time. */
 const rampMs = 10_000
 
@@ -97,8 +95,6 @@ export class Upstream {
   readonly availability: Availability
   readonly score = new Score()
   readonly #clock: Clock
-  /** When it last answered a call. */
-  #answeredMs = -Infinity
   /** Is called when failures of calls have put it on trial: a probe can tell whether it works. */
   onDoubt: (() => void) | null = null
   #rejoinedMs = -Infinity
@@ -148,7 +144,6 @@ export class Upstream {
    */
   succeeded(url: NodeUrl, latencyMs: number | null): void {
     const nowMs = this.#clock.nowMs()
-    this.#answeredMs = nowMs
     url.failures = 0
     url.judgedMs = nowMs
     url.cooldown.end()
@@ -158,8 +153,8 @@ export class Upstream {
 
   /**
    * A failing URL does not count against the upstream while another of its URLs works, and one for
-   * subscriptions alone never does. What one client sends never disables it for others: where an answer to its
-   * call is the failure, that proves nothing of a node that answers other calls.
+   * subscriptions alone never does. What one client sends never disables it for others: failures of calls put it
+   * on trial, and a probe decides.
    * @param isAnswer it failed at what a client sent; else the router itself found it failing
    * @param cause the fault or the answer: calls that shared a request fail by the same one, and count once
    * @returns whether it counts against the upstream as a whole
@@ -176,9 +171,8 @@ export class Upstream {
     if (!this.urls.includes(url)) return false
     if (this.urls.some((other) => other.serves([]) && other.failures === 0)) return false
     const nowMs = this.#clock.nowMs()
-    const isProven = !isAnswer || nowMs - this.#answeredMs >= worksForMs
     const wasOnTrial = this.availability.isOnTrial
-    this.availability.failed(failure.weight, failure.name, isProven)
+    this.availability.failed(failure.weight, failure.name, !isAnswer)
     this.score.failed(nowMs)
     if (!wasOnTrial && this.availability.isDoubtful) this.onDoubt?.()
     return true
