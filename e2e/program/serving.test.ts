@@ -198,3 +198,10 @@ test.runIf(process.platform === 'linux')(
     expect(after.residentBytes - before.residentBytes).toBeLessThan(40 * 1024 * 1024)
   },
 )
+
+test('a budget above the heap is served, with a warning', async () => {
+  const settings = { 'max-buffered-bytes': '64GiB' }
+  await using program = await startProgram(workspace, ethereumConfig(nodes, settings))
+  await program.logged('max-buffered-bytes is more than the heap of this process')
+  await expect.poll(() => readiness(program), slowPoll).toContain('2 of 2')
+})

@@ -76,6 +76,7 @@ export const nodeLimits = {
   inflation: { bytes: 64 * MiB, ratio: 500 }, // what is over both is a bomb
   silentMs: 30_000, // of an HTTP stream whose reader waits
   messageBytes: 64 * MiB, // of a WebSocket
+  sockets: 100, // WebSockets of one URL for calls, and as many for subscriptions
   unsentBytes: 16 * MiB, // beyond it a WebSocket takes no more requests
 }
 
@@ -83,6 +84,23 @@ export const subscriptionLimits = {
   earlyBytes: 8 * MiB, // events before the client has its reply; far more than can come in that time
   questionsAtOnce: 64, // a thousand filters have a thousand questions a block: the calls of clients must find room
   ownQuestions: 4, // beyond so many, filters share one question about each block
+}
+
+/** Of what is remembered, of each listener; the oldest goes first. */
+export const rememberedLimits = {
+  sessions: 100_000, // sticky ones, of a chain: some 20 MB
+  droppedSessions: 10_000, // whose node failed them
+  filters: 1_000, // that go on elsewhere when their node dies
+  criteriaBytes: 16 * KiB, // of one of them
+  transactions: 4_096, // that a node accepted
+  transactionBytes: 4 * KiB, // of its answer: most are a hash of some 100 bytes
+  parents: 4_096, // of blocks that were shown
+}
+
+/** Of the cache service. */
+export const cacheServiceLimits = {
+  messageBytes: 17 * MiB, // a value of 16 MiB and its frame
+  unread: 10_000, // drops that wait for one replica: then it has to watch again
 }
 
 /** Of the admin address: few ask here, and nothing large. */

@@ -8,11 +8,12 @@ import {
   setLogger,
   status,
 } from '@grpc/grpc-js'
+import { cacheServiceLimits } from '../bytes/limits.ts'
 import { formatAddress } from '../config/fields/address.ts'
 import type { Address } from '../config/types.ts'
 import { Availability, StoreError, type StoreFault } from '../redis/store-error.ts'
 import type { SharedKeys, StoreParts, Subscriber } from '../redis/shared-keys.ts'
-import { cacheService, type Entry, maxMessageBytes, type UnaryCall } from './wire.ts'
+import { cacheService, type Entry, type UnaryCall } from './wire.ts'
 
 const faultOf: Readonly<Record<number, StoreFault>> = {
   // Each call that is cancelled was late.
@@ -23,8 +24,8 @@ const faultOf: Readonly<Record<number, StoreFault>> = {
 const watchAgainMs = 500
 
 const options = {
-  'grpc.max_receive_message_length': maxMessageBytes,
-  'grpc.max_send_message_length': maxMessageBytes,
+  'grpc.max_receive_message_length': cacheServiceLimits.messageBytes,
+  'grpc.max_send_message_length': cacheServiceLimits.messageBytes,
   'grpc-node.flow_control_window': 1024 * 1024,
   // A service that hangs answers no ping: then it is connected to again, for ever.
   'grpc.keepalive_time_ms': 1_000,

@@ -9,16 +9,15 @@ import {
   setLogger,
   status,
 } from '@grpc/grpc-js'
+import { cacheServiceLimits } from '../bytes/limits.ts'
 import type { Clock } from '../clock/clock.ts'
 import { formatAddress } from '../config/fields/address.ts'
 import type { Address } from '../config/types.ts'
 import type { Shelf } from './shelf.ts'
-import { cacheService, type Entry, maxMessageBytes, type UnaryCall } from './wire.ts'
+import { cacheService, type Entry, type UnaryCall } from './wire.ts'
 
 type Watcher = ServerWritableStream<Entry, Entry>
 
-/** A watcher that leaves more unread is ended, and watches again. */
-const maxUnread = 10_000
 const none = new Uint8Array(0)
 
 /** Serves a shelf to the routers that share it, as cache.proto says. */
@@ -59,7 +58,7 @@ export class CacheServer {
     // It would write to stderr by itself.
     setLogger({})
     this.#server = new Server({
-      'grpc.max_receive_message_length': maxMessageBytes,
+      'grpc.max_receive_message_length': cacheServiceLimits.messageBytes,
       // Ends connections whose client is gone without a word.
       'grpc.keepalive_time_ms': 30_000,
     })
@@ -105,7 +104,7 @@ export class CacheServer {
   #announce(key: string, value?: Uint8Array): void {
     for (const watcher of this.#watchers) {
       if (!key.startsWith(watcher.request.key ?? '')) continue
-      if (watcher.writableLength < maxUnread) watcher.write({ key, value })
+      if (watcher.writableLength < cacheServiceLimits.unread) watcher.write({ key, value })
       else watcher.destroy(new Error('the watcher does not read'))
     }
   }

@@ -13,9 +13,6 @@ export interface Entry extends Held {
 export type UnaryCall = 'Get' | 'Set' | 'Claim' | 'Delete' | 'Increment'
 type Service = Readonly<Record<UnaryCall | 'Watch', MethodDefinition<Entry, Entry>>>
 
-/** A value of 16 MiB with its head and its key. */
-export const maxMessageBytes = 17 * 1024 * 1024
-
 const proto = fileURLToPath(new URL('cache.proto', import.meta.url))
 /** The service of cache.proto. */
 export const cacheService = loadSync(proto, { longs: Number })[

@@ -37,8 +37,8 @@ const lingerShare = 0.6
 export function createRouter(config: RouterConfig, parts: RouterParts): Router {
   const { clock, logger, version } = parts
   // Node's heap limit follows the memory of the container.
-  const defaultBytes = Math.floor(getHeapStatistics().heap_size_limit / 3)
-  const budget = new ByteBudget(config.maxBufferedBytes ?? defaultBytes)
+  const heapBytes = getHeapStatistics().heap_size_limit
+  const budget = new ByteBudget(config.maxBufferedBytes ?? Math.floor(heapBytes / 3))
   const asked: SharingParts['asked'] = (...command) => metrics.storeAsked(...command)
   const cache = createCache(config, { ...parts, asked, budget })
   const metrics = createMetrics({ version, budget, cache })
@@ -83,6 +83,11 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
         throw error
       }
       shared.warn()
+      if (budget.maxBytes > heapBytes)
+        logger.warn('max-buffered-bytes is more than the heap of this process', {
+          maxBufferedBytes: budget.maxBytes,
+          heapBytes,
+        })
       for (const { watch } of chains)
         watch.start((error) => {
           logger.error('watching an upstream failed', { error: error as Error })

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { hash } from 'node:crypto'
+import { rememberedLimits } from '../bytes/limits.ts'
 import { parseSpan } from '../json/scanner.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import type { Outgoing } from '../upstream/wire.ts'
@@ -13,9 +14,6 @@ import { isTrouble, type Reply } from '../relay/reply.ts'
 /** Longer ids of nodes are passed on unchanged. */
 const nodeId = /^0x[0-9a-f]{1,64}$/i
 const routedId = /^0x([0-9a-f]{8})([0-9a-f]{1,64})$/i
-/** How many filters are remembered (the least recently used goes first), and how long their criteria may be. */
-const maxRemembered = 1_000
-const maxCriteriaLength = 16_384
 const maxQuestionBytes = 64 * 1024
 /** How many blocks one poll catches up with when the filter's node is gone. */
 const maxLogBlocks = 1_000
@@ -99,7 +97,7 @@ class Filters {
     this.#known.delete(id)
     this.#known.set(id, filter)
     const [oldest] = this.#known.keys()
-    if (this.#known.size > maxRemembered) this.#known.delete(oldest as string)
+    if (this.#known.size > rememberedLimits.filters) this.#known.delete(oldest as string)
   }
 
   /** Null for an id that the router did not give. */
@@ -217,7 +215,9 @@ function criteriaOf(call: Call): object | null | undefined {
   const { toBlock, blockHash } = criteria as { toBlock?: unknown; blockHash?: unknown }
   const isOpenEnded =
     blockHash === undefined && [null, undefined, 'latest', 'pending'].includes(toBlock as null)
-  return isOpenEnded && JSON.stringify(criteria).length <= maxCriteriaLength ? criteria : undefined
+  return isOpenEnded && JSON.stringify(criteria).length <= rememberedLimits.criteriaBytes
+    ? criteria
+    : undefined
 }
 
 /** @param block the node's head before it was asked */

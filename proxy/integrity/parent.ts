@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { rememberedLimits } from '../bytes/limits.ts'
 import type { CheckRule } from '../chain/native/schema.ts'
 import { mismatch } from './identity.ts'
 import { toHash, valueAt } from './values.ts'
 import type { Violation } from './violation.ts'
-
-const rememberedBlocks = 4_096
 
 /**
  * The parents of the blocks that were shown last, by hash. A reorg makes other blocks, with other
@@ -34,7 +33,7 @@ export class ParentMemory {
   }
 
   #remember(hash: string, parent: string): void {
-    if (this.#parents.size >= rememberedBlocks) {
+    if (this.#parents.size >= rememberedLimits.parents) {
       const [oldest] = this.#parents.keys()
       if (oldest !== undefined) this.#parents.delete(oldest)
     }

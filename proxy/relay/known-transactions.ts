@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { createHash } from 'node:crypto'
+import { rememberedLimits } from '../bytes/limits.ts'
 import type { Call } from './call.ts'
 import type { Reply } from './reply.ts'
-
-/** Successes that are remembered; most are a hash of some 100 bytes. */
-const maxRemembered = 4_096
-/** A longer answer is not remembered. */
-const maxBytes = 4_096
 
 /** What a node that accepted a transaction answered. */
 export interface Success {
@@ -30,7 +26,8 @@ export class KnownTransactions {
     this.#successes.delete(key)
     this.#successes.set(key, success)
     const [oldest] = this.#successes.keys()
-    if (this.#successes.size > maxRemembered) this.#successes.delete(oldest as string)
+    if (this.#successes.size > rememberedLimits.transactions)
+      this.#successes.delete(oldest as string)
   }
 
   /** A success in place of a refusal, where the transaction is known to be accepted; else null. */
@@ -48,7 +45,7 @@ export function isSeen({ refusal }: Reply): boolean {
 /** Null when it is no success, or a long one. */
 export function successOf({ reader }: Call, { incoming }: Reply): Success | null {
   const { status, body } = incoming
-  if (!(body instanceof Uint8Array) || body.length > maxBytes) return null
+  if (!(body instanceof Uint8Array) || body.length > rememberedLimits.transactionBytes) return null
   const finding = reader.read(incoming, true)
   const result = finding.kind === 'result' ? (finding.parsed ?? null) : null
   return result === null ? null : { status, result }

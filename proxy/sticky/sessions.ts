@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { rememberedLimits } from '../bytes/limits.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { SharedKeys } from '../redis/shared-keys.ts'
 
@@ -35,8 +36,6 @@ interface Choice {
   readonly era: number
 }
 
-const defaultMaxSessions = 100_000
-const maxDropped = 10_000
 /** Choices that are stored again at the same time. */
 const atOnce = 100
 const noEra = -1
@@ -59,7 +58,7 @@ export class Sessions {
 
   constructor(options: SessionsOptions) {
     this.#options = options
-    this.#maxSessions = options.maxSessions ?? defaultMaxSessions
+    this.#maxSessions = options.maxSessions ?? rememberedLimits.sessions
     if (options.keys === null) this.#era = 0
     const { keys } = options
     keys?.watch(prefix, {
@@ -197,7 +196,7 @@ export class Sessions {
   #dropHere(key: string, node: string): void {
     if (this.#choices.get(key)?.node === node) this.#choices.delete(key)
     this.#dropped.delete(key)
-    makeRoom(this.#dropped, maxDropped)
+    makeRoom(this.#dropped, rememberedLimits.droppedSessions)
     this.#dropped.set(key, node)
   }
 }

@@ -98,6 +98,15 @@ const places: Readonly<Record<string, readonly string[]>> = {
   "a node's WebSocket": ['nodeLimits.messageBytes', 'nodeLimits.unsentBytes'],
   'inflation of an answer': ['nodeLimits.inflation.bytes', 'nodeLimits.inflation.ratio'],
   'a stream that is silent': ['nodeLimits.silentMs', 'nodeLimits.unreadBytes'],
+  'WebSockets to one URL': ['nodeLimits.sockets'],
+  'choices of sticky': ['rememberedLimits.sessions', 'rememberedLimits.droppedSessions'],
+  'HTTP filters that go on': ['rememberedLimits.filters', 'rememberedLimits.criteriaBytes'],
+  'transactions that a node': [
+    'rememberedLimits.transactions',
+    'rememberedLimits.transactionBytes',
+  ],
+  'blocks whose parent': ['rememberedLimits.parents'],
+  'A message has': ['cacheServiceLimits.messageBytes', 'cacheServiceLimits.unread'],
   '256 connections': [
     'adminLimits.maxConnections',
     'adminLimits.requestMs',

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { nodeLimits } from '../../../bytes/limits.ts'
 import { unlessAborted, type CancelSignal } from '../../../clock/cancellation.ts'
 import type { Clock } from '../../../clock/clock.ts'
 import type { NodeUrlConfig } from '../../../config/types.ts'
@@ -7,9 +8,6 @@ import { aborted, NoRoom, TransportError, type SocketTransport } from '../../wir
 import type { WireOptions } from '../exchange.ts'
 import { UpstreamTarget } from '../upstream-target.ts'
 import { WebSocketConnection } from './ws-connection.ts'
-
-/** Of one URL for calls, and as many for subscriptions. */
-const maxConnections = 100
 
 export interface WebSocketTransportOptions extends Omit<WireOptions, 'budget'> {
   /** More of them are spread over several connections: nodes take no more on one. */
@@ -73,7 +71,7 @@ class SocketLane {
       if (signal.aborted) throw aborted(false)
       const best = this.#leastLoaded()
       if (best && best.load < this.#fullAt) return use(best)
-      if (this.#connections.size >= maxConnections && this.#opening === null) throw new NoRoom()
+      if (this.#connections.size >= nodeLimits.sockets && this.#opening === null) throw new NoRoom()
       this.#opening ??= this.#open()
       await unlessAborted(this.#opening, signal, () => aborted(false))
     }
