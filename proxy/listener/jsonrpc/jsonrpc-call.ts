@@ -51,7 +51,8 @@ export function makeJsonRpcCall(
   if (directives instanceof RelayError) throw new RequestRefused(directives, request)
   request.internalPath = internalPath
   const asked = iface.classify(request)
-  const sentId = isGivenBack(request) ? request.ownId : routerId
+  const { ownId } = request
+  const sentId = isGivenBack(request) ? ownId : routerId
   const isVersion1 = iface.impliedVersion === '1.0' && !request.isVersion2
   const journal = new Journal(clock.nowMs())
   journal.isOneOfMany = joined !== null || origin.isOneOfMany === true
@@ -69,7 +70,7 @@ export function makeJsonRpcCall(
       headers: requestHeaders,
       body: sentBytes(request, sentId, request.hasVersion ? null : iface.impliedVersion),
     },
-    reader: new JsonRpcReplyReader(sentId, request.ownId, isVersion1, formOf(request)),
+    reader: new JsonRpcReplyReader(sentId, ownId, isVersion1, formOf(request)),
     directives,
     signal,
     journal,
@@ -109,8 +110,18 @@ const plainId = /^(?:"[ !#-%'-;=?-[\]-~]*"|-?\d{1,16})$/
  */
 function isGivenBack({ body, id }: JsonRpcRequest): boolean {
   if (id === null || id.end - id.start > maxIdBytes) return false
+  if (isShortNumber(body, id)) return true
   const text = bufferOf(body).toString('latin1', id.start, id.end)
   return plainId.test(text) && (body[id.start] === 0x22 || Number.isSafeInteger(Number(text)))
+}
+
+/** Most ids are: this needs no text. */
+function isShortNumber(body: Uint8Array, { start, end }: Span): boolean {
+  for (let at = start; at < end; at++) {
+    const byte = body[at] as number
+    if (byte < 0x30 || byte > 0x39) return false
+  }
+  return end - start <= 15
 }
 
 /**
@@ -122,7 +133,10 @@ function sentBytes(
   sentId: Uint8Array,
   version: string | null,
 ): Uint8Array {
-  if (version === null && id && sentId !== routerId) return body.subarray(span.start, span.end)
+  if (version === null && id && sentId !== routerId) {
+    const isWhole = span.start === 0 && span.end === body.length
+    return isWhole ? body : body.subarray(span.start, span.end)
+  }
   const versionText = version === null ? '' : `"jsonrpc":"${version}",`
   const { start, end }: Span = id ?? { start: span.start + 1, end: span.start + 1 }
   return Buffer.concat([
