@@ -117,6 +117,11 @@ describe('three upstreams of which two must agree', () => {
       { answer: '0x1', agreeing: 'b,c', disagreeing: '', all: 'a,b,c', tookMs: 10 },
     ],
     [
+      'only one answers',
+      { a: { fault: 'refused' }, b: honest, c: { fault: 'refused' } },
+      { answer: 'insufficient-responses', agreeing: 'b', disagreeing: '', all: 'a,b,c' },
+    ],
+    [
       'one is limited',
       { a: limited, b: honest, c: honest },
       { answer: '0x1', agreeing: 'b,c', disagreeing: '' },

@@ -28,7 +28,7 @@ export type Decision =
   | { readonly kind: 'agreed'; readonly answer: string }
   /** More votes may change it. */
   | { readonly kind: 'open' }
-  /** `answer`: the one with the most votes, where too few groups gave it. */
+  /** `answer`: the one with the most votes, where too few groups gave it, or there is no other. */
   | { readonly kind: 'failed'; readonly reason: VoteFailure; readonly answer: string | null }
 
 /**
@@ -52,7 +52,12 @@ export function decide(votes: readonly Vote[], rule: Rule, pending: number, late
   const [first] = best
   const lack = first && count >= rule.agreement ? lackOfGroups(first[1], rule) : null
   const other = votes.length < rule.agreement ? 'insufficient-responses' : 'no-agreement'
-  return { kind: 'failed', reason: lack ?? other, answer: lack && first ? first[0] : null }
+  const isOnly = byAnswer.length === 1
+  return {
+    kind: 'failed',
+    reason: lack ?? other,
+    answer: (lack || isOnly) && first ? first[0] : null,
+  }
 }
 
 /** What the groups of these votes lack; null: nothing. */
