@@ -41,6 +41,14 @@ it.each(['already known', 'nonce too low'])(
   },
 )
 
+it('spelled with capitals, it is the same transaction', async () => {
+  const { store } = memory()
+  await replica(accepted, store).ask(write)
+  const capitals = { ...write, params: [`0x${raw.slice(2).toUpperCase()}`] }
+  const again = await replica(nodeError(-32000, 'already known'), store).ask(capitals)
+  expect(again.outcome).toBe(accepted.body)
+})
+
 test.each([
   ['another transaction', { ...write, params: [`${raw}00`] }, 'ETH1', 'already known'],
   ['another chain', write, 'BASE', 'already known'],

@@ -9,7 +9,7 @@ export type StoreFault =
 
 const meanings: Readonly<Record<StoreFault, string>> = {
   timeout: 'it did not answer in time',
-  unreachable: 'there is no connection to it',
+  unreachable: 'there is no connection to it; see that its address, topology and TLS are right',
   unauthorized: 'it refuses the user name or the password',
   'read-only': 'it is a replica, which takes no writes',
   full: 'it has no memory left',

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { createHash } from 'node:crypto'
 import { rememberedLimits } from '../bytes/limits.ts'
+import { canonicalParams } from '../json/canonical-params.ts'
 import type { Call } from './call.ts'
 import type { Reply } from './reply.ts'
 
@@ -58,9 +59,9 @@ export function replyWith({ status, result }: Success, { reader }: Call, reply: 
   return { ...reply, incoming, refusal: null }
 }
 
-/** Equal for a transaction that is sent again byte by byte; null for a stream, whose bytes are gone. */
+/** Equal for a transaction that is sent again, in whatever spelling; null for a stream, whose bytes are gone. */
 export function keyOf({ asked, request, payload }: Call): string | null {
-  const sent = payload ?? request.body ?? ''
+  const sent = (payload && canonicalParams(payload)) ?? payload ?? request.body ?? ''
   if (typeof sent !== 'string' && !(sent instanceof Uint8Array)) return null
   const digest = createHash('sha256').update(`${asked.method}\n${request.path}\n`)
   return digest.update(sent).digest('base64')

@@ -218,9 +218,10 @@ export class RelayFixture {
     const startedMs = this.clock.nowMs()
     const journal = new Journal(startedMs)
     prepare?.(journal)
+    const asked = this.#iface.classify(question)
     const call: Call = {
-      guid: 'test',
-      asked: this.#iface.classify(question),
+      ...{ guid: 'test', asked },
+      payload: asked.kind === 'write' && params ? Buffer.from(JSON.stringify(params)) : undefined,
       request: { verb: 'POST', path: '', headers: [], body: stream ?? Buffer.from(body) },
       reader: reader ?? { read: readPlainly, write: writePlainly },
       directives: { ...noDirectives, ...directives },
