@@ -127,6 +127,13 @@ test('what is not HTTP is refused, and does no harm', async () => {
   expect((await get(`${url}/livez`)).status).toBe(200)
 })
 
+test('a request with two hosts is refused', async () => {
+  const { port } = await start()
+  const socket = connect(port, '127.0.0.1')
+  socket.end('GET /livez HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n')
+  expect(await text(socket)).toMatch(/^HTTP\/1.1 400 /)
+})
+
 /** Also where it is reset. */
 const closed = (socket: Socket) =>
   new Promise<null>((resolve) => socket.once('close', () => resolve(null)))

@@ -4,6 +4,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { adminLimits } from '../bytes/limits.ts'
 import { formatAddress } from '../config/fields/address.ts'
 import type { Address } from '../config/types.ts'
+import { readHead } from '../listener/request-head.ts'
 import type { Health, HealthAnswer } from './health.ts'
 import type { Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
@@ -96,6 +97,7 @@ async function makeServer({
     reply.header('cache-control', 'no-store')
     // A body is not waited for.
     if (hasBody(request.headers)) reply.header('connection', 'close')
+    if (readHead(request.raw).fault) await reply.code(400).type(plainText).send('bad request\n')
     // Before the body is looked at: whatever it holds, the answer is the same.
     if (request.method !== 'GET' && request.method !== 'HEAD' && !request.is404)
       await reply
