@@ -13,7 +13,7 @@ import type { Reply, StreamJudge } from '../relay/reply.ts'
 import { StreamedAnswer } from '../relay/streamed-answer.ts'
 import type { Dialect } from '../upstream/dialect.ts'
 import type { Pool } from '../upstream/pool.ts'
-import type { HeaderList } from '../upstream/wire.ts'
+import { header, type HeaderList } from '../upstream/wire.ts'
 import { ageClassOf, whyNever } from './age.ts'
 import { Branch } from './branch.ts'
 import { type Answer, answerOf, type Entry, mayComeFrom, replyOf } from './entry.ts'
@@ -242,13 +242,15 @@ class CachedRelay {
   #headersOf({ incoming: { headers } }: Reply): HeaderList {
     const { apiInterface, responseHeaders } = this.#options.iface
     if (apiInterface === 'grpc') return headers
+    const last = this.#headers
+    const isUsual = responseHeaders.size === 0 && last.length === 2
+    if (isUsual && header(headers, 'content-type') === last[1]) return last
     const passedOn: string[] = []
     for (let at = 0; at < headers.length; at += 2) {
       const name = (headers[at] as string).toLowerCase()
       if (name === 'content-type' || responseHeaders.has(name))
         passedOn.push(name, headers[at + 1] as string)
     }
-    const last = this.#headers
     const isSame =
       passedOn.length === last.length && passedOn.every((each, at) => each === last[at])
     return isSame ? last : (this.#headers = passedOn)
