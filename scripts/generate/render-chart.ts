@@ -6,6 +6,7 @@ import { format, resolveConfig } from 'prettier'
 import { kubeYaml, kubeYamlLine, type YamlMap } from '../../operator/api/crd/kube-yaml.ts'
 import { rbacManifests, userRoles } from '../../operator/rbac/rules.ts'
 import { tableRow } from '../reference/chains/table.ts'
+import { fillIn } from './fill-in.ts'
 import type { GeneratedFile } from './render-references.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -41,7 +42,7 @@ export async function renderChart(crds: readonly GeneratedFile[]): Promise<Gener
       `${chart}/values.yaml`,
       `# Generated from values.schema.json by \`make generate\`. Do not edit.\n\n${valuesYaml(schema.properties)}`,
     ),
-    await pretty(readme, withTable(read(readme), schema)),
+    await pretty(readme, fillIn(readme, { values: valuesTable(schema.properties) })),
   ]
 }
 
@@ -112,11 +113,6 @@ function rows(values: Readonly<Record<string, Value>>, before = ''): string[][] 
   )
 }
 
-function withTable(readme: string, { properties }: Required<Value>): string {
-  const table = [['Value', 'Default', 'Meaning'], ['---', '---', '---'], ...rows(properties)]
-    .map(tableRow)
-    .join('\n')
-  const place = /(<!-- values: by make generate -->\n)[^]*(<!-- end of values -->)/
-  if (!place.test(readme)) throw new Error(`${chart}/README.md has no place for the values`)
-  return readme.replace(place, (_, start: string, end: string) => `${start}\n${table}\n\n${end}`)
+function valuesTable(properties: Readonly<Record<string, Value>>): string[] {
+  return [['Value', 'Default', 'Meaning'], ['---', '---', '---'], ...rows(properties)].map(tableRow)
 }

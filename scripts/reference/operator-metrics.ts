@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { labelMeanings, secondBuckets, type Series, series } from '../../operator/cli/series.ts'
-import { tableRow } from './chains/table.ts'
+import { seriesTable, tableRow, words } from './chains/table.ts'
 
 /** `docs/reference/operator-metrics.md`, made from the operator's table of series. */
 export function render(): string {
@@ -15,11 +15,7 @@ export function render(): string {
     '',
     '## Series',
     '',
-    tableRow(['Series', 'Type', 'Labels', 'Meaning']),
-    tableRow(['---', '---', '---', '---']),
-    ...Object.values<Series>(series).map(({ name, type, labels, help }) =>
-      tableRow([code(name), type, labels.map(code).join(' '), help]),
-    ),
+    ...seriesTable(Object.values<Series>(series)),
     '',
     `Buckets of the histograms, in seconds: ${secondBuckets.join(', ')}.`,
     '',
@@ -27,10 +23,6 @@ export function render(): string {
     '',
     tableRow(['Label', 'Holds']),
     tableRow(['---', '---']),
-    ...Object.entries(labelMeanings).map(([name, meaning]) => tableRow([code(name), meaning])),
+    ...Object.entries(labelMeanings).map(([name, meaning]) => tableRow([words([name]), meaning])),
   ].join('\n')
-}
-
-function code(text: string): string {
-  return `\`${text}\``
 }
