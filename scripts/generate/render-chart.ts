@@ -7,6 +7,7 @@ import { kubeYaml, kubeYamlLine, type YamlMap } from '../../operator/api/crd/kub
 import { rbacManifests, userRoles } from '../../operator/rbac/rules.ts'
 import { tableRow } from '../reference/chains/table.ts'
 import { fillIn } from './fill-in.ts'
+import { renderDashboards } from './render-dashboards.ts'
 import type { GeneratedFile } from './render-references.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -36,6 +37,11 @@ export async function renderChart(crds: readonly GeneratedFile[]): Promise<Gener
           `${chart}/files/prometheus-rules${suffix}.yaml`,
           `${note}${read(`examples/prometheus-rules${suffix}.yml`)}`,
         ),
+      ),
+    )),
+    ...(await Promise.all(
+      renderDashboards().map(({ name, text }) =>
+        pretty(`${chart}/files/dashboards/${name}.json`, text),
       ),
     )),
     await pretty(

@@ -164,6 +164,7 @@ describe('values', () => {
     const needs: Readonly<Record<string, string>> = {
       'metrics.serviceMonitor': 'metrics.serviceMonitor.enabled=true',
       'metrics.prometheusRule': 'metrics.prometheusRule.enabled=true',
+      'metrics.dashboards': 'metrics.dashboards.enabled=true',
     }
     const instead: Readonly<Record<string, unknown>> = {
       namespaces: ['team-a'],
