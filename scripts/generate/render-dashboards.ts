@@ -52,12 +52,15 @@ const all = { text: 'All', value: '$__all' }
 function limited(promql: string, variables: readonly string[]): string {
   return promql
     .replaceAll('[r]', '[$__rate_interval]')
-    .replaceAll(/\b((?:router|rpc_operator)_\w+)(?:\{([^}]*)\})?/g, (_, name: string, own = '') => {
-      const labels = ['job', ...familyOf(name).labels]
-      const chosen = variables.filter((label) => labels.includes(label))
-      const matchers = chosen.map((label) => `${label}=~"$${label}"`)
-      return `${name}{${[...matchers, ...(own ? [own] : [])].join(',')}}`.replace('{}', '')
-    })
+    .replaceAll(
+      /\b((?:router|rpc_operator)_\w+)(?:\{([^}]*)\})?/g,
+      (_, name: string, own?: string) => {
+        const labels = ['job', ...familyOf(name).labels]
+        const chosen = variables.filter((label) => labels.includes(label))
+        const matchers = chosen.map((label) => `${label}=~"$${label}"`)
+        return `${name}{${[...matchers, ...(own ? [own] : [])].join(',')}}`.replace('{}', '')
+      },
+    )
 }
 
 function familyOf(name: string): { readonly labels: readonly string[]; readonly help: string } {
