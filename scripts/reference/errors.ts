@@ -5,17 +5,18 @@ import { join } from 'node:path'
 import { parse } from 'yaml'
 import { failureOf } from '../../proxy/chain/failures/compile-failures.ts'
 import { type FailureFile, failureFileSchema } from '../../proxy/chain/failures/schema.ts'
-import { errorKinds } from '../../proxy/relay/errors.ts'
-import { errorTexts } from '../generate/error-texts.ts'
+import { type ErrorKind, errorKinds } from '../../proxy/relay/errors.ts'
 import { fillIn } from '../generate/fill-in.ts'
 
 const failuresFolder = join(import.meta.dirname, '../../specs/failures')
 
 /** `docs/reference/errors.md`. */
 export function render(): string {
-  const rows = Object.entries(errorTexts).map(([name, about]) => {
-    const kind = errorKinds[name as keyof typeof errorKinds]
-    return `| \`${kind.reason}\` | ${kind.jsonRpcCode} | ${kind.httpStatus} | ${kind.grpcStatus} | \`${kind.code}\` | ${about} |`
+  const texts = parse(readFileSync(join(import.meta.dirname, 'errors.yml'), 'utf8')) as object
+  const about = new Map(Object.entries(texts))
+  const rows = Object.entries<ErrorKind>(errorKinds).map(([name, kind]) => {
+    if (!about.has(name)) throw new Error(`errors.yml says nothing about ${name}`)
+    return `| \`${kind.reason}\` | ${kind.jsonRpcCode} | ${kind.httpStatus} | ${kind.grpcStatus} | \`${kind.code}\` | ${about.get(name)} |`
   })
   const heads = 'reason | JSON-RPC code | HTTP status | gRPC status | code in the log'
   return fillIn('docs/reference/errors.md', {
