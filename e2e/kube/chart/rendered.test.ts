@@ -52,12 +52,14 @@ function expectGolden(path: string, text: string): void {
   expect(text, 'make golden-chart writes the outputs anew').toBe(readFileSync(path, 'utf8'))
 }
 
-/** Definitions as one line each: they have a drift check of their own. */
-function withoutDefinitions(text: string): string {
-  return text.replaceAll(
-    /# Source: rpc-router\/templates\/crds\/(rpcrouter.dev_.*)\n(?:(?!---).*\n)*/g,
-    '# $1 is here\n',
-  )
+/** Definitions and dashboards as one line each: they have a drift check of their own. */
+function withoutGenerated(text: string): string {
+  return text
+    .replaceAll(
+      /# Source: rpc-router\/templates\/crds\/(rpcrouter.dev_.*)\n(?:(?!---).*\n)*/g,
+      '# $1 is here\n',
+    )
+    .replaceAll(/^( {2}\w+\.json: \|\n)(?: {4}.*\n)*/gm, '$1    is here\n')
 }
 
 describe.each(valuesFiles.map((path) => [basename(path, '-values.yaml'), path] as const))(
@@ -70,7 +72,7 @@ describe.each(valuesFiles.map((path) => [basename(path, '-values.yaml'), path] a
     })
 
     test('render to what is written', async () => {
-      const text = withoutDefinitions(await template('--values', path))
+      const text = withoutGenerated(await template('--values', path))
       expectGolden(join(import.meta.dirname, `testdata/${name}.out.yaml`), text)
     })
 
@@ -287,6 +289,17 @@ describe('the kinds', () => {
     expect(gone).toHaveLength(2)
     expect(definitions(await render('--set', 'crds.enabled=false'))).toEqual([])
   })
+})
+
+test('each dashboard has a ConfigMap, as Grafana imports it', async () => {
+  const on = ['--set', 'crds.enabled=false,metrics.dashboards.enabled=true']
+  const maps = (await render(...on)).filter(({ kind }) => kind === 'ConfigMap')
+  expect(maps).toHaveLength(4)
+  for (const { metadata, data } of maps) {
+    const [name = ''] = Object.keys(data as object)
+    expect(metadata.name).toBe(`rpc-router-operator-dashboard-${basename(name, '.json')}`)
+    expect(data[name]).toBe(read(`files/dashboards/${name}`))
+  }
 })
 
 describe('Chart.yaml', () => {
