@@ -114,7 +114,7 @@ async function build(program: Program, env: NodeJS.ProcessEnv): Promise<string> 
 
 /** Without them the programs of Kubernetes call themselves v0.0.0-master. What a program does not know, Go ignores. */
 function linkFlags(version: string): string {
-  const [major, minor] = version.split('.')
+  const [major, minor] = pinnedModule('kubectl').version.split('.')
   const set = (name: string, value = '') => `-X k8s.io/component-base/version.${name}=${value}`
   return [
     '-s -w',
@@ -122,6 +122,9 @@ function linkFlags(version: string): string {
     set('gitMajor', major),
     set('gitMinor', minor),
     ...['v3', 'v4'].map((v) => `-X helm.sh/helm/${v}/internal/version.version=v${version}`),
+    // For which Kubernetes Helm 3 renders where it reaches none.
+    `-X helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor=${major}`,
+    `-X helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor=${minor}`,
   ].join(' ')
 }
 
