@@ -88,7 +88,9 @@ describe.each(rules.map((rule) => [rule.alert, rule] as const))('the alert %s', 
     const shown = Object.values(annotations)
       .join()
       .matchAll(/\$labels\.(\w+)/g)
-    const kept = /\bby \(([^)]+)\)/.exec(expr)?.[1]?.split(', ') ?? []
+    const [, by] = /\bby \(([^)]+)\)/.exec(expr) ?? []
+    const [name = ''] = /\w+/.exec(expr) ?? []
+    const kept = by?.split(', ') ?? [...(families.get(name) ?? []), ...ofTargets]
     expect(kept).toEqual(expect.arrayContaining([...shown].map(([, label]) => label)))
   })
 

@@ -11,7 +11,7 @@ import {
 } from '../../../operator/api/crd/definition.ts'
 import { rpcRouterSchema } from '../../../operator/api/rpc-router.ts'
 import { upstreamProviderSchema } from '../../../operator/api/upstream-provider.ts'
-import { parseCommandLine } from '../../../operator/cli/command-line.ts'
+import { imagesOf, parseCommandLine } from '../../../operator/cli/command-line.ts'
 import { rbacManifests } from '../../../operator/rbac/rules.ts'
 import { helm, printed } from '../kubectl.ts'
 
@@ -315,6 +315,7 @@ describe('Chart.yaml', () => {
     expect(part('images').map(({ image }) => image)).toEqual([
       `rpc-router-operator:${version}`,
       `rpc-router:${version}`,
+      imagesOf(parseCommandLine([]).values, version).redis,
     ])
   })
 
