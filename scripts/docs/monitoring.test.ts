@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { posix } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { series as ofOperator } from '../../operator/cli/series.ts'
@@ -156,6 +157,45 @@ describe.each(dashboards)('%s', (path) => {
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length)
     expect(uid).toBe(`rpc-router-${path.split('/').at(-1)?.replace('.json', '')}`)
   })
+})
+
+test('the example of compose mounts what is there, listens on loopback, and shows all dashboards', () => {
+  interface Service {
+    readonly image: string
+    readonly volumes: readonly string[]
+    readonly ports: readonly string[]
+  }
+  const folder = 'examples/observability'
+  const { services } = parse(projectText(`${folder}/compose.yaml`)) as {
+    services: Readonly<Record<string, Service>>
+  }
+  const mounted = new Map(
+    Object.values(services).flatMap(({ volumes }) =>
+      volumes.map((volume) => {
+        const [from = '', to = ''] = volume.split(':')
+        return [to, posix.join(folder, from)] as const
+      }),
+    ),
+  )
+  for (const path of mounted.values())
+    expect(
+      projectFiles().some((file) => `${file}/`.startsWith(`${path}/`)),
+      path,
+    ).toBe(true)
+  for (const { image, ports } of Object.values(services)) {
+    expect(image).toMatch(/:(?!latest)[\w.]+\}?$/)
+    for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/)
+  }
+  const { providers } = parse(projectText(`${folder}/grafana/dashboards.yml`)) as {
+    providers: [{ options: { path: string } }]
+  }
+  expect(mounted.get(providers[0].options.path)).toBe(posix.dirname(dashboards[0]!))
+  const { scrape_configs: jobs } = parse(projectText(`${folder}/prometheus.yml`)) as {
+    scrape_configs: [{ static_configs: [{ targets: [string] }] }]
+  }
+  const [name, port] = jobs[0].static_configs[0].targets[0].split(':')
+  expect(Object.keys(services)).toContain(name)
+  expect(projectText(`${folder}/router.yml`)).toContain(`metrics-listen-address: 0.0.0.0:${port}\n`)
 })
 
 test('the error ratio counts the same outcomes as failures as the log does', () => {

@@ -61,7 +61,13 @@ async function pretty(path: string, text: string): Promise<GeneratedFile> {
   return { path, text: await format(text, { ...options, filepath: path }) }
 }
 
-/** The definition as a template. Helm keeps what has the annotation when the release goes. */
+/** Helm keeps it when the release goes; Argo CD and Flux keep it when it is no longer rendered. */
+const kept = `    helm.sh/resource-policy: keep
+    argocd.argoproj.io/sync-options: Prune=false,Delete=false
+    kustomize.toolkit.fluxcd.io/prune: disabled
+`
+
+/** The definition as a template. */
 function crdTemplate(text: string): string {
   const start = /^metadata:\n {2}name: .*\n {2}annotations:\n(?: {4}.*\n)+/m
   const template = text
@@ -70,7 +76,7 @@ function crdTemplate(text: string): string {
     .replace(
       start,
       (metadata) =>
-        `${metadata}    {{- if .Values.crds.keep }}\n    helm.sh/resource-policy: keep\n    {{- end }}\n  labels:\n    {{- include "rpc-router.releaseLabels" . | nindent 4 }}\n`,
+        `${metadata}    {{- if .Values.crds.keep }}\n${kept}    {{- end }}\n  labels:\n    {{- include "rpc-router.releaseLabels" . | nindent 4 }}\n`,
     )
   if (!template.includes('resource-policy')) throw new Error('A definition has no annotations.')
   return `{{- /* Generated from crds/ by make generate. Do not edit. */}}\n{{- if .Values.crds.enabled }}\n${template}{{- end }}\n`

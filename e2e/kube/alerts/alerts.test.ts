@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -49,6 +49,14 @@ const inputs = (lines: readonly string[]) =>
 test('the rules are such as Prometheus takes, and its linter has nothing to say', async () => {
   const check = ['check', 'rules', '--lint=all', '--lint-fatal', ...files]
   expect(await run('promtool', check)).toMatchObject({ code: 0, stderr: '' })
+})
+
+test('the example has a config that Prometheus takes, with these rules', async () => {
+  const example = readFileSync(join(root, 'examples/observability/prometheus.yml'), 'utf8')
+  const path = aside('prometheus.yml', example)
+  copyFileSync(files[0]!, join(path, '../prometheus-rules.yml'))
+  const stdout = await printed(run('promtool', ['check', 'config', path]))
+  expect(stdout).toContain('1 rule files found')
 })
 
 test('each alert has a case, and each case an alert', () => {

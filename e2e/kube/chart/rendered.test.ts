@@ -279,6 +279,8 @@ describe('the kinds', () => {
     for (const { metadata } of found)
       expect(metadata.annotations).toMatchObject({
         'helm.sh/resource-policy': 'keep',
+        'argocd.argoproj.io/sync-options': 'Prune=false,Delete=false',
+        'kustomize.toolkit.fluxcd.io/prune': 'disabled',
         'rpcrouter.dev/version': packageJson.version,
       })
   })
