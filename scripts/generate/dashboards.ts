@@ -16,7 +16,10 @@ export interface Dashboard {
 }
 
 /** As the alert on the error ratio has it. */
-const failed = 'outcome!~"success|node-error|abandoned"'
+const spared = '"success|node-error|abandoned"'
+/** Counted by what went well: series of failures are there once there was one. */
+const shareFailed = (by: string) =>
+  `1 - sum${by} (rate(router_requests_total{outcome=~${spared}}[r])) / sum${by} (rate(router_requests_total[r]))`
 
 export const dashboards: Readonly<Record<string, Dashboard>> = {
   fleet: {
@@ -27,14 +30,14 @@ export const dashboards: Readonly<Record<string, Dashboard>> = {
 # Now
 Routers                  | short       | count(router_build_info)
 Calls a second           | reqps       | sum(rate(router_requests_total[r]))
-Calls that fail          | percentunit | sum(rate(router_requests_total{${failed}}[r])) / sum(rate(router_requests_total[r]))
+Calls that fail          | percentunit | ${shareFailed('')}
 p99                      | s           | histogram_quantile(0.99, sum by (le) (rate(router_request_duration_seconds_bucket[r])))
 Listeners without a node | short       | count(sum by (instance, chain, interface) (router_upstream_state{state=~"eligible|lagging"}) == 0) or vector(0)
 Breakers open            | short       | sum(router_breaker_open)
 # Traffic
 Calls                    | reqps       | sum by (chain, interface) (rate(router_requests_total[r]))
-Share that fails         | percentunit | sum by (chain, interface) (rate(router_requests_total{${failed}}[r])) / sum by (chain, interface) (rate(router_requests_total[r]))
-Failures by outcome      | reqps       | sum by (outcome) (rate(router_requests_total{${failed}}[r]))
+Share that fails         | percentunit | ${shareFailed(' by (chain, interface)')}
+Failures by outcome      | reqps       | sum by (outcome) (rate(router_requests_total{outcome!~${spared}}[r]))
 p50                      | s           | histogram_quantile(0.5, sum by (chain, interface, le) (rate(router_request_duration_seconds_bucket[r])))
 p99                      | s           | histogram_quantile(0.99, sum by (chain, interface, le) (rate(router_request_duration_seconds_bucket[r])))
 Refused requests         | reqps       | sum by (reason) (rate(router_requests_refused_total[r]))
@@ -69,7 +72,7 @@ Versions                 | short       | count by (version) (router_build_info)
 # Calls
 Calls by method          | reqps       | topk(10, sum by (method) (rate(router_requests_total[r])))
 Calls by outcome         | reqps       | sum by (outcome) (rate(router_requests_total[r]))
-Share that fails         | percentunit | sum by (chain, interface) (rate(router_requests_total{${failed}}[r])) / sum by (chain, interface) (rate(router_requests_total[r]))
+Share that fails         | percentunit | ${shareFailed(' by (chain, interface)')}
 p99 of the slowest       | s           | topk(10, histogram_quantile(0.99, sum by (method, le) (rate(router_request_duration_seconds_bucket[r]))))
 Retries by method        | reqps       | topk(10, sum by (method) (rate(router_retries_total[r])))
 Attempts by kind         | reqps       | sum by (kind) (rate(router_attempts_total[r]))
@@ -111,7 +114,7 @@ Failed verifications     | short       | sum by (upstream, verification) (increa
 # Attempts
 Attempts                 | reqps       | sum by (upstream) (rate(router_attempts_total[r]))
 Attempts by result       | reqps       | sum by (upstream, result) (rate(router_attempts_total[r]))
-Share that fails         | percentunit | sum by (upstream) (rate(router_attempts_total{result!~"answer|node-error|aborted"}[r])) / sum by (upstream) (rate(router_attempts_total{result!="aborted"}[r]))
+Share that fails         | percentunit | 1 - sum by (upstream) (rate(router_attempts_total{result=~"answer|node-error"}[r])) / sum by (upstream) (rate(router_attempts_total{result!="aborted"}[r]))
 p50                      | s           | histogram_quantile(0.5, sum by (upstream, le) (rate(router_attempt_duration_seconds_bucket[r])))
 p99                      | s           | histogram_quantile(0.99, sum by (upstream, le) (rate(router_attempt_duration_seconds_bucket[r])))
 In flight                | short       | sum by (upstream) (router_upstream_sessions)
