@@ -131,8 +131,8 @@ lint-law: install
 	@$(BIN)/vitest run --reporter=dot scripts/law
 
 .PHONY: sbom
-sbom: install ## a list of all that the programs are made from, with hashes, in dist/sbom.cdx.json (CycloneDX)
-	@mkdir -p dist && npm sbom --sbom-format cyclonedx --omit dev --package-lock-only > dist/sbom.cdx.json
+sbom: build ## what each program is made from, with hashes and licences: dist/IMAGE.cdx.json (CycloneDX)
+	@$(NODE) scripts/sbom.ts $(VERSION) $$($(NODE) --version)
 
 .PHONY: sim
 sim: install ## the engine in virtual time against misbehaving nodes (SEEDS=5000 FROM=1, or SEED=n TRACE=1)
@@ -165,7 +165,7 @@ build: install ## bundle the programs into dist/bin, and nothing that an earlier
 	@find dist/bin -type f ! -newer dist/.started -exec rm {} +
 
 .PHONY: images
-images: build sbom ## images of router, operator and cache (IMAGES=registry/path/ VERSION BASE_IMAGE NODE_IMAGE DOCKER_ARGS)
+images: build ## images of router, operator and cache, each with its sbom (IMAGES=registry/path/ VERSION BASE_IMAGE NODE_IMAGE DOCKER_ARGS)
 	@docker version >/dev/null 2>&1 || { echo 'make images needs docker, and its daemon in reach (DOCKER_HOST).' >&2; exit 1; }
 	@for name in router operator cache; do \
 	  docker build $(DOCKER_ARGS) --quiet --target $$name \
@@ -173,6 +173,8 @@ images: build sbom ## images of router, operator and cache (IMAGES=registry/path
 	    --build-arg VERSION=$(VERSION) --build-arg REVISION=$(REVISION) --build-arg SOURCE=$(SOURCE) \
 	    --tag $(IMAGES)rpc-router$$([ $$name = router ] || echo -$$name):$(VERSION) . || exit 1; \
 	done
+	@node=$$(docker run --rm --network none --entrypoint /usr/local/bin/node $(IMAGES)rpc-router:$(VERSION) --version) && \
+	  $(NODE) scripts/sbom.ts $(VERSION) $$node
 	@docker images --format '{{.Repository}}:{{.Tag}}  {{.Size}}' --filter reference='$(IMAGES)rpc-router*:$(VERSION)'
 
 .PHONY: node-image

@@ -26,8 +26,9 @@ const undiciPool: Plugin = {
 for (const [name, entry] of [
   ['router', 'proxy/main.ts'],
   ['rpc-operator', 'operator/main.ts'],
-] as const)
-  await build({
+] as const) {
+  const { metafile } = await build({
+    metafile: true,
     entryPoints: { [name]: entry },
     plugins: name === 'router' ? [undiciPool] : [],
     outdir: 'dist/bin',
@@ -48,6 +49,8 @@ for (const [name, entry] of [
       js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
     },
   })
+  await writeFile(`dist/${name}.meta.json`, JSON.stringify(metafile))
+}
 
 await copyFile('proxy/cache-server/cache.proto', 'dist/bin/cache.proto')
 

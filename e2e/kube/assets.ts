@@ -6,55 +6,50 @@ import { access, constants, mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 
-/** The programs of a Kubernetes API without machines, and those that ask it. */
-export const programs = [
-  'etcd',
-  'kube-apiserver',
-  'kube-controller-manager',
-  'kubectl',
-  'helm',
-] as const
-export type Program = (typeof programs)[number]
+/** Each program: the folder of `modules/` that pins it, and its Go package. */
+const packages = {
+  etcd: ['etcd', 'go.etcd.io/etcd/server/v3'],
+  'kube-apiserver': ['kubernetes', 'k8s.io/kubernetes/cmd/kube-apiserver'],
+  'kube-controller-manager': ['kubernetes', 'k8s.io/kubernetes/cmd/kube-controller-manager'],
+  kubectl: ['kubernetes', 'k8s.io/kubernetes/cmd/kubectl'],
+  helm: ['helm', 'helm.sh/helm/v4/cmd/helm'],
+  helm3: ['helm3', 'helm.sh/helm/v3/cmd/helm'],
+  promtool: ['prometheus', 'github.com/prometheus/prometheus/cmd/promtool'],
+} as const
+export type Program = keyof typeof packages
+
+/** The programs of a Kubernetes API without machines, and those that ask it or judge what is for it. Helm 3 is for slow tests alone. */
+export const programs = (Object.keys(packages) as Program[]).filter((name) => name !== 'helm3')
 export type Assets = Readonly<Record<Program, string>>
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** A Go module of this project that pins the versions of some of the programs. */
+/** A Go module of this project that pins the version of some of the programs. */
 export interface PinnedModule {
   readonly folder: string
   /** `1.34.4` */
   readonly version: string
 }
 
-/** The folders of `modules/`, and the Go modules that they pin. */
-const modulePaths = {
-  kubernetes: 'k8s.io/kubernetes',
-  etcd: 'go.etcd.io/etcd/server/v3',
-  helm: 'helm.sh/helm/v4',
-} as const
-type ModuleName = keyof typeof modulePaths
-
-/** The pinned versions, from the `go.mod` files of `modules/`. */
-export function pinnedModule(name: ModuleName): PinnedModule {
-  const folder = join(import.meta.dirname, 'modules', name)
-  const path = modulePaths[name]
-  const text = readFileSync(join(folder, 'go.mod'), 'utf8')
-  const version = new RegExp(`^(?:require |\\s+)${path} v(\\S+)`, 'm').exec(text)?.[1]
-  if (!version) throw new Error(`${folder}/go.mod does not require ${path}`)
+/** The module that pins a program, with the version of its `go.mod`. */
+export function pinnedModule(program: Program): PinnedModule {
+  const [module, name] = packages[program]
+  const folder = join(import.meta.dirname, 'modules', module)
+  const required = readFileSync(join(folder, 'go.mod'), 'utf8').matchAll(
+    /^(?:require |\s+)(\S+) v(\S+)/gm,
+  )
+  const version = [...required].find(([, path]) => `${name}/`.startsWith(`${path}/`))?.[2]
+  if (!version) throw new Error(`${folder}/go.mod does not require ${name}`)
   return { folder, version }
 }
 
 /** The path of a built program. Shared by all checkouts of one user. */
 function builtPathOf(program: Program, env: Environment): string {
   const root = env['RPC_ROUTER_CACHE'] ?? join(homedir(), '.cache', 'rpc-router')
-  const cache = join(root, `kube-${pinnedModule('kubernetes').version}`)
-  const module = moduleOf(program)
+  const cache = join(root, `kube-${pinnedModule('kubectl').version}`)
+  const [module] = packages[program]
   if (module === 'kubernetes') return join(cache, 'bin', program)
-  return join(cache, 'module', `${module}@v${pinnedModule(module).version}`, program)
-}
-
-function moduleOf(program: Program): ModuleName {
-  return program === 'etcd' || program === 'helm' ? program : 'kubernetes'
+  return join(cache, 'module', `${module}@v${pinnedModule(program).version}`, program)
 }
 
 /**
@@ -68,7 +63,8 @@ export async function findAssets(env: Environment): Promise<Record<Program, stri
     for (const path of places) if (await isProgram(path)) return path
     return null
   }
-  const found = await Promise.all(programs.map(async (name) => [name, await find(name)] as const))
+  const all = Object.keys(packages) as Program[]
+  const found = await Promise.all(all.map(async (name) => [name, await find(name)] as const))
   return Object.fromEntries(found) as Record<Program, string | null>
 }
 
@@ -84,36 +80,33 @@ function isProgram(path: string): Promise<boolean> {
  * empty, half a minute when they are not.
  * @throws Error that says what to do when there is no Go
  */
-export async function ensureAssets(env: NodeJS.ProcessEnv): Promise<Assets> {
+export async function ensureAssets(
+  env: NodeJS.ProcessEnv,
+  wanted: readonly Program[] = programs,
+): Promise<Assets> {
   const found = await findAssets(env)
-  const missing = programs.filter((program) => found[program] === null)
-  if (missing.length > 0) {
+  const missing = wanted.filter((program) => found[program] === null)
+  if (missing.length > 0)
     process.stderr.write(
       `Building ${missing.join(', ')} from Go modules, once. This takes up to ten minutes.\n`,
     )
-    for (const [module, wanted] of Map.groupBy(missing, moduleOf)) await build(module, wanted, env)
-    for (const program of missing) found[program] = builtPathOf(program, env)
-  }
+  for (const program of missing) found[program] = await build(program, env)
   return found as Assets
 }
 
-async function build(
-  name: ModuleName,
-  wanted: readonly Program[],
-  env: NodeJS.ProcessEnv,
-): Promise<void> {
-  const { folder, version } = pinnedModule(name)
-  const target = dirname(builtPathOf(wanted[0] as Program, env))
-  await mkdir(target, { recursive: true })
+async function build(program: Program, env: NodeJS.ProcessEnv): Promise<string> {
+  const { folder, version } = pinnedModule(program)
+  const path = builtPathOf(program, env)
+  await mkdir(dirname(path), { recursive: true })
   // Built aside and then moved, so that no process sees a part of a program.
-  const aside = await mkdtemp(join(target, '.building-'))
+  const aside = await mkdtemp(join(dirname(path), '.building-'))
   try {
-    const path = modulePaths[name]
-    const packages = name === 'etcd' ? [path] : wanted.map((program) => `${path}/cmd/${program}`)
-    const output = name === 'etcd' ? join(aside, 'etcd') : `${aside}/`
-    const flags = ['-mod=readonly', '-trimpath', '-buildvcs=false', '-ldflags', linkFlags(version)]
-    await runGo(['build', '-C', folder, ...flags, '-o', output, ...packages], env)
-    for (const program of wanted) await rename(join(aside, program), join(target, program))
+    // Of Prometheus, promtool needs no way to find targets.
+    const flags = ['-mod=readonly', '-trimpath', '-buildvcs=false', '-tags', 'remove_all_sd']
+    const output = ['-ldflags', linkFlags(version), '-o', join(aside, program)]
+    await runGo(['build', '-C', folder, ...flags, ...output, packages[program][1]], env)
+    await rename(join(aside, program), path)
+    return path
   } finally {
     await rm(aside, { recursive: true, force: true })
   }
@@ -121,14 +114,17 @@ async function build(
 
 /** Without them the programs of Kubernetes call themselves v0.0.0-master. What a program does not know, Go ignores. */
 function linkFlags(version: string): string {
-  const [major, minor] = version.split('.')
+  const [major, minor] = pinnedModule('kubectl').version.split('.')
   const set = (name: string, value = '') => `-X k8s.io/component-base/version.${name}=${value}`
   return [
     '-s -w',
     set('gitVersion', `v${version}`),
     set('gitMajor', major),
     set('gitMinor', minor),
-    `-X helm.sh/helm/v4/internal/version.version=v${version}`,
+    ...['v3', 'v4'].map((v) => `-X helm.sh/helm/${v}/internal/version.version=v${version}`),
+    // For which Kubernetes Helm 3 renders where it reaches none.
+    `-X helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor=${major}`,
+    `-X helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor=${minor}`,
   ].join(' ')
 }
 
@@ -146,5 +142,5 @@ async function runGo(args: readonly string[], env: NodeJS.ProcessEnv): Promise<v
 
 const withoutGo = `The tests of the operator need a real Kubernetes API server, and there is neither one nor Go to build it. Either
 - install Go (https://go.dev/dl) and try again: the programs are built once and kept, or
-- set KUBEBUILDER_ASSETS to a folder with etcd, kube-apiserver, kube-controller-manager, kubectl and helm.
+- set KUBEBUILDER_ASSETS to a folder with etcd, kube-apiserver, kube-controller-manager, kubectl, helm and promtool.
 Everything else is tested by: make test-unit`

@@ -73,8 +73,11 @@ describe('the programs', () => {
   afterAll(() => rm(folder, { recursive: true }))
 
   test('their versions are pinned', () => {
-    expect(pinnedModule('kubernetes').version).toMatch(/^1\.\d+\.\d+$/)
+    expect(pinnedModule('kubectl').version).toMatch(/^1\.\d+\.\d+$/)
     expect(pinnedModule('etcd').version).toMatch(/^3\.\d+\.\d+$/)
+    expect(pinnedModule('helm').version).toMatch(/^4\.\d+\.\d+$/)
+    expect(pinnedModule('helm3').version).toMatch(/^3\.19\.\d+$/)
+    expect(pinnedModule('promtool').version).toMatch(/^0\.\d+\.\d+$/)
   })
 
   test('KUBEBUILDER_ASSETS comes first, and what it lacks is taken from what was built', async () => {

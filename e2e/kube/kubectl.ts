@@ -3,7 +3,7 @@
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { runTool, type ToolRun } from '../processes/run-tool.ts'
-import { findAssets } from './assets.ts'
+import { findAssets, type Program } from './assets.ts'
 
 export type Kubectl = (args: readonly string[], ...objects: readonly unknown[]) => Promise<ToolRun>
 
@@ -20,10 +20,14 @@ export function kubectlFor(kubeconfig: string, namespace: string): Kubectl {
 }
 
 /** The real Helm. Without a kubeconfig it reaches no cluster, which rendering does not need. */
-export function helm(args: readonly string[], kubeconfig = '/dev/null'): Promise<ToolRun> {
+export function helm(
+  args: readonly string[],
+  kubeconfig = '/dev/null',
+  program: 'helm' | 'helm3' = 'helm',
+): Promise<ToolRun> {
   // What it keeps beside the cluster, such as plugins of the user, must not count.
   const home = join(tmpdir(), 'rpc-router-helm')
-  return run('helm', args, {
+  return run(program, args, {
     KUBECONFIG: kubeconfig,
     HELM_CACHE_HOME: home,
     HELM_CONFIG_HOME: home,
@@ -31,10 +35,10 @@ export function helm(args: readonly string[], kubeconfig = '/dev/null'): Promise
   })
 }
 
-async function run(
-  program: 'kubectl' | 'helm',
+export async function run(
+  program: Program,
   args: readonly string[],
-  env: Readonly<Record<string, string>>,
+  env: Readonly<Record<string, string>> = {},
   input = '',
 ): Promise<ToolRun> {
   const { [program]: path } = await findAssets(process.env)

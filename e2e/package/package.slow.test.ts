@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { readdir, writeFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -71,4 +71,29 @@ skip-websocket-verification: true
 test('the operator prints its rights', async () => {
   const { stdout } = await inHome(join(home, 'bin/rpc-operator'), ['rbac'])
   expect(stdout).toContain('kind: ClusterRole')
+})
+
+test('each program has a list of what it is made from, with hashes and licences', async () => {
+  await run('make', ['sbom'], { cwd: root })
+  for (const [image, direct] of [
+    ['rpc-router', ['fastify', 'undici', 'ws', 'yaml', 'zod', 'node']],
+    ['rpc-router-cache', ['@grpc/grpc-js', 'zod', 'node']],
+    ['rpc-router-operator', ['@kubernetes/client-node', 'undici', 'zod', 'node']],
+  ] as const) {
+    const { bomFormat, metadata, components } = JSON.parse(
+      await readFile(join(root, `dist/${image}.cdx.json`), 'utf8'),
+    )
+    expect(bomFormat).toBe('CycloneDX')
+    expect(metadata.component).toMatchObject({ name: image, version: packageJson.version })
+    const names = components.map(({ name }: { name: string }) => name)
+    expect(names).toEqual(expect.arrayContaining([...direct]))
+    expect(names).not.toContain('vitest')
+    for (const { type, hashes, licenses } of components)
+      if (type === 'library') {
+        expect(hashes).toEqual([
+          { alg: 'SHA-512', content: expect.stringMatching(/^[0-9a-f]{128}$/) },
+        ])
+        expect(licenses).toHaveLength(1)
+      }
+  }
 })

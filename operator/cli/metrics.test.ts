@@ -5,6 +5,7 @@ import { OperatorDesk } from '../controllers/testing/operator-desk.ts'
 import { ApiError } from '../kube/errors.ts'
 import { ObjectKeeper } from '../kube/testing/object-keeper.ts'
 import { createMetrics } from './metrics.ts'
+import { rpcRouters } from '../resources/kinds.ts'
 import { series } from './series.ts'
 
 /** Reads one metric without labels, or with the labels that are given. */
@@ -44,4 +45,28 @@ test('each series of the table is served, as its type, and no other', async () =
   const table = Object.values(series).map(({ name, type }) => `${name} ${type}`)
   expect(new Set(served)).toEqual(new Set(table))
   expect(served).toHaveLength(table.length)
+})
+
+test('a router shows whether it is Ready, and whether its rollout goes on', async () => {
+  await using desk = new OperatorDesk()
+  const read = reader(desk)
+  const shown = async () =>
+    Promise.all(
+      ['ready', 'stalled'].map((name) =>
+        read(`rpc_operator_router_${name}{namespace="ns",name="r"}`),
+      ),
+    )
+  desk.provider('a')
+  desk.router('r')
+  await desk.pass()
+  expect(await shown()).toEqual([0, 0])
+  desk.count('r', { replicas: 2, updatedReplicas: 2 }, 'ProgressDeadlineExceeded')
+  await desk.pass()
+  expect(await shown()).toEqual([0, 1])
+  desk.count('r', { replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2 })
+  await desk.pass()
+  expect(await shown()).toEqual([1, 0])
+  desk.remove(rpcRouters, 'r')
+  await desk.pass()
+  expect(await shown()).toEqual([Number.NaN, Number.NaN])
 })

@@ -4,6 +4,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { KubeObserver } from '../kube/observer.ts'
 import type { Operator } from '../controllers/operator.ts'
 import type { RpcRouter } from '../api/rpc-router.ts'
+import type { Condition } from '../api/status.ts'
 import { type LabelName, secondBuckets, type Series, series } from './series.ts'
 
 /** The metrics of the operator, `rpc_operator_*`. */
@@ -98,17 +99,19 @@ function followOperator(operator: Operator, registry: Registry): void {
       this.set(operator.silentMs / 1000)
     },
   })
-  new Gauge({
-    ...described(series.routerReady),
-    registers,
-    collect() {
-      this.reset()
-      for (const object of operator.world.routers.list()) {
-        const { namespace = '', name } = object.metadata
-        const conditions = (object as RpcRouter).status?.conditions
-        const ready = conditions?.find(({ type }) => type === 'Ready')?.status === 'True'
-        this.set({ namespace, name }, ready ? 1 : 0)
-      }
-    },
-  })
+  const ofRouters = (of: Series<'namespace' | 'name'>, holds: (is: Condition) => boolean) =>
+    new Gauge({
+      ...described(of),
+      registers,
+      collect() {
+        this.reset()
+        for (const object of operator.world.routers.list()) {
+          const { namespace = '', name } = object.metadata
+          const conditions = (object as RpcRouter).status?.conditions ?? []
+          this.set({ namespace, name }, conditions.some(holds) ? 1 : 0)
+        }
+      },
+    })
+  ofRouters(series.routerReady, ({ type, status }) => type === 'Ready' && status === 'True')
+  ofRouters(series.routerStalled, ({ reason }) => reason === 'RolloutStalled')
 }

@@ -41,14 +41,15 @@ function family(type: Series['type']) {
 const counter = family('counter')
 const gauge = family('gauge')
 const histogram = family('histogram')
+const ofRouter = ['namespace', 'name'] as const
 
 /** Every series of the operator: its registry and `docs/reference/operator-metrics.md` are made from it. */
 export const series = {
-  routerReady: gauge(
-    'router_ready',
-    '1 for an RpcRouter that is Ready, else 0.',
-    'namespace',
-    'name',
+  routerReady: gauge('router_ready', '1 for an RpcRouter that is Ready, else 0.', ...ofRouter),
+  routerStalled: gauge(
+    'router_stalled',
+    '1 for an RpcRouter whose rollout does not go on (`RolloutStalled`), else 0.',
+    ...ofRouter,
   ),
   reconciles: counter('reconcile_total', 'Reconciles by their result.', 'controller', 'result'),
   reconcileTime: histogram('reconcile_duration_seconds', 'Time of a reconcile.', 'controller'),

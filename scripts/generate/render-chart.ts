@@ -6,6 +6,8 @@ import { format, resolveConfig } from 'prettier'
 import { kubeYaml, kubeYamlLine, type YamlMap } from '../../operator/api/crd/kube-yaml.ts'
 import { rbacManifests, userRoles } from '../../operator/rbac/rules.ts'
 import { tableRow } from '../reference/chains/table.ts'
+import { fillIn } from './fill-in.ts'
+import { renderDashboards } from './render-dashboards.ts'
 import type { GeneratedFile } from './render-references.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -37,11 +39,16 @@ export async function renderChart(crds: readonly GeneratedFile[]): Promise<Gener
         ),
       ),
     )),
+    ...(await Promise.all(
+      renderDashboards().map(({ name, text }) =>
+        pretty(`${chart}/files/dashboards/${name}.json`, text),
+      ),
+    )),
     await pretty(
       `${chart}/values.yaml`,
       `# Generated from values.schema.json by \`make generate\`. Do not edit.\n\n${valuesYaml(schema.properties)}`,
     ),
-    await pretty(readme, withTable(read(readme), schema)),
+    await pretty(readme, fillIn(readme, { values: valuesTable(schema.properties) })),
   ]
 }
 
@@ -54,7 +61,13 @@ async function pretty(path: string, text: string): Promise<GeneratedFile> {
   return { path, text: await format(text, { ...options, filepath: path }) }
 }
 
-/** The definition as a template. Helm keeps what has the annotation when the release goes. */
+/** Helm keeps it when the release goes; Argo CD and Flux keep it when it is no longer rendered. */
+const kept = `    helm.sh/resource-policy: keep
+    argocd.argoproj.io/sync-options: Prune=false,Delete=false
+    kustomize.toolkit.fluxcd.io/prune: disabled
+`
+
+/** The definition as a template. */
 function crdTemplate(text: string): string {
   const start = /^metadata:\n {2}name: .*\n {2}annotations:\n(?: {4}.*\n)+/m
   const template = text
@@ -63,7 +76,7 @@ function crdTemplate(text: string): string {
     .replace(
       start,
       (metadata) =>
-        `${metadata}    {{- if .Values.crds.keep }}\n    helm.sh/resource-policy: keep\n    {{- end }}\n  labels:\n    {{- include "rpc-router.releaseLabels" . | nindent 4 }}\n`,
+        `${metadata}    {{- if .Values.crds.keep }}\n${kept}    {{- end }}\n  labels:\n    {{- include "rpc-router.releaseLabels" . | nindent 4 }}\n`,
     )
   if (!template.includes('resource-policy')) throw new Error('A definition has no annotations.')
   return `{{- /* Generated from crds/ by make generate. Do not edit. */}}\n{{- if .Values.crds.enabled }}\n${template}{{- end }}\n`
@@ -112,11 +125,6 @@ function rows(values: Readonly<Record<string, Value>>, before = ''): string[][] 
   )
 }
 
-function withTable(readme: string, { properties }: Required<Value>): string {
-  const table = [['Value', 'Default', 'Meaning'], ['---', '---', '---'], ...rows(properties)]
-    .map(tableRow)
-    .join('\n')
-  const place = /(<!-- values: by make generate -->\n)[^]*(<!-- end of values -->)/
-  if (!place.test(readme)) throw new Error(`${chart}/README.md has no place for the values`)
-  return readme.replace(place, (_, start: string, end: string) => `${start}\n${table}\n\n${end}`)
+function valuesTable(properties: Readonly<Record<string, Value>>): string[] {
+  return [['Value', 'Default', 'Meaning'], ['---', '---', '---'], ...rows(properties)].map(tableRow)
 }

@@ -133,12 +133,10 @@ const chanceUses = ['Math.random', 'randomUUID', 'randomBytes', 'randomInt', 'ge
 
 function checkUses({ path, uses }: Source): Violation[] {
   const part = partOf(path)
-  const deterministic: readonly string[] = deterministicFolders
-  const environment: readonly string[] = readsEnvironment
   return uses.flatMap(({ name, line }) => {
-    if (name === 'process.env' && !environment.includes(part))
+    if (name === 'process.env' && !readsEnvironment.includes(part))
       return [`${path}:${line} reads process.env. Read it in cli and hand the value in.`]
-    if (!deterministic.includes(part)) return []
+    if (!deterministicFolders.includes(part)) return []
     if (clockUses.includes(name))
       return [
         `${path}:${line} uses ${name}. Take a Clock (proxy/clock), so that it runs in virtual time.`,

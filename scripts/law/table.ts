@@ -5,7 +5,9 @@
  * The law of imports as data. `docs/architecture.md` has the same table; a test compares the two.
  */
 
-const base = ['config', 'json'] as const
+const words = (text: string): readonly string[] => text.split(' ')
+const engine = words('config json chain clock bytes upstream')
+const api = words('config operator/kube operator/api')
 
 /**
  * Folders of `proxy/` by their name, and those of `operator/` by their path, each with the folders that it
@@ -16,92 +18,43 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   clock: [],
   bytes: [],
   json: ['bytes'],
-  chain: base,
-  integrity: [...base, 'chain', 'bytes'],
-  upstream: [...base, 'chain', 'clock', 'bytes'],
-  relay: [...base, 'chain', 'clock', 'bytes', 'upstream', 'integrity'],
-  filters: ['json', 'chain', 'bytes', 'upstream', 'relay'],
-  cache: [
-    ...base,
-    'chain',
-    'clock',
-    'bytes',
-    'upstream',
-    'integrity',
-    'relay',
-    'redis',
-    'cache-server',
-  ],
-  redis: ['config', 'clock'],
-  'cache-server': ['config', 'clock', 'bytes', 'redis'],
-  sticky: [...base, 'chain', 'clock', 'bytes', 'upstream', 'relay', 'redis', 'cache-server'],
-  consistency: ['config', 'chain', 'clock', 'upstream', 'relay'],
-  'cross-validation': [...base, 'chain', 'clock', 'bytes', 'upstream', 'relay'],
-  subscription: [...base, 'chain', 'clock', 'bytes', 'upstream', 'integrity', 'relay'],
-  listener: [...base, 'chain', 'clock', 'bytes', 'upstream', 'integrity', 'relay', 'subscription'],
-  telemetry: [
-    'config',
-    'chain',
-    'clock',
-    'bytes',
-    'upstream',
-    'integrity',
-    'relay',
-    'subscription',
-    'cross-validation',
-    'listener',
-  ],
+  chain: words('config json'),
+  integrity: words('config json chain bytes'),
+  upstream: words('config json chain clock bytes'),
+  relay: [...engine, 'integrity'],
+  filters: words('json chain bytes upstream relay'),
+  cache: [...engine, ...words('integrity relay redis cache-server')],
+  redis: words('config clock'),
+  'cache-server': words('config clock bytes redis'),
+  sticky: words('config json chain clock bytes upstream relay redis cache-server'),
+  consistency: words('config chain clock upstream relay'),
+  'cross-validation': [...engine, 'relay'],
+  subscription: [...engine, ...words('integrity relay')],
+  listener: [...engine, ...words('integrity relay subscription')],
+  telemetry: words(
+    'config chain clock bytes upstream integrity relay subscription cross-validation listener',
+  ),
   cli: [
-    ...base,
-    'chain',
-    'clock',
-    'bytes',
-    'integrity',
-    'upstream',
-    'relay',
-    'filters',
-    'cache',
-    'redis',
-    'cache-server',
-    'sticky',
-    'consistency',
-    'cross-validation',
-    'subscription',
-    'listener',
-    'telemetry',
+    ...engine,
+    ...words('integrity relay filters cache redis cache-server sticky consistency'),
+    ...words('cross-validation subscription listener telemetry'),
   ],
   'main.ts': ['cli'],
   'operator/kube': ['clock'],
-  'operator/api': ['config', 'operator/kube'],
-  'operator/translate': ['config', 'operator/kube', 'operator/api'],
-  'operator/resources': ['operator/kube', 'operator/api', 'operator/translate'],
-  'operator/status': ['operator/kube', 'operator/api', 'operator/translate', 'operator/resources'],
-  'operator/manifests': [
-    'config',
-    'operator/kube',
-    'operator/api',
-    'operator/translate',
-    'operator/resources',
-  ],
+  'operator/api': words('config operator/kube'),
+  'operator/translate': api,
+  'operator/resources': words('operator/kube operator/api operator/translate'),
+  'operator/status': words('operator/kube operator/api operator/translate operator/resources'),
+  'operator/manifests': [...api, ...words('operator/translate operator/resources')],
   'operator/controllers': [
-    'config',
-    'operator/kube',
-    'operator/api',
-    'operator/translate',
-    'operator/resources',
-    'operator/status',
+    ...api,
+    ...words('operator/translate operator/resources operator/status'),
   ],
-  'operator/rbac': ['operator/kube', 'operator/api'],
+  'operator/rbac': words('operator/kube operator/api'),
   'operator/cli': [
-    'config',
-    'operator/kube',
-    'operator/api',
-    'operator/translate',
-    'operator/manifests',
-    'operator/resources',
-    'operator/status',
-    'operator/controllers',
-    'operator/rbac',
+    ...api,
+    ...words('operator/translate operator/manifests operator/resources operator/status'),
+    ...words('operator/controllers operator/rbac'),
   ],
   'operator/main.ts': ['operator/cli'],
 }
@@ -160,41 +113,17 @@ export const packagesOf: Readonly<Record<string, readonly string[]>> = {
 
 /** Folders that receive their clock and random numbers from their callers. */
 export const deterministicFolders = [
-  'integrity',
-  'relay',
-  'filters',
-  'cache',
-  'redis',
-  'cache-server',
-  'sticky',
-  'consistency',
-  'cross-validation',
-  'upstream',
-  'subscription',
-  'operator/kube',
-  'operator/api',
-  'operator/translate',
-  'operator/manifests',
-  'operator/resources',
-  'operator/status',
-  'operator/controllers',
+  ...words('integrity relay filters cache redis cache-server sticky consistency cross-validation'),
+  ...words('upstream subscription operator/kube operator/api operator/translate'),
+  ...words('operator/manifests operator/resources operator/status operator/controllers'),
   'operator/rbac',
-] as const
+]
 
 /** Folders and files that may read the environment of the process. */
-export const readsEnvironment = ['main.ts', 'cli', 'operator/main.ts', 'operator/cli'] as const
+export const readsEnvironment = words('main.ts cli operator/main.ts operator/cli')
 
 /** Names that say nothing about what is inside. */
-export const emptyNames = [
-  'utils',
-  'util',
-  'common',
-  'helpers',
-  'helper',
-  'manager',
-  'service',
-  'misc',
-]
+export const emptyNames = words('utils util common helpers helper manager service misc')
 
 /** Files named after a Kubernetes kind that they build. */
 export const namedAfterKinds = ['operator/resources/service.ts']

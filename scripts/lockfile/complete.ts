@@ -32,18 +32,7 @@ export function missingPlatformPackages(packages: LockedPackages): Record<string
   return missing
 }
 
-const systems = [
-  'aix',
-  'android',
-  'darwin',
-  'freebsd',
-  'linux',
-  'netbsd',
-  'openbsd',
-  'openharmony',
-  'sunos',
-  'win32',
-]
+const systems = 'aix android darwin freebsd linux netbsd openbsd openharmony sunos win32'.split(' ')
 const processors: Readonly<Record<string, string>> = {
   amd64: 'x64',
   arm: 'arm',

@@ -8,35 +8,13 @@ import {
 import type { StructuralSchema } from '../../operator/api/crd/structural-schema.ts'
 import { rulesKeyword } from '../../operator/api/field.ts'
 import { needsQuotes } from '../../operator/api/crd/kube-yaml.ts'
+import { fillIn } from '../generate/fill-in.ts'
 
 /** The text of `docs/reference/api.md`. */
 export function render(): string {
-  return [
-    '<!-- Generated from operator/api. Do not edit. -->',
-    '',
-    '# Kubernetes API',
-    '',
-    'Group `rpcrouter.dev`, version `v1alpha1`. Both kinds belong to a namespace, and what they refer to is of the same one.',
-    '`kubectl explain rpcrouter.spec.endpoints` shows the same text in a terminal; `kubectl get rpc` lists both kinds.',
-    '[Conditions](conditions.md) lists what the status can say, `samples/` has whole manifests.',
-    '',
-    ...rules,
-    ...kind(rpcRouterDefinition()),
-    ...kind(upstreamProviderDefinition()),
-  ].join('\n')
+  const kinds = [rpcRouterDefinition(), upstreamProviderDefinition()].flatMap(kind)
+  return fillIn('docs/reference/api.md', { kinds })
 }
-
-const rules = [
-  '## Values',
-  '',
-  '- A **duration** is a number with a unit, or several: `500ms`, `5s`, `1m30s`, `1h`.',
-  '- A **size** is `512Ki`, `10Mi`, `1Gi` or plain bytes in quotes.',
-  '- A **quantity** is one of Kubernetes: `500m`, `256Mi`, `2`.',
-  '- `${NAME}` in a URL or a value of an UpstreamProvider is replaced by one of its `variables`; `$${NAME}` gives that text itself.',
-  '- What must hold between fields is checked by the API server when the object is applied; it is below each table. The',
-  '  rest is checked by the operator and reported in `status.conditions`.',
-  '',
-]
 
 /** In quotes where YAML, as kubectl reads it, has another value without them. */
 function asWritten(word: string): string {

@@ -2,29 +2,20 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { loadCatalog } from '../../proxy/chain/load-catalog.ts'
 import type { Chain } from '../../proxy/chain/types.ts'
+import { fillIn } from '../generate/fill-in.ts'
 import { chainPage } from './chains/chain-page.ts'
 import { tableRow, words } from './chains/table.ts'
 
 /** `docs/reference/chains.md`: the chains of the bundled specs. */
 export async function render(): Promise<string> {
   const chains = await bundledChains()
-  return [
-    '# Chains',
-    '',
-    'Generated from `specs/`; do not edit. How to add a chain: [specs/README.md](../../specs/README.md).',
-    '',
-    'A config names a chain by its `chain-id` or by one of its other names, without regard to case.',
-    'The page of a chain lists its interfaces, its methods, what is cached and what is checked.',
-    '',
-    '| chain-id | also | name | interfaces | block time | allowed lag | final | identified by |',
-    '|---|---|---|---|---|---|---|---|',
-    ...chains.map((chain) => chainRow(chain, twinOf(chain, chains) ?? chain)),
-    '',
-    'Final: blocks from this depth on do not change any more; a tag means the block that a node',
-    'gives when it is asked for that tag. Identified by: what a node must answer before it serves the chain;',
-    'a development chain that answers otherwise needs `skip-verifications: [chain-id]` on its URL.',
-    '',
-  ].join('\n')
+  return fillIn('docs/reference/chains.md', {
+    chains: [
+      '| chain-id | also | name | interfaces | block time | allowed lag | final | identified by |',
+      '|---|---|---|---|---|---|---|---|',
+      ...chains.map((chain) => chainRow(chain, twinOf(chain, chains) ?? chain)),
+    ],
+  })
 }
 
 /** `docs/reference/chains/*.md`: a page for each chain that has methods of its own. */

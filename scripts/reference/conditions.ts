@@ -5,35 +5,17 @@ import {
   rpcRouterConditions,
   upstreamProviderConditions,
 } from '../../operator/api/conditions.ts'
+import { fillIn } from '../generate/fill-in.ts'
 
 /** The text of `docs/reference/conditions.md`. */
 export function render(): string {
-  return [
-    '<!-- Generated from operator/api/conditions.ts. Do not edit. -->',
-    '',
-    '# Conditions',
-    '',
-    'What `status.conditions` says, by kind and type. `observedGeneration` says which generation was judged;',
-    '`lastTransitionTime` changes only when the status does. A condition that is missing means Unknown. Reasons are for programs and',
-    'stay as they are; messages are for humans and may change.',
-    '',
-    '```sh',
-    'kubectl wait --for=condition=Ready rpcrouter/mainnet --timeout=2m',
-    'kubectl get rpcr mainnet -o jsonpath=\'{range .status.conditions[*]}{.type}={.status} {.reason}: {.message}{"\\n"}{end}\'',
-    '```',
-    '',
-    '## RpcRouter',
-    '',
-    ...Object.entries(rpcRouterConditions).flatMap(([type, of]) => condition(type, of)),
-    '## UpstreamProvider',
-    '',
-    '`status.routers[]` has `Accepted` and `Programmed` for each router that selects it.',
-    '',
-    ...Object.entries(upstreamProviderConditions).flatMap(([type, of]) => condition(type, of)),
-  ].join('\n')
+  return fillIn('docs/reference/conditions.md', {
+    router: Object.entries(rpcRouterConditions).flatMap(condition),
+    provider: Object.entries(upstreamProviderConditions).flatMap(condition),
+  })
 }
 
-function condition(type: string, of: ConditionMeaning): readonly string[] {
+function condition([type, of]: readonly [string, ConditionMeaning]): readonly string[] {
   return [
     `### ${type}`,
     '',

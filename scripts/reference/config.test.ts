@@ -2,12 +2,13 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import { parseConfig } from '../../proxy/config/parse.ts'
-import { configExample } from '../generate/config-example.ts'
+import { projectText } from '../law/project-files.ts'
 import { render } from './config.ts'
 
 test('the example of the reference is right', () => {
   const environment = { ALPHA_KEY: 'a', BETA_TOKEN: 'b', BETA_KEY: 'c' }
-  const { problems } = parseConfig(configExample, { environment, flags: {} })
+  const [, example = ''] = /```yaml\n([^]*?)```/.exec(projectText('docs/reference/config.md')) ?? []
+  const { problems } = parseConfig(example, { environment, flags: {} })
   expect(problems.filter(({ severity }) => severity !== 'warning')).toEqual([])
 })
 

@@ -3,72 +3,16 @@
 import { kindKeyword } from '../../proxy/config/fields/field.ts'
 import { annotatedSchema, type JsonSchema } from '../../proxy/config/json-schema.ts'
 import { settingNames, settings } from '../../proxy/config/settings.ts'
-import { configExample } from '../generate/config-example.ts'
+import { fillIn } from '../generate/fill-in.ts'
 
 /** The text of `docs/reference/config.md`. */
 export function render(): string {
   const schema = annotatedSchema()
-  return [
-    '<!-- Generated from proxy/config. Do not edit. -->',
-    '',
-    '# Configuration',
-    '',
-    'One YAML file says what the router serves and where it sends it. A change needs a restart. `router validate` reports all',
-    'problems of a file at once, with their lines; `router schema` prints the JSON Schema, with which editors complete the file.',
-    '',
-    '```yaml',
-    configExample.trimEnd(),
-    '```',
-    '',
-    ...rules,
-    '## Sections',
-    '',
-    ...table(sectionRows(schema)),
-    ...sections(schema, ''),
-    '## Settings of the process',
-    '',
-    'Keys at the top of the file. Each is a flag of the same name too. A flag beats the environment, the environment beats the',
-    'file, the file beats the default. What an endpoint says under `relay` beats them all, for that endpoint.',
-    '',
-    ...table(settingRows(schema)),
-  ].join('\n')
+  return fillIn('docs/reference/config.md', {
+    sections: [...table(sectionRows(schema)), ...sections(schema, '')],
+    settings: table(settingRows(schema)),
+  })
 }
-
-const rules = [
-  '## Values',
-  '',
-  '- A **duration** is a number with a unit, or several: `500ms`, `5s`, `1m30s`, `1h`. A number without a unit is refused.',
-  '- A **size** is `10MiB`, `512KiB`, `10MB` or plain bytes.',
-  '- An **address** is `host:port`. Without a host (`:3360`, `3360`) it means all interfaces. An IPv6 address has brackets, and',
-  '  YAML wants quotes around them: `"[::1]:3360"`.',
-  '- A name or a header value that YAML would read as a number, such as `0123` or `1e3`, is taken as it is written.',
-  '- An unknown key, a repeated key, a YAML tag and a merge key (`<<`) are refused. Anchors and aliases work.',
-  '- Relative paths are relative to the directory in which the router is started.',
-  '',
-  '## Placeholders',
-  '',
-  '`${NAME}` and `$<NAME>` mean the same and may be in any value but those named below, alone or inside a longer text. They are rendered after the',
-  'YAML was read, so a value cannot change the structure of the file. Values come from the environment and, where it has none,',
-  'from the env files. A variable that is not set, or is empty, keeps the router from starting; all of them are named at once.',
-  'A literal `${` is written `$${`, a literal `$<` is written `$$<`.',
-  '',
-  'What came from a placeholder is never printed. So a placeholder cannot be where a value is shown to others: names, group',
-  'labels, chain ids, interfaces, add-ons, verifications, paths of files, spec sources. In an address it can give a port or an',
-  'IP address. A URL is shown as its origin, as it is written in the file, without user, password, path and query.',
-  '',
-  '## Env files',
-  '',
-  'A file that `--env-file` or `env-file` names has a line `NAME=value` for each variable; `export` may come before the name.',
-  'What cannot be read as such keeps the router from starting, and so does a file that is missing.',
-  '',
-  '- A `#` starts a comment at the beginning of a line and after white space. In `NAME=a#b` it belongs to the value.',
-  '- White space around a value is left out.',
-  "- In single quotes everything is literal: `NAME='a # b'`. In double quotes `\\n`, `\\r`, `\\t`, `\\\\` and `\\\"` are known.",
-  '  Both may hold several lines. Placeholders are not rendered.',
-  '- Node has an option of the same name. Where the command is `npx router`, or `node` with a script, Node itself reports a',
-  '  missing file, with exit code 9. After `--` it does not: `npx -- router config.yml --env-file keys.env`.',
-  '',
-] as const
 
 interface Row {
   readonly name: string

@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { type EventMeaning, eventReasons } from '../../operator/api/events.ts'
+import { fillIn } from '../generate/fill-in.ts'
 
 /** The text of `docs/reference/events.md`. */
 export function render(): string {
-  const rows = Object.entries<EventMeaning>(eventReasons)
-  return [
-    '<!-- Generated from operator/api/events.ts. Do not edit. -->',
-    '',
-    '# Events of the operator',
-    '',
-    'What `kubectl describe rpcrouter` and `kubectl events --for rpcrouter/mainnet` show. One event a change; the same again',
-    'becomes a count. Events are gone after an hour; whatever needs action is also in the [conditions](conditions.md).',
-    '',
-    '| Reason | Type | About | Action | When | Runbook |',
-    '|---|---|---|---|---|---|',
-    ...rows.map(([reason, event]) => row(reason, event)),
-  ].join('\n')
+  return fillIn('docs/reference/events.md', {
+    events: [
+      '| Reason | Type | About | Action | When | Runbook |',
+      '|---|---|---|---|---|---|',
+      ...Object.entries(eventReasons).map(([reason, event]) => row(reason, event)),
+    ],
+  })
 }
 
 function row(reason: string, { type, action, of: kinds, when }: EventMeaning): string {

@@ -3,6 +3,7 @@
 import { expect, test } from 'vitest'
 import { directiveHeaders } from '../../proxy/listener/directives.ts'
 import { metadataHeaders } from '../../proxy/listener/headers.ts'
+import { errorKinds } from '../../proxy/relay/errors.ts'
 import { series } from '../../proxy/telemetry/series.ts'
 import { projectText } from '../law/project-files.ts'
 
@@ -16,4 +17,10 @@ test.each([
   const [, section] = projectText(`docs/reference/${page}.md`).split(`\n${heading}\n`)
   const rows = section!.split('\n## ')[0]!.matchAll(/^\| `([^`]+)` +\|/gm)
   expect(new Set(rows.map(([, name]) => name))).toEqual(new Set(names))
+})
+
+test('errors.md shows an error as it is', () => {
+  const [, example = ''] = /```json\n([^]*?)```/.exec(projectText('docs/reference/errors.md')) ?? []
+  const { jsonRpcCode: code, reason } = errorKinds.timeout
+  expect(JSON.parse(example)).toMatchObject({ error: { code, data: { reason } } })
 })

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { clientOf } from '../access.ts'
-import { createDefinition } from '../custom-kind.ts'
 import { eventually } from '../../processes/eventually.ts'
 import { helm, type Kubectl, kubectlFor, printed } from '../kubectl.ts'
 import { accessFor, startCluster, type TestCluster, writeKubeconfig } from '../test-cluster.ts'
@@ -19,7 +18,6 @@ import { freePort } from '../../processes/free-ports.ts'
 const root = join(import.meta.dirname, '../../..')
 const chart = join(root, 'charts/rpc-router')
 const namespace = 'rpc-router-system'
-const { signal } = new AbortController()
 let cluster: TestCluster
 let kubectl: Kubectl
 const run = (...args: string[]) => printed(kubectl(args))
@@ -39,14 +37,17 @@ afterAll(async () => {
 
 describe('what is rendered is accepted, with no unknown field', () => {
   beforeAll(async () => {
-    const client = clientOf(cluster.access)
-    const monitoring = { group: 'monitoring.coreos.com', version: 'v1', namespaced: true }
-    for (const kind of ['ServiceMonitor', 'PrometheusRule']) {
-      const plural = `${kind.toLowerCase()}s`
-      await createDefinition(client, { ...monitoring, kind, plural }, signal)
+    // The kinds of the Prometheus operator, as its Go module has them.
+    const module = join(import.meta.dirname, '../modules/prometheus-operator')
+    const name = 'github.com/prometheus-operator/prometheus-operator'
+    const download = promisify(execFile)('go', ['mod', 'download', '-C', module, '-json', name])
+    const { Dir: dir } = JSON.parse((await download).stdout) as { Dir: string }
+    for (const plural of ['servicemonitors', 'podmonitors', 'prometheusrules']) {
+      const file = `example/prometheus-operator-crd/monitoring.coreos.com_${plural}.yaml`
+      await run('apply', '--server-side', '-f', join(dir, file))
+      await run('wait', '--for=condition=Established', `crd/${plural}.monitoring.coreos.com`)
     }
-    await client.close()
-  })
+  }, 60_000)
   const dryRun = ['apply', '--server-side', '--dry-run=server', '--validate=strict']
 
   test.each(globSync(join(chart, 'ci/*-values.yaml')).map((path) => [basename(path), path]))(

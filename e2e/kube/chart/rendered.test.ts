@@ -11,7 +11,7 @@ import {
 } from '../../../operator/api/crd/definition.ts'
 import { rpcRouterSchema } from '../../../operator/api/rpc-router.ts'
 import { upstreamProviderSchema } from '../../../operator/api/upstream-provider.ts'
-import { parseCommandLine } from '../../../operator/cli/command-line.ts'
+import { imagesOf, parseCommandLine } from '../../../operator/cli/command-line.ts'
 import { rbacManifests } from '../../../operator/rbac/rules.ts'
 import { helm, printed } from '../kubectl.ts'
 
@@ -52,12 +52,14 @@ function expectGolden(path: string, text: string): void {
   expect(text, 'make golden-chart writes the outputs anew').toBe(readFileSync(path, 'utf8'))
 }
 
-/** Definitions as one line each: they have a drift check of their own. */
-function withoutDefinitions(text: string): string {
-  return text.replaceAll(
-    /# Source: rpc-router\/templates\/crds\/(rpcrouter.dev_.*)\n(?:(?!---).*\n)*/g,
-    '# $1 is here\n',
-  )
+/** Definitions and dashboards as one line each: they have a drift check of their own. */
+function withoutGenerated(text: string): string {
+  return text
+    .replaceAll(
+      /# Source: rpc-router\/templates\/crds\/(rpcrouter.dev_.*)\n(?:(?!---).*\n)*/g,
+      '# $1 is here\n',
+    )
+    .replaceAll(/^( {2}\w+\.json: \|\n)(?: {4}.*\n)*/gm, '$1    is here\n')
 }
 
 describe.each(valuesFiles.map((path) => [basename(path, '-values.yaml'), path] as const))(
@@ -70,7 +72,7 @@ describe.each(valuesFiles.map((path) => [basename(path, '-values.yaml'), path] a
     })
 
     test('render to what is written', async () => {
-      const text = withoutDefinitions(await template('--values', path))
+      const text = withoutGenerated(await template('--values', path))
       expectGolden(join(import.meta.dirname, `testdata/${name}.out.yaml`), text)
     })
 
@@ -164,6 +166,7 @@ describe('values', () => {
     const needs: Readonly<Record<string, string>> = {
       'metrics.serviceMonitor': 'metrics.serviceMonitor.enabled=true',
       'metrics.prometheusRule': 'metrics.prometheusRule.enabled=true',
+      'metrics.dashboards': 'metrics.dashboards.enabled=true',
     }
     const instead: Readonly<Record<string, unknown>> = {
       namespaces: ['team-a'],
@@ -276,6 +279,8 @@ describe('the kinds', () => {
     for (const { metadata } of found)
       expect(metadata.annotations).toMatchObject({
         'helm.sh/resource-policy': 'keep',
+        'argocd.argoproj.io/sync-options': 'Prune=false,Delete=false',
+        'kustomize.toolkit.fluxcd.io/prune': 'disabled',
         'rpcrouter.dev/version': packageJson.version,
       })
   })
@@ -286,6 +291,17 @@ describe('the kinds', () => {
     expect(gone).toHaveLength(2)
     expect(definitions(await render('--set', 'crds.enabled=false'))).toEqual([])
   })
+})
+
+test('each dashboard has a ConfigMap, as Grafana imports it', async () => {
+  const on = ['--set', 'crds.enabled=false,metrics.dashboards.enabled=true']
+  const maps = (await render(...on)).filter(({ kind }) => kind === 'ConfigMap')
+  expect(maps).toHaveLength(4)
+  for (const { metadata, data } of maps) {
+    const [name = ''] = Object.keys(data as object)
+    expect(metadata.name).toBe(`rpc-router-operator-dashboard-${basename(name, '.json')}`)
+    expect(data[name]).toBe(read(`files/dashboards/${name}`))
+  }
 })
 
 describe('Chart.yaml', () => {
@@ -301,6 +317,7 @@ describe('Chart.yaml', () => {
     expect(part('images').map(({ image }) => image)).toEqual([
       `rpc-router-operator:${version}`,
       `rpc-router:${version}`,
+      imagesOf(parseCommandLine([]).values, version).redis,
     ])
   })
 

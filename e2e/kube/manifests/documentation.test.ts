@@ -13,7 +13,8 @@ const manifests = projectFiles()
   .flatMap((path) =>
     [...projectText(path).matchAll(/^```yaml\n([\s\S]*?)^```$/gm)]
       .map(([, text = '']) => text)
-      .filter((text) => text.includes('apiVersion: rpcrouter.dev/'))
+      // Manifests, but for those of kinds that other programs bring.
+      .filter((text) => /^apiVersion: (?!argoproj|keda|\w+\.toolkit)/m.test(text))
       .map((text) => [path, text] as const),
   )
 

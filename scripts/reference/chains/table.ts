@@ -9,3 +9,17 @@ export function tableRow(cells: readonly string[]): string {
 export function words(all: Iterable<string>): string {
   return [...all].map((word) => `\`${word}\``).join(', ')
 }
+
+/** Metric families, as programs have them in their tables. */
+export function seriesTable(
+  all: readonly { name: string; type: string; labels: readonly string[]; help: string }[],
+): string[] {
+  const code = (text: string) => `\`${text}\``
+  return [
+    tableRow(['Series', 'Type', 'Labels', 'Meaning']),
+    tableRow(['---', '---', '---', '---']),
+    ...all.map(({ name, type, labels, help }) =>
+      tableRow([code(name), type, labels.map(code).join(' '), help]),
+    ),
+  ]
+}

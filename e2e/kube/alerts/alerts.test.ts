@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { parse, stringify } from 'yaml'
+import { printed, run } from '../kubectl.ts'
+import { cases } from './cases.fixture.ts'
+
+/*
+ * The alerts in Prometheus' own engine: each comes when it should, not a step before, says what it should, and stays away where
+ * all is well.
+ */
+
+interface Rule {
+  readonly alert: string
+  readonly expr: string
+  readonly for?: string
+  readonly labels: Readonly<Record<string, string>>
+  readonly annotations: Readonly<Record<string, string>>
+}
+
+const root = join(import.meta.dirname, '../../..')
+const files = ['', '-operator'].map((suffix) =>
+  join(root, `examples/prometheus-rules${suffix}.yml`),
+)
+const rules = files.flatMap((path) => {
+  const { groups } = parse(readFileSync(path, 'utf8')) as { groups: { rules: Rule[] }[] }
+  return groups.flatMap((group) => group.rules)
+})
+
+function aside(name: string, text: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'alerts-'))
+  onTestFinished(() => {
+    rmSync(folder, { recursive: true })
+  })
+  writeFileSync(join(folder, name), text)
+  return join(folder, name)
+}
+
+/** Series in the notation of promtool: a name with labels, then a value for each minute. */
+const inputs = (lines: readonly string[]) =>
+  lines.map((line) => {
+    const [, series = '', values = ''] = /^(.*[\w}]) ([^}]+)$/.exec(line) ?? []
+    return { series, values }
+  })
+
+test('the rules are such as Prometheus takes, and its linter has nothing to say', async () => {
+  const check = ['check', 'rules', '--lint=all', '--lint-fatal', ...files]
+  expect(await run('promtool', check)).toMatchObject({ code: 0, stderr: '' })
+})
+
+test('the example has a config that Prometheus takes, with these rules', async () => {
+  const example = readFileSync(join(root, 'examples/observability/prometheus.yml'), 'utf8')
+  const path = aside('prometheus.yml', example)
+  copyFileSync(files[0]!, join(path, '../prometheus-rules.yml'))
+  const stdout = await printed(run('promtool', ['check', 'config', path]))
+  expect(stdout).toContain('1 rule files found')
+})
+
+test('each alert has a case, and each case an alert', () => {
+  expect(Object.keys(cases).toSorted()).toEqual(rules.map(({ alert }) => alert).toSorted())
+})
+
+test.each(Object.entries(cases))('%s', async (alert, { broken, well, at, labels, says }) => {
+  const { annotations, labels: ofRule } = rules.find((rule) => rule.alert === alert)!
+  const described = annotations['description']?.replaceAll(
+    /\{\{ \$labels\.(\w+) \}\}/g,
+    (_, label: string) => labels[label] ?? '',
+  )
+  const fires = {
+    exp_labels: { ...ofRule, ...labels },
+    exp_annotations: { ...annotations, summary: says, description: described },
+  }
+  const expected = (minute: number, exp_alerts: readonly object[]) => ({
+    eval_time: `${minute}m`,
+    alertname: alert,
+    exp_alerts,
+  })
+  const interval = '1m'
+  const tests = [
+    {
+      interval,
+      input_series: inputs(broken),
+      alert_rule_test: [expected(at - 1, []), expected(at, [fires])],
+    },
+    { interval, input_series: inputs(well), alert_rule_test: [expected(at * 2, [])] },
+  ]
+  const path = aside('test.yml', stringify({ rule_files: files, tests }))
+  const { code, stdout, stderr } = await run('promtool', ['test', 'rules', path])
+  expect(`${stdout}${stderr}`).toContain('SUCCESS')
+  expect(code).toBe(0)
+})
+
+test('what the dashboards ask is PromQL', async () => {
+  const dashboards = ['fleet', 'chain', 'upstream', 'operator'].map((name) =>
+    readFileSync(join(root, `charts/rpc-router/files/dashboards/${name}.json`), 'utf8'),
+  )
+  const asked = dashboards.flatMap((text) =>
+    (JSON.parse(text) as { panels: { targets?: { expr: string }[] }[] }).panels.flatMap(
+      ({ targets = [] }) => targets.map(({ expr }) => expr),
+    ),
+  )
+  const recorded = asked.map((expr, index) => ({
+    record: `panel:${index}`,
+    expr: expr.replaceAll('$__rate_interval', '5m'),
+  }))
+  const path = aside('panels.yml', stringify({ groups: [{ name: 'panels', rules: recorded }] }))
+  await expect(printed(run('promtool', ['check', 'rules', path]))).resolves.toContain(
+    `${asked.length} rules found`,
+  )
+})
