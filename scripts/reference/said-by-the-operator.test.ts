@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import { rpcRouterConditions, upstreamProviderConditions } from '../../operator/api/conditions.ts'
+import { eventReasons } from '../../operator/api/events.ts'
 import { projectText } from '../law/project-files.ts'
 
 const page = projectText('docs/reference/conditions.md')
@@ -29,3 +30,15 @@ test.each([
     }
   },
 )
+
+test('events.md has each event: its type, its kinds, its action, when it comes, and the runbook of a warning', () => {
+  const rows = projectText('docs/reference/events.md').matchAll(
+    /^\| `(\w+)` +\| (\w+) +\| ([^|]+?) +\| (\w+) +\| \S[^|]*\| ([^|]*?) *\|$/gm,
+  )
+  const expected = Object.entries(eventReasons).map(([reason, { type, of: kinds, action }]) => {
+    const page = reason.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase()
+    const link = type === 'Warning' ? `[What to do](../runbooks/${page}.md)` : ''
+    return [reason, type, kinds.map((kind) => `\`${kind}\``).join(', '), action, link]
+  })
+  expect([...rows].map((row) => row.slice(1))).toEqual(expected)
+})
