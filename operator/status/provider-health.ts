@@ -15,17 +15,20 @@ export type Looks = readonly FleetView[] | null
 type Reason = UpstreamProviderReason<'Healthy'>
 
 /** By the states that upstreams have in a router: the reason, and what it means. */
-const reasons: Readonly<Record<string, readonly [reason: Reason, text: string]>> = {
-  eligible: ['Serving', 'Its node answers, and calls go to it'],
-  lagging: ['Lagging', 'It is behind the chain: calls about the newest blocks go elsewhere'],
-  'held-off': ['HeldOff', 'Each of its URLs is in cooldown: it limits the rate or is unavailable'],
-  disabled: ['Disabled', 'It failed too often in a row: calls go elsewhere until it answers again'],
-  rejected: [
-    'Rejected',
-    'None of its URLs passes its verifications: the log of the pods says which',
+const reasons: ReadonlyMap<string, readonly [reason: Reason, text: string]> = new Map([
+  ['eligible', ['Serving', 'Its node answers, and calls go to it']],
+  ['lagging', ['Lagging', 'It is behind the chain: calls about the newest blocks go elsewhere']],
+  [
+    'held-off',
+    ['HeldOff', 'Each of its URLs is in cooldown: it limits the rate or is unavailable'],
   ],
-  unverified: ['Unverified', 'None of its URLs has been verified yet: mostly it cannot be reached'],
-}
+  ['disabled', ['Disabled', 'It failed too often in a row: calls go elsewhere until it answers']],
+  [
+    'rejected',
+    ['Rejected', 'None of its URLs passes its verifications: the log of a pod says why'],
+  ],
+  ['unverified', ['Unverified', 'None of its URLs was verified yet: mostly it cannot be reached']],
+])
 
 /** With these no call can be answered, now and for the time being. */
 const unusable: readonly string[] = ['Disabled', 'Rejected', 'Unverified'] satisfies Reason[]
@@ -73,8 +76,11 @@ function unobserved(why: string): Finding {
 
 /** What one look shows. Looks agree when they have the same key: the reason, or the message where the reason is not all. */
 function verdict({ pods, silent: [silent] }: FleetView, upstream: UpstreamIdentity) {
-  const seen = pods.flatMap(({ upstreams }) => findIn(upstreams, upstream) ?? [])
-  const [first, ...others] = Map.groupBy(seen, ({ state }) => reasons[state])
+  // A state that only later routers know does not count.
+  const seen = pods
+    .flatMap(({ upstreams }) => findIn(upstreams, upstream) ?? [])
+    .filter(({ state }) => reasons.has(state))
+  const [first, ...others] = Map.groupBy(seen, ({ state }) => reasons.get(state))
   if (first?.[0] === undefined) {
     const silence = silent
       ? `no pod answers at :${metricsPort}${statusPath}: ${silent.problem}`
