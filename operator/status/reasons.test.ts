@@ -4,11 +4,7 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Condition } from '../api/status.ts'
-import {
-  type ConditionMeaning,
-  rpcRouterConditions,
-  upstreamProviderConditions,
-} from '../api/conditions.ts'
+import { rpcRouterConditions, upstreamProviderConditions } from '../api/conditions.ts'
 import { pausedAnnotation } from '../api/group.ts'
 import type { Deployment } from '../resources/kinds.ts'
 import { readScenario, translateScenario } from '../testing/scenario.ts'
@@ -49,6 +45,19 @@ function ofRouter(name: string, observed: Partial<RouterObservation> = {}): Situ
   return { kind: 'RpcRouter', conditions }
 }
 
+const upstream = { chain: 'ETH1', interface: 'jsonrpc', name: 'a' }
+
+/** Pods that have it in these states, as two looks found them. */
+function looksAt(...states: readonly string[]): Pick<RouterResult, 'looks'> {
+  const pods = states.map((state) => ({
+    pod: 'p',
+    configSha256: '',
+    upstreams: [{ ...upstream, state, since: now }],
+  }))
+  const look = { pods, silent: [] }
+  return { looks: [look, look] }
+}
+
 /** The statuses of each provider of a golden file, before and after the report of its router. */
 function ofProviders(name: string, said: Partial<RouterResult> = {}): readonly Situation[] {
   const { scenario, translation } = golden(name)
@@ -56,8 +65,8 @@ function ofProviders(name: string, said: Partial<RouterResult> = {}): readonly S
     const provider = scenario.providers.find(({ metadata }) => metadata.name === wanted)
     if (provider === undefined) return []
     const fate = isUsed ? ('used' as const) : ('left-out' as const)
-    const result = { router: 'mainnet', refusals, fate, ...said }
-    const about = { provider, refusals: [], dangling, now }
+    const result = { router: 'mainnet', refusals, fate, looks: null, ...said }
+    const about = { provider, upstream, refusals: [], dangling, now }
     const status = providerStatus({ ...about, routers: [result] })
     return [status, ...(status.routers ?? []), providerStatus({ ...about, routers: [] })].map(
       ({ conditions = [] }): Situation => ({ kind: 'UpstreamProvider', conditions }),
@@ -133,6 +142,10 @@ const situations: readonly Situation[] = [
   ofRouter('minimal', { applied: applied('refused') }),
   paused(),
   ...ofProviders('minimal', { fate: 'left-out' }),
+  ...[
+    ...[['eligible'], ['lagging'], ['held-off'], ['disabled'], ['rejected'], ['unverified']],
+    ['eligible', 'disabled'],
+  ].flatMap((states) => ofProviders('minimal', looksAt(...states))),
   ...invalid(),
 ]
 
@@ -162,8 +175,8 @@ describe.each([
   ['RpcRouter', rpcRouterConditions],
   ['UpstreamProvider', upstreamProviderConditions],
 ])('%s', (kind, table) => {
-  const reasons = Object.entries<ConditionMeaning>(table).flatMap(([type, meaning]) =>
-    Object.entries(meaning.reasons).map(([reason, { status }]) => [type, reason, status] as const),
+  const reasons = Object.entries(table).flatMap(([type, statuses]) =>
+    Object.entries(statuses).map(([reason, status]) => [type, reason, status] as const),
   )
 
   test.each(reasons)('%s: something leads to %s, which is %s', (type, reason, status) => {

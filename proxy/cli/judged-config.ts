@@ -5,6 +5,7 @@ import { type ParsedConfig, envFilesOf, parseConfig } from '../config/parse.ts'
 import type { RouterConfig } from '../config/types.ts'
 import { orderProblems, type Problem, problemAt, whyUnreadable } from '../config/problem.ts'
 import { createRedactor } from '../upstream/secrets/mask.ts'
+import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { type EnvFile, layerEnvironment } from '../config/env-file.ts'
@@ -21,7 +22,7 @@ interface Findings {
 export type CheckReferences = (parsed: ParsedConfig) => Promise<Findings>
 
 /** A config with all that is wrong with it. */
-export interface JudgedConfig extends Findings {
+export interface JudgedConfig extends Findings, Pick<LoadedConfig, 'sha256'> {
   /** Null when a problem is an error. */
   readonly config: RouterConfig | null
   /** Takes every value out of a text that must not be printed. */
@@ -38,7 +39,11 @@ export async function judgeConfig(
   const problems = orderProblems([...parsed.problems, ...others])
   const valid = problems.every(({ severity }) => severity !== 'error')
   const config = valid ? parsed.config : null
-  return { config, problems, catalog, redact: createRedactor(parsed.hidden()) }
+  return {
+    ...{ config, problems, catalog },
+    sha256: parsed.sha256,
+    redact: createRedactor(parsed.hidden()),
+  }
 }
 
 /**
@@ -81,11 +86,21 @@ export interface ConfigRequest {
   readonly environment: Readonly<Record<string, string | undefined>>
 }
 
+interface LoadedConfig extends ParsedConfig {
+  /** Of the text of the file, hexadecimal; of no text where it cannot be read. */
+  readonly sha256: string
+}
+
 /** Reads a config file with the env files that it or a flag names, and parses it. Never throws. */
-export async function loadConfig(request: ConfigRequest): Promise<ParsedConfig> {
-  const { configPath, flags, environment } = request
-  const file = await readTextFile(configPath)
+export async function loadConfig(request: ConfigRequest): Promise<LoadedConfig> {
+  const file = await readTextFile(request.configPath)
+  const sha256 = createHash('sha256').update('text' in file ? file.text : '')
+  return { ...(await parseFile(file, request)), sha256: sha256.digest('hex') }
+}
+
+async function parseFile(file: FileText, request: ConfigRequest): Promise<ParsedConfig> {
   if ('problem' in file) return parseConfig([file.problem], request)
+  const { flags, environment } = request
   const envFiles: EnvFile[] = []
   const problems: Problem[] = []
   for (const path of envFilesOf(file.text, flags)) {

@@ -17,6 +17,8 @@ import { createCache, createSessions, type SharingParts } from './stores.ts'
 export interface RouterParts extends SharingParts {
   readonly catalog: ChainCatalog
   readonly version: string
+  /** Of the text of the config. */
+  readonly sha256: string
 }
 
 /** A whole router: a pool per chain and interface, a listener per endpoint, and the admin server. */
@@ -45,6 +47,7 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
   const log = createEventLog({ logger, clock })
   const observers = combineObservers([metrics, log])
   const health = new Health(clock)
+  health.configServed(parts.sha256)
   let draining = false
   const shared = createSessions(config, { ...parts, metrics, asked })
   const { sessions, keys } = shared

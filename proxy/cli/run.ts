@@ -23,7 +23,8 @@ export interface RunRequest extends Omit<ConfigRequest, 'environment'> {
 export async function run(request: RunRequest, io: CommandIo): Promise<number> {
   const { configPath, version } = request
   const asked = { ...request, environment: io.environment }
-  const { config, problems, catalog, redact } = await judgeConfig(asked, checkReferences)
+  const judged = await judgeConfig(asked, checkReferences)
+  const { config, problems, catalog, sha256, redact } = judged
   if (config === null || catalog === null) {
     for (const problem of problems) io.stderr.write(`${redact(problemLine(configPath, problem))}\n`)
     return exitCodes.invalid
@@ -33,7 +34,7 @@ export async function run(request: RunRequest, io: CommandIo): Promise<number> {
     logger.warn(`config: ${message}`, { path, line, hint })
   const clock = systemClock
   const stores = await loadStores(config)
-  const parts = { catalog, logger, clock, random: systemRandom, version, stores }
+  const parts = { catalog, logger, clock, random: systemRandom, version, sha256, stores }
   const router = createRouter(config, parts)
   const stopSignal = onceStopped(logger)
   // The clock's timers and idle connections hold no process: it would end in the middle of a stop.

@@ -84,6 +84,20 @@ test('the health paths follow the upstreams and the drain', async () => {
   expect([overall.status, ready.status, live.status]).toEqual([503, 503, 200])
 })
 
+test('the status is JSON; where there is none, there is no such page', async () => {
+  const { url, health } = await start()
+  health.configServed('ab12')
+  const page = await get(`${url}/status`)
+  expect([page.status, page.type]).toEqual([200, 'application/json; charset=utf-8'])
+  expect(JSON.parse(page.body)).toMatchObject({
+    config: { sha256: 'ab12' },
+    upstreams: [{ chain: 'ETH1', interface: 'jsonrpc', name: 'node-a', state: 'unverified' }],
+  })
+  const answer = () => ({ status: 200, body: '' }) as const
+  const bare = await start({ health: { readiness: answer, overall: answer } })
+  expect((await get(`${bare.url}/status`)).status).toBe(404)
+})
+
 test.each([
   ['GET', '/', 404],
   ['GET', '/metricsx', 404],

@@ -20,7 +20,8 @@ export interface AdminServer {
 export interface AdminServerOptions {
   readonly address: Address
   readonly metrics: Pick<Metrics, 'scrape' | 'contentType'>
-  readonly health: Pick<Health, 'readiness' | 'overall'>
+  /** Without a status, that page is not served. */
+  readonly health: Pick<Health, 'readiness' | 'overall'> & Partial<Pick<Health, 'status'>>
   readonly logger: Logger
   readonly limits?: typeof adminLimits
 }
@@ -92,6 +93,9 @@ async function makeServer({
     '/metrics/overall-health': (reply) => answered(reply, health.overall()),
     '/livez': (reply) => answered(reply, { status: 200, body: 'live\n' }),
     '/readyz': (reply) => answered(reply, health.readiness()),
+    ...(health.status && {
+      '/status': (reply) => reply.type('application/json').send(health.status?.()),
+    }),
   }
   server.addHook('onRequest', async (request, reply) => {
     reply.header('cache-control', 'no-store')

@@ -147,3 +147,32 @@ test('ready without delay once every listener had an answer, though not at the s
   pools.btc = pool('eligible')
   expect(health.readiness().status).toBe(200)
 })
+
+test('the status says what serves, and since when each upstream has been in its state', async () => {
+  const clock = new VirtualClock()
+  const health = new Health(clock)
+  const at = () => new Date(clock.wallMs()).toISOString()
+  const started = at()
+  health.configServed('ab12')
+  let eth = pool('eligible', 'eligible')
+  health.register('ETH1 jsonrpc', () => ({ ...eth, tip: 100 }))
+  const upstream = { chain: 'ETH1', interface: 'jsonrpc', tier: 'primary', tip: 100 }
+  const a = { ...upstream, name: 'node-0', state: 'eligible', since: started }
+  const page = () => JSON.parse(health.status()) as { upstreams: { lagBlocks: number | null }[] }
+  expect(page()).toMatchObject({
+    config: { sha256: 'ab12', since: started },
+    upstreams: [a, { ...a, name: 'node-1' }],
+  })
+  await clock.advance(60_000)
+  eth = pool('eligible', 'disabled')
+  const fellOut = at()
+  health.readiness()
+  await clock.advance(60_000)
+  health.configServed('cd34')
+  expect(page()).toMatchObject({
+    config: { sha256: 'cd34', since: at() },
+    upstreams: [a, { ...a, name: 'node-1', state: 'disabled', since: fellOut }],
+  })
+  eth = pool('eligible', 'eligible')
+  expect(page()).toMatchObject({ upstreams: [a, { ...a, name: 'node-1', since: at() }] })
+})
