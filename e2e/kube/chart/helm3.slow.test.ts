@@ -52,7 +52,7 @@ test('it refuses values that do not exist', async () => {
   expect(stderr).toMatch(/metrics.*nosuchvalue.*not allowed/s)
 })
 
-test('it installs the chart, upgrades it and takes it away, and Helm 4 takes over', async () => {
+test('it installs the chart, upgrades it and takes it away, and Helm 4 takes over and goes back', async () => {
   const place = ['--namespace', namespace]
   const run = (...args: string[]) => printed(helm3([...args, ...place], cluster.kubeconfig))
   const kubectl = kubectlFor(cluster.kubeconfig, namespace)
@@ -61,9 +61,12 @@ test('it installs the chart, upgrades it and takes it away, and Helm 4 takes ove
   await run('upgrade', 'rpc-router', chart, '--set', 'replicas=3')
   const replicas = ['get', 'deployment', 'rpc-router-operator', '-o', 'jsonpath={.spec.replicas}']
   expect(await printed(kubectl(replicas))).toBe('3')
-  const four = ['upgrade', 'rpc-router', chart, ...place, '--set', 'replicas=2']
-  await printed(helm(four, cluster.kubeconfig))
+  const four = (...args: string[]) => printed(helm([...args, ...place], cluster.kubeconfig))
+  const reset = ['--reset-then-reuse-values', '--set', 'replicas=2']
+  await four('upgrade', 'rpc-router', chart, ...reset)
   expect(await printed(kubectl(replicas))).toBe('2')
+  await four('rollback', 'rpc-router')
+  expect(await printed(kubectl(replicas))).toBe('3')
   await run('uninstall', 'rpc-router')
   expect(await printed(kubectl(['get', 'deployments', '-o', 'name']))).toBe('')
   const kinds = await printed(kubectl(['get', 'crds', '-o', 'name']))
