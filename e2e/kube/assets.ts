@@ -18,8 +18,10 @@ const packages = {
 } as const
 export type Program = keyof typeof packages
 
-/** The programs of a Kubernetes API without machines, and those that ask it or judge what is for it. Helm 3 is for slow tests alone. */
-export const programs = (Object.keys(packages) as Program[]).filter((name) => name !== 'helm3')
+/** Minutes to build, for slow tests alone. */
+const slow: readonly Program[] = ['helm3', 'promtool']
+/** The programs of a Kubernetes API without machines, and those that ask it. */
+export const programs = (Object.keys(packages) as Program[]).filter((name) => !slow.includes(name))
 export type Assets = Readonly<Record<Program, string>>
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -142,5 +144,5 @@ async function runGo(args: readonly string[], env: NodeJS.ProcessEnv): Promise<v
 
 const withoutGo = `The tests of the operator need a real Kubernetes API server, and there is neither one nor Go to build it. Either
 - install Go (https://go.dev/dl) and try again: the programs are built once and kept, or
-- set KUBEBUILDER_ASSETS to a folder with etcd, kube-apiserver, kube-controller-manager, kubectl, helm and promtool.
+- set KUBEBUILDER_ASSETS to a folder with etcd, kube-apiserver, kube-controller-manager, kubectl and helm.
 Everything else is tested by: make test-unit`

@@ -3,8 +3,9 @@
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { parse, stringify } from 'yaml'
+import { ensureAssets } from '../assets.ts'
 import { printed, run } from '../kubectl.ts'
 import { cases } from './cases.fixture.ts'
 
@@ -29,6 +30,8 @@ const rules = files.flatMap((path) => {
   const { groups } = parse(readFileSync(path, 'utf8')) as { groups: { rules: Rule[] }[] }
   return groups.flatMap((group) => group.rules)
 })
+
+beforeAll(() => ensureAssets(process.env, ['promtool']).then(() => {}), 480_000)
 
 function aside(name: string, text: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'alerts-'))
