@@ -76,14 +76,14 @@ test('variables come from env files, by flag or by file, and from the environmen
   await writeFile(a, 'KEY=from-a\nSR_LOG_LEVEL=debug\n')
   await writeFile(b, 'KEY=from-b\n')
   const urlWith = async (flags: Record<string, string[]>, environment: Record<string, string>) => {
-    const parsed = await loadConfig({ configPath, flags, environment })
+    const { parsed } = await loadConfig({ configPath, flags, environment })
     return parsed.config?.upstreams[0]?.nodeUrls[0]?.url.reveal()
   }
   expect(await urlWith({}, {})).toBe('http://x/from-a')
   expect(await urlWith({ 'env-file': [b] }, {})).toBe('http://x/from-b')
   expect(await urlWith({ 'env-file': [a, b] }, {})).toBe('http://x/from-b')
   expect(await urlWith({}, { KEY: 'from-outside' })).toBe('http://x/from-outside')
-  expect((await loadConfig({ configPath, flags: {}, environment: {} })).config?.logLevel).toBe(
+  expect((await loadConfig({ configPath, flags: {}, environment: {} })).parsed.config?.logLevel).toBe(
     'debug',
   )
 })
@@ -91,7 +91,8 @@ test('variables come from env files, by flag or by file, and from the environmen
 test('an env file that cannot be read is the only problem reported', async () => {
   const configPath = join(folder, 'config2.yml')
   await writeFile(configPath, config('env-file: /nowhere/keys.env\n'))
-  const { problems } = await loadConfig({ configPath, flags: {}, environment: {} })
+  const { parsed } = await loadConfig({ configPath, flags: {}, environment: {} })
+  const { problems } = parsed
   expect(problems.map(({ path, message }) => `${path}: ${message}`)).toEqual([
     'env-file: the env file /nowhere/keys.env cannot be read: there is no such file',
   ])

@@ -5,6 +5,7 @@ import { type ParsedConfig, envFilesOf, parseConfig } from '../config/parse.ts'
 import type { RouterConfig } from '../config/types.ts'
 import { orderProblems, type Problem, problemAt, whyUnreadable } from '../config/problem.ts'
 import { createRedactor } from '../upstream/secrets/mask.ts'
+import { hash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { type EnvFile, layerEnvironment } from '../config/env-file.ts'
@@ -20,8 +21,17 @@ interface Findings {
 /** Finds what is wrong beyond the file: with the chains, interfaces and files that it refers to. */
 export type CheckReferences = (parsed: ParsedConfig) => Promise<Findings>
 
+/** A config file with what it depends on, as they were read. */
+export interface LoadedConfig {
+  readonly parsed: ParsedConfig
+  /** Of the file's text; null when it could not be read. */
+  readonly sha256: string | null
+  /** The file and those that it names. */
+  readonly files: readonly string[]
+}
+
 /** A config with all that is wrong with it. */
-export interface JudgedConfig extends Findings {
+export interface JudgedConfig extends Findings, LoadedConfig {
   /** Null when a problem is an error. */
   readonly config: RouterConfig | null
   /** Takes every value out of a text that must not be printed. */
@@ -33,12 +43,13 @@ export async function judgeConfig(
   request: ConfigRequest,
   checkReferences: CheckReferences,
 ): Promise<JudgedConfig> {
-  const parsed = await loadConfig(request)
+  const loaded = await loadConfig(request)
+  const { parsed } = loaded
   const { problems: others, catalog } = await checkReferences(parsed)
   const problems = orderProblems([...parsed.problems, ...others])
   const valid = problems.every(({ severity }) => severity !== 'error')
   const config = valid ? parsed.config : null
-  return { config, problems, catalog, redact: createRedactor(parsed.hidden()) }
+  return { ...loaded, config, problems, catalog, redact: createRedactor(parsed.hidden()) }
 }
 
 /**
@@ -82,13 +93,16 @@ export interface ConfigRequest {
 }
 
 /** Reads a config file with the env files that it or a flag names, and parses it. Never throws. */
-export async function loadConfig(request: ConfigRequest): Promise<ParsedConfig> {
+export async function loadConfig(request: ConfigRequest): Promise<LoadedConfig> {
   const { configPath, flags, environment } = request
   const file = await readTextFile(configPath)
-  if ('problem' in file) return parseConfig([file.problem], request)
+  if ('problem' in file)
+    return { parsed: parseConfig([file.problem], request), sha256: null, files: [configPath] }
+  const sha256 = hash('sha256', file.text)
   const envFiles: EnvFile[] = []
   const problems: Problem[] = []
-  for (const path of envFilesOf(file.text, flags)) {
+  const envPaths = envFilesOf(file.text, flags)
+  for (const path of envPaths) {
     const envFile = await readTextFile(path, `the env file ${path}`)
     if ('text' in envFile) envFiles.push({ name: path, text: envFile.text })
     else problems.push({ ...envFile.problem, path: 'env-file' })
@@ -96,8 +110,19 @@ export async function loadConfig(request: ConfigRequest): Promise<ParsedConfig> 
   const layered = layerEnvironment(environment, envFiles)
   problems.push(...layered.problems)
   // Without an env file its variables would be reported as missing too, one by one.
-  if (problems.length > 0) return parseConfig(problems, request)
-  return parseConfig(file.text, { environment: layered.environment, flags })
+  const source = problems.length > 0 ? problems : file.text
+  const parsed = parseConfig(source, { environment: layered.environment, flags })
+  return { parsed, sha256, files: [configPath, ...envPaths, ...tlsFilesOf(parsed)] }
+}
+
+/** The PEM files that upstreams name. */
+function tlsFilesOf({ entries }: ParsedConfig): readonly string[] {
+  const sections = entries.upstreams.flatMap(({ urls }) =>
+    urls.map(({ entry }) => entry['auth-config']?.tls),
+  )
+  return sections
+    .flatMap((tls) => [tls?.['ca-file'], tls?.['cert-file'], tls?.['key-file']])
+    .filter((path) => path !== undefined)
 }
 
 /** Reads a text file of at most `mostFileBytes`. Never throws, and does not wait for pipes or devices. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { ConfigState } from './config-state.ts'
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
@@ -16,6 +17,8 @@ import { ByteBudget } from '../bytes/byte-budget.ts'
 import { createMetrics } from './metrics.ts'
 import { readMetricsPage } from './metrics-page.fixture.ts'
 
+const config = new ConfigState({ wallMs: () => 1_000 }, { sha256: 'abc' })
+
 const servers: AdminServer[] = []
 afterEach(async () => {
   for (const server of servers.splice(0)) await server.close()
@@ -24,7 +27,7 @@ afterEach(async () => {
 async function start(more: Partial<AdminServerOptions> = {}) {
   const clock = new VirtualClock()
   const lines: string[] = []
-  const health = new Health(clock)
+  const health = new Health(clock, { line: 'config abc' })
   let state: 'unverified' | 'eligible' = 'unverified'
   health.register('ETH1 jsonrpc', () => ({
     tip: null,
@@ -32,7 +35,7 @@ async function start(more: Partial<AdminServerOptions> = {}) {
   }))
   const server = createAdminServer({
     address: { host: '127.0.0.1', port: 0 },
-    metrics: createMetrics({ version: '1.2.3', budget: new ByteBudget(1e9) }),
+    metrics: createMetrics({ version: '1.2.3', budget: new ByteBudget(1e9), config }),
     health,
     logger: createLogger({
       level: 'info',
@@ -202,8 +205,8 @@ test('close ends kept-alive connections, can be repeated, and needs no start', a
   await expect(fetch(`${url}/livez`)).rejects.toThrow()
   const never = createAdminServer({
     address: { host: '127.0.0.1', port: 0 },
-    metrics: createMetrics({ version: '1', budget: new ByteBudget(1e9) }),
-    health: new Health(new VirtualClock()),
+    metrics: createMetrics({ version: '1', budget: new ByteBudget(1e9), config }),
+    health: new Health(new VirtualClock(), { line: 'config abc' }),
     logger: createLogger({ level: 'info', format: 'json', redact: (line) => line }),
   })
   await never.close()

@@ -15,7 +15,7 @@ function pool(...states: UpstreamState[]): PoolSnapshot {
 /** Listeners of which `answered` had an upstream once; the states are all their upstreams' now. */
 async function healthOf(answered: UpstreamState[], never: UpstreamState[], isGraceOver: boolean) {
   const clock = new VirtualClock()
-  const health = new Health(clock)
+  const health = new Health(clock, { line: 'config abc' })
   let isBefore = true
   for (const [at, state] of answered.entries())
     health.register(`UP${at} jsonrpc`, () => pool(isBefore ? 'eligible' : state))
@@ -98,7 +98,7 @@ test.each(rules)('$name', async ({ answered, never, graceOver, draining, ready, 
 
 test('the body says which listener is dark, and why', async () => {
   const clock = new VirtualClock()
-  const health = new Health(clock)
+  const health = new Health(clock, { line: 'config abc' })
   health.register('ETH1 jsonrpc', () => pool('eligible', 'lagging', 'disabled'))
   health.register('BTC jsonrpc', () => pool('unverified', 'rejected'))
   expect(health.readiness().body).toBe(
@@ -117,7 +117,7 @@ test('the body says which listener is dark, and why', async () => {
 
 test('from start to stop: dark, one up, grace over, all down, draining', async () => {
   const clock = new VirtualClock()
-  const health = new Health(clock)
+  const health = new Health(clock, { line: 'config abc' })
   const pools = { eth: pool('unverified'), btc: pool('unverified') }
   health.register('ETH1 jsonrpc', () => pools.eth)
   health.register('BTC jsonrpc', () => pools.btc)
@@ -138,7 +138,7 @@ test('from start to stop: dark, one up, grace over, all down, draining', async (
 })
 
 test('ready without delay once every listener had an answer, though not at the same time', () => {
-  const health = new Health(new VirtualClock())
+  const health = new Health(new VirtualClock(), { line: 'config abc' })
   const pools = { eth: pool('eligible'), btc: pool('unverified') }
   health.register('ETH1 jsonrpc', () => pools.eth)
   health.register('BTC jsonrpc', () => pools.btc)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from '../clock/clock.ts'
+import type { ConfigState } from './config-state.ts'
 import { isServing, type PoolSnapshot } from '../upstream/observer.ts'
 
 /** How long listeners without any upstream hold up readiness. */
@@ -23,12 +24,14 @@ interface Listener {
 /** Follows the listeners from start to stop, and says whether the router is ready and healthy. */
 export class Health {
   readonly #clock: Clock
+  readonly #config: Pick<ConfigState, 'line'>
   readonly #graceEndsMs: number
   readonly #listeners: Listener[] = []
   #isDraining = false
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, config: Pick<ConfigState, 'line'>) {
     this.#clock = clock
+    this.#config = config
     this.#graceEndsMs = clock.nowMs() + graceMs
   }
 
@@ -42,15 +45,20 @@ export class Health {
     this.#isDraining = true
   }
 
-  /** `/readyz`: whether to send clients here; the lines after the first are for humans. */
-  readiness(): HealthAnswer {
+  /** `/readyz`: whether to send clients here; the lines after the first are for humans. `?verbose`: and the config. */
+  readiness(isVerbose = false): HealthAnswer {
     const lines = this.#listeners.map(lookAt)
     const waiting = this.#listeners.filter(({ isAnswered }) => !isAnswered).length
     const why = this.#isDraining
       ? 'draining'
       : `no upstream answered yet on ${waiting} of ${lines.length} listeners`
     const isReady = !this.#isDraining && this.#isStarted
-    const body = [isReady ? 'ready' : `not ready: ${why}`, ...lines, ''].join('\n')
+    const body = [
+      isReady ? 'ready' : `not ready: ${why}`,
+      ...lines,
+      ...(isVerbose ? [this.#config.line] : []),
+      '',
+    ].join('\n')
     return { status: isReady ? 200 : 503, body }
   }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { ConfigState } from './config-state.ts'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { RelayError, errorKinds } from '../relay/errors.ts'
@@ -10,11 +11,13 @@ import { createCacheMetrics, createMetrics, type Metrics } from './metrics.ts'
 import { readMetricsPage } from './metrics-page.fixture.ts'
 import { series, type Series } from './series.ts'
 
+const config = new ConfigState({ wallMs: () => 1_000 }, { sha256: 'abc' })
+
 const on = 'chain="ETH1",interface="jsonrpc"'
 const ofA = `${on},upstream="node-a",tier="primary"`
 
 function make(): Metrics {
-  const metrics = createMetrics({ version: '1.2.3', budget: new ByteBudget(1e9) })
+  const metrics = createMetrics({ version: '1.2.3', budget: new ByteBudget(1e9), config })
   metrics.registerSticky(['claimed'], () => 0)
   return metrics
 }

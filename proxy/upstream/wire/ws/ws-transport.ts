@@ -36,10 +36,8 @@ export function createWebSocketTransport(
     send: (request, signal) => calls.run(signal, (connection) => connection.send(request, signal)),
     subscribe: (request, signal) =>
       subscriptions.run(signal, (connection) => connection.subscribe(request, signal)),
-    close() {
-      calls.close()
-      subscriptions.close()
-      return Promise.resolve()
+    async close(isGentle = false) {
+      await Promise.all([calls.close(isGentle), subscriptions.close(isGentle)])
     },
   }
 }
@@ -52,6 +50,7 @@ class SocketLane {
   readonly #connections = new Set<WebSocketConnection>()
   #opening: Promise<WebSocketConnection> | null = null
   #isClosed = false
+  readonly #ended = Promise.withResolvers<void>()
 
   /** @param fullAt the load from which another connection is opened */
   constructor(target: UpstreamTarget, clock: Clock, fullAt: number) {
@@ -79,9 +78,13 @@ class SocketLane {
     }
   }
 
-  close(): void {
+  /** @param isGentle those in use close when they are idle. Resolves when all are closed. */
+  close(isGentle: boolean): Promise<void> {
     this.#isClosed = true
-    for (const connection of [...this.#connections]) connection.close()
+    for (const connection of [...this.#connections])
+      if (!isGentle || connection.load === 0) connection.close()
+    if (this.#connections.size === 0) this.#ended.resolve()
+    return this.#ended.promise
   }
 
   #leastLoaded(): WebSocketConnection | null {
@@ -101,7 +104,10 @@ class SocketLane {
           if (error === null) resolve(connection)
           else reject(error)
         },
-        closed: () => this.#connections.delete(connection),
+        closed: () => {
+          this.#connections.delete(connection)
+          if (this.#isClosed && this.#connections.size === 0) this.#ended.resolve()
+        },
       })
       this.#connections.add(connection)
     }).finally(() => {
