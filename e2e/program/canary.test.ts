@@ -147,7 +147,14 @@ describe.each(['json', 'text'])('keys reach only the nodes, log as %s', (format)
       ...[200, 404],
     ])
 
-    for (const path of ['/metrics', '/metrics/overall-health', '/readyz', '/livez', '/nowhere'])
+    for (const path of [
+      '/metrics',
+      '/metrics/overall-health',
+      '/readyz',
+      '/livez',
+      '/status',
+      '/nowhere',
+    ])
       answers.push(await printed(`${program.adminUrl}${path}`))
     program.kill('SIGTERM')
     const { code, stdout, stderr } = await program.ended

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { ChildProcesses } from '../processes/child-processes.ts'
@@ -94,6 +97,22 @@ test('a node of another chain serves nothing', async () => {
   stranger.calls.clear()
   for (let each = 0; each < 20; each++) await askRpc(program.urls[0] ?? '', 'eth_gasPrice')
   expect(stranger.calls.count('eth_gasPrice')).toBe(0)
+})
+
+test('/status has the hash of the config file, and the state of each upstream', async () => {
+  await nodes[1]?.stop()
+  await using program = await startProgram(workspace, ethereumConfig(nodes))
+  const text = await readFile(join(workspace.directory, 'router.yml'))
+  const sha256 = createHash('sha256').update(text).digest('hex')
+  await expect
+    .poll(async () => (await fetch(`${program.adminUrl}/status`)).json(), slowPoll)
+    .toMatchObject({
+      config: { sha256 },
+      upstreams: [
+        { chain: 'ETH1', interface: 'jsonrpc', name: 'a', tier: 'primary', state: 'eligible' },
+        { name: 'b', state: 'unverified' },
+      ],
+    })
 })
 
 test('SR_* variables, flags over them, and the log as text', async () => {

@@ -83,7 +83,7 @@ class Simulation implements Arena {
       ? createMetrics({
           version: 'simulated',
           budget: new ByteBudget(Infinity),
-          config: new ConfigState(this.clock, { sha256: '' }),
+          config: new ConfigState(this.clock, ''),
         })
       : null
     const observers = this.#observers()

@@ -83,9 +83,9 @@ test('variables come from env files, by flag or by file, and from the environmen
   expect(await urlWith({ 'env-file': [b] }, {})).toBe('http://x/from-b')
   expect(await urlWith({ 'env-file': [a, b] }, {})).toBe('http://x/from-b')
   expect(await urlWith({}, { KEY: 'from-outside' })).toBe('http://x/from-outside')
-  expect((await loadConfig({ configPath, flags: {}, environment: {} })).parsed.config?.logLevel).toBe(
-    'debug',
-  )
+  expect(
+    (await loadConfig({ configPath, flags: {}, environment: {} })).parsed.config?.logLevel,
+  ).toBe('debug')
 })
 
 test('an env file that cannot be read is the only problem reported', async () => {

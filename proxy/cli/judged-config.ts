@@ -24,8 +24,8 @@ export type CheckReferences = (parsed: ParsedConfig) => Promise<Findings>
 /** A config file with what it depends on, as they were read. */
 export interface LoadedConfig {
   readonly parsed: ParsedConfig
-  /** Of the file's text; null when it could not be read. */
-  readonly sha256: string | null
+  /** Of the text of the file, hexadecimal; of no text where it cannot be read. */
+  readonly sha256: string
   /** The file and those that it names. */
   readonly files: readonly string[]
 }
@@ -96,9 +96,9 @@ export interface ConfigRequest {
 export async function loadConfig(request: ConfigRequest): Promise<LoadedConfig> {
   const { configPath, flags, environment } = request
   const file = await readTextFile(configPath)
+  const sha256 = hash('sha256', 'text' in file ? file.text : '')
   if ('problem' in file)
-    return { parsed: parseConfig([file.problem], request), sha256: null, files: [configPath] }
-  const sha256 = hash('sha256', file.text)
+    return { parsed: parseConfig([file.problem], request), sha256, files: [configPath] }
   const envFiles: EnvFile[] = []
   const problems: Problem[] = []
   const envPaths = envFilesOf(file.text, flags)

@@ -94,7 +94,7 @@ export class Reloader {
         )
       await apply(next.config)
       this.#served = next
-      state.apply(next)
+      state.applied(next.sha256)
       logger.info('config reloaded', { why, sha256: next.sha256 })
     } catch (error) {
       // A file was exchanged after it was judged.
@@ -106,7 +106,7 @@ export class Reloader {
 
   #refuse(why: string): void {
     const { state, logger } = this.#parts
-    state.refuse(why)
+    state.refused(why)
     logger.error('config refused: the one before goes on', { why, serves: state.sha256 })
   }
 }

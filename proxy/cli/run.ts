@@ -39,7 +39,7 @@ export async function run(request: RunRequest, io: CommandIo): Promise<number> {
     logger.warn(`config: ${message}`, { path, line, hint })
   const clock = systemClock
   const stores = await loadStores(config)
-  const state = new ConfigState(clock, first)
+  const state = new ConfigState(clock, first.sha256)
   const parts = { catalog, logger, clock, random: systemRandom, version, stores, state }
   const router = createRouter(config, parts)
   const reloader = new Reloader(first, {

@@ -29,6 +29,14 @@ export const liveKeys: ReadonlySet<string> = new Set([
   'env-file',
 ])
 
+/** What a change of a key asks for, by its path such as `direct-rpc[].name`; null: its parts differ in that. */
+export function changeOf(path: string): 'live' | 'restart' | null {
+  const isIn = (inner: string, outer: string) => /^(?:$|\.|\[)/.test(inner.replace(outer, ''))
+  const keys = [...liveKeys]
+  if (keys.some((key) => path.startsWith(key) && isIn(path, key))) return 'live'
+  return keys.some((key) => key.startsWith(path) && isIn(key, path)) ? null : 'restart'
+}
+
 /** The rest of a file by its keys at the top, as text: equal where no new process is needed. It holds secrets. */
 export function fixedTexts(file: object): ReadonlyMap<string, string> {
   const fixed = Object.entries(file).map(([key, value]) => [key, fixedPart(value, key)] as const)

@@ -17,7 +17,7 @@ import { ByteBudget } from '../bytes/byte-budget.ts'
 import { createMetrics } from './metrics.ts'
 import { readMetricsPage } from './metrics-page.fixture.ts'
 
-const config = new ConfigState({ wallMs: () => 1_000 }, { sha256: 'abc' })
+const config = new ConfigState({ wallMs: () => 1_000 }, 'ab12')
 
 const servers: AdminServer[] = []
 afterEach(async () => {
@@ -27,7 +27,7 @@ afterEach(async () => {
 async function start(more: Partial<AdminServerOptions> = {}) {
   const clock = new VirtualClock()
   const lines: string[] = []
-  const health = new Health(clock, { line: 'config abc' })
+  const health = new Health(clock, config)
   let state: 'unverified' | 'eligible' = 'unverified'
   health.register('ETH1 jsonrpc', () => ({
     tip: null,
@@ -85,6 +85,19 @@ test('the health paths follow the upstreams and the drain', async () => {
   health.drain()
   ;({ overall, ready, live } = await answers())
   expect([overall.status, ready.status, live.status]).toEqual([503, 503, 200])
+})
+
+test('the status is JSON; where there is none, there is no such page', async () => {
+  const { url } = await start()
+  const page = await get(`${url}/status`)
+  expect([page.status, page.type]).toEqual([200, 'application/json; charset=utf-8'])
+  expect(JSON.parse(page.body)).toMatchObject({
+    config: { sha256: 'ab12' },
+    upstreams: [{ chain: 'ETH1', interface: 'jsonrpc', name: 'node-a', state: 'unverified' }],
+  })
+  const answer = () => ({ status: 200, body: '' }) as const
+  const bare = await start({ health: { readiness: answer, overall: answer } })
+  expect((await get(`${bare.url}/status`)).status).toBe(404)
 })
 
 test.each([
@@ -206,7 +219,7 @@ test('close ends kept-alive connections, can be repeated, and needs no start', a
   const never = createAdminServer({
     address: { host: '127.0.0.1', port: 0 },
     metrics: createMetrics({ version: '1', budget: new ByteBudget(1e9), config }),
-    health: new Health(new VirtualClock(), { line: 'config abc' }),
+    health: new Health(new VirtualClock(), config),
     logger: createLogger({ level: 'info', format: 'json', redact: (line) => line }),
   })
   await never.close()

@@ -19,7 +19,8 @@ export interface AdminServer {
 export interface AdminServerOptions {
   readonly address: Address
   readonly metrics: Pick<Metrics, 'scrape' | 'contentType'>
-  readonly health: Pick<Health, 'readiness' | 'overall'>
+  /** Without a status, that page is not served. */
+  readonly health: Pick<Health, 'readiness' | 'overall'> & Partial<Pick<Health, 'status'>>
   readonly logger: Logger
   readonly limits?: typeof adminLimits
 }
@@ -92,6 +93,9 @@ async function makeServer({
     '/livez': (reply) => answered(reply, { status: 200, body: 'live\n' }),
     '/readyz': (reply, { query }) =>
       answered(reply, health.readiness(Object.hasOwn(query as object, 'verbose'))),
+    ...(health.status && {
+      '/status': (reply) => reply.type('application/json').send(health.status?.()),
+    }),
   }
   server.addHook('onRequest', async (request, reply) => {
     reply.header('cache-control', 'no-store')

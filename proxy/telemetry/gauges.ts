@@ -53,12 +53,12 @@ export function registerCache(registry: Registry, cache: CacheFigures | null): v
 export function registerConfig(registry: Registry, state: ConfigState): void {
   const row = (one: Series, samples: () => readonly Sample[]) =>
     mirror(registry, one, () => samples().map(([labels, value]) => ({ labels, value })))
-  row(series.config, () => [[{ sha256: state.sha256 ?? '' }, 1]])
+  row(series.config, () => [[{ hash: state.sha256 }, 1]])
   row(series.configLoaded, () => [[{}, state.sinceMs / 1_000]])
-  row(series.configCurrent, () => [[{}, state.failure ? 0 : 1]])
+  row(series.configCurrent, () => [[{}, state.refusal ? 0 : 1]])
   row(series.configReloads, () => [
-    [{ result: 'applied' }, state.applied],
-    [{ result: 'refused' }, state.refused],
+    [{ result: 'applied' }, state.reloads.applied],
+    [{ result: 'refused' }, state.reloads.refused],
   ])
 }
 

@@ -247,7 +247,7 @@ export const series = {
     },
     config: {
       name: 'router_config_info',
-      and: ['sha256'],
+      and: ['hash'],
       help: 'Always 1; the label is the SHA-256 of the config file that is served.',
     },
     configLoaded: {
