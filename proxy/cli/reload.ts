@@ -52,8 +52,10 @@ export class Reloader {
     let last = (this.#read = await stateOf(this.#files))
     while (!signal.aborted) {
       await sleep(clock, lookMs, signal).catch(() => {})
-      const now = await stateOf(this.#files)
-      if (now === last && now !== this.#read) await this.reload('its files have changed')
+      const files = this.#files
+      const now = await stateOf(files)
+      // A reload may have begun in the meantime.
+      if (files === this.#files && now === last && now !== this.#read) await this.reload('its files have changed')
       last = now
     }
   }
@@ -76,12 +78,13 @@ export class Reloader {
     const { judge, apply, redact, state, logger } = this.#parts
     const { signal } = this.#stop
     if (signal.aborted) return
-    const before = await stateOf(this.#files)
+    this.#read = await stateOf(this.#files)
     try {
       const next = await judge()
-      const isSame = next.files.join('\n') === this.#files.join('\n')
-      this.#files = next.files
-      this.#read = isSame ? before : await stateOf(next.files)
+      if (next.files.join('\n') !== this.#files.join('\n')) {
+        this.#files = next.files
+        this.#read = await stateOf(next.files)
+      }
       redact(next, this.#served)
       const fixed = next.config ? checkFixed(this.#served.parsed, next.parsed) : []
       const problems = [...next.problems, ...fixed]
