@@ -55,7 +55,8 @@ export class Reloader {
       const files = this.#files
       const now = await stateOf(files)
       // A reload may have begun in the meantime.
-      if (files === this.#files && now === last && now !== this.#read) await this.reload('its files have changed')
+      if (files === this.#files && now === last && now !== this.#read)
+        await this.reload('its files have changed')
       last = now
     }
   }
