@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { Operator } from '../../operator/controllers/operator.ts'
+import { Operator, type OperatorOptions } from '../../operator/controllers/operator.ts'
 import type { KubeClient } from '../../operator/kube/client.ts'
 import { type Clock, systemClock, systemRandom } from '../../operator/kube/clock.ts'
 import type { KubeObserver } from '../../operator/kube/observer.ts'
 import { bundledChains } from '../../operator/translate/bundled-chains.generated.ts'
 import { knownChains } from '../../operator/translate/spec-sources.ts'
 
-interface OperatorSettings {
+export interface OperatorSettings extends Partial<Pick<OperatorOptions, 'readPodPage'>> {
   /** Null for all. */
   readonly namespaces: readonly string[] | null
   readonly observer?: KubeObserver
@@ -22,7 +22,13 @@ interface OperatorSettings {
  */
 export function createOperator(
   client: KubeClient,
-  { namespaces, observer = {}, workers = 4, clock = systemClock }: OperatorSettings,
+  {
+    namespaces,
+    observer = {},
+    workers = 4,
+    clock = systemClock,
+    readPodPage = null,
+  }: OperatorSettings,
 ): Operator {
   return new Operator({
     client,
@@ -35,6 +41,8 @@ export function createOperator(
     chains: knownChains(bundledChains),
     workers,
     instance: 'in-process',
+    podNamespace: null,
+    readPodPage,
     generatePassword: () => 'always-the-same-in-a-test',
   })
 }

@@ -23,6 +23,7 @@ function reason<const Status extends ReasonMeaning['status']>(status: Status) {
 
 const holds = reason('True')
 const fails = reason('False')
+const unknown = reason('Unknown')
 
 function condition<Reasons extends ConditionMeaning['reasons']>(meaning: string, reasons: Reasons) {
   return { meaning, reasons }
@@ -179,7 +180,7 @@ export const rpcRouterConditions = {
   ),
 }
 
-/** Conditions of an UpstreamProvider; `status.routers[]` has the first and the last per router. */
+/** Conditions of an UpstreamProvider. */
 export const upstreamProviderConditions = {
   Accepted: condition('The provider makes an upstream that a router would start with.', {
     Accepted: holds('It is good.'),
@@ -214,7 +215,7 @@ export const upstreamProviderConditions = {
     },
   ),
   Ready: condition(
-    'At least one router is configured with it, and none that selects it refused it. Whether pods serve with it yet is in the condition Ready of that router.',
+    'At least one router is configured with it, none that selects it refused it, and its node is not known to be out of use. Whether pods serve with it yet is in the condition Ready of that router; whether its node works now, in Healthy.',
     {
       Ready: holds('A router that selects it has applied it as it is written.'),
       NotAccepted: fails('Accepted is not True.', 'Look at Accepted, and at status.routers[].'),
@@ -226,6 +227,44 @@ export const upstreamProviderConditions = {
       NotProgrammed: fails(
         'No router that selects it has applied it.',
         'Look at status.routers[] and at the conditions of the routers.',
+      ),
+      NotHealthy: fails(
+        'No pod that was asked can use it: Healthy has the reason Disabled, Rejected or Unverified.',
+        'Look at Healthy.',
+      ),
+    },
+  ),
+  Healthy: condition(
+    'The pods find that its node works: overall, and in status.routers[] by router. Each router is looked at every 30 s, and what two looks show alike counts, so it is a minute late. After a change it is that of the old pods until the rollout is over.',
+    {
+      Serving: holds('Its node answers, and calls go to it.'),
+      Lagging: fails(
+        'It is further behind the chain than the chain allows: calls about the newest blocks go elsewhere.',
+        'Look at the sync of the node.',
+      ),
+      HeldOff: fails(
+        'Each of its URLs is in cooldown: it limited the rate, or said that it is unavailable.',
+        'Raise the plan, or add providers that share the load.',
+      ),
+      Disabled: fails(
+        'It failed too often in a row: calls go elsewhere until it answers again.',
+        'Look at the log of the pods and at the node.',
+      ),
+      Rejected: fails(
+        'None of its URLs passes its verifications: often it is of another chain.',
+        'The log of the pods says which verification failed, and why.',
+      ),
+      Unverified: fails(
+        'None of its URLs has been verified yet: mostly it cannot be reached, or refuses the key.',
+        'The log of the pods says why. Look at the URL, the key, and what lets the pods out.',
+      ),
+      PodsDiffer: fails(
+        'Pods see it differently, or routers do; the message counts them.',
+        'Look at status.routers[]; then at the network of the pods, their nodes and zones.',
+      ),
+      NotObserved: unknown(
+        'No pod was asked, or none of those that answer has it in its config.',
+        'The message says why. An operator outside of the cluster does not look at pods (--observe-pods), nor can it where a NetworkPolicy forbids it; older routers have no such page.',
       ),
     },
   ),

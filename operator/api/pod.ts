@@ -12,8 +12,9 @@ import {
   valueForm,
 } from './labels.ts'
 import { image, objectName } from './names.ts'
+import { additionFields, partOfPod } from './pod-additions.ts'
 import { countOrPercent, resources } from './quantity.ts'
-import { z } from 'zod'
+import type { z } from 'zod'
 
 const toleration = object(
   'A taint that the pods bear.',
@@ -78,16 +79,9 @@ const topologySpreadConstraint = object(
   { topologyKey: 'topology.kubernetes.io/zone' },
 )
 
-/** One of the three, as Kubernetes has it: it is too much to say again. */
+/** One of the three. */
 function affinityOf(what: string) {
-  return z
-    .record(z.string(), z.unknown())
-    .meta({
-      description: `${what}, as in the spec of a Pod. It is checked when the Deployment is applied.`,
-      example: { preferredDuringSchedulingIgnoredDuringExecution: [] },
-      'x-kubernetes-preserve-unknown-fields': true,
-    })
-    .optional()
+  return partOfPod(what, {}, { preferredDuringSchedulingIgnoredDuringExecution: [] }).optional()
 }
 
 /** Where pods may run. */
@@ -226,6 +220,7 @@ export const pod = object(
         faultOf: faultOfAnnotation,
       },
     ).optional(),
+    ...additionFields,
     shutdown: shutdown.prefault({}),
     rollout: rollout.prefault({}),
     maxUnavailable: countOrPercent(

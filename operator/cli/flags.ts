@@ -106,6 +106,11 @@ export const flags = {
     'Let upstreams be at link-local addresses (169.254.0.0/16, fe80::/10), where clouds keep credentials.',
     { of: ['run', 'render', 'validate'], fault: oneOf('true', 'false'), default: 'false' },
   ),
+  'observe-pods': flag(
+    'true|false',
+    'Ask the pods of routers, at port 7779, how their upstreams are: see the condition Healthy. Unset: true in a pod.',
+    { of: ['run'], fault: oneOf('true', 'false') },
+  ),
   workers: flag('n', 'Objects of one kind that are reconciled at once.', {
     of: ['run'],
     fault: integer(1, 256),

@@ -4,7 +4,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { KubeObserver } from '../kube/observer.ts'
 import type { Operator } from '../controllers/operator.ts'
 import type { RpcRouter } from '../api/rpc-router.ts'
-import { type LabelName, secondBuckets, type Series, series } from './series.ts'
+import { secondBuckets, type Series, series } from './series.ts'
 
 /** The metrics of the operator, `rpc_operator_*`. */
 export interface Metrics {
@@ -30,9 +30,8 @@ export function createMetrics(): Metrics {
 /** Counts and times what the operator reports. */
 function countingObserver(registry: Registry): KubeObserver {
   const registers = [registry]
-  const counter = <L extends LabelName>(of: Series<L>) =>
-    new Counter({ ...described(of), registers })
-  const histogram = <L extends LabelName>(of: Series<L>) =>
+  const counter = <L extends string>(of: Series<L>) => new Counter({ ...described(of), registers })
+  const histogram = <L extends string>(of: Series<L>) =>
     new Histogram({ ...described(of), buckets: secondBuckets, registers })
   const reconciles = counter(series.reconciles)
   const reconcileTime = histogram(series.reconcileTime)
@@ -68,7 +67,7 @@ function countingObserver(registry: Registry): KubeObserver {
   }
 }
 
-function described<L extends LabelName>({ name, help, labels }: Series<L>) {
+function described<L extends string>({ name, help, labels }: Series<L>) {
   return { name, help, labelNames: [...labels] }
 }
 

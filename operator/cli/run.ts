@@ -6,12 +6,15 @@ import { pino, type Logger } from 'pino'
 import { Operator } from '../controllers/operator.ts'
 import { KubeClient } from '../kube/client.ts'
 import { systemClock, systemRandom } from '../kube/clock.ts'
-import { findCluster } from '../kube/cluster.ts'
+import { type Cluster, findCluster } from '../kube/cluster.ts'
 import { isForbidden, isNotFound } from '../kube/errors.ts'
 import { LeaderElector } from '../kube/leader-elector.ts'
 import { keyOf, type KubeObject } from '../kube/object.ts'
+import { readPage } from '../kube/page.ts'
 import { rpcRouters, upstreamProviders } from '../resources/kinds.ts'
+import { statusPath } from '../status/fleet-view.ts'
 import { bundledChains } from '../translate/bundled-chains.generated.ts'
+import { metricsPort } from '../translate/object-names.ts'
 import { knownChains } from '../translate/spec-sources.ts'
 import { type AdminServer, openAdminServer, type Pages, textPage } from './admin-server.ts'
 import {
@@ -97,6 +100,11 @@ async function operate(
       allowLinkLocal: valueOf(values, 'allow-link-local') === 'true',
       workers: Number(valueOf(values, 'workers')),
       instance,
+      podNamespace: cluster.podNamespace,
+      readPodPage: observes(values, cluster)
+        ? (host, signal) =>
+            readPage({ host, port: metricsPort, path: statusPath }, systemClock, signal)
+        : null,
       generatePassword: (of) => createHmac('sha256', passwordKey).update(of).digest('base64url'),
     })
     metrics.follow(operator)
@@ -114,6 +122,11 @@ async function operate(
   } finally {
     await client.close()
   }
+}
+
+/** Whether pods are asked for their status: an operator outside of the cluster seldom reaches them. */
+function observes(values: FlagValues, { podNamespace }: Cluster): boolean {
+  return (valueOf(values, 'observe-pods') ?? String(podNamespace !== null)) === 'true'
 }
 
 /** Watches, and acts while it leads, until the signal is aborted. */

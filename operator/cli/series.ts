@@ -2,36 +2,18 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 
 /** One metric family of the operator as a scraper sees it. */
-export interface Series<L extends LabelName = LabelName> {
+export interface Series<L extends string = string> {
   readonly name: `rpc_operator_${string}`
   readonly type: 'counter' | 'gauge' | 'histogram'
   readonly labels: readonly L[]
   readonly help: string
 }
 
-/** What each label holds. */
-export const labelMeanings = {
-  controller: '`rpcrouter` or `upstreamprovider`: the kind that is reconciled',
-  queue: '`rpcrouter` or `upstreamprovider`: the controller whose queue it is',
-  result:
-    '`success`; `requeue` (it went well, and comes again by itself); `retry` (it failed by what often passes in a moment); `error`; `timeout`; `stopped` (the operator ended, or lost its lease)',
-  resource: 'plural name of the kind, e.g. `deployments`',
-  verb: '`get`, `list`, `watch`, `create`, `update`, `patch` or `delete`',
-  outcome:
-    'the HTTP status; else the code of the failure, e.g. `OP_KUBE_CONNECTION`; `aborted` when the answer was no longer wanted',
-  by: '`client` (the limit of `--qps`) or `server` (it asked for a delay)',
-  why: '`rate` (too many about one object), `full` (too many wait) or `error` (the API server refused it)',
-  namespace: 'of the RpcRouter',
-  name: 'of the RpcRouter',
-} as const
-
-export type LabelName = keyof typeof labelMeanings
-
 /** Upper bounds of all histograms' buckets, in seconds. */
 export const secondBuckets = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60]
 
 function family(type: Series['type']) {
-  return <const L extends LabelName = never>(
+  return <const L extends string = never>(
     name: string,
     help: string,
     ...labels: readonly L[]

@@ -10,10 +10,11 @@ import type { KubeObserver } from '../kube/observer.ts'
 import { type Reflector, synced } from '../kube/reflector.ts'
 import type { Images } from '../resources/build-children.ts'
 import { childKinds } from '../resources/kinds.ts'
-import { chainNames } from '../translate/router-document.ts'
+import { type ChainIdOf, chainNames } from '../translate/router-document.ts'
 import { ApplyOrder } from './apply-order.ts'
 import { ChildApplier } from './child-applier.ts'
 import { fieldManager } from './field-conflicts.ts'
+import { FleetObserver, type ReadPodPage } from './fleet-observer.ts'
 import { ProviderReconciler, ProviderResults } from './provider-reconciler.ts'
 import { References } from './references.ts'
 import { RouterReconciler } from './router-reconciler.ts'
@@ -37,6 +38,10 @@ export interface OperatorOptions extends Pick<
   readonly workers: number
   /** This process, as events name it. */
   readonly instance: string
+  /** Null: pods are not looked at. */
+  readonly readPodPage: ReadPodPage | null
+  /** Where this process runs, if it is a pod. */
+  readonly podNamespace: string | null
 }
 
 /** A namespace, or null for all of the cluster where that is watched as one. */
@@ -58,6 +63,7 @@ export class Operator {
   readonly #terminating = new Set<string>()
   readonly #scopes: readonly Scope[]
   readonly #events: EventRecorder
+  readonly #fleets: FleetObserver | null
 
   constructor(options: OperatorOptions) {
     const { client, clock, random, observer, workers } = options
@@ -81,7 +87,12 @@ export class Operator {
       fieldManager,
       ...{ clock, random, observer },
     })
-    const reconcilers = this.#reconcilers(options)
+    const { readPodPage } = options
+    const chainIdOf = chainNames(options.chains)
+    const onChange = (provider: string) => this.providers.enqueue(provider)
+    this.#fleets =
+      readPodPage && new FleetObserver({ ...options, readPodPage, world, chainIdOf, onChange })
+    const reconcilers = this.#reconcilers(options, chainIdOf)
     const controllerOf = (name: string, { reconcile }: Pick<ControllerOptions, 'reconcile'>) =>
       new Controller({
         name,
@@ -126,14 +137,15 @@ export class Operator {
     for (const router of this.world.routersWithMonitor(kind)) this.routers.enqueue(router)
   }
 
-  #reconcilers(options: OperatorOptions) {
+  #reconcilers(options: OperatorOptions, chainIdOf: ChainIdOf) {
     const { client, clock, chains, images, generatePassword, allowLinkLocal } = options
     const { world, references } = this
     const results = new ProviderResults()
     const monitors = this.#monitors
-    const build = { images, monitors, chainIdOf: chainNames(chains), allowLinkLocal }
+    const operatorNamespace = this.#fleets && options.podNamespace
+    const build = { images, monitors, chainIdOf, allowLinkLocal, operatorNamespace }
     const read = { client, world, references, chains, allowLinkLocal }
-    const shared = { ...read, results, clock, events: this.#events }
+    const shared = { ...read, results, clock, chainIdOf, events: this.#events }
     const children = new ChildApplier({ client, children: world.children, clock })
     const applier = new ApplyOrder({
       client,
@@ -147,7 +159,7 @@ export class Operator {
         for (const key of keys) this.providers.enqueue(key)
       },
     })
-    return { router, provider: new ProviderReconciler(shared) }
+    return { router, provider: new ProviderReconciler({ ...shared, fleets: this.#fleets }) }
   }
 
   /** Every kind was listed once, in every namespace. */
@@ -176,6 +188,12 @@ export class Operator {
   /** Reconciles the scopes that are listed, until the signal is aborted; resolves when the last reconcile has ended. */
   async lead(signal: AbortSignal): Promise<void> {
     await Promise.race(this.#scopes.map((scope) => synced(this.#reflectorsOf(scope), signal)))
-    await Promise.all([this.routers, this.providers, this.#events].map((each) => each.run(signal)))
+    const acting = [
+      this.routers,
+      this.providers,
+      this.#events,
+      ...(this.#fleets ? [this.#fleets] : []),
+    ]
+    await Promise.all(acting.map((each) => each.run(signal)))
   }
 }

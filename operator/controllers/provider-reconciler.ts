@@ -12,9 +12,12 @@ import { type KubeObject, keyOf } from '../kube/object.ts'
 import { upstreamProviders } from '../resources/kinds.ts'
 import { conditionOccurrences } from '../status/condition-set.ts'
 import { invalidProviderStatus } from '../status/invalid-status.ts'
+import { upstreamOf } from '../status/provider-health.ts'
 import { type RouterResult, providerStatus } from '../status/provider-status.ts'
+import type { ChainIdOf } from '../translate/router-document.ts'
 import { judgeProvider } from '../translate/translate.ts'
 import type { Translation } from '../translate/translation.ts'
+import type { FleetObserver } from './fleet-observer.ts'
 import { referencesOf, type References } from './references.ts'
 import { StatusWriter } from './status-writer.ts'
 import type { World } from './world.ts'
@@ -24,8 +27,10 @@ export interface ProviderReconcilerParts {
   readonly world: World
   readonly references: References
   readonly results: ProviderResults
+  readonly fleets: Pick<FleetObserver, 'looks'> | null
   readonly events: Pick<EventRecorder, 'record'>
   readonly chains: KnownChains
+  readonly chainIdOf: ChainIdOf
   readonly allowLinkLocal: boolean
   readonly clock: Clock
 }
@@ -67,31 +72,33 @@ export class ProviderReconciler {
     now: string,
     signal: AbortSignal,
   ): Promise<UpstreamProviderStatus> {
-    const { references, allowLinkLocal } = this.#parts
+    const { references, allowLinkLocal, chainIdOf } = this.#parts
     const chains = routers.length === 0 ? this.#parts.chains : null
     const { namespace } = provider.metadata
     const data = await references.read(namespace, referencesOf(provider), signal)
     const judged = judgeProvider(provider, data, chains, allowLinkLocal)
-    return providerStatus({ provider, ...judged, routers, now })
+    const upstream = upstreamOf(provider, chainIdOf)
+    return providerStatus({ provider, upstream, ...judged, routers, now })
   }
 
   /** What the routers that select a provider made of it as it is now; null until each of them has reported. */
   #resultsOf(key: string, provider: KubeObject): readonly RouterResult[] | null {
-    const { world, results } = this.#parts
+    const { world, results, fleets } = this.#parts
     const { uid, generation } = provider.metadata
     // A router that is being deleted reports no more.
     const routers = world.routersOf(provider).filter((router) => !world.isLeaving(router))
     const current = routers.flatMap((router) => {
       const result = results.get(router, key)
       const isCurrent = result?.providerUid === uid && result?.generation === generation
-      return result !== null && isCurrent ? [result] : []
+      const looks = fleets?.looks(router) ?? null
+      return result !== null && isCurrent ? [{ ...result, looks }] : []
     })
     return current.length === routers.length ? current : null
   }
 }
 
 /** What a router made of one of the providers that it selects, and of which state of it. */
-export interface ProviderResult extends RouterResult {
+export interface ProviderResult extends Omit<RouterResult, 'looks'> {
   readonly providerUid: string
   readonly generation: number
 }

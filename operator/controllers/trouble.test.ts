@@ -177,10 +177,14 @@ describe('a provider', () => {
     })
     const message =
       'spec.chainId: the RpcRouter two has no endpoint for ETH1 jsonrpc, only for SEP1 jsonrpc.'
+    const unobserved = { type: 'Healthy', status: 'Unknown' }
     expect(desk.status(upstreamProviders, 'a')['routers']).toMatchObject([
-      { name: 'one', conditions: [{ status: 'True' }, { status: 'True' }] },
+      { name: 'one', conditions: [{ status: 'True' }, { status: 'True' }, unobserved] },
       // Its pods go on as they are.
-      { name: 'two', conditions: [{ reason: 'ChainNotServed', message }, { status: 'True' }] },
+      {
+        name: 'two',
+        conditions: [{ reason: 'ChainNotServed', message }, { status: 'True' }, unobserved],
+      },
     ])
     expect(desk.conditions(rpcRouters, 'two')['Accepted']).toBe(
       'False/NoProviders@2: spec.endpoints[sepolia]: no UpstreamProvider of the namespace ns that providerSelector selects serves SEP1 jsonrpc.',

@@ -41,7 +41,12 @@ test('a provider that became unreadable is left out, and both objects say so', a
     Ready: expect.stringMatching(/^False\/NotAccepted@2/),
   })
   expect(desk.status(upstreamProviders, 'a')).toMatchObject({
-    routers: [{ name: 'r', conditions: [{ reason: 'InvalidSpec' }, { reason: 'NotProgrammed' }] }],
+    routers: [
+      {
+        name: 'r',
+        conditions: ['InvalidSpec', 'NotProgrammed', 'NotObserved'].map((reason) => ({ reason })),
+      },
+    ],
     summary: { routers: '0/1' },
   })
   expect(desk.events).toContain('InvalidProvider')

@@ -37,8 +37,8 @@ const rows: readonly (readonly [group: string, resource: string, verbs: readonly
   ['apps', 'statefulsets', own],
   // Which configs are still in use.
   ['apps', 'replicasets', follow],
-  // Why a rollout does not go on.
-  ['', 'pods', ['list']],
+  // Why a rollout does not go on, and where pods can be asked how their upstreams are.
+  ['', 'pods', follow],
   ['policy', 'poddisruptionbudgets', own],
   ['autoscaling', 'horizontalpodautoscalers', own],
   ['networking.k8s.io', 'networkpolicies', own],

@@ -34,6 +34,8 @@ export interface BuildContext {
   readonly chainIdOf: (chainId: string) => string
   /** Whether pods may connect to link-local addresses. */
   readonly allowLinkLocal: boolean
+  /** Where an operator runs that asks the pods for their status; null: none does. */
+  readonly operatorNamespace?: string | null
 }
 
 /**
@@ -44,7 +46,7 @@ export interface BuildContext {
 export function buildFleet(
   router: RpcRouter,
   config: RenderedConfig,
-  { images, chainIdOf, monitors, allowLinkLocal }: BuildContext,
+  { images, chainIdOf, monitors, ...context }: BuildContext,
   others: readonly PodPorts[] = [],
 ): readonly KubeObject[] {
   const { spec } = router
@@ -52,7 +54,7 @@ export function buildFleet(
   const objects = [
     buildConfigMap(router, config),
     buildServiceAccount(router),
-    buildNetworkPolicy(router, config, others, allowLinkLocal),
+    buildNetworkPolicy(router, config, others, context),
     buildAutoscaler(router),
     buildDeployment(router, config, images.router, chainIdOf),
     // Clients use it: it changes only together with the pods.

@@ -3,6 +3,7 @@
 import type {
   V1Affinity,
   V1Container,
+  V1EnvVar,
   V1PodSpec,
   V1Probe,
   V1Volume,
@@ -32,6 +33,7 @@ import {
   secretHashAnnotation,
   selectorLabels,
 } from './labels.ts'
+import { patched } from './patched.ts'
 import { listenerNames, podPorts, portAnnotations } from './ports.ts'
 
 const usualCpu = '250m'
@@ -104,9 +106,10 @@ export function buildDeployment(
 function podSpec(router: RpcRouter, config: RenderedConfig, container: V1Container): V1PodSpec {
   const { pod } = router.spec
   const { preStopSeconds, drainSeconds, terminationGracePeriodSeconds } = pod.shutdown
-  return {
-    serviceAccountName: objectName(router),
+  const spec = {
+    serviceAccountName: pod.serviceAccountName ?? objectName(router),
     ...commonPodSpec(pod),
+    ...(pod.dnsConfig && { dnsConfig: pod.dnsConfig }),
     securityContext: podSecurity,
     terminationGracePeriodSeconds:
       terminationGracePeriodSeconds ?? preStopSeconds + drainSeconds + slackSeconds,
@@ -117,8 +120,10 @@ function podSpec(router: RpcRouter, config: RenderedConfig, container: V1Contain
       { name: 'config', configMap: { name: configMapName(router, config.configHash) } },
       ...secretVolume(config.files),
       { name: 'tmp', emptyDir: {} },
+      ...(pod.volumes ?? []),
     ],
   }
+  return pod.patch === undefined ? spec : (patched(spec, pod.patch) as V1PodSpec)
 }
 
 function secretVolume(files: readonly SecretFile[]): V1Volume[] {
@@ -158,6 +163,10 @@ function routerContainer(
   chainIdOf: (chainId: string) => string,
 ): V1Container {
   const { imagePullPolicy, resources, shutdown } = spec.pod
+  const variables = [
+    ...config.variables.map(({ name, secret }) => ({ name, valueFrom: { secretKeyRef: secret } })),
+    ...(spec.pod.env ?? []),
+  ]
   const listeners = listenerNames(spec.endpoints, chainIdOf)
   const ports = [
     ...spec.endpoints.map(({ port }, index) => ({
@@ -171,12 +180,7 @@ function routerContainer(
     image,
     imagePullPolicy,
     args: [`${configDirectory}/${configFile}`],
-    ...(config.variables.length > 0 && {
-      env: config.variables.map(({ name, secret }) => ({
-        name,
-        valueFrom: { secretKeyRef: secret },
-      })),
-    }),
+    ...(variables.length > 0 && { env: variables as V1EnvVar[] }),
     ports: ports.map((port) => ({ ...port, protocol: 'TCP' })),
     resources: resourcesOf(withUsual(resources)),
     ...probes,
@@ -187,7 +191,7 @@ function routerContainer(
     // The status of a pod that does not start shows the end of its log.
     terminationMessagePolicy: 'FallbackToLogsOnError',
     securityContext: containerSecurity,
-    volumeMounts: volumeMounts(config),
+    volumeMounts: [...volumeMounts(config), ...(spec.pod.volumeMounts ?? [])],
   }
 }
 

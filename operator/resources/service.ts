@@ -91,7 +91,10 @@ export function buildNetworkPolicy(
   router: RpcRouter,
   config: RenderedConfig,
   others: readonly PodPorts[],
-  allowLinkLocal: boolean,
+  {
+    allowLinkLocal,
+    operatorNamespace = null,
+  }: { readonly allowLinkLocal: boolean; readonly operatorNamespace?: string | null },
 ): NetworkPolicy | null {
   const { networkPolicy } = router.spec
   if (!networkPolicy.enabled) return null
@@ -103,7 +106,7 @@ export function buildNetworkPolicy(
       policyTypes: ['Ingress', 'Egress'],
       ingress: [
         ingress(networkPolicy.clients, listen),
-        ingress(networkPolicy.monitoring, [metricsPort]),
+        ingress(networkPolicy.monitoring, [metricsPort], operatorPeers(operatorNamespace)),
       ],
       egress: egressRules(egress, !allowLinkLocal && { to: beyondTheLink }),
     },
@@ -113,8 +116,24 @@ export function buildNetworkPolicy(
 function ingress(
   peers: readonly NetworkPolicyPeer[] | undefined,
   ports: readonly number[],
+  others: readonly V1NetworkPolicyPeer[] = [],
 ): IngressRule {
-  return { ports: ports.map(tcp), ...(peers && { from: peers.map(peer) }) }
+  return { ports: ports.map(tcp), ...(peers && { from: [...peers.map(peer), ...others] }) }
+}
+
+/** The pods of the operator, as the chart labels them. */
+function operatorPeers(namespace: string | null): readonly V1NetworkPolicyPeer[] {
+  if (namespace === null) return []
+  const matchLabels = {
+    'app.kubernetes.io/part-of': 'rpc-router',
+    'app.kubernetes.io/component': 'operator',
+  }
+  return [
+    {
+      namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
+      podSelector: { matchLabels },
+    },
+  ]
 }
 
 function peer({ namespaceSelector, podSelector }: NetworkPolicyPeer): V1NetworkPolicyPeer {

@@ -53,7 +53,7 @@ export function invalidProviderStatus(
     ...status,
     observedGeneration: metadata.generation ?? 0,
     conditions: overlay(status?.conditions, findings, metadata.generation ?? 0, now),
-    routers: routerStatuses(routers, status, metadata.generation ?? 0, now),
+    routers: routerStatuses(routers, status, metadata.generation ?? 0, now, null),
     ...(status?.summary && { summary: { ...status.summary, routers: programmedOf(routers) } }),
   }
 }

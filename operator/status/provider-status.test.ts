@@ -28,10 +28,19 @@ const judged = (router: string, ...refusals: readonly ProviderRefusal[]): Router
   router,
   refusals,
   fate: refusals.length === 0 ? 'used' : 'left-out',
+  looks: null,
 })
 
 function accepted(...routers: readonly RouterResult[]): string {
-  const observation = { provider, refusals: [], dangling: [], routers, now: '2026-01-01T00:00:00Z' }
+  const upstream = { chain: 'ETH1', interface: 'jsonrpc', name: 'a' }
+  const observation = {
+    provider,
+    upstream,
+    refusals: [],
+    dangling: [],
+    routers,
+    now: '2026-01-01T00:00:00Z',
+  }
   const { conditions } = providerStatus(observation)
   const { status, reason, message } = conditions?.find(({ type }) => type === 'Accepted') ?? {}
   return `${status}/${reason}: ${message}`

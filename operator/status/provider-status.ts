@@ -9,6 +9,13 @@ import {
   violationText,
 } from '../translate/translation.ts'
 import { type Finding, providerFinding, sentences, settle } from './condition-set.ts'
+import {
+  healthIn,
+  isUnusable,
+  type Looks,
+  overallHealth,
+  type UpstreamIdentity,
+} from './provider-health.ts'
 
 /** What becomes of a provider: `held` when its router was held back, and its pods go on with the config that they have. */
 type Fate = 'used' | 'held' | 'left-out'
@@ -18,6 +25,7 @@ export interface RouterResult {
   readonly router: string
   readonly refusals: readonly ProviderRefusal[]
   readonly fate: Fate
+  readonly looks: Looks
 }
 
 function isProgrammed({ fate }: RouterResult): boolean {
@@ -49,6 +57,7 @@ function withApplied(
 /** All inputs of the status of a provider. */
 export interface ProviderObservation extends ProviderFaults {
   readonly provider: UpstreamProvider
+  readonly upstream: UpstreamIdentity
   /** Effects that its owner may not expect. */
   readonly notes?: readonly string[]
   readonly routers: readonly RouterResult[]
@@ -58,51 +67,58 @@ export interface ProviderObservation extends ProviderFaults {
 
 /** The status of a provider. */
 export function providerStatus(observed: ProviderObservation): UpstreamProviderStatus {
-  const { provider, now } = observed
+  const { provider, upstream, now } = observed
   const { metadata, spec, status } = provider
   const { generation } = metadata
   const routers = withApplied(observed.routers, status, generation)
   const observation = { ...observed, routers }
   const accepted = acceptance(observation)
   const resolved = resolution(observation)
+  const judged = routerStatuses(routers, status, generation, now, upstream)
+  const health = overallHealth(judged)
   return {
     observedGeneration: generation,
     conditions: settle(
-      [accepted, resolved, readiness(accepted, resolved, observation)],
+      [accepted, resolved, readiness(accepted, resolved, health, observation), health],
       status?.conditions,
       generation,
       now,
     ),
-    routers: routerStatuses(routers, status, generation, now),
+    routers: judged,
     summary: { routers: programmedOf(routers), urls: spec.nodeUrls.length },
   }
 }
 
 /** Whether pods are ready with it is not in this status: each change of a pod would write every provider. */
 const readyText =
-  'At least one RpcRouter is configured with it; whether pods serve yet is in its condition Ready.'
+  'At least one RpcRouter is configured with it; whether pods serve yet is in its condition Ready, and whether the node works in Healthy.'
 
 /** `1/2`: routers that run with a provider as it is written, of those that select it. */
 export function programmedOf(routers: readonly RouterResult[]): string {
   return `${routers.filter(isProgrammed).length}/${routers.length}`
 }
 
-/** What each router says of a provider. */
+/**
+ * What each router says of a provider.
+ *
+ * @param upstream null of a provider that cannot be read: its health stays as it is
+ */
 export function routerStatuses(
   routers: readonly RouterResult[],
   status: UpstreamProviderStatus | undefined,
   generation: number,
   now: string,
-): UpstreamProviderStatus['routers'] {
+  upstream: UpstreamIdentity | null,
+) {
   return routers
     .toSorted((a, b) => (a.router < b.router ? -1 : 1))
     .slice(0, maxRouters)
     .map((result) => {
-      const before = status?.routers?.find(({ name }) => name === result.router)
-      return {
-        name: result.router,
-        conditions: settle(routerFindings(result), before?.conditions, generation, now),
-      }
+      const before = status?.routers?.find(({ name }) => name === result.router)?.conditions
+      const known = before?.find(({ type }) => type === 'Healthy')
+      const health = upstream === null ? known : healthIn(result.looks, upstream, known)
+      const findings = [...routerFindings(result), ...(health ? [health] : [])]
+      return { name: result.router, conditions: settle(findings, before, generation, now) }
     })
 }
 
@@ -161,6 +177,7 @@ function routerFindings({ refusals, fate }: RouterResult): readonly Finding[] {
 function readiness(
   accepted: Finding,
   resolved: Finding,
+  health: Finding,
   { provider, routers }: ProviderObservation,
 ): Finding {
   const found = (reason: UpstreamProviderReason<'Ready'>, message: string) =>
@@ -172,6 +189,7 @@ function readiness(
   }
   if (accepted.status !== 'True') return found('NotAccepted', because(accepted))
   if (resolved.status !== 'True') return found('RefsNotResolved', because(resolved))
-  if (routers.some(isProgrammed)) return found('Ready', readyText)
-  return found('NotProgrammed', 'No router that selects it has applied it.')
+  if (!routers.some(isProgrammed))
+    return found('NotProgrammed', 'No router that selects it has applied it.')
+  return isUnusable(health) ? found('NotHealthy', because(health)) : found('Ready', readyText)
 }

@@ -49,6 +49,19 @@ function ofRouter(name: string, observed: Partial<RouterObservation> = {}): Situ
   return { kind: 'RpcRouter', conditions }
 }
 
+const upstream = { chain: 'ETH1', interface: 'jsonrpc', name: 'a' }
+
+/** Pods that have it in these states, as two looks found them. */
+function looksAt(...states: readonly string[]): Pick<RouterResult, 'looks'> {
+  const pods = states.map((state) => ({
+    pod: 'p',
+    configSha256: '',
+    upstreams: [{ ...upstream, state, since: now }],
+  }))
+  const look = { pods, silent: [] }
+  return { looks: [look, look] }
+}
+
 /** The statuses of each provider of a golden file, before and after the report of its router. */
 function ofProviders(name: string, said: Partial<RouterResult> = {}): readonly Situation[] {
   const { scenario, translation } = golden(name)
@@ -56,8 +69,8 @@ function ofProviders(name: string, said: Partial<RouterResult> = {}): readonly S
     const provider = scenario.providers.find(({ metadata }) => metadata.name === wanted)
     if (provider === undefined) return []
     const fate = isUsed ? ('used' as const) : ('left-out' as const)
-    const result = { router: 'mainnet', refusals, fate, ...said }
-    const about = { provider, refusals: [], dangling, now }
+    const result = { router: 'mainnet', refusals, fate, looks: null, ...said }
+    const about = { provider, upstream, refusals: [], dangling, now }
     const status = providerStatus({ ...about, routers: [result] })
     return [status, ...(status.routers ?? []), providerStatus({ ...about, routers: [] })].map(
       ({ conditions = [] }): Situation => ({ kind: 'UpstreamProvider', conditions }),
@@ -133,6 +146,10 @@ const situations: readonly Situation[] = [
   ofRouter('minimal', { applied: applied('refused') }),
   paused(),
   ...ofProviders('minimal', { fate: 'left-out' }),
+  ...[
+    ...[['eligible'], ['lagging'], ['held-off'], ['disabled'], ['rejected'], ['unverified']],
+    ['eligible', 'disabled'],
+  ].flatMap((states) => ofProviders('minimal', looksAt(...states))),
   ...invalid(),
 ]
 

@@ -119,7 +119,8 @@ export function upstreamEntry(
 }
 
 /** The name of the upstream in the router's config. */
-function upstreamNameOf({ spec, metadata }: UpstreamProvider): string {
+/** What the router calls it. */
+export function upstreamNameOf({ spec, metadata }: UpstreamProvider): string {
   return spec.upstreamName ?? metadata.name
 }
 

@@ -113,6 +113,7 @@ export const knownOnlyTo: Readonly<Record<string, readonly string[]>> = {
     'proxy/listener/http/http-exchange.ts',
     'proxy/listener/websocket/websocket-server.ts',
     'operator/cli/admin-server.ts',
+    'operator/kube/page.ts',
   ],
   'node:https': [],
   undici: ['proxy/upstream/wire/http/http-transport.ts', 'operator/kube/transport.ts'],
@@ -144,6 +145,7 @@ export const knownOnlyTo: Readonly<Record<string, readonly string[]>> = {
     'proxy/chain/**',
     'operator/api/**',
     'operator/controllers/world.ts',
+    'operator/status/fleet-view.ts',
     'operator/manifests/**',
   ],
 }

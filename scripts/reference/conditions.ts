@@ -27,7 +27,7 @@ export function render(): string {
     ...Object.entries(rpcRouterConditions).flatMap(([type, of]) => condition(type, of)),
     '## UpstreamProvider',
     '',
-    '`status.routers[]` has `Accepted` and `Programmed` for each router that selects it.',
+    '`status.routers[]` has `Accepted`, `Programmed` and `Healthy` for each router that selects it.',
     '',
     ...Object.entries(upstreamProviderConditions).flatMap(([type, of]) => condition(type, of)),
   ].join('\n')

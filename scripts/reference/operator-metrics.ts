@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { labelMeanings, secondBuckets, type Series, series } from '../../operator/cli/series.ts'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { secondBuckets, type Series, series } from '../../operator/cli/series.ts'
 import { tableRow } from './chains/table.ts'
 
-/** `docs/reference/operator-metrics.md`, made from the operator's table of series. */
+const page = join(import.meta.dirname, '../../docs/reference/operator-metrics.md')
+
+/** `docs/reference/operator-metrics.md`, made from the operator's table of series. From `## Labels` on its text is kept. */
 export function render(): string {
+  const written = readFileSync(page, 'utf8')
   return [
     '# Metrics of the operator',
     '',
-    '<!-- Made from operator/cli/series.ts by `make generate`. -->',
+    '<!-- Made from operator/cli/series.ts by `make generate`, but for the labels. -->',
     '',
     'Served in the text format of Prometheus at `/metrics` on `--listen-address`. Those of the routers are on',
     '[another page](metrics.md). A replica that waits for the lease serves them as well: it watches, and reconciles nothing.',
@@ -23,11 +28,7 @@ export function render(): string {
     '',
     `Buckets of the histograms, in seconds: ${secondBuckets.join(', ')}.`,
     '',
-    '## Labels',
-    '',
-    tableRow(['Label', 'Holds']),
-    tableRow(['---', '---']),
-    ...Object.entries(labelMeanings).map(([name, meaning]) => tableRow([code(name), meaning])),
+    written.slice(written.indexOf('## Labels')),
   ].join('\n')
 }
 

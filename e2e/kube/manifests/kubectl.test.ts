@@ -145,11 +145,17 @@ describe('kubectl get', () => {
   })
 
   test('shows a provider in columns', async () => {
-    const status = { conditions: [condition], summary: { routers: '1/2', urls: 1 } }
-    await writeStatus('upp/alpha', status)
+    const conditions = [condition, { ...condition, type: 'Healthy', status: 'False' }]
+    await writeStatus('upp/alpha', { conditions, summary: { routers: '1/2', urls: 1 } })
     expect(columnsOf(await run('get', 'upp', 'alpha', '-o', 'wide'))).toEqual([
-      ['NAME', 'CHAIN', 'INTERFACE', 'READY', 'ROUTERS', 'URLS', 'GROUP', 'REASON', 'AGE'],
-      ['alpha', 'ETH1', 'jsonrpc', 'True', '1/2', '1', 'external', 'Ready', expect.any(String)],
+      [
+        ...['NAME', 'CHAIN', 'INTERFACE', 'READY', 'HEALTHY', 'ROUTERS', 'URLS', 'GROUP'],
+        ...['REASON', 'AGE'],
+      ],
+      [
+        ...['alpha', 'ETH1', 'jsonrpc', 'True', 'False', '1/2', '1', 'external', 'Ready'],
+        expect.any(String),
+      ],
     ])
   })
 

@@ -9,7 +9,7 @@ import type { KubeObserver } from '../../../operator/kube/observer.ts'
 import { rbacManifests } from '../../../operator/rbac/rules.ts'
 import { clientOf, type Access } from '../access.ts'
 import { eventually } from '../../processes/eventually.ts'
-import { createOperator } from '../in-process-operator.ts'
+import { createOperator, type OperatorSettings } from '../in-process-operator.ts'
 import { accessFor } from '../test-cluster.ts'
 
 /** One request of the operator, as the API server answered it. */
@@ -59,7 +59,7 @@ export async function grantRules(place: OperatorPlace): Promise<Access> {
   return accessFor(folder, access, { user })
 }
 
-export interface RunOptions {
+export interface RunOptions extends Pick<OperatorSettings, 'readPodPage' | 'clock'> {
   readonly as?: Access
   readonly observer?: KubeObserver
   /** Plurals of kinds that a quota refuses with the same message as missing rules. */
@@ -82,7 +82,9 @@ export async function runOperator(
     },
   })
   const client = clientOf(access, { observer })
-  const operator = createOperator(client, { namespaces: place.namespaces, observer, workers: 8 })
+  const { as: _, quotaOn: __, ...settings } = options
+  const { namespaces } = place
+  const operator = createOperator(client, { ...settings, namespaces, observer, workers: 8 })
   metrics.follow(operator)
   const end = new AbortController()
   const stopWatching = new AbortController()

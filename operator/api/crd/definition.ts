@@ -77,6 +77,7 @@ export function customResourceDefinition(of: KindDefinition) {
 
 const readyPath = '.status.conditions[?(@.type=="Ready")].status'
 const reasonPath = '.status.conditions[?(@.type=="Ready")].reason'
+const healthyPath = '.status.conditions[?(@.type=="Healthy")].status'
 const age: Column = ['Age', 'date', '.metadata.creationTimestamp', 'Time since it was created.']
 const reason: Column = ['Reason', 'string', reasonPath, 'Why it is ready or not.', 'wide']
 
@@ -132,6 +133,7 @@ export function upstreamProviderDefinition() {
       ['Chain', 'string', '.spec.chainId', 'Chain that it serves.'],
       ['Interface', 'string', '.spec.apiInterface', 'Interface that it serves.'],
       ['Ready', 'string', readyPath, 'Whether a router runs with it.'],
+      ['Healthy', 'string', healthyPath, 'Whether its node works, as the pods see it.'],
       ['Routers', 'string', '.status.summary.routers', routers],
       ['Urls', 'integer', '.status.summary.urls', 'How many URLs it has.', 'wide'],
       ['Group', 'string', '.spec.groupLabel', 'Its group label.', 'wide'],

@@ -54,12 +54,14 @@ describe.each(definitions.map((definition) => [definition.spec.names.kind, defin
       expect(pathsWhere(isUnbounded)).toEqual([])
     })
 
-    const affinities = ['nodeAffinity', 'podAffinity', 'podAntiAffinity'].map(
-      (each) => `.spec.pod.affinity.${each}`,
-    )
-    test('only affinity, which is a pod’s own, has fields that are not described here', () => {
+    const partsOfPod = [
+      ...['nodeAffinity', 'podAffinity', 'podAntiAffinity'].map((each) => `affinity.${each}`),
+      ...['env[]', 'volumes[]', 'volumeMounts[]', 'dnsConfig', 'patch'],
+    ]
+    test('only what is a part of a pod has fields that are not described here', () => {
       const open = pathsWhere((field) => field['x-kubernetes-preserve-unknown-fields'] === true)
-      expect(open).toEqual(definition.spec.names.kind === 'RpcRouter' ? affinities : [])
+      const wanted = partsOfPod.map((each) => `.spec.pod.${each}`)
+      expect(open).toEqual(definition.spec.names.kind === 'RpcRouter' ? wanted : [])
     })
 
     test('every list says how it is merged', () => {

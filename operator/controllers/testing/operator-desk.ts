@@ -14,6 +14,7 @@ import {
   upstreamProviders,
 } from '../../resources/kinds.ts'
 import { knownChains } from '../../translate/spec-sources.ts'
+import type { ReadPodPage } from '../fleet-observer.ts'
 import { Operator } from '../operator.ts'
 
 const namespace = 'ns'
@@ -31,7 +32,11 @@ export class OperatorDesk implements AsyncDisposable {
    * @param keeper what an operator before it left behind
    * @param namespaces null for all
    */
-  constructor(keeper = new ObjectKeeper(), namespaces: readonly string[] | null = null) {
+  constructor(
+    keeper = new ObjectKeeper(),
+    namespaces: readonly string[] | null = null,
+    readPodPage: ReadPodPage | null = null,
+  ) {
     this.keeper = keeper
     const { client } = keeper
     this.operator = new Operator({
@@ -50,6 +55,8 @@ export class OperatorDesk implements AsyncDisposable {
       ]),
       workers: 2,
       instance: 'desk',
+      podNamespace: 'system',
+      readPodPage,
       generatePassword: (of) => `password-of-${of.split('/')[1]}`,
     })
     const { signal } = this.#stop

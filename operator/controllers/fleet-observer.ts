@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { Controller, type Outcome, type ReconcileContext } from '../kube/controller.ts'
+import { keyOf, type KubeObject, refOf } from '../kube/object.ts'
+import type { Page } from '../kube/page.ts'
+import { Reflector, type ReflectorOptions } from '../kube/reflector.ts'
+import { Store } from '../kube/store.ts'
+import { type Pod, pods } from '../resources/kinds.ts'
+import { childSelector, componentOf, instanceKeys } from '../resources/labels.ts'
+import { type FleetView, type PodView, podView } from '../status/fleet-view.ts'
+import { healthIn, type Looks, upstreamOf } from '../status/provider-health.ts'
+import type { ChainIdOf } from '../translate/router-document.ts'
+import type { World } from './world.ts'
+
+/** Asks the pod at an IP address for its status. */
+export type ReadPodPage = (ip: string, signal: AbortSignal) => Promise<Page>
+
+export interface FleetObserverOptions extends Pick<
+  ReflectorOptions<KubeObject>,
+  'client' | 'clock' | 'random' | 'observer'
+> {
+  readonly readPodPage: ReadPodPage
+  /** Null for all. */
+  readonly namespaces: readonly string[] | null
+  readonly world: World
+  readonly chainIdOf: ChainIdOf
+  /** Called with a provider whose health has changed. */
+  readonly onChange: (provider: string) => void
+}
+
+/** What is kept of a pod. */
+interface RunningPod extends KubeObject {
+  /** Null while it does not run. */
+  readonly ip: string | null
+}
+
+/** A router is looked at so often; a few of them at a time, and of each a few pods. */
+const everyMs = 30_000
+const routersAtOnce = 4
+const podsAtOnce = 4
+/** For one look: the pods of a large fleet may all be silent. */
+const timeoutMs = 600_000
+
+/** Asks the pods of each router which config they serve and how their upstreams are. */
+export class FleetObserver {
+  readonly #options: FleetObserverOptions
+  readonly #pods = new Store<RunningPod, 'instance'>({ instance: instanceKeys })
+  readonly #reflectors: readonly Reflector<KubeObject>[]
+  readonly #controller: Controller
+  /** By router: the last two, the older one first. */
+  readonly #looks = new Map<string, readonly FleetView[]>()
+
+  constructor(options: FleetObserverOptions) {
+    const { clock, random, observer = {}, world, namespaces } = options
+    this.#options = options
+    this.#reflectors = (namespaces ?? [undefined]).map((namespace) => {
+      const selection = { labelSelector: childSelector, ...(namespace && { namespace }) }
+      const what = { resource: pods, selection, store: this.#pods, keep: runningPodOf }
+      return new Reflector({ ...options, ...what })
+    })
+    this.#controller = new Controller({
+      name: 'fleet',
+      reconcile: (key, context) => this.#look(key, context),
+      ...{ clock, random, observer, timeoutMs, workers: routersAtOnce },
+    })
+    world.routers.subscribe(({ type, object }) => {
+      const key = keyOf(object.metadata)
+      if (type === 'added') this.#controller.enqueue(key)
+      if (type === 'deleted') this.#looks.delete(key)
+    })
+  }
+
+  /** The last two looks at the pods of a router, the older one first. */
+  looks(router: string): NonNullable<Looks> {
+    return this.#looks.get(router) ?? []
+  }
+
+  /** Until the signal is aborted. */
+  async run(signal: AbortSignal): Promise<void> {
+    await Promise.all([...this.#reflectors, this.#controller].map((each) => each.run(signal)))
+  }
+
+  async #look(key: string, { signal }: ReconcileContext): Promise<Outcome> {
+    const { world } = this.#options
+    const router = world.routers.get(key)
+    if (router === undefined) return {}
+    const isListed = this.#reflectors.some(
+      ({ namespace, hasSynced }) => hasSynced && [null, refOf(key).namespace].includes(namespace),
+    )
+    if (!isListed) return { requeueAfterMs: 1_000 }
+    const answers: FleetView[] = []
+    const running = this.#pods.byIndex('instance', key).filter(({ ip }) => ip !== null)
+    for (let at = 0; at < running.length; at += podsAtOnce) {
+      const some = running.slice(at, at + podsAtOnce)
+      answers.push(...(await Promise.all(some.map((pod) => this.#ask(pod, signal)))))
+    }
+    const view = {
+      pods: answers.flatMap((answer) => answer.pods),
+      silent: answers.flatMap((answer) => answer.silent),
+    }
+    if (world.routers.get(key)?.metadata.uid !== router.metadata.uid) return {}
+    this.#looks.set(key, [...this.looks(key), view].slice(-2))
+    this.#report(router)
+    return { requeueAfterMs: everyMs }
+  }
+
+  async #ask({ metadata: { name }, ip }: RunningPod, signal: AbortSignal): Promise<FleetView> {
+    const page = await this.#options.readPodPage(ip ?? '', signal)
+    const view: PodView | null = 'text' in page ? podView(name, page.text) : null
+    if (view !== null) return { pods: [view], silent: [] }
+    const problem = 'problem' in page ? page.problem : 'the answer is not that of a router'
+    return { pods: [], silent: [{ pod: name, problem }] }
+  }
+
+  #report(router: KubeObject): void {
+    const { world, chainIdOf, onChange } = this.#options
+    const looks = this.looks(keyOf(router.metadata))
+    for (const key of world.providerKeysOf(router)) {
+      const object = world.providers.get(key)
+      const provider = object === undefined ? null : world.provider(object).value
+      if (provider === null) continue
+      const entry = provider.status?.routers?.find(({ name }) => name === router.metadata.name)
+      const before = entry?.conditions?.find(({ type }) => type === 'Healthy')
+      if (healthIn(looks, upstreamOf(provider, chainIdOf), before) !== before) onChange(key)
+    }
+  }
+}
+
+function runningPodOf(object: KubeObject): RunningPod {
+  const { apiVersion, kind, metadata, status } = object as Pod
+  const { name, namespace, uid, resourceVersion, labels, deletionTimestamp } = metadata
+  const isRouter = componentOf({ metadata }) === 'router'
+  const isRunning = isRouter && status?.phase === 'Running' && deletionTimestamp === undefined
+  return {
+    ...{ apiVersion, kind, metadata: { name, namespace, uid, resourceVersion, labels } },
+    ip: isRunning ? (status.podIP ?? null) : null,
+  }
+}

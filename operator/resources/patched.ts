@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+
+type Fields = Readonly<Record<string, unknown>>
+
+/**
+ * Lays a patch over a value by RFC 7386, but for lists whose items say what they are called: these are merged item by item,
+ * as a strategic merge does it, new ones at the end. `$patch: delete` takes an item away.
+ */
+export function patched(target: unknown, patch: unknown): unknown {
+  if (Array.isArray(patch)) return patchedList(Array.isArray(target) ? target : [], patch)
+  if (!isObject(patch)) return patch
+  const result: Record<string, unknown> = isObject(target) ? { ...target } : {}
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) delete result[name]
+    else result[name] = patched(result[name], value)
+  }
+  return result
+}
+
+function patchedList(target: readonly unknown[], patch: readonly unknown[]): unknown {
+  if (patch.some((item) => keyOf(item) === undefined)) return patch
+  const left = new Map(target.map((item) => [keyOf(item) ?? item, item]))
+  for (const item of patch as readonly Fields[]) {
+    const key = keyOf(item)
+    if (item['$patch'] === 'delete') left.delete(key)
+    else left.set(key, patched(left.get(key), item))
+  }
+  return [...left.values()]
+}
+
+/** A volume may be mounted in several places: then its name says too little. */
+function keyOf(item: unknown): unknown {
+  return isObject(item) ? (item['mountPath'] ?? item['name']) : undefined
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

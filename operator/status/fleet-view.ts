@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { z } from 'zod'
+
+/** Where routers serve it, on their port of metrics. */
+export const statusPath = '/status'
+
+const word = z.string().max(256)
+
+/** The page `/status` of a router, as far as it is read. Pods are not trusted: all is bounded. */
+const page = z.object({
+  config: z.object({ sha256: z.string().regex(/^[0-9a-f]{64}$/) }),
+  upstreams: z
+    .array(
+      z.object({
+        chain: word,
+        interface: word,
+        name: word,
+        state: word,
+        since: z.iso.datetime(),
+      }),
+    )
+    .max(10_000),
+})
+
+/** How one pod sees one upstream. */
+export type UpstreamView = z.output<typeof page>['upstreams'][number]
+
+/** The answer of one pod: which config serves, and how its upstreams are. */
+export interface PodView {
+  readonly pod: string
+  /** Of the text of its config file. */
+  readonly configSha256: string
+  readonly upstreams: readonly UpstreamView[]
+}
+
+/** One look at the pods of a router that run. */
+export interface FleetView {
+  readonly pods: readonly PodView[]
+  /** Those that did not answer as a router does, and a clause that says why. */
+  readonly silent: readonly { readonly pod: string; readonly problem: string }[]
+}
+
+/** Reads the page of a pod; null when it is none. */
+export function podView(pod: string, text: string): PodView | null {
+  let json: unknown
+  try {
+    json = JSON.parse(text)
+  } catch {
+    return null
+  }
+  const { data } = page.safeParse(json)
+  return data ? { pod, configSha256: data.config.sha256, upstreams: data.upstreams } : null
+}

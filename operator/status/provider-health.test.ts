@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { describe, expect, test } from 'vitest'
+import type { Condition } from '../api/status.ts'
+import { upstreamProviderSchema } from '../api/upstream-provider.ts'
+import { type FleetView, podView } from './fleet-view.ts'
+import { healthIn } from './provider-health.ts'
+import { providerStatus, type RouterResult } from './provider-status.ts'
+
+const upstream = { chain: 'ETH1', interface: 'jsonrpc', name: 'a' }
+const at = (minute: number) => `2026-01-01T00:0${minute}:00.000Z`
+
+/** A look at pods, each with the state of the upstream there and the minute since when. */
+function look(...pods: readonly (readonly [state: string, minute: number])[]): FleetView {
+  return {
+    pods: pods.map(([state, minute], index) => ({
+      pod: `p${index}`,
+      configSha256: '',
+      upstreams: [{ ...upstream, state, since: at(minute) }],
+    })),
+    silent: [],
+  }
+}
+const silent = (problem: string): FleetView => ({ pods: [], silent: [{ pod: 'p', problem }] })
+
+function before(reason: string, message: string, status: Condition['status'] = 'False'): Condition {
+  return { type: 'Healthy', status, reason, message, lastTransitionTime: at(0) }
+}
+const failed = before('Disabled', 'Since a while ago.')
+
+const up = look(['eligible', 1], ['eligible', 2])
+const down = look(['disabled', 3], ['disabled', 2])
+const half = look(['eligible', 1], ['disabled', 2])
+
+describe.each<[string, readonly FleetView[] | null, Condition | undefined, string]>([
+  [
+    'an operator that does not look',
+    null,
+    failed,
+    'NotObserved: It is not known: the operator does not look',
+  ],
+  ['no look yet', [], undefined, 'NotObserved: It is not known: it was just begun'],
+  ['no look yet, after another operator', [], failed, 'Disabled: Since a while ago.'],
+  ['one look', [up], failed, 'Disabled: Since a while ago.'],
+  [
+    'two looks that agree',
+    [up, up],
+    failed,
+    'Serving: Its node answers, and calls go to it. Since 2026-01-01T00:01:00Z.',
+  ],
+  [
+    'all pods, since the first of them',
+    [down, down],
+    undefined,
+    'Disabled: It failed too often in a row: calls go elsewhere until it answers again. Since 2026-01-01T00:02:00Z.',
+  ],
+  ['the same reason again', [down, down], failed, 'Disabled: Since a while ago.'],
+  ['looks that do not agree', [up, down], failed, 'Disabled: Since a while ago.'],
+  [
+    'looks that do not agree, at first',
+    [up, down],
+    undefined,
+    'NotObserved: It is not known: it was just begun',
+  ],
+  ['pods that differ', [half, half], failed, 'PodsDiffer: Of 2 pods, it is Disabled in 1, Serving'],
+  [
+    'pods that do not answer',
+    [silent('x'), silent('x')],
+    failed,
+    'NotObserved: It is not known: no pod answers at :7779/status: x.',
+  ],
+  ['no pods', [look(), look()], failed, 'NotObserved: It is not known: no pod runs.'],
+  ['a state of later routers', [look(['new', 1]), look(['new', 1])], failed, 'NotObserved'],
+])('%s', (_, looks, known, expected) => {
+  const found = healthIn(looks, upstream, known)
+
+  test('is said', () => expect(`${found.reason}: ${found.message}`).toContain(expected))
+
+  test('is no news the next time', () => {
+    const settled = { ...found, lastTransitionTime: at(0) }
+    expect(healthIn(looks, upstream, settled)).toBe(settled)
+  })
+})
+
+test('a pod without it does not count, nor does another upstream of its name', () => {
+  const others = [
+    { ...upstream, chain: 'BTC', state: 'rejected', since: at(1) },
+    { ...upstream, interface: 'rest', state: 'rejected', since: at(1) },
+    { ...upstream, state: 'eligible', since: at(1) },
+  ]
+  const pods = [
+    { pod: 'old', configSha256: '', upstreams: [] },
+    { pod: 'new', configSha256: '', upstreams: others },
+  ]
+  const view = { pods, silent: [] }
+  expect(healthIn([view, view], upstream, undefined).reason).toBe('Serving')
+  // By another name of its chain, when there is no other of its name.
+  const alias = look(['eligible', 1])
+  expect(healthIn([alias, alias], { ...upstream, chain: 'ETH' }, undefined).reason).toBe('Serving')
+})
+
+const provider = upstreamProviderSchema.parse({
+  apiVersion: 'rpcrouter.dev/v1alpha1',
+  kind: 'UpstreamProvider',
+  metadata: { namespace: 'ns', name: 'a', uid: 'u', generation: 1 },
+  spec: { chainId: 'ETH1', apiInterface: 'jsonrpc', nodeUrls: [{ url: 'https://a.example' }] },
+})
+
+function conditionsWith(...views: readonly FleetView[]) {
+  const routers = views.map((view, index): RouterResult => {
+    return { router: `r${index}`, refusals: [], fate: 'used', looks: [view, view] }
+  })
+  const status = providerStatus({
+    ...{ provider, upstream, refusals: [], dangling: [], routers, now: at(9) },
+  })
+  const all = (status.conditions ?? []).map(({ type, reason }) => [type, reason] as const)
+  return {
+    ...Object.fromEntries(all),
+    routers: status.routers?.map(
+      ({ conditions = [] }) => conditions.find(({ type }) => type === 'Healthy')?.reason,
+    ),
+  }
+}
+
+test.each([
+  ['up everywhere', [up, up], 'Serving', 'Ready'],
+  ['unknown somewhere', [silent('x'), up], 'Serving', 'Ready'],
+  ['down everywhere', [down, down], 'Disabled', 'NotHealthy'],
+  ['down in one router', [up, down], 'PodsDiffer', 'Ready'],
+  ['down in some pods', [half], 'PodsDiffer', 'Ready'],
+  ['limited for a while', [look(['held-off', 1])], 'HeldOff', 'Ready'],
+  ['never reached', [look(['unverified', 1])], 'Unverified', 'NotHealthy'],
+  ['unknown', [silent('x')], 'NotObserved', 'Ready'],
+])('%s: Healthy and Ready', (_, views, Healthy, Ready) => {
+  expect(conditionsWith(...views)).toMatchObject({ Healthy, Ready })
+})
+
+test('each router has its own', () => {
+  expect(conditionsWith(up, down)).toMatchObject({ routers: ['Serving', 'Disabled'] })
+})
+
+const sha256 = 'ab'.repeat(32)
+const page = { config: { sha256 }, upstreams: [{ ...upstream, state: 'eligible', since: at(1) }] }
+
+test('the page of a pod is read, with what a later version adds', () => {
+  const more = { ...page, upstreams: page.upstreams.map((each) => ({ ...each, tip: 1 })), x: 1 }
+  const upstreams = page.upstreams
+  expect(podView('p', JSON.stringify(more))).toEqual({ pod: 'p', configSha256: sha256, upstreams })
+})
+
+test.each([
+  ['no JSON', 'ready'],
+  ['null', 'null'],
+  ['no config', JSON.stringify({ ...page, config: null })],
+  ['a hash that is none', JSON.stringify({ ...page, config: { sha256: 'x' } })],
+  [
+    'a long name',
+    JSON.stringify({ ...page, upstreams: [{ ...page.upstreams[0], name: 'x'.repeat(999) }] }),
+  ],
+  [
+    'a text as time',
+    JSON.stringify({ ...page, upstreams: [{ ...page.upstreams[0], since: 'now' }] }),
+  ],
+  ['too many', JSON.stringify({ ...page, upstreams: Array(10_001).fill(page.upstreams[0]) })],
+])('a page with %s is none', (_, text) => expect(podView('p', text)).toBeNull())

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { upstreamProviderConditions, type UpstreamProviderReason } from '../api/conditions.ts'
+import type { UpstreamProviderStatus } from '../api/status.ts'
+import type { UpstreamProvider } from '../api/upstream-provider.ts'
+import { metricsPort } from '../translate/object-names.ts'
+import type { ChainIdOf } from '../translate/router-document.ts'
+import { upstreamNameOf } from '../translate/upstreams.ts'
+import { type Finding, providerFinding, sentences } from './condition-set.ts'
+import { type FleetView, statusPath, type UpstreamView } from './fleet-view.ts'
+
+/** The last two looks at the pods of a router, the older one first; fewer at the start; null: the operator does not look. */
+export type Looks = readonly FleetView[] | null
+
+type Reason = UpstreamProviderReason<'Healthy'>
+
+/** By the states of a router's upstreams, in the order of the reference. */
+const reasons: Readonly<Record<string, Reason>> = {
+  eligible: 'Serving',
+  lagging: 'Lagging',
+  'held-off': 'HeldOff',
+  disabled: 'Disabled',
+  rejected: 'Rejected',
+  unverified: 'Unverified',
+}
+
+/** With these no call can be answered, now and for the time being. */
+const unusable: readonly string[] = ['Disabled', 'Rejected', 'Unverified'] satisfies Reason[]
+
+/** Whether no pod that was asked can use the provider. */
+export function isUnusable({ reason }: Finding): boolean {
+  return unusable.includes(reason)
+}
+
+/** How a router names the upstream that a provider becomes. */
+export interface UpstreamIdentity extends Pick<UpstreamView, 'chain' | 'interface' | 'name'> {}
+
+export function upstreamOf(provider: UpstreamProvider, chainIdOf: ChainIdOf): UpstreamIdentity {
+  const { chainId, apiInterface } = provider.spec
+  return { chain: chainIdOf(chainId), interface: apiInterface, name: upstreamNameOf(provider) }
+}
+
+/**
+ * The health of a provider in the pods of one router. It changes when two looks agree, so that what passes in a moment
+ * is no write; until then, `before` holds.
+ *
+ * @returns `before` itself when nothing has changed
+ */
+export function healthIn(
+  looks: Looks,
+  upstream: UpstreamIdentity,
+  before: Finding | undefined,
+): Finding {
+  const [older, newer] = (looks ?? []).map((look) => verdict(look, upstream))
+  const isSettled = older !== undefined && newer !== undefined && older.key === newer.key
+  if (looks !== null && !isSettled && before !== undefined) return before
+  const found = isSettled
+    ? newer.finding
+    : unobserved(
+        looks === null ? 'the operator does not look at pods' : 'it was just begun to look',
+      )
+  const isSame = before?.reason === found.reason && before.message === found.message
+  // Of one reason the times differ with each pod that is replaced: the first one stays.
+  return isSame || before?.reason === newer?.key ? (before ?? found) : found
+}
+
+function unobserved(why: string): Finding {
+  return providerFinding('Healthy', 'NotObserved', sentences([`It is not known: ${why}`]))
+}
+
+/** What one look shows. Looks agree when they have the same key: the reason, or the message where the reason is not all. */
+function verdict({ pods, silent: [silent] }: FleetView, upstream: UpstreamIdentity) {
+  const seen = pods.flatMap(({ upstreams }) => findIn(upstreams, upstream) ?? [])
+  const [first, ...others] = Map.groupBy(seen, ({ state }) => reasons[state] ?? 'NotObserved')
+  if (first === undefined || first[0] === 'NotObserved') {
+    const silence = silent
+      ? `no pod answers at :${metricsPort}${statusPath}: ${silent.problem}`
+      : 'no pod runs'
+    const finding = unobserved(pods.length > 0 ? 'no pod has it in its config' : silence)
+    return { key: finding.message, finding }
+  }
+  if (others.length > 0) {
+    const counts = [first, ...others].map(([reason, { length }]) => `${reason} in ${length}`)
+    const message = `Of ${seen.length} pods, it is ${counts.toSorted().join(', ')}.`
+    return { key: message, finding: providerFinding('Healthy', 'PodsDiffer', message) }
+  }
+  const [reason, views] = first
+  const { when } = upstreamProviderConditions.Healthy.reasons[reason]
+  const [since] = views.map((view) => view.since.replace(/\.\d+/, '')).toSorted()
+  return { key: reason, finding: providerFinding('Healthy', reason, `${when} Since ${since}.`) }
+}
+
+/** A chain of the router's own may be known there by another name: then the rest has to be enough. */
+function findIn(
+  upstreams: readonly UpstreamView[],
+  { chain, interface: iface, name }: UpstreamIdentity,
+): UpstreamView | undefined {
+  const named = upstreams.filter((each) => each.name === name && each.interface === iface)
+  return named.length === 1 ? named[0] : named.find((each) => each.chain === chain)
+}
+
+/** The health of a provider over all routers that select it. Routers of which nothing is known do not count. */
+export function overallHealth(routers: NonNullable<UpstreamProviderStatus['routers']>): Finding {
+  const all = routers.flatMap(({ name, conditions = [] }) => {
+    const health = conditions.find(({ type }) => type === 'Healthy')
+    return health === undefined ? [] : [{ name, health }]
+  })
+  const known = all.filter(({ health }) => health.status !== 'Unknown')
+  const [first] = known.length > 0 ? known : all
+  if (first === undefined) return unobserved('no RpcRouter selects it')
+  const { reason, message } = first.health
+  if (known.every(({ health }) => health.reason === reason))
+    return providerFinding('Healthy', reason as Reason, message)
+  const reasons = known.map(({ name, health }) => `${name}: ${health.reason}`)
+  return providerFinding('Healthy', 'PodsDiffer', `The routers differ: ${reasons.join(', ')}.`)
+}
