@@ -97,3 +97,23 @@ test('an env file that cannot be read is the only problem reported', async () =>
     'env-file: the env file /nowhere/keys.env cannot be read: there is no such file',
   ])
 })
+
+test('the files of a directory are variables, as Kubernetes mounts a Secret', async () => {
+  const data = join(folder, 'keys', '..2026_01_01')
+  await mkdir(data, { recursive: true })
+  await writeFile(join(data, 'LEVEL'), 'warn\n')
+  await writeFile(join(data, 'KEY'), "a # b='c'")
+  await symlink('..2026_01_01', join(folder, 'keys', '..data'))
+  for (const name of ['LEVEL', 'KEY'])
+    await symlink(join('..data', name), join(folder, 'keys', name))
+  const configPath = join(folder, 'keys.yml')
+  const text = config(`env-file: ${folder}/keys\nlog-level: '\${LEVEL}'\nlog-format: '\${KEY}'\n`)
+  await writeFile(configPath, text)
+  const { parsed, files } = await loadConfig({ configPath, flags: {}, environment: {} })
+  expect(parsed.file['log-level']).toBe('warn')
+  expect(parsed.hidden()).toContain("a # b='c'")
+  expect(files).toEqual([
+    configPath,
+    ...['', '/KEY', '/LEVEL'].map((each) => `${folder}/keys${each}`),
+  ])
+})

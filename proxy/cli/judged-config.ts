@@ -7,7 +7,8 @@ import { orderProblems, type Problem, problemAt, whyUnreadable } from '../config
 import { createRedactor } from '../upstream/secrets/mask.ts'
 import { hash } from 'node:crypto'
 import { constants } from 'node:fs'
-import { type FileHandle, open } from 'node:fs/promises'
+import { type FileHandle, open, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { type EnvFile, layerEnvironment } from '../config/env-file.ts'
 import type { FlagValues } from '../config/settings.ts'
 
@@ -101,11 +102,16 @@ export async function loadConfig(request: ConfigRequest): Promise<LoadedConfig> 
     return { parsed: parseConfig([file.problem], request), sha256, files: [configPath] }
   const envFiles: EnvFile[] = []
   const problems: Problem[] = []
-  const envPaths = envFilesOf(file.text, flags)
-  for (const path of envPaths) {
-    const envFile = await readTextFile(path, `the env file ${path}`)
-    if ('text' in envFile) envFiles.push({ name: path, text: envFile.text })
-    else problems.push({ ...envFile.problem, path: 'env-file' })
+  const envPaths: string[] = []
+  for (const path of envFilesOf(file.text, flags)) {
+    const names = await namesIn(path)
+    envPaths.push(path, ...(names ?? []).map((name) => join(path, name)))
+    for (const name of names ?? [null]) {
+      const at = name === null ? path : join(path, name)
+      const envFile = await readTextFile(at, `the env file ${at}`)
+      if ('text' in envFile) envFiles.push({ name: at, text: envFile.text, variable: name })
+      else problems.push({ ...envFile.problem, path: 'env-file' })
+    }
   }
   const layered = layerEnvironment(environment, envFiles)
   problems.push(...layered.problems)
@@ -113,6 +119,15 @@ export async function loadConfig(request: ConfigRequest): Promise<LoadedConfig> 
   const source = problems.length > 0 ? problems : file.text
   const parsed = parseConfig(source, { environment: layered.environment, flags })
   return { parsed, sha256, files: [configPath, ...envPaths, ...tlsFilesOf(parsed)] }
+}
+
+/** The files of a directory, as Kubernetes mounts a Secret: its own begin with two dots. Null for what is none. */
+async function namesIn(path: string): Promise<readonly string[] | null> {
+  try {
+    return (await readdir(path)).filter((name) => !name.startsWith('..')).toSorted()
+  } catch {
+    return null
+  }
 }
 
 /** The PEM files that upstreams name. */

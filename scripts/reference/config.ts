@@ -67,6 +67,8 @@ const rules = [
   '- White space around a value is left out.',
   "- In single quotes everything is literal: `NAME='a # b'`. In double quotes `\\n`, `\\r`, `\\t`, `\\\\` and `\\\"` are known.",
   '  Both may hold several lines. Placeholders are not rendered.',
+  '- Of a directory each file is a variable: its name is that of the variable, its text without a line break at the end the value, whatever',
+  '  is in it. That is how Kubernetes and Docker mount secrets. A value that changes there is taken over by a running router.',
   '- Node has an option of the same name. Where the command is `npx router`, or `node` with a script, Node itself reports a',
   '  missing file, with exit code 9. After `--` it does not: `npx -- router config.yml --env-file keys.env`.',
   '',
