@@ -93,37 +93,48 @@ export const rpcRouterConditions = {
     meaning:
       'Every Secret and ConfigMap exists that the router itself refers to, or without which an endpoint could not be served. What else its providers lack is in the status of each provider.',
   },
-  Programmed: condition('The objects of this generation were applied.', {
-    Programmed: holds('All objects are applied.'),
-    NotAccepted: fails(
-      'Accepted or ResolvedRefs is False, so nothing was changed: the last good config is kept. The message says whether pods serve.',
-      'Look at these conditions.',
-    ),
-    NameConflict: fails(
-      'An object of a name that the router needs exists and is not its own. The operator does not touch it.',
-      'Rename the router, or delete the object that the message names.',
-    ),
-    StillDeleting: fails(
-      'An object that the router needs is still being deleted: its own, or one of an earlier router of this name. It is waited for.',
-      'If it stays, look at the finalizers that the message names, and at what put them there.',
-    ),
-    FieldsContested: fails(
-      'Another writer sets fields of an object of the router as fast as the operator takes them back, or three times within five minutes.',
-      'Stop the writer that the message names, or let the spec of the router say what it sets.',
-    ),
-    ApplyFailed: fails(
-      'The API server refused an object, or failed at it for a while; the message has its answer. It is tried again, every two minutes at least.',
-      'Act on the answer: often a quota, an admission policy or webhook, or a field of spec.pod.',
-    ),
-    Paused: fails(
-      'The annotation rpcrouter.dev/paused has a value other than "false": nothing is changed.',
-      'Remove the annotation.',
-    ),
-    ProgrammedWithoutMonitor: holds(
-      'All objects are applied but the one of spec.monitoring: the cluster does not know its kind. It is looked for every minute.',
-      'Install the Prometheus operator: the monitor is then applied by itself.',
-    ),
-  }),
+  Programmed: condition(
+    'The objects of this generation were applied, and every pod that was seen serves its config.',
+    {
+      Programmed: holds('All objects are applied, and no pod is known to serve another config.'),
+      ConfigPending: fails(
+        'All objects are applied, and the pods that the message names serve another config yet. Pods take a change over when the kubelet has brought it to them, within one or two minutes; those of an older revision go.',
+        'If it stays, look at the log of such a pod: the lines that begin with "config:" say why it refuses the config.',
+      ),
+      RolloutQueued: fails(
+        'The pods have to be replaced, and as many other routers replace theirs as may do so at once. It is tried again every few seconds.',
+        'Wait. The flag --max-rolling-routers of the operator is the bound; rollouts that are stalled do not count.',
+      ),
+      NotAccepted: fails(
+        'Accepted or ResolvedRefs is False, so nothing was changed: the last good config is kept. The message says whether pods serve.',
+        'Look at these conditions.',
+      ),
+      NameConflict: fails(
+        'An object of a name that the router needs exists and is not its own. The operator does not touch it.',
+        'Rename the router, or delete the object that the message names.',
+      ),
+      StillDeleting: fails(
+        'An object that the router needs is still being deleted: its own, or one of an earlier router of this name. It is waited for.',
+        'If it stays, look at the finalizers that the message names, and at what put them there.',
+      ),
+      FieldsContested: fails(
+        'Another writer sets fields of an object of the router as fast as the operator takes them back, or three times within five minutes.',
+        'Stop the writer that the message names, or let the spec of the router say what it sets.',
+      ),
+      ApplyFailed: fails(
+        'The API server refused an object, or failed at it for a while; the message has its answer. It is tried again, every two minutes at least.',
+        'Act on the answer: often a quota, an admission policy or webhook, or a field of spec.pod.',
+      ),
+      Paused: fails(
+        'The annotation rpcrouter.dev/paused has a value other than "false": nothing is changed.',
+        'Remove the annotation.',
+      ),
+      ProgrammedWithoutMonitor: holds(
+        'All objects are applied but the one of spec.monitoring: the cluster does not know its kind. It is looked for every minute.',
+        'Install the Prometheus operator: the monitor is then applied by itself.',
+      ),
+    },
+  ),
   Available: condition(
     'Enough pods are ready to serve, be they of this generation or of an older one.',
     {
