@@ -39,7 +39,7 @@ export const eventReasons = {
   RolloutComplete: info('Rollout', 'All pods are of the newest revision and ready.'),
   SecretRotated: info(
     'Resolve',
-    'A key of a Secret that the pods use has another value: they are replaced.',
+    'A key of a Secret that the pods use has another value; the note says whether they take it over or are replaced.',
   ),
   Paused: info('Pause', 'The annotation rpcrouter.dev/paused was set: nothing is changed.'),
   Resumed: info('Pause', 'The annotation rpcrouter.dev/paused is gone, or "false".'),

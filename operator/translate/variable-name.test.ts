@@ -7,9 +7,7 @@ import { variableName } from './config-text.ts'
 const text = fc.string({ unit: 'binary' })
 
 test('is readable, and stable over versions of the operator', () => {
-  expect(variableName(['eth-main', 'X-Api-Key'])).toMatch(
-    /^KEY_ETH_MAIN_X_API_KEY_[0-9A-F]{16}$/,
-  )
+  expect(variableName(['eth-main', 'X-Api-Key'])).toMatch(/^KEY_ETH_MAIN_X_API_KEY_[0-9A-F]{16}$/)
 })
 
 test('is a name that a shell and Kubernetes take, whatever the Secret and its key are called', () => {
