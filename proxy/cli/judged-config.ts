@@ -19,8 +19,14 @@ interface Findings {
   readonly catalog: ChainCatalog | null
 }
 
-/** Finds what is wrong beyond the file: with the chains, interfaces and files that it refers to. */
-export type CheckReferences = (parsed: ParsedConfig) => Promise<Findings>
+/**
+ * Finds what is wrong beyond the file: with the chains, interfaces and files that it refers to.
+ * @param running the chain specs of a router that runs: they are read at its start only
+ */
+export type CheckReferences = (
+  parsed: ParsedConfig,
+  running?: ChainCatalog | null,
+) => Promise<Findings>
 
 /** A config file with what it depends on, as they were read. */
 export interface LoadedConfig {
@@ -43,10 +49,11 @@ export interface JudgedConfig extends Findings, LoadedConfig {
 export async function judgeConfig(
   request: ConfigRequest,
   checkReferences: CheckReferences,
+  running: ChainCatalog | null = null,
 ): Promise<JudgedConfig> {
   const loaded = await loadConfig(request)
   const { parsed } = loaded
-  const { problems: others, catalog } = await checkReferences(parsed)
+  const { problems: others, catalog } = await checkReferences(parsed, running)
   const problems = orderProblems([...parsed.problems, ...others])
   const valid = problems.every(({ severity }) => severity !== 'error')
   const config = valid ? parsed.config : null

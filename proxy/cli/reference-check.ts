@@ -15,30 +15,22 @@ import { subscriptionFormOf } from '../subscription/families/family-of.ts'
 import type { CheckReferences } from './judged-config.ts'
 
 /** Checks a config against what it refers to, chain specs and TLS files. */
-export const checkReferences: CheckReferences = async (parsed) => {
+export const checkReferences: CheckReferences = async (parsed, running = null) => {
   try {
-    return check(parsed, await loadCatalog(parsed.specSources))
+    const catalog = running ?? (await loadCatalog(parsed.specSources))
+    const { entries, locate } = parsed
+    const problems = [
+      ...checkChains(entries, catalog, locate),
+      ...checkServing(entries, catalog, locate),
+      ...checkMethods(parsed, catalog),
+      ...checkFiles(parsed),
+      ...checkSockets(parsed, withSubscriptions(catalog)),
+    ]
+    return { problems, catalog }
   } catch (error) {
     if (!(error instanceof SpecError)) throw error
     return { problems: error.problems, catalog: null }
   }
-}
-
-/** Checks it with the chain specs of a router that runs: they are read at its start only. */
-export function checkWith(catalog: ChainCatalog): CheckReferences {
-  return async (parsed) => check(parsed, catalog)
-}
-
-function check(parsed: ParsedConfig, catalog: ChainCatalog): Awaited<ReturnType<CheckReferences>> {
-  const { entries, locate } = parsed
-  const problems = [
-    ...checkChains(entries, catalog, locate),
-    ...checkServing(entries, catalog, locate),
-    ...checkMethods(parsed, catalog),
-    ...checkFiles(parsed),
-    ...checkSockets(parsed, withSubscriptions(catalog)),
-  ]
-  return { problems, catalog }
 }
 
 function withSubscriptions(catalog: ChainCatalog): KnownChains {

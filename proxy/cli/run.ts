@@ -6,7 +6,7 @@ import { systemClock } from '../clock/clock.ts'
 import { systemRandom } from '../clock/random.ts'
 import { ConfigState } from '../telemetry/config-state.ts'
 import { createLogger, type Logger } from '../telemetry/log.ts'
-import { checkReferences, checkWith } from './reference-check.ts'
+import { checkReferences } from './reference-check.ts'
 import type { CommandIo } from './validate.ts'
 import { exitCodes, judgeConfig, problemLine, type ConfigRequest } from './judged-config.ts'
 import { Reloader } from './reload.ts'
@@ -43,7 +43,7 @@ export async function run(request: RunRequest, io: CommandIo): Promise<number> {
   const parts = { catalog, logger, clock, random: systemRandom, version, stores, state }
   const router = createRouter(config, parts)
   const reloader = new Reloader(first, {
-    judge: () => judgeConfig(asked, checkWith(catalog)),
+    judge: () => judgeConfig(asked, checkReferences, catalog),
     apply: (next) => router.reload(next),
     // Calls in flight have the keys of the config that is served.
     redact: (next, served) => (redact = (text) => next.redact(served.redact(text))),
