@@ -3,7 +3,7 @@
 import { Controller, type Outcome, type ReconcileContext } from '../kube/controller.ts'
 import { keyOf, type KubeObject, refOf } from '../kube/object.ts'
 import type { Page } from '../kube/page.ts'
-import { Reflector, type ReflectorOptions } from '../kube/reflector.ts'
+import { Reflector, type ReflectorOptions, synced } from '../kube/reflector.ts'
 import { Store } from '../kube/store.ts'
 import { type Pod, pods } from '../resources/kinds.ts'
 import { childSelector, componentOf, instanceKeys } from '../resources/labels.ts'
@@ -82,7 +82,9 @@ export class FleetObserver {
 
   /** Until the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
-    await Promise.all([...this.#reflectors, this.#controller].map((each) => each.run(signal)))
+    const listed = Promise.race(this.#reflectors.map((each) => synced([each], signal)))
+    const looking = listed.then(() => this.#controller.run(signal))
+    await Promise.all([looking, ...this.#reflectors.map((each) => each.run(signal))])
   }
 
   async #look(key: string, { signal }: ReconcileContext): Promise<Outcome> {
@@ -92,7 +94,7 @@ export class FleetObserver {
     const isListed = this.#reflectors.some(
       ({ namespace, hasSynced }) => hasSynced && [null, refOf(key).namespace].includes(namespace),
     )
-    if (!isListed) return { requeueAfterMs: 1_000 }
+    if (!isListed) return { requeueAfterMs: everyMs }
     const answers: FleetView[] = []
     const running = this.#pods.byIndex('instance', key).filter(({ ip }) => ip !== null)
     for (let at = 0; at < running.length; at += podsAtOnce) {

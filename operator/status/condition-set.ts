@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { isDeepStrictEqual } from 'node:util'
 import {
-  type ConditionMeaning,
+  type ConditionTable,
   rpcRouterConditions,
   upstreamProviderConditions,
 } from '../api/conditions.ts'
@@ -24,13 +24,13 @@ export interface Finding<Type extends string = string> extends Omit<
 const maxMessageLength = 4096
 
 /** Findings of one kind. Their status follows from the reason, by the table that is also the reference. */
-function findingsOf<M extends Readonly<Record<string, ConditionMeaning>>>(meanings: M) {
+function findingsOf<M extends ConditionTable>(table: M) {
   return <T extends keyof M & string>(
     type: T,
-    reason: keyof M[T]['reasons'] & string,
+    reason: keyof M[T] & string,
     message: string,
   ): Finding<T> => {
-    const status = meanings[type]?.reasons[reason]?.status ?? 'Unknown'
+    const status = table[type]?.[reason] ?? 'Unknown'
     return { type, status, reason, message: cut(message) }
   }
 }

@@ -52,7 +52,7 @@ describe.each<[string, readonly FleetView[] | null, Condition | undefined, strin
     'all pods, since the first of them',
     [down, down],
     undefined,
-    'Disabled: It failed too often in a row: calls go elsewhere until it answers again. Since 2026-01-01T00:02:00Z.',
+    'Disabled: It failed too often in a row: calls go elsewhere until it answers. Since 2026-01-01T00:02:00Z.',
   ],
   ['the same reason again', [down, down], failed, 'Disabled: Since a while ago.'],
   ['looks that do not agree', [up, down], failed, 'Disabled: Since a while ago.'],
@@ -71,6 +71,12 @@ describe.each<[string, readonly FleetView[] | null, Condition | undefined, strin
   ],
   ['no pods', [look(), look()], failed, 'NotObserved: It is not known: no pod runs.'],
   ['a state of later routers', [look(['new', 1]), look(['new', 1])], failed, 'NotObserved'],
+  [
+    'states that are none, in some pods',
+    [look(['constructor', 1], ['eligible', 1]), look(['__proto__', 1], ['eligible', 1])],
+    failed,
+    'Serving: ',
+  ],
 ])('%s', (_, looks, known, expected) => {
   const found = healthIn(looks, upstream, known)
 

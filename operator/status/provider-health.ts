@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { upstreamProviderConditions, type UpstreamProviderReason } from '../api/conditions.ts'
+import type { UpstreamProviderReason } from '../api/conditions.ts'
 import type { UpstreamProviderStatus } from '../api/status.ts'
 import type { UpstreamProvider } from '../api/upstream-provider.ts'
 import { metricsPort } from '../translate/object-names.ts'
@@ -14,15 +14,21 @@ export type Looks = readonly FleetView[] | null
 
 type Reason = UpstreamProviderReason<'Healthy'>
 
-/** By the states of a router's upstreams, in the order of the reference. */
-const reasons: Readonly<Record<string, Reason>> = {
-  eligible: 'Serving',
-  lagging: 'Lagging',
-  'held-off': 'HeldOff',
-  disabled: 'Disabled',
-  rejected: 'Rejected',
-  unverified: 'Unverified',
-}
+/** By the states that upstreams have in a router: the reason, and what it means. */
+const reasons: ReadonlyMap<string, readonly [reason: Reason, text: string]> = new Map([
+  ['eligible', ['Serving', 'Its node answers, and calls go to it']],
+  ['lagging', ['Lagging', 'It is behind the chain: calls about the newest blocks go elsewhere']],
+  [
+    'held-off',
+    ['HeldOff', 'Each of its URLs is in cooldown: it limits the rate or is unavailable'],
+  ],
+  ['disabled', ['Disabled', 'It failed too often in a row: calls go elsewhere until it answers']],
+  [
+    'rejected',
+    ['Rejected', 'None of its URLs passes its verifications: the log of a pod says why'],
+  ],
+  ['unverified', ['Unverified', 'None of its URLs was verified yet: mostly it cannot be reached']],
+])
 
 /** With these no call can be answered, now and for the time being. */
 const unusable: readonly string[] = ['Disabled', 'Rejected', 'Unverified'] satisfies Reason[]
@@ -70,9 +76,12 @@ function unobserved(why: string): Finding {
 
 /** What one look shows. Looks agree when they have the same key: the reason, or the message where the reason is not all. */
 function verdict({ pods, silent: [silent] }: FleetView, upstream: UpstreamIdentity) {
-  const seen = pods.flatMap(({ upstreams }) => findIn(upstreams, upstream) ?? [])
-  const [first, ...others] = Map.groupBy(seen, ({ state }) => reasons[state] ?? 'NotObserved')
-  if (first === undefined || first[0] === 'NotObserved') {
+  // A state that only later routers know does not count.
+  const seen = pods
+    .flatMap(({ upstreams }) => findIn(upstreams, upstream) ?? [])
+    .filter(({ state }) => reasons.has(state))
+  const [first, ...others] = Map.groupBy(seen, ({ state }) => reasons.get(state))
+  if (first?.[0] === undefined) {
     const silence = silent
       ? `no pod answers at :${metricsPort}${statusPath}: ${silent.problem}`
       : 'no pod runs'
@@ -80,14 +89,13 @@ function verdict({ pods, silent: [silent] }: FleetView, upstream: UpstreamIdenti
     return { key: finding.message, finding }
   }
   if (others.length > 0) {
-    const counts = [first, ...others].map(([reason, { length }]) => `${reason} in ${length}`)
+    const counts = [first, ...others].map(([known, { length }]) => `${known?.[0]} in ${length}`)
     const message = `Of ${seen.length} pods, it is ${counts.toSorted().join(', ')}.`
     return { key: message, finding: providerFinding('Healthy', 'PodsDiffer', message) }
   }
-  const [reason, views] = first
-  const { when } = upstreamProviderConditions.Healthy.reasons[reason]
+  const [[reason, text], views] = first
   const [since] = views.map((view) => view.since.replace(/\.\d+/, '')).toSorted()
-  return { key: reason, finding: providerFinding('Healthy', reason, `${when} Since ${since}.`) }
+  return { key: reason, finding: providerFinding('Healthy', reason, `${text}. Since ${since}.`) }
 }
 
 /** A chain of the router's own may be known there by another name: then the rest has to be enough. */

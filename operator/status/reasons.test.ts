@@ -4,11 +4,7 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Condition } from '../api/status.ts'
-import {
-  type ConditionMeaning,
-  rpcRouterConditions,
-  upstreamProviderConditions,
-} from '../api/conditions.ts'
+import { rpcRouterConditions, upstreamProviderConditions } from '../api/conditions.ts'
 import { pausedAnnotation } from '../api/group.ts'
 import type { Deployment } from '../resources/kinds.ts'
 import { readScenario, translateScenario } from '../testing/scenario.ts'
@@ -181,8 +177,8 @@ describe.each([
   ['RpcRouter', rpcRouterConditions],
   ['UpstreamProvider', upstreamProviderConditions],
 ])('%s', (kind, table) => {
-  const reasons = Object.entries<ConditionMeaning>(table).flatMap(([type, meaning]) =>
-    Object.entries(meaning.reasons).map(([reason, { status }]) => [type, reason, status] as const),
+  const reasons = Object.entries(table).flatMap(([type, statuses]) =>
+    Object.entries(statuses).map(([reason, status]) => [type, reason, status] as const),
   )
 
   test.each(reasons)('%s: something leads to %s, which is %s', (type, reason, status) => {
