@@ -40,6 +40,7 @@ export function createOperator(
     allowLinkLocal: false,
     chains: knownChains(bundledChains),
     workers,
+    maxRollingRouters: 100,
     instance: 'in-process',
     podNamespace: null,
     readPodPage,

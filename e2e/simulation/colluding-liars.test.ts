@@ -46,10 +46,17 @@ async function play(seed: number) {
   const fixture = new RelayFixture(chain, iface, Object.fromEntries(nodes), { processingTimeoutMs })
   const { pool, clock } = fixture
   const budget = new ByteBudget(Infinity)
-  const options = { chain, iface, pool, clock, budget, policies: [] }
+  const options = {
+    chain,
+    iface,
+    pool,
+    clock,
+    budget,
+    policies: { now: { validations: new Map() } },
+  }
   fixture.relay = withCrossValidation(fixture.relay, {
     ...options,
-    config: { strategy: 'balanced', minRelayTimeoutMs: 1_000 },
+    config: { now: { strategy: 'balanced', minRelayTimeoutMs: 1_000 } },
     observer: { validated() {}, finalizedMismatch() {} },
   })
   const crossValidation = { participants, agreement }

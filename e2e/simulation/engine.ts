@@ -72,7 +72,7 @@ export function createEngine(options: EngineOptions): {
       clock,
       random,
       observer: poolObserver,
-      strategy: settings.relay.strategy,
+      config: { now: settings.relay },
       maxSessions: settings.maxSessions,
       failureThreshold: settings.failureThreshold,
       createTransport: ({ url }) => transports.get(url.toString())!,
@@ -85,7 +85,7 @@ export function createEngine(options: EngineOptions): {
     dialect,
     pool,
     clock,
-    config: settings.relay,
+    config: { now: settings.relay },
     selectionStats: false,
     observer: relayObserver,
   })

@@ -3,6 +3,7 @@
 import { VirtualClock } from '../../proxy/clock/testing/virtual-clock.ts'
 import type { Relay } from '../../proxy/relay/relay.ts'
 import { ByteBudget } from '../../proxy/bytes/byte-budget.ts'
+import { ConfigState } from '../../proxy/telemetry/config-state.ts'
 import { createMetrics, type Metrics } from '../../proxy/telemetry/metrics.ts'
 import {
   combineObservers,
@@ -79,7 +80,11 @@ class Simulation implements Arena {
     this.chain = growth.chain
     this.#stopChain = growth.stop
     this.#metrics = schedule.withMetrics
-      ? createMetrics({ version: 'simulated', budget: new ByteBudget(Infinity) })
+      ? createMetrics({
+          version: 'simulated',
+          budget: new ByteBudget(Infinity),
+          config: new ConfigState(this.clock, ''),
+        })
       : null
     const observers = this.#observers()
     this.#listening = observers.listenerObserver(chain.id, 'jsonrpc')

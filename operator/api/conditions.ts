@@ -33,6 +33,8 @@ export const rpcRouterConditions = {
   ResolvedRefs: resolvedRefs,
   Programmed: {
     Programmed: 'True',
+    ConfigPending: 'False',
+    RolloutQueued: 'False',
     NotAccepted: 'False',
     NameConflict: 'False',
     StillDeleting: 'False',

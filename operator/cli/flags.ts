@@ -116,6 +116,11 @@ export const flags = {
     fault: integer(1, 256),
     default: '8',
   }),
+  'max-rolling-routers': flag(
+    'n',
+    'RpcRouters that replace their pods at a time; the others wait. First pods are not counted.',
+    { of: ['run'], fault: integer(1, 10_000), default: '3' },
+  ),
   qps: flag('n', 'Requests to the API server per second, in the long run; twice as many at once.', {
     of: ['run'],
     fault: integer(1, 10_000),

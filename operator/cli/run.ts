@@ -99,6 +99,7 @@ async function operate(
       chains: knownChains(bundledChains),
       allowLinkLocal: valueOf(values, 'allow-link-local') === 'true',
       workers: Number(valueOf(values, 'workers')),
+      maxRollingRouters: Number(valueOf(values, 'max-rolling-routers')),
       instance,
       podNamespace: cluster.podNamespace,
       readPodPage: observes(values, cluster)

@@ -75,6 +75,11 @@ export class FleetObserver {
     return this.#looks.get(router) ?? []
   }
 
+  /** Before it is due. */
+  lookSoon(router: string): void {
+    this.#controller.enqueue(router)
+  }
+
   /** Until the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
     const listed = Promise.race(this.#reflectors.map((each) => synced([each], signal)))

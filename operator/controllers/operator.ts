@@ -17,6 +17,7 @@ import { fieldManager } from './field-conflicts.ts'
 import { FleetObserver, type ReadPodPage } from './fleet-observer.ts'
 import { ProviderReconciler, ProviderResults } from './provider-reconciler.ts'
 import { References } from './references.ts'
+import { RolloutTurns } from './rollout-turns.ts'
 import { RouterReconciler } from './router-reconciler.ts'
 import type { TranslatorParts } from './router-translator.ts'
 import { connectTriggers } from './triggers.ts'
@@ -36,6 +37,8 @@ export interface OperatorOptions extends Pick<
   readonly images: Images
   /** Objects of one kind that are reconciled at once. */
   readonly workers: number
+  /** Routers that replace their pods at a time. */
+  readonly maxRollingRouters: number
   /** This process, as events name it. */
   readonly instance: string
   /** Null: pods are not looked at. */
@@ -144,7 +147,7 @@ export class Operator {
     const monitors = this.#monitors
     const operatorNamespace = this.#fleets && options.podNamespace
     const build = { images, monitors, chainIdOf, allowLinkLocal, operatorNamespace }
-    const read = { client, world, references, chains, allowLinkLocal }
+    const read = { client, world, references, chains, allowLinkLocal, image: images.router }
     const shared = { ...read, results, clock, chainIdOf, events: this.#events }
     const children = new ChildApplier({ client, children: world.children, clock })
     const applier = new ApplyOrder({
@@ -154,7 +157,8 @@ export class Operator {
       onUnknownKind: (kind) => this.#setServed(kind, false),
     })
     const router = new RouterReconciler({
-      ...{ ...shared, children, applier, build, generatePassword },
+      ...{ ...shared, children, applier, build, generatePassword, fleets: this.#fleets },
+      turns: new RolloutTurns(options.maxRollingRouters),
       onResults: (keys) => {
         for (const key of keys) this.providers.enqueue(key)
       },

@@ -52,9 +52,7 @@ test('what is referred to is got once a version', async () => {
   desk.router('r')
   await desk.pass()
   const secretHash = () =>
-    desk.get(deployments, 'r-router').spec.template.metadata?.annotations?.[
-      'rpcrouter.dev/secret-hash'
-    ]
+    desk.get(deployments, 'r-router').metadata.annotations?.['rpcrouter.dev/secret-hash']
   const before = secretHash()
   expect(desk.conditions(upstreamProviders, 'a')).toMatchObject({
     ResolvedRefs: expect.stringMatching(/^True/),

@@ -49,7 +49,7 @@ function configOfPods(desk: OperatorDesk): string {
 
 /** A config that differs from all before it in nothing that opens a port. */
 async function wish(desk: OperatorDesk, host: string): Promise<void> {
-  desk.provider('a', `https://${host}`)
+  desk.provider('a', `https://${host}:8443`)
   await desk.pass(5_000)
 }
 

@@ -17,7 +17,8 @@ async function servingDesk(): Promise<OperatorDesk> {
 /** One `kubectl apply` of many providers. */
 async function apply(desk: OperatorDesk, providers: number, everyMs: number): Promise<void> {
   for (let at = 0; at < providers; at++) {
-    desk.provider(`p${at}`)
+    // Of another port each, so that pods are replaced.
+    desk.provider(`p${at}`, `https://p${at}.example:${8000 + at}`)
     await desk.pass(everyMs)
   }
 }

@@ -70,7 +70,7 @@ describe('in a rollout', () => {
 
   test('Available says that something serves, Ready that this generation does', async () => {
     await using desk = await servingDesk()
-    desk.provider('a', 'https://another.example')
+    desk.provider('a', 'https://another.example:8443')
     await desk.pass()
     // The Deployment controller has not even looked.
     expect(desk.conditions(rpcRouters, 'r')).toMatchObject({
@@ -103,7 +103,7 @@ describe('in a rollout', () => {
 
   test('that is stuck, older pods serve', async () => {
     await using desk = await servingDesk()
-    desk.provider('a', 'https://another.example')
+    desk.provider('a', 'https://another.example:8443')
     await desk.pass()
     desk.count('r', { ...full, replicas: 4, updatedReplicas: 1 }, 'ProgressDeadlineExceeded')
     await desk.pass()
@@ -206,7 +206,7 @@ describe('what old pods need stays', () => {
     desk.provider('a', 'https://first.example')
     desk.router('r')
     await desk.pass()
-    for (const url of ['https://second.example', 'https://third.example']) {
+    for (const url of ['https://second.example:2', 'https://third.example:3']) {
       desk.rollOut('r')
       desk.provider('a', url)
       await desk.pass()

@@ -10,29 +10,32 @@ import type { EventRecorder, Occurrence } from '../kube/event-recorder.ts'
 import { type KubeObject, keyOf } from '../kube/object.ts'
 import { type BuildContext, buildFleet } from '../resources/build-children.ts'
 import { type Deployment, deployments, pods, rpcRouters } from '../resources/kinds.ts'
-import { selectorLabels } from '../resources/labels.ts'
+import { contentHashAnnotation, selectorLabels } from '../resources/labels.ts'
 import type { PodPorts } from '../resources/ports.ts'
 import { buildRedis } from '../resources/redis.ts'
 import {
   conditionOccurrences,
   isOtherTemplate,
-  templateOccurrences,
+  deploymentOccurrences,
 } from '../status/condition-set.ts'
 import { invalidRouterStatus } from '../status/invalid-status.ts'
-import { podProblem, isStalled } from '../status/rollout.ts'
+import { isRolling, podProblem, isStalled } from '../status/rollout.ts'
 import { isPaused, routerStatus } from '../status/router-status.ts'
 import { objectName } from '../translate/object-names.ts'
 import type { RenderedConfig } from '../translate/rendered-config.ts'
+import type { Translation } from '../translate/translation.ts'
 import type { ApplyOrder, ApplyResult, WantedObjects } from './apply-order.ts'
 import { belongsTo } from './child-applier.ts'
 import { revisionOf } from './child-stores.ts'
 import { contains } from './field-conflicts.ts'
+import type { FleetObserver } from './fleet-observer.ts'
 import { type ProviderResults, resultsOf } from './provider-reconciler.ts'
 import {
   type TranslatedRouter,
   type TranslatorParts,
   translateRouter,
 } from './router-translator.ts'
+import { type RolloutTurns, turnAgainMs } from './rollout-turns.ts'
 import { StatusWriter } from './status-writer.ts'
 
 export interface RouterReconcilerParts extends TranslatorParts {
@@ -41,6 +44,9 @@ export interface RouterReconcilerParts extends TranslatorParts {
   readonly results: ProviderResults
   readonly events: Pick<EventRecorder, 'record'>
   readonly build: BuildContext
+  readonly turns: RolloutTurns
+  /** Null: pods are not looked at. */
+  readonly fleets: Pick<FleetObserver, 'looks' | 'lookSoon'> | null
   readonly clock: Clock
   /** Called with the keys of the providers for which the result of a router has changed. */
   readonly onResults: (providers: readonly string[]) => void
@@ -56,6 +62,16 @@ const passing: readonly number[] = [401, 403, 408, 409, 410, 429]
 const quietTries = 8
 
 const held: ApplyResult = { applied: { result: 'held' }, error: null, againMs: null }
+const queued: ApplyResult = {
+  applied: {
+    result: 'queued',
+    message: 'As many other routers replace their pods as may do so at once: this one waits.',
+  },
+  error: null,
+  againMs: turnAgainMs,
+}
+/** Pods that do not serve the config yet are looked at as often. */
+const lookAgainMs = 5_000
 
 /** Brings the objects of one router to what it and its providers ask for, and says so in its status. */
 export class RouterReconciler {
@@ -106,11 +122,11 @@ export class RouterReconciler {
     const delayMs = this.#delayMs(key, wanted, present)
     if (delayMs > 0) return { requeueAfterMs: delayMs }
 
-    const result = wanted === null ? held : await this.#parts.applier.apply(router, wanted, signal)
+    const result = wanted === null ? held : await this.#apply(router, wanted, present, signal)
     const deployment = this.#deployment(router)
     const templates = [present?.spec.template ?? null, deployment?.spec.template ?? null] as const
     // The next attempt would not see this change: the Deployment is applied, whatever else is refused.
-    this.#record(router, templateOccurrences(...templates))
+    this.#record(router, deploymentOccurrences(present, deployment))
     if (result.error !== null && mayPass(result.error) && failures < quietTries) throw result.error
 
     const { translation } = translated
@@ -119,13 +135,45 @@ export class RouterReconciler {
       missingMonitor: this.#missingMonitor(router),
       rollsOut: isOtherTemplate(...templates),
       podProblem: isStalled(deployment) ? await this.#podProblem(router, signal) : null,
+      behind: this.#behind(key, translation),
     })
     const occurrences = conditionOccurrences('NotAccepted', router.status, status)
     this.#report(key, router, translated, deployment)
     await this.#statuses.write(router, status, signal)
     this.#record(router, occurrences)
     if (result.error !== null) throw result.error
-    return result.againMs === null ? {} : { requeueAfterMs: result.againMs }
+    const isBehind = status.conditions?.some(({ reason }) => reason === 'ConfigPending')
+    const againMs = result.againMs ?? (isBehind ? lookAgainMs : null)
+    return againMs === null ? {} : { requeueAfterMs: againMs }
+  }
+
+  /** Applies what is wanted, in its turn where it replaces pods. */
+  async #apply(
+    router: RpcRouter,
+    wanted: WantedObjects,
+    present: Deployment | null,
+    signal: AbortSignal,
+  ): Promise<ApplyResult> {
+    const { applier, turns, world } = this.#parts
+    const apply = () => applier.apply(router, wanted, signal)
+    if (present === null || !replacesPods(present, deploymentIn(wanted))) return apply()
+    const rolling = world.routers
+      .list()
+      .filter((each) => isRolling(this.#deployment(each)))
+      .map(({ metadata }) => keyOf(metadata))
+    return (await turns.take(keyOf(router.metadata), rolling, apply)) ?? queued
+  }
+
+  /** Pods that serve another config, as they were last seen; they are looked at again soon. */
+  #behind(key: string, { config }: Translation): readonly string[] {
+    const { fleets } = this.#parts
+    const seen = fleets?.looks(key).at(-1)?.pods ?? []
+    const behind =
+      config === null
+        ? []
+        : seen.filter((each) => !each.configSha256.startsWith(config.contentHash))
+    if (behind.length > 0) fleets?.lookSoon(key)
+    return behind.map(({ pod }) => pod)
   }
 
   /** Null when there is none, or none that belongs to the router. */
@@ -169,13 +217,17 @@ export class RouterReconciler {
       .map(({ ports }) => ports)
   }
 
-  /** How long to wait for further changes before pods are made or replaced. */
+  /** How long to wait for further changes before pods are made or replaced, or get another config. */
   #delayMs(key: string, wanted: WantedObjects | null, present: Deployment | null): number {
-    const deployment = wanted?.objects.find(({ kind }) => kind === deployments.kind)
-    const template = (deployment as Deployment | undefined)?.spec.template
-    const isSame = present !== null && contains(present.spec.template, template)
-    if (template !== undefined && !isSame)
-      return this.#delay.leftMs(key, JSON.stringify(template), present === null)
+    const deployment = deploymentIn(wanted)
+    const isSame =
+      present !== null &&
+      !replacesPods(present, deployment) &&
+      contentOf(present) === contentOf(deployment)
+    if (deployment !== null && !isSame) {
+      const what = JSON.stringify([contentOf(deployment), deployment.spec.template])
+      return this.#delay.leftMs(key, what, present === null)
+    }
     this.#delay.forget(key)
     return 0
   }
@@ -211,9 +263,8 @@ export class RouterReconciler {
     deployment: Deployment | null,
   ): void {
     // The pods may have the config although a later object was refused.
-    const applied = deployment === null ? null : revisionOf(deployment).configHash
     const { config } = translation
-    const isHeld = config === null || config.configHash !== applied
+    const isHeld = config === null || config.contentHash !== contentOf(deployment)
     const { results, onResults } = this.#parts
     onResults(results.set(key, resultsOf(metadata.name, translation, seen, isHeld)))
   }
@@ -221,6 +272,19 @@ export class RouterReconciler {
   #now(): string {
     return rfc3339(this.#parts.clock.wallMs())
   }
+}
+
+function deploymentIn(wanted: WantedObjects | null): Deployment | null {
+  const found = wanted?.objects.find(({ kind }) => kind === deployments.kind)
+  return (found as Deployment | undefined) ?? null
+}
+
+function replacesPods(present: Deployment, wanted: Deployment | null): boolean {
+  return wanted !== null && !contains(present.spec.template, wanted.spec.template)
+}
+
+function contentOf(deployment: Deployment | null): string | undefined {
+  return deployment?.metadata.annotations?.[contentHashAnnotation]
 }
 
 function mayPass({ status }: ApiError): boolean {

@@ -22,6 +22,8 @@ export interface TranslatorParts {
   readonly children: ChildApplier
   readonly chains: KnownChains
   readonly allowLinkLocal: boolean
+  /** Of pods whose spec names none. */
+  readonly image: string
   /** The same for the same words, else pods would wait for it to settle: unpredictable, printable, without spaces. */
   readonly generatePassword: (of: string) => string
 }
@@ -44,7 +46,7 @@ export async function translateRouter(
   openPorts: readonly number[],
   signal: AbortSignal,
 ): Promise<TranslatedRouter> {
-  const { world, references, chains, allowLinkLocal } = parts
+  const { world, references, chains, allowLinkLocal, image } = parts
   const redis = await withPasswords(parts, router, signal)
   // All of one moment: a change while the data is read enqueues the router again.
   const seen = world.selectedBy(router)
@@ -54,7 +56,7 @@ export async function translateRouter(
   const names = referencesOf(router, ...providers)
   const known = await references.read(router.metadata.namespace, names, signal)
   const data = withSecretsOf(redis, known, router)
-  const input = { router, providers, unreadable, data, chains, openPorts, allowLinkLocal }
+  const input = { router, providers, unreadable, data, chains, openPorts, allowLinkLocal, image }
   const translation = translate(input)
   return { translation, redis, seen }
 }

@@ -30,6 +30,7 @@ import {
   childOf,
   childLabels,
   configHashAnnotation,
+  contentHashAnnotation,
   secretHashAnnotation,
   selectorLabels,
 } from './labels.ts'
@@ -42,17 +43,13 @@ const usualMemory = '512Mi'
 const slackSeconds = 10
 
 /**
- * The config of the pods. It never changes: another config is another ConfigMap, so that an old pod which starts
- * again in the middle of a rollout finds the config that it was made for, and a rollback really goes back.
+ * The config of the pods. It changes in what they take over while they run. Any other config is another ConfigMap, so that
+ * an old pod which starts again in the middle of a rollout finds one that it can serve, and a rollback really goes back.
  */
 export function buildConfigMap(router: RpcRouter, config: RenderedConfig): ConfigMap {
   const name = configMapName(router, config.configHash)
   const annotations = { [configHashAnnotation]: config.configHash }
-  return {
-    ...childOf(router, configMaps, { name, annotations }),
-    immutable: true,
-    data: config.data,
-  }
+  return { ...childOf(router, configMaps, { name, annotations }), data: config.data }
 }
 
 export function configMapName(router: RpcRouter, configHash: string): string {
@@ -75,7 +72,11 @@ export function buildDeployment(
   return {
     ...childOf(router, deployments, {
       image,
-      annotations: { [configHashAnnotation]: config.configHash },
+      // Not of the pods: they are not replaced for these.
+      annotations: {
+        [contentHashAnnotation]: config.contentHash,
+        [secretHashAnnotation]: config.keyHash,
+      },
     }),
     spec: {
       ...(spec.autoscaling === undefined && { replicas: wantedReplicas(spec) }),

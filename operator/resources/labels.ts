@@ -20,9 +20,11 @@ const componentLabel = 'app.kubernetes.io/component'
 const childLabel: Readonly<Record<string, string>> = { [managedByLabel]: managedBy }
 /** On what the operator applied: a hash of what it asked for, so that it need not ask again. */
 export const appliedAnnotation = `${group}/applied-hash`
-/** On pods: of the config that they run. */
+/** On pods: of the part of their config that they were made with. */
 export const configHashAnnotation = `${group}/config-hash`
-/** On pods: of all keys of Secrets that they were started with. */
+/** On the Deployment: of the whole config that its pods have, or will have in a moment. */
+export const contentHashAnnotation = `${group}/content-hash`
+/** Of keys of Secrets; on pods those that they were started with, on the Deployment those that they take over. */
 export const secretHashAnnotation = `${group}/secret-hash`
 
 /** What selects the pods of a component: of fixed labels alone, since a selector can never change. */

@@ -10,7 +10,7 @@ import { type EventReason, eventReasons } from '../api/events.ts'
 import type { Condition, RpcRouterStatus } from '../api/status.ts'
 import type { Occurrence } from '../kube/event-recorder.ts'
 import type { Deployment } from '../resources/kinds.ts'
-import { configHashAnnotation, secretHashAnnotation } from '../resources/labels.ts'
+import { contentHashAnnotation, secretHashAnnotation } from '../resources/labels.ts'
 
 /** One condition as observed; `settle` adds the time of its last change. */
 export interface Finding<Type extends string = string> extends Omit<
@@ -83,19 +83,32 @@ function occurrence(reason: EventReason, note: string): EventContent {
   return { type, reason, action, note }
 }
 
-/** The events when the template of the pods of a router changes. */
-export function templateOccurrences(
-  before: PodTemplate | null,
-  after: PodTemplate | null,
+/** The events when what the pods of a router have changes. */
+export function deploymentOccurrences(
+  before: Deployment | null,
+  after: Deployment | null,
 ): readonly EventContent[] {
-  if (after === null || !isOtherTemplate(before, after)) return []
-  const [old, now] = [before?.metadata?.annotations, after.metadata?.annotations]
-  const config = now?.[configHashAnnotation]
-  if (old?.[configHashAnnotation] !== config)
-    return [occurrence('ConfigRendered', `Config ${config} was applied`)]
-  if (old?.[secretHashAnnotation] !== now?.[secretHashAnnotation])
-    return [occurrence('SecretRotated', 'The values of Secrets changed: the pods are replaced')]
-  return [occurrence('RolloutStarted', 'The template of the pods was changed')]
+  if (after === null) return []
+  const [old, now] = [before, after].map((each) => ({
+    template: each?.spec.template ?? null,
+    config: each?.metadata.annotations?.[contentHashAnnotation],
+    live: each?.metadata.annotations?.[secretHashAnnotation],
+    fixed: each?.spec.template.metadata?.annotations?.[secretHashAnnotation],
+  })) as [Contents, Contents]
+  const isNew = isOtherTemplate(old.template, now.template)
+  const how = isNew ? 'the pods are replaced' : 'the pods take it over'
+  if (old.config !== now.config)
+    return [occurrence('ConfigRendered', `Config ${now.config} was applied: ${how}`)]
+  if (old.fixed !== now.fixed || old.live !== now.live)
+    return [occurrence('SecretRotated', `The values of Secrets changed: ${how}`)]
+  return isNew ? [occurrence('RolloutStarted', 'The template of the pods was changed')] : []
+}
+
+interface Contents {
+  readonly template: PodTemplate | null
+  readonly config: string | undefined
+  readonly live: string | undefined
+  readonly fixed: string | undefined
 }
 
 type Conditions = Pick<RpcRouterStatus, 'conditions'>

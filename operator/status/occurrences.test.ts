@@ -5,8 +5,9 @@ import { eventReasons } from '../api/events.ts'
 import { type RpcRouter, rpcRouterSchema } from '../api/rpc-router.ts'
 import type { Condition } from '../api/status.ts'
 import { type UpstreamProvider, upstreamProviderSchema } from '../api/upstream-provider.ts'
-import { configHashAnnotation, secretHashAnnotation } from '../resources/labels.ts'
-import { conditionOccurrences, templateOccurrences } from './condition-set.ts'
+import type { Deployment } from '../resources/kinds.ts'
+import { contentHashAnnotation, secretHashAnnotation } from '../resources/labels.ts'
+import { conditionOccurrences, deploymentOccurrences } from './condition-set.ts'
 
 function condition(type: string, status: Condition['status'], reason: string): Condition {
   return { type, status, reason, message: 'why', lastTransitionTime: '2026-01-31T03:00:00Z' }
@@ -134,20 +135,36 @@ describe('an event of a provider', () => {
   })
 })
 
-test('a new template has an event that names what changed', () => {
-  const template = (config: string, secret: string, cpu = 1) => ({
-    metadata: {
-      annotations: { [configHashAnnotation]: config, [secretHashAnnotation]: secret },
-    },
-    spec: { containers: [{ name: 'router', resources: { limits: { cpu: `${cpu}` } } }] },
-  })
-  const change = (...after: Parameters<typeof template>) =>
-    reasonsOf(templateOccurrences(template('a', 'x'), template(...after)))
-  expect(change('a', 'x')).toEqual([])
-  expect(change('b', 'y')).toEqual(['ConfigRendered'])
-  expect(change('a', 'y')).toEqual(['SecretRotated'])
-  expect(change('a', 'x', 2)).toEqual(['RolloutStarted'])
-  expect(reasonsOf(templateOccurrences(null, template('a', 'x')))).toEqual(['ConfigRendered'])
+test('pods that get something else have an event that names what, and whether they are replaced', () => {
+  const made = { content: 'a', live: 'x', secret: 's', cpu: '1' }
+  const deployment = (different: Partial<typeof made>) => {
+    const { content, live, secret, cpu } = { ...made, ...different }
+    const annotations = { [contentHashAnnotation]: content, [secretHashAnnotation]: live }
+    const template = {
+      metadata: { annotations: { [secretHashAnnotation]: secret } },
+      spec: { containers: [{ name: 'router', resources: { limits: { cpu } } }] },
+    }
+    const metadata = { name: 'r-router', annotations }
+    return {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata,
+      spec: { template },
+    } as unknown as Deployment
+  }
+  const change = (different: Partial<typeof made>) =>
+    deploymentOccurrences(deployment({}), deployment(different)).map(
+      ({ reason, note }) => `${reason}: ${note.replace(/^.*: /, '')}`,
+    )
+  const [live, replaced] = ['the pods take it over', 'the pods are replaced']
+  expect(change({})).toEqual([])
+  expect(change({ content: 'b', live: 'y' })).toEqual([`ConfigRendered: ${live}`])
+  expect(change({ content: 'b', cpu: '2' })).toEqual([`ConfigRendered: ${replaced}`])
+  expect(change({ live: 'y' })).toEqual([`SecretRotated: ${live}`])
+  expect(change({ secret: 't' })).toEqual([`SecretRotated: ${replaced}`])
+  expect(change({ cpu: '2' })).toEqual(['RolloutStarted: The template of the pods was changed'])
+  expect(reasonsOf(deploymentOccurrences(null, deployment({})))).toEqual(['ConfigRendered'])
+  expect(deploymentOccurrences(deployment({}), null)).toEqual([])
 })
 
 test('the note is the message, the type and the action are those of the table', () => {

@@ -101,7 +101,7 @@ function deployment(
 
 const progressing = (reason: string) => [{ type: 'Progressing', status: 'True', reason }]
 const complete = deployment({}, progressing('NewReplicaSetAvailable'))
-const applied = (result: 'conflict' | 'waiting' | 'contested' | 'refused'): Applied => ({
+const applied = (result: 'conflict' | 'waiting' | 'contested' | 'refused' | 'queued'): Applied => ({
   result,
   message: 'why',
 })
@@ -140,6 +140,8 @@ const situations: readonly Situation[] = [
   ofRouter('minimal', { applied: applied('waiting') }),
   ofRouter('minimal', { applied: applied('contested') }),
   ofRouter('minimal', { applied: applied('refused') }),
+  ofRouter('minimal', { applied: applied('queued') }),
+  ofRouter('minimal', { behind: ['a pod'] }),
   paused(),
   ...ofProviders('minimal', { fate: 'left-out' }),
   ...[

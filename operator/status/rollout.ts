@@ -3,7 +3,7 @@
 import type { RpcRouterSpec } from '../api/rpc-router.ts'
 import type { RpcRouterStatus } from '../api/status.ts'
 import type { Deployment, Pod } from '../resources/kinds.ts'
-import { configHashAnnotation } from '../resources/labels.ts'
+import { contentHashAnnotation } from '../resources/labels.ts'
 import { portsIn } from '../resources/ports.ts'
 import { type Finding, routerFinding, sentences } from './condition-set.ts'
 
@@ -25,7 +25,7 @@ function wantedBy({ spec }: Deployment): number {
 /** The figures of the pods of a router in its status, independent of its spec. */
 export function fleetFigures(deployment: Deployment | null) {
   return {
-    configHash: deployment?.metadata.annotations?.[configHashAnnotation],
+    configHash: deployment?.metadata.annotations?.[contentHashAnnotation],
     image: deployment?.spec.template.spec?.containers[0]?.image,
     ...countsOf(deployment),
   } satisfies RpcRouterStatus
@@ -44,6 +44,14 @@ export function isStalled(deployment: Deployment | null): boolean {
     isSeen(deployment) &&
     conditionOf(deployment, 'Progressing')?.reason === 'ProgressDeadlineExceeded'
   )
+}
+
+/** Whether pods are being replaced. One that has given up is not waited for. */
+export function isRolling(deployment: Deployment | null): boolean {
+  if (deployment === null) return false
+  const { reason = '' } = conditionOf(deployment, 'Progressing') ?? {}
+  const isOver = reason === 'NewReplicaSetAvailable' || reason === 'ProgressDeadlineExceeded'
+  return !isSeen(deployment) || !isOver
 }
 
 function conditionOf({ status }: Deployment | Pod, type: string) {

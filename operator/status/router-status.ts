@@ -33,6 +33,8 @@ const failures = {
   contested: 'FieldsContested',
   /** The API server refused an object, or failed at it. */
   refused: 'ApplyFailed',
+  /** Too many other routers replace their pods. */
+  queued: 'RolloutQueued',
 } as const
 
 /** All inputs of the status of a router. */
@@ -48,6 +50,8 @@ export interface RouterObservation {
   readonly rollsOut: boolean
   /** Why a pod of a stalled rollout is not ready, as far as it is known. */
   readonly podProblem?: string | null
+  /** Pods that were last seen to serve another config. */
+  readonly behind?: readonly string[]
   /** RFC 3339. */
   readonly now: string
 }
@@ -144,6 +148,7 @@ function programming({
   applied,
   deployment,
   missingMonitor,
+  behind = [],
 }: RouterObservation): Finding<'Programmed'> {
   if (isPaused(router)) {
     const message = `The annotation ${pausedAnnotation} has a value other than "false": nothing is changed.`
@@ -154,8 +159,13 @@ function programming({
   if (applied.result !== 'applied') {
     const { result, message } = applied
     // An answer of the API server is quoted as it is.
-    const isOwn = result === 'waiting' || result === 'contested'
+    const isOwn = result === 'waiting' || result === 'contested' || result === 'queued'
     return routerFinding('Programmed', failures[result], isOwn ? sentences([message]) : message)
+  }
+  if (behind.length > 0) {
+    const some = behind.length > 3 ? [...behind.slice(0, 3), '...'] : behind
+    const message = `All objects are applied, and ${behind.length} pods serve another config yet: ${some.join(', ')}.`
+    return routerFinding('Programmed', 'ConfigPending', message)
   }
   if (missingMonitor === null)
     return routerFinding('Programmed', 'Programmed', 'All objects are applied.')

@@ -74,15 +74,13 @@ export function inOrder<T>(items: readonly T[], nameOf: (item: T) => string): re
 const maxWordLength = 24
 
 /**
- * The name of the environment variable that carries a secret. It is made of the field that uses the secret, not of its
- * source: another Secret for the same field changes no line of the router's config.
+ * The name of the variable that carries a key of a Secret. Fields that use the same key share it: pods that have it can take over another
+ * field with it.
  *
- * @param field from the outside in, e.g. `['eth-main', 'https://…', 'header', 'x-api-key']`
- * @returns `ETH_MAIN_X_API_KEY_3F0A…`: the first and the last words for readers, a hash of all of them for uniqueness
+ * @returns `KEY_ALCHEMY_API_KEY_3F0A…`: both words for readers, a hash of them for uniqueness
  */
-export function variableName(field: readonly string[]): string {
-  const shown = [field[0] ?? '', field.at(-1) ?? ''].map(shoutingWord)
-  return ['KEY', ...shown, digest(field).toUpperCase()].join('_')
+export function variableName(source: readonly [secret: string, key: string]): string {
+  return ['KEY', ...source.map(shoutingWord), digest(source).toUpperCase()].join('_')
 }
 
 function shoutingWord(text: string): string {

@@ -27,6 +27,9 @@ export const configDirectory = '/etc/rpc-router/config'
 /** Where the pods find files from Secrets. */
 export const secretDirectory = '/etc/rpc-router/secrets'
 
+/** Below it: a file for each variable of an upstream. */
+export const keyDirectory = 'keys'
+
 /** Where the image has the bundled chain specs. */
 export const bundledSpecs = '/usr/share/rpc-router/specs'
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { createHmac } from 'node:crypto'
+import { createHash, createHmac } from 'node:crypto'
 import type { RpcRouter } from '../api/rpc-router.ts'
 import { inOrder } from './config-text.ts'
-import { digest, digestEntries, configFile, redisPort } from './object-names.ts'
+import { digest, digestEntries, configFile, keyDirectory, redisPort } from './object-names.ts'
 import {
   type Needs,
   type ReferenceData,
@@ -14,49 +14,66 @@ import {
 } from './reference-data.ts'
 import type { RouterDocument, UpstreamPlan } from './router-document.ts'
 import { redisOf } from './state-store.ts'
+import type { TranslateInput } from './translation.ts'
 
 /** A config that the router accepts, with all that its pods need. */
 export interface RenderedConfig {
   /** The data of the ConfigMap. */
   readonly data: Readonly<Record<string, string>>
   readonly upstreams: readonly UpstreamPlan[]
-  /** In the order of their names. */
+  /** Of the environment, in the order of their names: what is read at the start only. */
   readonly variables: readonly Variable[]
-  /** In the order of their paths. */
+  /** In the order of their paths. The variables of upstreams are among them, since running pods see these change. */
   readonly files: readonly SecretFile[]
   /** Ports of the endpoints that are open. */
   readonly openPorts: readonly number[]
-  /** Of the ConfigMap's data, which it names: 16 digits. */
+  /** Of the router's config as pods have it: 16 digits, with which `sha256sum` of the file begins. */
+  readonly contentHash: string
+  /** Of what pods must be made anew for. It names the ConfigMap: pods see only contents that they can take over. */
   readonly configHash: string
-  /** Of the values of the keys that are referred to, and of nothing else in their Secrets. */
+  /** Of the values of Secrets that pods read at their start only. */
   readonly secretHash: string
+  /** Of the values that running pods take over. */
+  readonly keyHash: string
 }
 
 /** Gathers what a config needs, under hashes that change when it does. */
 export function renderConfig(
-  { text, upstreams, endpoints }: RouterDocument,
-  router: Needs,
-  data: ReferenceData,
+  { text, fixed, upstreams, endpoints }: RouterDocument,
+  plan: Needs,
+  { router, data, image = '' }: Pick<TranslateInput, 'router' | 'data' | 'image'>,
 ): RenderedConfig {
-  const parts = [router, ...upstreams]
-  const [allVariables, allFiles, allCopies] = [
-    parts.flatMap((part) => part.variables),
-    parts.flatMap((part) => part.files),
-    parts.flatMap((part) => part.copies),
-  ]
-  const variables = inOrder(allVariables, ({ name }) => name)
-  const files = inOrder(allFiles, ({ path }) => path)
+  const variables = inOrder(plan.variables, ({ name }) => name)
+  const live = upstreams.flatMap((each) => [
+    ...each.files,
+    ...each.variables.map(({ name, secret }) => ({ path: `${keyDirectory}/${name}`, secret })),
+  ])
+  const byPath = new Map([...plan.files, ...live].map((file) => [file.path, file]))
+  const files = inOrder([...byPath.values()], ({ path }) => path)
+  const copies = [plan, ...upstreams].flatMap((part) => part.copies)
   const texts: Record<string, string> = { [configFile]: text }
-  for (const copy of inOrder(allCopies, ({ name }) => name)) texts[copy.name] = copy.text
-  const used = [...variables, ...files].map(({ secret }) => secret)
+  for (const copy of inOrder(copies, ({ name }) => name)) texts[copy.name] = copy.text
+  const secretsOf = (used: readonly { readonly secret: SecretKey }[]) =>
+    digestEntries(
+      hashSecrets(
+        used.map(({ secret }) => secret),
+        data,
+      ),
+    )
+  const ports = egressPorts(router, { upstreams })
   return {
     data: texts,
     upstreams,
     variables,
     files,
     openPorts: endpoints.map(({ port }) => port),
-    configHash: digestEntries(Object.entries(texts)),
-    secretHash: digestEntries(hashSecrets(used, data)),
+    contentHash: createHash('sha256').update(text).digest('hex').slice(0, 16),
+    configHash: digest([
+      ...[fixed, JSON.stringify([variables, files, ports]), router.spec.pod.image ?? image],
+      ...inOrder(plan.copies, ({ name }) => name).flatMap(({ name, text: copy }) => [name, copy]),
+    ]),
+    secretHash: secretsOf([...variables, ...plan.files]),
+    keyHash: secretsOf(live),
   }
 }
 
@@ -92,7 +109,10 @@ const usualPorts: ReadonlyMap<string, number> = new Map([
  * The TCP ports that the pods connect to, in order; `any` when a port is in a Secret. A text that is no port is left out:
  * the API server would refuse the whole NetworkPolicy for it.
  */
-export function egressPorts(router: RpcRouter, config: RenderedConfig): readonly number[] | 'any' {
+export function egressPorts(
+  router: RpcRouter,
+  config: Pick<RenderedConfig, 'upstreams'>,
+): readonly number[] | 'any' {
   const { cache, sharedState, specSources = [], tracing } = router.spec
   const urls = [
     ...config.upstreams.flatMap(({ entry }) => entry['node-urls'].map(({ url }) => url)),

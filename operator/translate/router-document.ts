@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { KnownChains } from '../../proxy/config/check-chains.ts'
+import { fixedTexts } from '../../proxy/config/live-keys.ts'
 import type { Tier } from '../../proxy/config/types.ts'
 import type { Endpoint, RpcRouter } from '../api/rpc-router.ts'
 import { type UpstreamEntry, type YamlMap, canonicalYaml, inOrder } from './config-text.ts'
+import { keyDirectory, secretDirectory } from './object-names.ts'
 import type { Needs, ReferenceData } from './reference-data.ts'
 import { bindAddress, relaySection, settingSection } from './router-settings.ts'
 import {
@@ -56,6 +58,8 @@ export interface Listener {
 /** A config as text, with what is needed to trace a field in it back to the objects. */
 export interface RouterDocument {
   readonly text: string
+  /** The part of it that no running router takes over from a changed file. */
+  readonly fixed: string
   /** In the order of the config within each tier. */
   readonly upstreams: readonly UpstreamPlan[]
   readonly endpoints: readonly Endpoint[]
@@ -127,9 +131,13 @@ export function routerDocument(
     'backup-direct-rpc': backups.length === 0 ? undefined : backups,
     ...settings,
     ...(skipsSockets && { 'skip-websocket-verification': true }),
+    ...(sorted.some(({ variables }) => variables.length > 0) && {
+      'env-file': [`${secretDirectory}/${keyDirectory}`],
+    }),
   }
   const endpoints = listeners.map(({ endpoint }) => endpoint)
-  return { text: canonicalYaml(document), upstreams: sorted, endpoints }
+  const fixed = JSON.stringify([...fixedTexts(document)])
+  return { text: canonicalYaml(document), fixed, upstreams: sorted, endpoints }
 }
 
 /** `minGroups` is `min-groups`. */

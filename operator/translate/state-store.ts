@@ -85,7 +85,7 @@ function redisSection(
   })
   if ('settings' in redis) {
     const name = objectName(router, redis.component)
-    const password = collector.ownSecretValue(at('password'), { name, key: redisPasswordKey })
+    const password = collector.ownSecretValue({ name, key: redisPasswordKey })
     return {
       addresses: [`${name}.${router.metadata.namespace}.svc:${redisPort}`],
       password: configText([password]) ?? undefined,

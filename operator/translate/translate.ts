@@ -76,7 +76,7 @@ export function translate(input: TranslateInput): Translation {
   const skipsSockets = spec.skipWebsocketVerification ?? withoutSocket.length > 0
   const document = routerDocument(plan, opened, upstreams, skipsSockets)
   return {
-    config: isBlocked ? null : renderConfig(document, plan, data),
+    config: isBlocked ? null : renderConfig(document, plan, input),
     refusals: [...blocking, ...unserved],
     dangling: [...plan.dangling, ...accepted.flatMap((each) => waitingFor(each, closed))],
     notes: isBlocked ? [] : notesOfRouter(spec, upstreams, withoutSocket),

@@ -28,6 +28,8 @@ export interface TranslateInput {
   readonly openPorts?: readonly number[]
   /** Whether upstreams may be at link-local addresses. */
   readonly allowLinkLocal?: boolean
+  /** Of pods whose spec names none: a config is read by the image that it was made for. */
+  readonly image?: string
 }
 
 /** What is wrong with a provider. */

@@ -55,14 +55,13 @@ export class ValueCollector {
 
   /** A value of a Secret, as it is written into the config. */
   secretValue(place: Place, secret: SecretKeyRef): Piece {
-    const name = variableName(place.words)
-    if (!this.#names.has(name)) this.#checkSecret(place, secret)
-    return this.ownSecretValue(place, secret)
+    this.#checkSecret(place, secret)
+    return this.ownSecretValue(secret)
   }
 
   /** The same of a Secret that the operator makes: that it does not exist yet is not reported. */
-  ownSecretValue({ words }: Place, secret: SecretKeyRef): Piece {
-    const name = variableName(words)
+  ownSecretValue(secret: SecretKeyRef): Piece {
+    const name = variableName([secret.name, secret.key])
     if (!this.#names.has(name)) {
       this.#names.add(name)
       this.variables.push({ name, secret })

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Classification } from '../chain/types.ts'
 import { toHash, toNumber, valueAt } from '../integrity/values.ts'
-import type { Upstream } from '../upstream/upstream.ts'
+import type { Members } from '../upstream/upstream.ts'
 
 /** A head that was reported longer ago is not looked at: its upstream may be on another chain by now. */
 const headLifeMs = 60_000
@@ -17,19 +17,19 @@ export class Branch {
   id = 0
   #head = 0
   readonly #hashes = new Map<number, string>()
-  readonly #upstreams: readonly Upstream[]
+  readonly #pool: Members
   readonly #onReorg: () => void
 
   /** @param onReorg called when one was seen here */
-  constructor(upstreams: readonly Upstream[], onReorg: () => void) {
-    this.#upstreams = upstreams
+  constructor(pool: Members, onReorg: () => void) {
+    this.#pool = pool
     this.#onReorg = onReorg
   }
 
   /** The highest head of any upstream: a client may have seen it. 0 without one. A lower one than before is another branch. */
   headAt(nowMs: number): number {
     let head = 0
-    for (const { latest } of this.#upstreams)
+    for (const { latest } of this.#pool.upstreams)
       if (latest !== null && latest.block > head && nowMs - latest.atMs <= headLifeMs)
         head = latest.block
     // Perhaps a reorg, perhaps a node that has left: the others see the former for themselves.

@@ -5,7 +5,7 @@ import type { Turns } from '../bytes/turns.ts'
 import { finalDistance } from '../chain/finality.ts'
 import type { Chain, ChainInterface } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
-import type { CachePolicy } from '../config/types.ts'
+import type { Live } from '../config/types.ts'
 import type { CacheWhy, Call } from '../relay/call.ts'
 import { CallAborted } from '../relay/errors.ts'
 import type { Relay } from '../relay/relay.ts'
@@ -20,10 +20,17 @@ import { type Answer, answerOf, type Entry, mayComeFrom, replyOf } from './entry
 import { type Flight, Flights, type Follower, hashOf } from './flights.ts'
 import { holdingOf } from './holding.ts'
 import { keyOf } from './key.ts'
-import { type Lifetimes, lifetimesOf } from './lifetimes.ts'
+import type { Lifetimes } from './lifetimes.ts'
 import type { MemoryStore } from './memory-store.ts'
 import type { SharedEntry } from './entry-codec.ts'
 import { type SharedAnswers, SharedStore } from './shared-store.ts'
+
+/** What the policies of a chain and interface say of keeping answers. */
+export interface KeepingPolicies {
+  readonly lifetimes: (method: string) => Lifetimes
+  /** Methods whose answers upstreams must agree on each time. */
+  readonly crossValidated: ReadonlySet<string>
+}
 
 export interface CacheOptions {
   readonly chain: Chain
@@ -35,10 +42,7 @@ export interface CacheOptions {
   readonly store: MemoryStore
   /** The store of all replicas; null: there is none. */
   readonly shared: SharedAnswers | null
-  /** Those of this chain and interface. */
-  readonly policies: readonly CachePolicy[]
-  /** Methods whose answers upstreams must agree on each time. */
-  readonly crossValidated: ReadonlySet<string>
+  readonly policies: Live<KeepingPolicies>
   /** Of listeners that may have one another's answers. */
   readonly scope: string
 }
@@ -56,20 +60,18 @@ class CachedRelay {
   readonly #branch: Branch
   readonly #shared: SharedStore | null
   readonly #distance: number
-  readonly #lifetimes: (method: string) => Lifetimes
   readonly #flights = new Flights()
   #headers: HeaderList = []
 
   constructor(relay: Relay, options: CacheOptions) {
-    const { chain, iface, pool, policies, scope, shared, clock } = options
+    const { chain, iface, pool, scope, shared, clock } = options
     this.#relay = relay
     this.#options = options
     this.#scope = `${chain.id} ${iface.apiInterface} ${scope}`
-    this.#branch = new Branch(pool.upstreams, () => void this.#shared?.reorged())
+    this.#branch = new Branch(pool, () => void this.#shared?.reorged())
     this.#shared =
       shared && new SharedStore(shared, clock, this.#scope, () => this.#branch.changed())
     this.#distance = finalDistance(chain)
-    this.#lifetimes = lifetimesOf(policies, chain.blockTimeMs)
   }
 
   run(call: Call): Promise<Reply> {
@@ -121,13 +123,14 @@ class CachedRelay {
   #whyNot({ asked, request, journal, directives }: Call): CacheWhy | null {
     const never = whyNever(asked)
     if (never !== null) return never
+    const { policies } = this.#options
     const { stickiness, crossValidation, minBlock } = directives
-    if (crossValidation !== null || this.#options.crossValidated.has(asked.method))
+    if (crossValidation !== null || policies.now.crossValidated.has(asked.method))
       return 'cross-validation'
     if (stickiness !== null) return 'session'
     if (minBlock !== null) return 'min-block'
     if (journal.mayStream || request.verb === 'HEAD') return 'method'
-    const { finalized, latest, 'near-head': nearHead } = this.#lifetimes(asked.method)
+    const { finalized, latest, 'near-head': nearHead } = policies.now.lifetimes(asked.method)
     return finalized + latest + nearHead === 0 ? 'policy' : null
   }
 
@@ -202,7 +205,7 @@ class CachedRelay {
   #copies(call: Call, reply: Reply, flight: Flight): boolean {
     const { body } = reply.incoming
     const isFinal = call.journal.cache?.ageClass === 'finalized'
-    const isKept = isFinal && this.#lifetimes(call.asked.method).finalized > 0
+    const isKept = isFinal && this.#options.policies.now.lifetimes(call.asked.method).finalized > 0
     if (!(body instanceof StreamedAnswer) || !body.judge || reply.refusal || !isKept) return false
     const { judge } = body
     return this.#options.store.copy(body, (bytes) => {
@@ -220,7 +223,7 @@ class CachedRelay {
     const holding = holdingOf(call, reply, flight, dialect)
     if (typeof holding === 'string') return holding
     const { ageClass, isEmpty } = holding
-    const lifetimes = this.#lifetimes(call.asked.method)
+    const lifetimes = this.#options.policies.now.lifetimes(call.asked.method)
     const ttlMs = isEmpty ? Math.min(lifetimes[ageClass], lifetimes.latest) : lifetimes[ageClass]
     if (ttlMs === 0) return 'policy'
     const answer = answerOf(reply, call, this.#headersOf(reply), judge)

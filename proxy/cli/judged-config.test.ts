@@ -76,23 +76,44 @@ test('variables come from env files, by flag or by file, and from the environmen
   await writeFile(a, 'KEY=from-a\nSR_LOG_LEVEL=debug\n')
   await writeFile(b, 'KEY=from-b\n')
   const urlWith = async (flags: Record<string, string[]>, environment: Record<string, string>) => {
-    const parsed = await loadConfig({ configPath, flags, environment })
+    const { parsed } = await loadConfig({ configPath, flags, environment })
     return parsed.config?.upstreams[0]?.nodeUrls[0]?.url.reveal()
   }
   expect(await urlWith({}, {})).toBe('http://x/from-a')
   expect(await urlWith({ 'env-file': [b] }, {})).toBe('http://x/from-b')
   expect(await urlWith({ 'env-file': [a, b] }, {})).toBe('http://x/from-b')
   expect(await urlWith({}, { KEY: 'from-outside' })).toBe('http://x/from-outside')
-  expect((await loadConfig({ configPath, flags: {}, environment: {} })).config?.logLevel).toBe(
-    'debug',
-  )
+  expect(
+    (await loadConfig({ configPath, flags: {}, environment: {} })).parsed.config?.logLevel,
+  ).toBe('debug')
 })
 
 test('an env file that cannot be read is the only problem reported', async () => {
   const configPath = join(folder, 'config2.yml')
   await writeFile(configPath, config('env-file: /nowhere/keys.env\n'))
-  const { problems } = await loadConfig({ configPath, flags: {}, environment: {} })
+  const { parsed } = await loadConfig({ configPath, flags: {}, environment: {} })
+  const { problems } = parsed
   expect(problems.map(({ path, message }) => `${path}: ${message}`)).toEqual([
     'env-file: the env file /nowhere/keys.env cannot be read: there is no such file',
+  ])
+})
+
+test('the files of a directory are variables, as Kubernetes mounts a Secret', async () => {
+  const data = join(folder, 'keys', '..2026_01_01')
+  await mkdir(data, { recursive: true })
+  await writeFile(join(data, 'LEVEL'), 'warn\n')
+  await writeFile(join(data, 'KEY'), "a # b='c'")
+  await symlink('..2026_01_01', join(folder, 'keys', '..data'))
+  for (const name of ['LEVEL', 'KEY'])
+    await symlink(join('..data', name), join(folder, 'keys', name))
+  const configPath = join(folder, 'keys.yml')
+  const text = config(`env-file: ${folder}/keys\nlog-level: '\${LEVEL}'\nlog-format: '\${KEY}'\n`)
+  await writeFile(configPath, text)
+  const { parsed, files } = await loadConfig({ configPath, flags: {}, environment: {} })
+  expect(parsed.file['log-level']).toBe('warn')
+  expect(parsed.hidden()).toContain("a # b='c'")
+  expect(files).toEqual([
+    configPath,
+    ...['', '/KEY', '/LEVEL'].map((each) => `${folder}/keys${each}`),
   ])
 })

@@ -5,9 +5,10 @@ import { type ParsedConfig, envFilesOf, parseConfig } from '../config/parse.ts'
 import type { RouterConfig } from '../config/types.ts'
 import { orderProblems, type Problem, problemAt, whyUnreadable } from '../config/problem.ts'
 import { createRedactor } from '../upstream/secrets/mask.ts'
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { constants } from 'node:fs'
-import { type FileHandle, open } from 'node:fs/promises'
+import { type FileHandle, open, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { type EnvFile, layerEnvironment } from '../config/env-file.ts'
 import type { FlagValues } from '../config/settings.ts'
 
@@ -18,11 +19,26 @@ interface Findings {
   readonly catalog: ChainCatalog | null
 }
 
-/** Finds what is wrong beyond the file: with the chains, interfaces and files that it refers to. */
-export type CheckReferences = (parsed: ParsedConfig) => Promise<Findings>
+/**
+ * Finds what is wrong beyond the file: with the chains, interfaces and files that it refers to.
+ * @param running the chain specs of a router that runs: they are read at its start only
+ */
+export type CheckReferences = (
+  parsed: ParsedConfig,
+  running?: ChainCatalog | null,
+) => Promise<Findings>
+
+/** A config file with what it depends on, as they were read. */
+export interface LoadedConfig {
+  readonly parsed: ParsedConfig
+  /** Of the text of the file, hexadecimal; of no text where it cannot be read. */
+  readonly sha256: string
+  /** The file and those that it names. */
+  readonly files: readonly string[]
+}
 
 /** A config with all that is wrong with it. */
-export interface JudgedConfig extends Findings, Pick<LoadedConfig, 'sha256'> {
+export interface JudgedConfig extends Findings, LoadedConfig {
   /** Null when a problem is an error. */
   readonly config: RouterConfig | null
   /** Takes every value out of a text that must not be printed. */
@@ -33,17 +49,15 @@ export interface JudgedConfig extends Findings, Pick<LoadedConfig, 'sha256'> {
 export async function judgeConfig(
   request: ConfigRequest,
   checkReferences: CheckReferences,
+  running: ChainCatalog | null = null,
 ): Promise<JudgedConfig> {
-  const parsed = await loadConfig(request)
-  const { problems: others, catalog } = await checkReferences(parsed)
+  const loaded = await loadConfig(request)
+  const { parsed } = loaded
+  const { problems: others, catalog } = await checkReferences(parsed, running)
   const problems = orderProblems([...parsed.problems, ...others])
   const valid = problems.every(({ severity }) => severity !== 'error')
   const config = valid ? parsed.config : null
-  return {
-    ...{ config, problems, catalog },
-    sha256: parsed.sha256,
-    redact: createRedactor(parsed.hidden()),
-  }
+  return { ...loaded, config, problems, catalog, redact: createRedactor(parsed.hidden()) }
 }
 
 /**
@@ -86,33 +100,51 @@ export interface ConfigRequest {
   readonly environment: Readonly<Record<string, string | undefined>>
 }
 
-interface LoadedConfig extends ParsedConfig {
-  /** Of the text of the file, hexadecimal; of no text where it cannot be read. */
-  readonly sha256: string
-}
-
 /** Reads a config file with the env files that it or a flag names, and parses it. Never throws. */
 export async function loadConfig(request: ConfigRequest): Promise<LoadedConfig> {
-  const file = await readTextFile(request.configPath)
-  const sha256 = createHash('sha256').update('text' in file ? file.text : '')
-  return { ...(await parseFile(file, request)), sha256: sha256.digest('hex') }
-}
-
-async function parseFile(file: FileText, request: ConfigRequest): Promise<ParsedConfig> {
-  if ('problem' in file) return parseConfig([file.problem], request)
-  const { flags, environment } = request
+  const { configPath, flags, environment } = request
+  const file = await readTextFile(configPath)
+  const sha256 = hash('sha256', 'text' in file ? file.text : '')
+  if ('problem' in file)
+    return { parsed: parseConfig([file.problem], request), sha256, files: [configPath] }
   const envFiles: EnvFile[] = []
   const problems: Problem[] = []
+  const envPaths: string[] = []
   for (const path of envFilesOf(file.text, flags)) {
-    const envFile = await readTextFile(path, `the env file ${path}`)
-    if ('text' in envFile) envFiles.push({ name: path, text: envFile.text })
-    else problems.push({ ...envFile.problem, path: 'env-file' })
+    const names = await namesIn(path)
+    envPaths.push(path, ...(names ?? []).map((name) => join(path, name)))
+    for (const name of names ?? [null]) {
+      const at = name === null ? path : join(path, name)
+      const envFile = await readTextFile(at, `the env file ${at}`)
+      if ('text' in envFile) envFiles.push({ name: at, text: envFile.text, variable: name })
+      else problems.push({ ...envFile.problem, path: 'env-file' })
+    }
   }
   const layered = layerEnvironment(environment, envFiles)
   problems.push(...layered.problems)
   // Without an env file its variables would be reported as missing too, one by one.
-  if (problems.length > 0) return parseConfig(problems, request)
-  return parseConfig(file.text, { environment: layered.environment, flags })
+  const source = problems.length > 0 ? problems : file.text
+  const parsed = parseConfig(source, { environment: layered.environment, flags })
+  return { parsed, sha256, files: [configPath, ...envPaths, ...tlsFilesOf(parsed)] }
+}
+
+/** The files of a directory, as Kubernetes mounts a Secret: its own begin with two dots. Null for what is none. */
+async function namesIn(path: string): Promise<readonly string[] | null> {
+  try {
+    return (await readdir(path)).filter((name) => !name.startsWith('..')).toSorted()
+  } catch {
+    return null
+  }
+}
+
+/** The PEM files that upstreams name. */
+function tlsFilesOf({ entries }: ParsedConfig): readonly string[] {
+  const sections = entries.upstreams.flatMap(({ urls }) =>
+    urls.map(({ entry }) => entry['auth-config']?.tls),
+  )
+  return sections
+    .flatMap((tls) => [tls?.['ca-file'], tls?.['cert-file'], tls?.['key-file']])
+    .filter((path) => path !== undefined)
 }
 
 /** Reads a text file of at most `mostFileBytes`. Never throws, and does not wait for pipes or devices. */

@@ -15,9 +15,9 @@ import { subscriptionFormOf } from '../subscription/families/family-of.ts'
 import type { CheckReferences } from './judged-config.ts'
 
 /** Checks a config against what it refers to, chain specs and TLS files. */
-export const checkReferences: CheckReferences = async (parsed) => {
+export const checkReferences: CheckReferences = async (parsed, running = null) => {
   try {
-    const catalog = await loadCatalog(parsed.specSources)
+    const catalog = running ?? (await loadCatalog(parsed.specSources))
     const { entries, locate } = parsed
     const problems = [
       ...checkChains(entries, catalog, locate),

@@ -5,6 +5,7 @@ import { ByteBudget } from '../bytes/byte-budget.ts'
 import type { ChainCatalog } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { RouterConfig } from '../config/types.ts'
+import type { ConfigState } from '../telemetry/config-state.ts'
 import { createAdminServer } from '../telemetry/admin-server.ts'
 import { createEventLog } from '../telemetry/event-log.ts'
 import { Health } from '../telemetry/health.ts'
@@ -17,8 +18,8 @@ import { createCache, createSessions, type SharingParts } from './stores.ts'
 export interface RouterParts extends SharingParts {
   readonly catalog: ChainCatalog
   readonly version: string
-  /** Of the text of the config. */
-  readonly sha256: string
+  /** Which config is served. */
+  readonly state: ConfigState
 }
 
 /** A whole router: a pool per chain and interface, a listener per endpoint, and the admin server. */
@@ -26,28 +27,35 @@ export interface Router {
   /** Opens every listener, then begins to verify upstreams. @throws Error naming an address that cannot be bound */
   start(): Promise<void>
   /**
+   * Takes over another config that differs in live keys alone, at once, when its new upstreams were asked whether they
+   * can serve. Those that go end the calls that they have. Nothing is changed when it throws. @throws TlsFileError
+   */
+  reload(config: RouterConfig): Promise<void>
+  /**
    * Fails readiness, lets calls in flight end, closes everything.
    * @returns whether every call was answered before `drainTimeoutMs` was over
    */
   stop(): Promise<boolean>
 }
 
+/** How long a reload waits for its new upstreams: one that hangs keeps the others waiting no longer. */
+const maxVerificationMs = 5_000
+
 /** How much of the drain time the listeners stay open, so that the rest is left for calls in flight. */
 const lingerShare = 0.6
 
 /** Wires a router. Nothing is bound or sent yet. @throws Error when a TLS file cannot be used */
 export function createRouter(config: RouterConfig, parts: RouterParts): Router {
-  const { clock, logger, version } = parts
+  const { clock, logger, version, state } = parts
   // Node's heap limit follows the memory of the container.
   const heapBytes = getHeapStatistics().heap_size_limit
   const budget = new ByteBudget(config.maxBufferedBytes ?? Math.floor(heapBytes / 3))
   const asked: SharingParts['asked'] = (...command) => metrics.storeAsked(...command)
   const cache = createCache(config, { ...parts, asked, budget })
-  const metrics = createMetrics({ version, budget, cache })
+  const metrics = createMetrics({ version, budget, cache, config: state })
   const log = createEventLog({ logger, clock })
   const observers = combineObservers([metrics, log])
-  const health = new Health(clock)
-  health.configServed(parts.sha256)
+  const health = new Health(clock, state)
   let draining = false
   const shared = createSessions(config, { ...parts, metrics, asked })
   const { sessions, keys } = shared
@@ -95,6 +103,13 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
         watch.start((error) => {
           logger.error('watching an upstream failed', { error: error as Error })
         })
+    },
+    async reload(next) {
+      const prepared = chains.map((chain) => chain.prepare(next))
+      const verified = prepared.map((each) => each.verify().then(() => {}))
+      await within(clock, maxVerificationMs, verified)
+      if (draining) return
+      for (const each of prepared) each.commit()
     },
     async stop() {
       draining = true

@@ -4,10 +4,12 @@ import { flushCompileCache } from 'node:module'
 import { setFlagsFromString } from 'node:v8'
 import { systemClock } from '../clock/clock.ts'
 import { systemRandom } from '../clock/random.ts'
+import { ConfigState } from '../telemetry/config-state.ts'
 import { createLogger, type Logger } from '../telemetry/log.ts'
 import { checkReferences } from './reference-check.ts'
 import type { CommandIo } from './validate.ts'
 import { exitCodes, judgeConfig, problemLine, type ConfigRequest } from './judged-config.ts'
+import { Reloader } from './reload.ts'
 import { createRouter } from './router.ts'
 import { loadStores } from './stores.ts'
 
@@ -23,19 +25,30 @@ export interface RunRequest extends Omit<ConfigRequest, 'environment'> {
 export async function run(request: RunRequest, io: CommandIo): Promise<number> {
   const { configPath, version } = request
   const asked = { ...request, environment: io.environment }
-  const judged = await judgeConfig(asked, checkReferences)
-  const { config, problems, catalog, sha256, redact } = judged
+  const first = await judgeConfig(asked, checkReferences)
+  const { config, problems, catalog } = first
   if (config === null || catalog === null) {
-    for (const problem of problems) io.stderr.write(`${redact(problemLine(configPath, problem))}\n`)
+    for (const problem of problems)
+      io.stderr.write(`${first.redact(problemLine(configPath, problem))}\n`)
     return exitCodes.invalid
   }
-  const logger = createLogger({ level: config.logLevel, format: config.logFormat, redact })
+  let redact = (text: string) => first.redact(text)
+  const { logLevel: level, logFormat: format } = config
+  const logger = createLogger({ level, format, redact: (text) => redact(text) })
   for (const { path, line, message, hint } of problems)
     logger.warn(`config: ${message}`, { path, line, hint })
   const clock = systemClock
   const stores = await loadStores(config)
-  const parts = { catalog, logger, clock, random: systemRandom, version, sha256, stores }
+  const state = new ConfigState(clock, first.sha256)
+  const parts = { catalog, logger, clock, random: systemRandom, version, stores, state }
   const router = createRouter(config, parts)
+  const reloader = new Reloader(first, {
+    judge: () => judgeConfig(asked, checkReferences, catalog),
+    apply: (next) => router.reload(next),
+    // Calls in flight have the keys of the config that is served.
+    redact: (next, served) => (redact = (text) => next.redact(served.redact(text))),
+    ...{ state, logger, clock },
+  })
   const stopSignal = onceStopped(logger)
   // The clock's timers and idle connections hold no process: it would end in the middle of a stop.
   const alive = setInterval(() => {}, 60_000)
@@ -48,8 +61,11 @@ export async function run(request: RunRequest, io: CommandIo): Promise<number> {
   }
   switchOffPretenuring()
   try {
-    logger.info('router started', { version, config: configPath })
+    logger.info('router started', { version, config: configPath, sha256: first.sha256 })
+    process.on('SIGHUP', () => void reloader.reload('SIGHUP'))
+    void reloader.watch()
     logger.info('stopping: calls in flight are answered first', { signal: await stopSignal })
+    reloader.stop()
     const answered = await router.stop()
     if (answered) logger.info('router stopped: every call in flight was answered')
     else logger.warn('router stopped: the drain time was over before every call was answered')

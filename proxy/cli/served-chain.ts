@@ -3,10 +3,17 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import type { ByteBudget } from '../bytes/byte-budget.ts'
 import { type CacheOptions, withCache } from '../cache/cache.ts'
+import { lifetimesOf } from '../cache/lifetimes.ts'
 import type { Chain, ChainCatalog, ChainInterface } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
-import type { ApiInterface, EndpointConfig, RouterConfig } from '../config/types.ts'
+import type {
+  ApiInterface,
+  EndpointConfig,
+  Live,
+  RelayConfig,
+  RouterConfig,
+} from '../config/types.ts'
 import { withMinBlock } from '../consistency/min-block.ts'
 import { type SentStore, withSentTransactions } from '../consistency/sent-transactions.ts'
 import { withCrossValidation } from '../cross-validation/cross-validation.ts'
@@ -74,6 +81,40 @@ export interface ServedChain {
   /** Null where there is nothing to subscribe to. */
   readonly subscriptions: (SubscriptionServing & { close(): void }) | null
   readonly endpoints: readonly ServedEndpoint[]
+  /** Makes ready what another config has for it, whose listeners are the same. Nothing is changed yet. @throws TlsFileError */
+  prepare(config: RouterConfig): PreparedChain
+}
+
+/** A part of another config before it is taken over. */
+interface PreparedChain {
+  /** Settles when every new upstream was asked once whether it can serve, whatever came of it. */
+  verify(): Promise<unknown>
+  /** Takes it over, at once. */
+  commit(): void
+}
+
+/** What the config says of one chain and interface, and a reload replaces. */
+function liveOf(
+  { endpoints, upstreams, policies, cache }: RouterConfig,
+  chain: Chain,
+  apiInterface: ApiInterface,
+  catalog: ChainCatalog,
+) {
+  const isOwn = (each: { readonly chainId: string; readonly apiInterface: ApiInterface }) =>
+    catalog.find(each.chainId) === chain && each.apiInterface === apiInterface
+  const validations = policies.filter(isOwn)
+  const keeping = cache.policies.filter((each) =>
+    isOwn({ chainId: each.chainId ?? chain.id, apiInterface: each.apiInterface ?? apiInterface }),
+  )
+  return {
+    relaying: endpoints.filter(isOwn).map(({ relay }) => relay),
+    upstreams: upstreams.filter(isOwn),
+    policies: {
+      validations: new Map(validations.map((policy) => [policy.method, policy])),
+      crossValidated: new Set(validations.filter(isMandatory).map(({ method }) => method)),
+      lifetimes: lifetimesOf(keeping, chain.blockTimeMs),
+    },
+  }
 }
 
 /** Wires every chain of the config. Nothing is bound or sent yet. @throws TlsFileError */
@@ -91,25 +132,26 @@ function serveChain(
   parts: ServedChainParts,
 ): ServedChain {
   const { catalog, clock, random, observers, budget, cache } = parts
-  const [first] = configs
+  const served = configs.map((config) => ({ config, relaying: { now: config.relay } }))
+  const [first] = served
   if (!first) throw new Error('a chain is served by one listener at least')
-  const { apiInterface } = first
-  const chain = catalog.find(first.chainId)
+  const { chainId: anyName, apiInterface } = first.config
+  const chain = catalog.find(anyName)
   const iface = chain?.interfaces.get(apiInterface)
   // The config was checked against the catalog before anything is wired.
-  if (!chain || !iface) throw new Error(`no spec for ${first.chainId} through ${apiInterface}`)
+  if (!chain || !iface) throw new Error(`no spec for ${anyName} through ${apiInterface}`)
   // The spec's own spelling, however the config spells it: one chain is one label.
   const chainId = chain.id
   const poolObserver = observers.poolObserver(chainId, apiInterface)
-  const ownUpstreams = router.upstreams.filter(
-    (each) => catalog.find(each.chainId) === chain && each.apiInterface === apiInterface,
-  )
+  const live = (config: RouterConfig) => liveOf(config, chain, apiInterface, catalog)
+  const { upstreams, ...atStart } = live(router)
+  const policies = { now: atStart.policies }
   const createTransport = apiInterface === 'grpc' ? createGrpcTransport : createHttpTransport
   const userAgent = `rpc-router/${parts.version}`
-  const pool = createPool(ownUpstreams, {
+  const pool = createPool(upstreams, {
     chain,
     iface,
-    strategy: first.relay.strategy,
+    config: first.relaying,
     maxSessions: router.maxSessionsPerUpstream,
     clock,
     random,
@@ -134,61 +176,52 @@ function serveChain(
     random,
     observer: poolObserver,
   })
-  const validations = router.policies.filter(
-    (each) => catalog.find(each.chainId) === chain && each.apiInterface === apiInterface,
-  )
-  const relayFor = (config: EndpointConfig) => {
+  const relayFor = (config: Live<RelayConfig>) => {
     const relay = createRelay({
       chain,
       dialect: dialects[apiInterface],
       pool,
-      config: config.relay,
+      config,
       selectionStats: router.enableSelectionStats,
       clock,
       observer: observers.relayObserver(chainId, apiInterface),
     })
     const sent = withSentTransactions(relay, parts.sent ?? null, `${chainId}:${apiInterface}`)
     const filtered = withFilters(sent, { chain, pool })
-    const atBlock = withMinBlock(filtered, { chain, pool, config: config.relay, clock })
+    const atBlock = withMinBlock(filtered, { chain, pool, config, clock })
     const sticky = withStickiness(atBlock, {
-      ...{ chainId, apiInterface, pool, strategy: config.relay.strategy },
+      ...{ chainId, apiInterface, pool, config },
       sessions: parts.sessions,
     })
     return withCrossValidation(sticky, {
-      ...{ chain, iface, pool, clock, budget, config: config.relay },
-      policies: validations,
+      ...{ chain, iface, pool, clock, budget, config, policies },
       observer: observers.crossValidationObserver(chainId, apiInterface),
     })
   }
-  const crossValidated = new Set(validations.filter(isMandatory).map(({ method }) => method))
-  const policies = router.cache.policies.filter(
-    (each) =>
-      (each.chainId === null || catalog.find(each.chainId) === chain) &&
-      (each.apiInterface ?? apiInterface) === apiInterface,
-  )
-  const cachedRelayFor = (config: EndpointConfig, index: number) => {
+  const cachedRelayFor = (config: Live<RelayConfig>, index: number) => {
     const relay = relayFor(config)
     if (cache === null) return relay
     const dialect = dialects[apiInterface]
     // What the checks of one listener let pass is nothing for another.
-    const scope = `${index} ${config.relay.integrity}`
+    const scope = `${index} ${config.now.integrity}`
     return withCache(relay, {
-      ...{ chain, iface, pool, dialect, clock, policies, crossValidated, scope },
+      ...{ chain, iface, pool, dialect, clock, policies, scope },
       turns: budget.turns,
       ...cache,
     })
   }
   const subscriptions = serveSubscriptions({
-    ...{ chain, iface, pool, clock, budget, relay: relayFor(first), ...first.relay },
+    ...{ chain, iface, pool, clock, budget, relay: relayFor(first.relaying) },
+    config: first.relaying,
     ...router.subscriptions,
     observer: observers.subscriptionObserver(chainId, apiInterface),
   })
-  const endpoints = configs.map((config, index) => ({
+  const endpoints = served.map(({ config, relaying }, index) => ({
     config,
     listener: listeners[apiInterface]({
       address: config.address,
       iface,
-      relay: cachedRelayFor(config, index),
+      relay: cachedRelayFor(relaying, index),
       clock,
       observer: observers.listenerObserver(chainId, apiInterface),
       maxRequestBytes: router.maxRequestBytes,
@@ -202,7 +235,21 @@ function serveChain(
       health: () => pool.hasEligible && !parts.isDraining(),
     }),
   }))
-  return { chainId, apiInterface, pool, watch, subscriptions, endpoints }
+  const prepare = (next: RouterConfig): PreparedChain => {
+    const parts = live(next)
+    const change = pool.prepare(parts.upstreams)
+    return {
+      verify: () => watch.add(change.added),
+      commit() {
+        policies.now = parts.policies
+        for (const [index, { relaying }] of served.entries())
+          relaying.now = parts.relaying[index] ?? relaying.now
+        pool.pick.maxSessions = next.maxSessionsPerUpstream
+        pool.commit(change)
+      },
+    }
+  }
+  return { chainId, apiInterface, pool, watch, subscriptions, endpoints, prepare }
 }
 
 /** Ids of subscriptions cannot be guessed. */

@@ -10,6 +10,8 @@ type Environment = Readonly<Record<string, string | undefined>>
 export interface EnvFile {
   readonly name: string
   readonly text: string
+  /** The variable whose value the text is, but for one line break at its end; null: it has a line for each. */
+  readonly variable?: string | null
 }
 
 /** One assignment: its name, and its value in double quotes, in single ones, or in none. */
@@ -28,7 +30,8 @@ export function layerEnvironment(
   const variables = new Map<string, string>()
   const problems = files.flatMap((file) => readEnvFile(file, variables))
   // Node takes --env-file too where nothing keeps it from it, and cuts values at "#": those are not the environment's own.
-  const byNode = Object.assign({}, ...files.map(({ text }) => parseEnv(text))) as Environment
+  const ofLines = files.filter(({ variable }) => !variable)
+  const byNode = Object.assign({}, ...ofLines.map(({ text }) => parseEnv(text))) as Environment
   // Without a prototype, so that only names that were set are found.
   const names = Object.create(null) as Record<string, string | undefined>
   for (const [name, value] of Object.entries(environment))
@@ -40,7 +43,14 @@ export function layerEnvironment(
 const hint = 'Lines are NAME=value; put a value with quotes or " #" in it in single quotes.'
 
 /** Reads `NAME=value` lines into the variables: see "Env files" in the reference of the config. */
-function readEnvFile({ name: file, text }: EnvFile, variables: Map<string, string>): Problem[] {
+function readEnvFile(
+  { name: file, text, variable = null }: EnvFile,
+  variables: Map<string, string>,
+): Problem[] {
+  if (variable !== null) {
+    variables.set(variable, text.replace(/\r?\n$/, ''))
+    return []
+  }
   const clean = text.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n')
   const problems: Problem[] = []
   let line = 1

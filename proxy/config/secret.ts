@@ -40,6 +40,16 @@ export class Secret<T = string> {
   }
 }
 
+/** A value as text with its secrets: to see whether two are equal, never to be printed. */
+export function exactText(value: unknown): string {
+  return JSON.stringify(value, function (this: Readonly<Record<string, unknown>>, key, printable) {
+    // What `toJSON` has made of it is `printable`.
+    const own = this[key]
+    if (own instanceof Secret) return own.reveal() as unknown
+    return own instanceof Map ? [...own] : (printable as unknown)
+  })
+}
+
 /* What is a key, in headers and URLs: see docs/decisions/0034. */
 
 const minLength = 8

@@ -184,7 +184,7 @@ export const settingGroups = {
       'How the log is written.',
     ),
     'env-file': setting(filePath, null, { repeatable: true }).describe(
-      'A file of NAME=value lines for placeholders, see Env files. The environment beats it; of several, later ones win.',
+      'A file of NAME=value lines for placeholders, or a directory with a file for each; see Env files. The environment beats it; of several, later ones win.',
     ),
   },
 } as const

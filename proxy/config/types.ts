@@ -17,6 +17,11 @@ export { type ApiInterface, apiInterfaces } from './fields/fields.ts'
 export type { StoreConfig } from './store.ts'
 export { integrityLevels, logLevels, logFormats, strategies } from './settings.ts'
 
+/** A part of the config that a reload replaces: it is read anew for each call, and nobody keeps a copy. */
+export interface Live<T> {
+  readonly now: T
+}
+
 export type Strategy = (typeof strategies)[number]
 export type IntegrityLevel = (typeof integrityLevels)[number]
 export type LogLevel = (typeof logLevels)[number]

@@ -12,7 +12,7 @@ function fixture(heads: Readonly<Record<string, number | null>>) {
   const relay = new RelayFixture(chain, iface, Object.fromEntries(nodes))
   relay.relay = withMinBlock(relay.relay, {
     ...{ chain, pool: relay.pool, clock: relay.clock },
-    config: { processingTimeoutMs: 30_000 },
+    config: { now: { processingTimeoutMs: 30_000 } },
   })
   const head = (name: string, block: number) => {
     const upstream = relay.pool.upstreams.find((each) => each.name === name)!

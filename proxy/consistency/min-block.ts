@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Chain } from '../chain/types.ts'
 import { type Clock, sleep } from '../clock/clock.ts'
-import type { RelayConfig } from '../config/types.ts'
+import type { Live, RelayConfig } from '../config/types.ts'
 import type { Call } from '../relay/call.ts'
 import { CallAborted, RelayError, errorKinds } from '../relay/errors.ts'
 import type { Relay } from '../relay/relay.ts'
@@ -13,7 +13,7 @@ import type { Upstream } from '../upstream/upstream.ts'
 interface Pieces {
   readonly chain: Pick<Chain, 'blockTimeMs'>
   readonly pool: Pick<Pool, 'upstreams' | 'askHeads'>
-  readonly config: Pick<RelayConfig, 'processingTimeoutMs'>
+  readonly config: Live<Pick<RelayConfig, 'processingTimeoutMs'>>
   readonly clock: Clock
 }
 
@@ -48,7 +48,10 @@ async function relayFrom(
   const hasIt = ({ latest }: Upstream) => latest !== null && latest.block >= minBlock
   const isReady = (each: Upstream) => hasIt(each) && each.serves([]) && !each.availability.isOnTrial
   const waitMs = Math.max(blocksWaited * chain.blockTimeMs, minWaitMs)
-  const untilMs = Math.min(clock.nowMs() + waitMs, journal.startedMs + config.processingTimeoutMs)
+  const untilMs = Math.min(
+    clock.nowMs() + waitMs,
+    journal.startedMs + config.now.processingTimeoutMs,
+  )
   const mayCome = () =>
     allowed.some(({ latest }) => latest === null || latest.block + maxAhead >= minBlock)
   while (!allowed.some(isReady) && clock.nowMs() < untilMs && mayCome()) {

@@ -47,8 +47,12 @@ class Fixture extends RelayFixture {
     super(chain, iface, Object.fromEntries(upstreams))
     this.relay = withCrossValidation(this.relay, {
       ...{ chain, iface, pool: this.pool, clock: this.clock, budget: this.budget },
-      config: { strategy: 'round-robin', minRelayTimeoutMs: 1_000 },
-      policies: own === null ? [] : [{ ...policy, ...own }],
+      config: { now: { strategy: 'round-robin', minRelayTimeoutMs: 1_000 } },
+      policies: {
+        now: {
+          validations: new Map(own ? [[{ ...policy, ...own }.method, { ...policy, ...own }]] : []),
+        },
+      },
       observer: {
         validated: (_, failure) => this.outcomes.push(failure),
         finalizedMismatch: (_, ...both) => this.mismatches.push(both),

@@ -4,7 +4,7 @@ import type { ByteBudget } from '../bytes/byte-budget.ts'
 import { isFinal } from '../chain/finality.ts'
 import type { Chain, ChainInterface } from '../chain/types.ts'
 import { sleep, type Clock } from '../clock/clock.ts'
-import type { PolicyConfig, RelayConfig } from '../config/types.ts'
+import type { Live, PolicyConfig, RelayConfig } from '../config/types.ts'
 import type { Call } from '../relay/call.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
 import { Hedging } from '../relay/hedge.ts'
@@ -29,9 +29,9 @@ export interface CrossValidationOptions {
   readonly chain: Chain
   readonly iface: ChainInterface
   readonly pool: Pool
-  readonly config: Pick<RelayConfig, 'strategy' | 'minRelayTimeoutMs'>
-  /** Of this chain and interface. */
-  readonly policies: readonly PolicyConfig[]
+  readonly config: Live<Pick<RelayConfig, 'strategy' | 'minRelayTimeoutMs'>>
+  /** Of this chain and interface, by their methods. */
+  readonly policies: Live<{ readonly validations: ReadonlyMap<string, PolicyConfig> }>
   readonly clock: Clock
   readonly budget: ByteBudget
   readonly observer: CrossValidationObserver
@@ -39,11 +39,11 @@ export interface CrossValidationOptions {
 
 /** A relay that gives the answers of some calls only when enough upstreams agree on them. */
 export function withCrossValidation(relay: Relay, options: CrossValidationOptions): Relay {
-  const policies = new Map(options.policies.map((policy) => [policy.method, policy]))
   const validation = new CrossValidation({ ...options, relay })
   return (call) => {
     const isAsked = call.directives.crossValidation !== null
-    const policy = policies.size === 0 ? undefined : policies.get(call.asked.method)
+    const { validations } = options.policies.now
+    const policy = validations.size === 0 ? undefined : validations.get(call.asked.method)
     return isAsked || policy ? validation.run(call, policy) : relay(call)
   }
 }
@@ -65,9 +65,10 @@ class CrossValidation {
       // The slot at which a node of Solana looked is its own.
       const ownFields = chain.family === 'solana' ? ['context'] : []
       const hedging = new Hedging(chain.blockTimeMs)
-      const usualMs = hedging.usualBudgetMs(call.asked, config.minRelayTimeoutMs)
+      const { strategy, minRelayTimeoutMs } = config.now
+      const usualMs = hedging.usualBudgetMs(call.asked, minRelayTimeoutMs)
       const options = {
-        ...{ ...this.#options, strategy: config.strategy, call },
+        ...{ ...this.#options, strategy, call },
         terms: { ...terms, ignoreFields: [...ownFields, ...terms.ignoreFields] },
         apiInterface: iface.apiInterface,
         patienceMs: call.directives.relayTimeoutMs ?? usualMs,

@@ -189,7 +189,7 @@ export class Attempt implements Due {
     const { asked, directives, journal } = this.#call
     const { hedging, config } = this.#parts
     const urlMs = this.#url.timeoutMs
-    const ownUsualMs = urlMs ?? hedging.usualBudgetMs(asked, config.minRelayTimeoutMs)
+    const ownUsualMs = urlMs ?? hedging.usualBudgetMs(asked, config.now.minRelayTimeoutMs)
     const usualMs = ownUsualMs + this.othersMs
     const leftMs = journal.deadlineMs - nowMs
     const ownMs = directives.relayTimeoutMs ?? (journal.mayStream ? Infinity : usualMs)

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Chain } from '../chain/types.ts'
 import { type Clock, DueTimes } from '../clock/clock.ts'
-import type { RelayConfig } from '../config/types.ts'
+import type { Live, RelayConfig } from '../config/types.ts'
 import type { Dialect } from '../upstream/dialect.ts'
 import type { Pool } from '../upstream/pool.ts'
 import { Breaker } from './breaker.ts'
@@ -16,7 +16,7 @@ export interface RelayOptions {
   readonly chain: Chain
   readonly dialect: Dialect
   readonly pool: Pool
-  readonly config: RelayConfig
+  readonly config: Live<RelayConfig>
   /** Whether to record the candidates of each draw. */
   readonly selectionStats: boolean
   readonly clock: Clock
@@ -30,7 +30,7 @@ export function partsOf(options: RelayOptions) {
   const { config, chain, pool, clock, observer } = options
   return {
     ...options,
-    judge: new Judge({ ...config, chain, pool }),
+    judge: new Judge({ integrity: config.now.integrity, config, chain, pool }),
     dueTimes: new DueTimes(clock),
     hedging: new Hedging(chain.blockTimeMs),
     breaker: new Breaker(pool, observer),

@@ -30,7 +30,8 @@ type Reject = (error: unknown) => void
 
 function begin(parts: RelayParts, call: Call, resolve: Resolve, reject: Reject): void {
   const { journal, signal, asked } = call
-  const { config, breaker } = parts
+  const { breaker } = parts
+  const config = parts.config.now
   const nowMs = parts.clock.nowMs()
   journal.budgetMs = config.processingTimeoutMs
   journal.maxAttempts = asked.kind === 'write' ? Infinity : config.maxAttempts
@@ -94,7 +95,7 @@ class InTurn implements AttemptOwner {
     this.#needs = new Needs(call)
     this.#resolve = resolve
     this.#reject = reject
-    this.#isHedged = call.asked.kind === 'read' && parts.config.retryLimit > 0 && isWhole(call)
+    this.#isHedged = call.asked.kind === 'read' && parts.config.now.retryLimit > 0 && isWhole(call)
   }
 
   start(nowMs: number): void {
@@ -148,7 +149,7 @@ class InTurn implements AttemptOwner {
   }
 
   #mayRetry(failed: Attempt, nowMs: number): boolean {
-    const { retryLimit } = this.#parts.config
+    const { retryLimit } = this.#parts.config.now
     if (!failed.failure?.retry || retryLimit === 0 || !isRepeatable(this.#call)) return false
     if (this.#call.journal.isSpent(nowMs)) return false
     return isSent(failed) ? maySendAgain(this.#call) && this.#retries < retryLimit : true
@@ -182,7 +183,7 @@ class InTurn implements AttemptOwner {
     const keep: Explain | undefined = selectionStats
       ? (candidates) => (call.journal.candidates = candidates)
       : undefined
-    const upstream = pool.pick.next(this.#needs, config.strategy, keep)
+    const upstream = pool.pick.next(this.#needs, config.now.strategy, keep)
     if (!upstream) return false
     const attempt = new Attempt(this.#parts, this, call, upstream, kind, nowMs)
     this.#running.push(attempt)

@@ -31,7 +31,8 @@ class StickyFixture extends RelayFixture {
       count: (outcome) => this.outcomes.push(outcome),
     })
     this.relay = withStickiness(withFilters(this.relay, { chain, pool }), {
-      ...{ chainId: 'ETH1', apiInterface: 'jsonrpc', pool, strategy: 'round-robin', sessions },
+      ...{ chainId: 'ETH1', apiInterface: 'jsonrpc', pool, sessions },
+      config: { now: { strategy: 'round-robin' } },
     })
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { hash } from 'node:crypto'
-import type { ApiInterface, Strategy } from '../config/types.ts'
+import type { ApiInterface, Live, RelayConfig } from '../config/types.ts'
 import { StoreError } from '../redis/store-error.ts'
 import type { Call } from '../relay/call.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
@@ -16,7 +16,7 @@ export interface StickinessOptions {
   readonly chainId: string
   readonly apiInterface: ApiInterface
   readonly pool: Pool
-  readonly strategy: Strategy
+  readonly config: Live<Pick<RelayConfig, 'strategy'>>
   readonly sessions: Sessions
 }
 
@@ -39,7 +39,8 @@ async function relayInSession(
   call: Call,
   options: StickinessOptions,
 ): Promise<Reply> {
-  const { pool, strategy, sessions } = options
+  const { pool, config, sessions } = options
+  const { strategy } = config.now
   const wanted = wantedOf(call, pool)
   const key = keyOf(call, wanted.addons, options)
   const choose = (avoid: string | null) => {

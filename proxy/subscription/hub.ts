@@ -4,7 +4,7 @@ import type { Chain } from '../chain/types.ts'
 import { unlessAborted, within } from '../clock/cancellation.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
-import type { Strategy, SubscriptionConfig } from '../config/types.ts'
+import type { Live, RelayConfig, SubscriptionConfig } from '../config/types.ts'
 import type { Call } from '../relay/call.ts'
 import { CallAborted, RelayError, errorKinds } from '../relay/errors.ts'
 import type { Pool } from '../upstream/pool.ts'
@@ -21,13 +21,12 @@ export interface HubOptions extends SubscriptionConfig {
   readonly chain: Pick<Chain, 'blockTimeMs' | 'failures' | 'allowedLagBlocks'>
   readonly family: Family
   readonly pool: Pool
-  readonly strategy: Strategy
   readonly clock: Clock
   readonly random: Random
   readonly observer: SubscriptionObserver
   readonly turns: Turns
-  /** A client waits no longer for its subscription. */
-  readonly processingTimeoutMs: number
+  /** With how long a client waits for its subscription at most. */
+  readonly config: Live<Pick<RelayConfig, 'strategy' | 'processingTimeoutMs'>>
 }
 
 const minStallMs = 3_000
@@ -67,7 +66,8 @@ export class Hub {
     const shared = this.#topics.get(topic.key) ?? this.#begin(topic)
     const client = new TopicClient(subscriber, () => this.#left(topic, shared, client))
     shared.clients.add(client)
-    const { clock, observer, processingTimeoutMs } = this.#options
+    const { clock, observer, config } = this.#options
+    const { processingTimeoutMs } = config.now
     observer.clientsChanged(topic.name, 1)
     const opened = (signal: AbortSignal) =>
       unlessAborted(shared.opened, signal, () => new CallAborted())

@@ -12,7 +12,7 @@ test('a URL that fails cools down longer each time, and begins anew when it has 
     answer: () => undefined,
   })
   const random = { next: () => 0.5 }
-  const parts = { pool, clock, random, strategy: 'round-robin' } as const
+  const parts = { pool, clock, random, config: { now: { strategy: 'round-robin' } } } as const
   const sockets = new Sockets(parts as never)
   const socket = sockets.next(new Set())!
   /** For how many seconds it is not asked. */

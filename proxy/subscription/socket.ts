@@ -4,7 +4,7 @@ import type { FailureTable } from '../chain/failure-table.ts'
 import { within } from '../clock/cancellation.ts'
 import { type Clock, sleep, type Cancel } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
-import type { Strategy } from '../config/types.ts'
+import type { Live, RelayConfig } from '../config/types.ts'
 import { Cooldown } from '../upstream/health.ts'
 import type { SocketUrl, Upstream } from '../upstream/upstream.ts'
 import type { Pool } from '../upstream/pool.ts'
@@ -19,7 +19,7 @@ const openTimeoutMs = 5_000
 
 interface SocketsOptions {
   readonly pool: Pool
-  readonly strategy: Strategy
+  readonly config: Live<Pick<RelayConfig, 'strategy'>>
   readonly failures: FailureTable
   readonly clock: Clock
   readonly random: Random
@@ -34,12 +34,18 @@ interface SocketsOptions {
 /** The WebSocket URLs of a pool. */
 export class Sockets {
   readonly #options: SocketsOptions
-  readonly #all: readonly Socket[]
+  readonly #known = new WeakMap<SocketUrl, Socket>()
 
   constructor(options: SocketsOptions) {
     this.#options = options
-    this.#all = options.pool.upstreams.flatMap((upstream) =>
-      upstream.sockets.map((url) => new Socket(upstream, url, options)),
+  }
+
+  get #all(): readonly Socket[] {
+    const { pool } = this.#options
+    return pool.upstreams.flatMap((upstream) =>
+      upstream.sockets.map((url) =>
+        this.#known.getOrInsertComputed(url, () => new Socket(upstream, url, this.#options)),
+      ),
     )
   }
 
@@ -49,7 +55,7 @@ export class Sockets {
 
   /** The next one to ask, by the pool's choice among the upstreams; null when none may be asked now. */
   next(tried: ReadonlySet<Socket>): Socket | null {
-    const { pool, strategy } = this.#options
+    const { pool, config } = this.#options
     const open = this.#all.filter((each) => each.isOpen && !tried.has(each))
     const wanted = {
       addons: [],
@@ -62,7 +68,7 @@ export class Sockets {
       tried: () => false,
       untriedOnly: false,
     } as const
-    const upstream = pool.pick.next(wanted, strategy)
+    const upstream = pool.pick.next(wanted, config.now.strategy)
     return open.find((each) => each.upstream === upstream) ?? null
   }
 }
@@ -83,6 +89,7 @@ export class Socket {
     this.url = url
     this.#options = options
     this.#cooldown = new Cooldown(options.clock, options.random, () => {}, urlBackoff)
+    upstream.removal.signal.addEventListener('abort', () => this.#leave('it was removed'))
   }
 
   /** It may be asked now. */
@@ -111,6 +118,10 @@ export class Socket {
     this.#topics += 1
     try {
       const source = await this.#join(request, signal, () => this.#left())
+      if (this.upstream.removal.signal.aborted) {
+        source.close()
+        throw new TransportError('aborted', 'the upstream was removed', false)
+      }
       this.#watch ??= this.#watchHead()
       return source
     } catch (error) {
@@ -142,10 +153,13 @@ export class Socket {
       ...this.#options,
       url: this.url,
       open: (signal) => this.#join(head.request, signal),
-      leave: (why) => {
-        for (const shared of [...this.#shared.values()]) shared.leave(why)
-      },
+      leave: (why) => this.#leave(why),
     })
+  }
+
+  /** All topics have to leave it. */
+  #leave(why: string): void {
+    for (const shared of [...this.#shared.values()]) shared.leave(why)
   }
 
   #left(): void {
@@ -159,7 +173,7 @@ export class Socket {
 /** How often it is checked within the time after which a socket is left. */
 const checksPerStall = 3
 
-interface HeadWatchOptions extends Omit<SocketsOptions, 'head' | 'strategy' | 'failures'> {
+interface HeadWatchOptions extends Omit<SocketsOptions, 'head' | 'config' | 'failures'> {
   readonly url: SocketUrl
   open(signal: AbortSignal): Promise<Source>
   /** All topics have to leave the socket. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { ConfigState } from './config-state.ts'
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
@@ -16,6 +17,8 @@ import { ByteBudget } from '../bytes/byte-budget.ts'
 import { createMetrics } from './metrics.ts'
 import { readMetricsPage } from './metrics-page.fixture.ts'
 
+const config = new ConfigState({ wallMs: () => 1_000 }, 'ab12')
+
 const servers: AdminServer[] = []
 afterEach(async () => {
   for (const server of servers.splice(0)) await server.close()
@@ -24,7 +27,7 @@ afterEach(async () => {
 async function start(more: Partial<AdminServerOptions> = {}) {
   const clock = new VirtualClock()
   const lines: string[] = []
-  const health = new Health(clock)
+  const health = new Health(clock, config)
   let state: 'unverified' | 'eligible' = 'unverified'
   health.register('ETH1 jsonrpc', () => ({
     tip: null,
@@ -32,7 +35,7 @@ async function start(more: Partial<AdminServerOptions> = {}) {
   }))
   const server = createAdminServer({
     address: { host: '127.0.0.1', port: 0 },
-    metrics: createMetrics({ version: '1.2.3', budget: new ByteBudget(1e9) }),
+    metrics: createMetrics({ version: '1.2.3', budget: new ByteBudget(1e9), config }),
     health,
     logger: createLogger({
       level: 'info',
@@ -85,8 +88,7 @@ test('the health paths follow the upstreams and the drain', async () => {
 })
 
 test('the status is JSON; where there is none, there is no such page', async () => {
-  const { url, health } = await start()
-  health.configServed('ab12')
+  const { url } = await start()
   const page = await get(`${url}/status`)
   expect([page.status, page.type]).toEqual([200, 'application/json; charset=utf-8'])
   expect(JSON.parse(page.body)).toMatchObject({
@@ -223,8 +225,8 @@ test('close ends kept-alive connections, can be repeated, and needs no start', a
   await expect(fetch(`${url}/livez`)).rejects.toThrow()
   const never = createAdminServer({
     address: { host: '127.0.0.1', port: 0 },
-    metrics: createMetrics({ version: '1', budget: new ByteBudget(1e9) }),
-    health: new Health(new VirtualClock()),
+    metrics: createMetrics({ version: '1', budget: new ByteBudget(1e9), config }),
+    health: new Health(new VirtualClock(), config),
     logger: createLogger({ level: 'info', format: 'json', redact: (line) => line }),
   })
   await never.close()

@@ -88,11 +88,12 @@ async function makeServer({
   server.server.on('drop', () => server.server.closeIdleConnections())
   const answered = (reply: FastifyReply, { status, body }: HealthAnswer) =>
     reply.code(status).type(plainText).send(body)
-  const pages: Record<string, (reply: FastifyReply) => unknown> = {
+  const pages: Record<string, (reply: FastifyReply, request: FastifyRequest) => unknown> = {
     '/metrics': async (reply) => reply.type(metrics.contentType).send(await metrics.scrape()),
     '/metrics/overall-health': (reply) => answered(reply, health.overall()),
     '/livez': (reply) => answered(reply, { status: 200, body: 'live\n' }),
-    '/readyz': (reply) => answered(reply, health.readiness()),
+    '/readyz': (reply, { query }) =>
+      answered(reply, health.readiness(Object.hasOwn(query as object, 'verbose'))),
     ...(health.status && {
       '/status': (reply) => reply.type('application/json').send(health.status?.()),
     }),
@@ -110,7 +111,8 @@ async function makeServer({
         .type(plainText)
         .send('only GET is served\n')
   })
-  for (const [url, page] of Object.entries(pages)) server.all(url, (_request, reply) => page(reply))
+  for (const [url, page] of Object.entries(pages))
+    server.all(url, (request, reply) => page(reply, request))
   server.setNotFoundHandler((_request, reply) =>
     reply
       .code(404)

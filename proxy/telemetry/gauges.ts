@@ -9,6 +9,7 @@ import {
   upstreamStates,
 } from '../upstream/observer.ts'
 import { mirror, type Labels } from './call-counters.ts'
+import type { ConfigState } from './config-state.ts'
 import { series, type Series } from './series.ts'
 
 interface RegisteredPool {
@@ -46,6 +47,19 @@ export function registerCache(registry: Registry, cache: CacheFigures | null): v
   row(series.cacheEvictions, ({ store }) => store.evictions)
   row(series.cacheStoreFailures, ({ shared }) => shared?.figures.failures ?? 0)
   row(series.cacheStoreBroken, ({ shared }) => shared?.figures.broken ?? 0)
+}
+
+/** Series of the config that is served, read at each scrape. */
+export function registerConfig(registry: Registry, state: ConfigState): void {
+  const row = (one: Series, samples: () => readonly Sample[]) =>
+    mirror(registry, one, () => samples().map(([labels, value]) => ({ labels, value })))
+  row(series.config, () => [[{ hash: state.sha256 }, 1]])
+  row(series.configLoaded, () => [[{}, state.sinceMs / 1_000]])
+  row(series.configCurrent, () => [[{}, state.refusal ? 0 : 1]])
+  row(series.configReloads, () => [
+    [{ result: 'applied' }, state.reloads.applied],
+    [{ result: 'refused' }, state.reloads.refused],
+  ])
 }
 
 /** Gauges that mirror the pools: read at each scrape, and without cost in between. */

@@ -5,6 +5,7 @@ import { VirtualClock } from '../clock/testing/virtual-clock.ts'
 import type { UpstreamState } from '../upstream/observer.ts'
 import type { PoolSnapshot } from '../upstream/observer.ts'
 import { anUpstream } from './call.fixture.ts'
+import { ConfigState } from './config-state.ts'
 import { Health } from './health.ts'
 
 function pool(...states: UpstreamState[]): PoolSnapshot {
@@ -15,7 +16,7 @@ function pool(...states: UpstreamState[]): PoolSnapshot {
 /** Listeners of which `answered` had an upstream once; the states are all their upstreams' now. */
 async function healthOf(answered: UpstreamState[], never: UpstreamState[], isGraceOver: boolean) {
   const clock = new VirtualClock()
-  const health = new Health(clock)
+  const health = new Health(clock, new ConfigState(clock, 'ab12'))
   let isBefore = true
   for (const [at, state] of answered.entries())
     health.register(`UP${at} jsonrpc`, () => pool(isBefore ? 'eligible' : state))
@@ -98,7 +99,7 @@ test.each(rules)('$name', async ({ answered, never, graceOver, draining, ready, 
 
 test('the body says which listener is dark, and why', async () => {
   const clock = new VirtualClock()
-  const health = new Health(clock)
+  const health = new Health(clock, new ConfigState(clock, 'ab12'))
   health.register('ETH1 jsonrpc', () => pool('eligible', 'lagging', 'disabled'))
   health.register('BTC jsonrpc', () => pool('unverified', 'rejected'))
   expect(health.readiness().body).toBe(
@@ -117,7 +118,7 @@ test('the body says which listener is dark, and why', async () => {
 
 test('from start to stop: dark, one up, grace over, all down, draining', async () => {
   const clock = new VirtualClock()
-  const health = new Health(clock)
+  const health = new Health(clock, new ConfigState(clock, 'ab12'))
   const pools = { eth: pool('unverified'), btc: pool('unverified') }
   health.register('ETH1 jsonrpc', () => pools.eth)
   health.register('BTC jsonrpc', () => pools.btc)
@@ -138,7 +139,8 @@ test('from start to stop: dark, one up, grace over, all down, draining', async (
 })
 
 test('ready without delay once every listener had an answer, though not at the same time', () => {
-  const health = new Health(new VirtualClock())
+  const clock = new VirtualClock()
+  const health = new Health(clock, new ConfigState(clock, 'ab12'))
   const pools = { eth: pool('eligible'), btc: pool('unverified') }
   health.register('ETH1 jsonrpc', () => pools.eth)
   health.register('BTC jsonrpc', () => pools.btc)
@@ -150,10 +152,10 @@ test('ready without delay once every listener had an answer, though not at the s
 
 test('the status says what serves, and since when each upstream has been in its state', async () => {
   const clock = new VirtualClock()
-  const health = new Health(clock)
+  const config = new ConfigState(clock, 'ab12')
+  const health = new Health(clock, config)
   const at = () => new Date(clock.wallMs()).toISOString()
   const started = at()
-  health.configServed('ab12')
   let eth = pool('eligible', 'eligible')
   health.register('ETH1 jsonrpc', () => ({ ...eth, tip: 100 }))
   const upstream = { chain: 'ETH1', interface: 'jsonrpc', tier: 'primary', tip: 100 }
@@ -168,11 +170,28 @@ test('the status says what serves, and since when each upstream has been in its 
   const fellOut = at()
   health.readiness()
   await clock.advance(60_000)
-  health.configServed('cd34')
+  config.applied('cd34')
   expect(page()).toMatchObject({
     config: { sha256: 'cd34', since: at() },
     upstreams: [a, { ...a, name: 'node-1', state: 'disabled', since: fellOut }],
   })
   eth = pool('eligible', 'eligible')
   expect(page()).toMatchObject({ upstreams: [a, { ...a, name: 'node-1', since: at() }] })
+})
+
+test('verbose readiness and the status say why a newer config is not served, until one is', () => {
+  const clock = new VirtualClock()
+  const config = new ConfigState(clock, 'ab12')
+  const health = new Health(clock, config)
+  const at = new Date(clock.wallMs()).toISOString()
+  const lineOf = () => health.readiness(true).body.split('\n').at(-2)
+  expect(health.readiness().body).not.toContain('ab12')
+  expect(lineOf()).toBe(`config ab12 since ${at}`)
+  config.refused('2 errors, see the log')
+  expect(lineOf()).toBe(`config ab12 since ${at}; refused at ${at}: 2 errors, see the log`)
+  expect(JSON.parse(health.status())).toMatchObject({
+    config: { sha256: 'ab12', refused: { why: '2 errors, see the log', at } },
+  })
+  config.applied('cd34')
+  expect(lineOf()).toBe(`config cd34 since ${at}`)
 })

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from '../clock/clock.ts'
+import type { ConfigState } from './config-state.ts'
 import { isServing, type PoolSnapshot, type UpstreamState } from '../upstream/observer.ts'
 
 /** How long listeners without any upstream hold up readiness. */
@@ -25,14 +26,14 @@ interface Listener {
 /** Follows the listeners from start to stop, and says whether the router is ready and healthy. */
 export class Health {
   readonly #clock: Clock
+  readonly #config: Pick<ConfigState, 'sha256' | 'sinceMs' | 'refusal'>
   readonly #graceEndsMs: number
   readonly #listeners: Listener[] = []
   #isDraining = false
-  /** The config that serves; null until it is named. */
-  #config: { readonly sha256: string; readonly since: string } | null = null
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, config: Pick<ConfigState, 'sha256' | 'sinceMs' | 'refusal'>) {
     this.#clock = clock
+    this.#config = config
     this.#graceEndsMs = clock.nowMs() + graceMs
   }
 
@@ -41,25 +42,25 @@ export class Health {
     this.#listeners.push({ name, snapshot, states: new Map(), isAnswered: false })
   }
 
-  /** From now on another config serves. @param sha256 of its text, hexadecimal */
-  configServed(sha256: string): void {
-    this.#config = { sha256, since: timeOf(this.#clock.wallMs()) }
-  }
-
   /** The router is stopping; there is no way back. */
   drain(): void {
     this.#isDraining = true
   }
 
-  /** `/readyz`: whether to send clients here; the lines after the first are for humans. */
-  readiness(): HealthAnswer {
+  /** `/readyz`: whether to send clients here; the lines after the first are for humans. `?verbose`: and the config. */
+  readiness(isVerbose = false): HealthAnswer {
     const lines = this.#listeners.map((listener) => lineOf(listener.name, this.#look(listener)))
     const waiting = this.#listeners.filter(({ isAnswered }) => !isAnswered).length
     const why = this.#isDraining
       ? 'draining'
       : `no upstream answered yet on ${waiting} of ${lines.length} listeners`
     const isReady = !this.#isDraining && this.#isStarted
-    const body = [isReady ? 'ready' : `not ready: ${why}`, ...lines, ''].join('\n')
+    const body = [
+      isReady ? 'ready' : `not ready: ${why}`,
+      ...lines,
+      ...(isVerbose ? [this.#configLine] : []),
+      '',
+    ].join('\n')
     return { status: isReady ? 200 : 503, body }
   }
 
@@ -84,7 +85,15 @@ export class Health {
         return { chain, interface: iface, name, tier, state, since, lagBlocks, tip }
       })
     })
-    return JSON.stringify({ config: this.#config, upstreams })
+    const { sha256, sinceMs, refusal } = this.#config
+    const refused = refusal && { why: refusal.why, at: timeOf(refusal.atMs) }
+    return JSON.stringify({ config: { sha256, since: timeOf(sinceMs), refused }, upstreams })
+  }
+
+  get #configLine(): string {
+    const { sha256, sinceMs, refusal } = this.#config
+    const serves = `config ${sha256} since ${timeOf(sinceMs)}`
+    return refusal ? `${serves}; refused at ${timeOf(refusal.atMs)}: ${refusal.why}` : serves
   }
 
   /** Notes what has changed since the last look. */
@@ -93,6 +102,8 @@ export class Health {
     for (const { name, state } of pool.upstreams)
       if (listener.states.get(name)?.state !== state)
         listener.states.set(name, { state, sinceMs: this.#clock.wallMs() })
+    const names = new Set(pool.upstreams.map(({ name }) => name))
+    for (const name of listener.states.keys()) if (!names.has(name)) listener.states.delete(name)
     listener.isAnswered ||= servingIn(pool) > 0
     return pool
   }

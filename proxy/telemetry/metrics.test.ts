@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { ConfigState } from './config-state.ts'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { RelayError, errorKinds } from '../relay/errors.ts'
@@ -10,11 +11,13 @@ import { createCacheMetrics, createMetrics, type Metrics } from './metrics.ts'
 import { readMetricsPage } from './metrics-page.fixture.ts'
 import { series, type Series } from './series.ts'
 
+const config = new ConfigState({ wallMs: () => 1_000 }, 'ab12')
+
 const on = 'chain="ETH1",interface="jsonrpc"'
 const ofA = `${on},upstream="node-a",tier="primary"`
 
 function make(): Metrics {
-  const metrics = createMetrics({ version: '1.2.3', budget: new ByteBudget(1e9) })
+  const metrics = createMetrics({ version: '1.2.3', budget: new ByteBudget(1e9), config })
   metrics.registerSticky(['claimed'], () => 0)
   return metrics
 }
@@ -37,6 +40,30 @@ test('a fresh router shows its build and its process, and no series of traffic',
   const start = samples.get('router_process_start_time_seconds') ?? 0
   expect(start).toBeGreaterThan(1_700_000_000)
   expect([...samples.keys()].filter((id) => id.includes('chain='))).toEqual([])
+})
+
+test('which config is served, since when, and how its reloads ended', async () => {
+  const state = new ConfigState({ wallMs: () => 7_000 }, 'ab12')
+  const metrics = createMetrics({ version: '1', budget: new ByteBudget(1e9), config: state })
+  const seen = async () => {
+    const all = [...(await samplesOf(metrics))]
+    return Object.fromEntries(all.filter(([id]) => id.startsWith('router_config_')))
+  }
+  state.refused('1 error, see the log')
+  const before = {
+    'router_config_info{hash="ab12"}': 1,
+    router_config_loaded_timestamp_seconds: 7,
+    router_config_last_reload_successful: 0,
+    'router_config_reloads_total{result="applied"}': 0,
+    'router_config_reloads_total{result="refused"}': 1,
+  }
+  expect(await seen()).toEqual(before)
+  state.applied('ab12')
+  expect(await seen()).toEqual({
+    ...before,
+    router_config_last_reload_successful: 1,
+    'router_config_reloads_total{result="applied"}': 1,
+  })
 })
 
 test('calls are counted by how they ended', async () => {

@@ -4,9 +4,16 @@ import { Counter, Gauge, Registry } from 'prom-client'
 import type { ByteBudget } from '../bytes/byte-budget.ts'
 import type { ApiInterface } from '../config/types.ts'
 import type { PoolSnapshot } from '../upstream/observer.ts'
+import type { ConfigState } from './config-state.ts'
 import { attemptCounter, callCounter, histogramCells, mirror } from './call-counters.ts'
 import { perListener, type Observers, type PartialObservers } from './observers.ts'
-import { type CacheFigures, PoolGauges, registerCache, registerProcess } from './gauges.ts'
+import {
+  type CacheFigures,
+  PoolGauges,
+  registerCache,
+  registerConfig,
+  registerProcess,
+} from './gauges.ts'
 import { type Series, series } from './series.ts'
 
 /** Counts what the router does, and gives it in the text format of Prometheus. */
@@ -30,6 +37,7 @@ interface MetricsOptions {
   readonly budget: ByteBudget
   /** Null or absent: no answers are kept. */
   readonly cache?: CacheFigures | null
+  readonly config: ConfigState
 }
 
 /** Makes an independent set of series; nothing is shared with another set in the process. */
@@ -37,6 +45,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const registry = new Registry()
   registerProcess(registry, options.version, options.budget)
   registerCache(registry, options.cache ?? null)
+  registerConfig(registry, options.config)
   const counter = ({ name, help, labels }: Series) =>
     new Counter({ name, help, labelNames: labels, registers: [registry] })
   const gauge = ({ name, help, labels }: Series) =>

@@ -245,6 +245,24 @@ export const series = {
       name: 'router_buffered_bytes_limit',
       help: 'Bytes of which no more are taken on: `--max-buffered-bytes`.',
     },
+    config: {
+      name: 'router_config_info',
+      and: ['hash'],
+      help: 'Always 1; the label is the SHA-256 of the config file that is served.',
+    },
+    configLoaded: {
+      name: 'router_config_loaded_timestamp_seconds',
+      help: 'Since when that config is served, in seconds since the Unix epoch.',
+    },
+    configCurrent: {
+      name: 'router_config_last_reload_successful',
+      help: '0 while the file was changed in a way that was refused, and the config before it is served; else 1.',
+    },
+    configReloads: {
+      name: 'router_config_reloads_total',
+      and: ['result'],
+      help: 'Times that the config was read again: `applied` or `refused`.',
+    },
     build: {
       name: 'router_build_info',
       and: ['version', 'runtime'],

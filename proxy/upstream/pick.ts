@@ -5,7 +5,7 @@ import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
 import type { Strategy } from '../config/types.ts'
 import type { Tip } from './tip.ts'
-import type { Upstream } from './upstream.ts'
+import type { Members, Upstream } from './upstream.ts'
 import { draw, floorOf, weigh, type Candidate } from './weights.ts'
 
 /** What an attempt needs of an upstream. */
@@ -45,27 +45,25 @@ const ranks = { tried: 4, onTrial: 2, backup: 1 } as const
 /** Which of a pool's upstreams an attempt goes to: filter, rank, draw. */
 export class Picker {
   /** How many calls each upstream may answer at a time. */
-  readonly maxSessions: number
-  readonly #upstreams: readonly Upstream[]
+  maxSessions: number
+  readonly #pool: Members
   readonly #tip: Tip
   readonly #options: PickOptions
-  readonly #hasArchive: boolean
+  #hasArchive = false
   readonly #tables = new Map<
     Strategy,
     { readonly untilMs: number; readonly weights: ReadonlyMap<Upstream, Candidate> }
   >()
   /** When each had its last turn, counted in turns. */
-  readonly #lastTurn = new Map<Upstream, number>()
+  readonly #lastTurn = new WeakMap<Upstream, number>()
   #turn = 0
 
-  constructor(upstreams: readonly Upstream[], tip: Tip, options: PickOptions) {
+  constructor(pool: Members, tip: Tip, options: PickOptions) {
     this.maxSessions = options.maxSessions
-    this.#upstreams = upstreams
+    this.#pool = pool
     this.#tip = tip
     this.#options = options
-    this.#hasArchive = upstreams.some(({ urls }) =>
-      urls.some(({ declaredAddons }) => declaredAddons.includes('archive')),
-    )
+    this.forget()
   }
 
   /** The upstream to ask next, or null when none may be asked. */
@@ -96,7 +94,8 @@ export class Picker {
     const { prefer } = wanted
     if (prefer === null || wanted.tried(prefer)) return null
     return (
-      this.#upstreams.find((each) => each.name === prefer && this.#serves(each, wanted)) ?? null
+      this.#pool.upstreams.find((each) => each.name === prefer && this.#serves(each, wanted)) ??
+      null
     )
   }
 
@@ -108,7 +107,7 @@ export class Picker {
 
   /** All that may be asked at once for a write: every eligible primary, or every eligible backup. */
   all(wanted: Wanted): readonly Upstream[] {
-    const eligible = this.#upstreams.filter(
+    const eligible = this.#pool.upstreams.filter(
       (each) => each.availability.standing === 'eligible' && this.#serves(each, wanted),
     )
     const primaries = eligible.filter(({ tier }) => tier === 'primary')
@@ -118,7 +117,7 @@ export class Picker {
   /** Whether it has what the call is about, or no other one has it either. */
   suits(upstream: Upstream, wanted: Wanted): boolean {
     if (!upstream.lags) return true
-    const candidates = this.#upstreams.filter(
+    const candidates = this.#pool.upstreams.filter(
       (each) => each === upstream || this.#serves(each, wanted),
     )
     this.#narrow(candidates, wanted)
@@ -139,9 +138,12 @@ export class Picker {
     return sessions >= (isOneOfMany ? maxSessions - Math.floor(maxSessions / 10) : maxSessions)
   }
 
-  /** An upstream changed its state: weights are worked out anew. */
+  /** An upstream changed its state, or others are there: weights are worked out anew. */
   forget(): void {
     this.#tables.clear()
+    this.#hasArchive = this.#pool.upstreams.some(({ urls }) =>
+      urls.some(({ declaredAddons }) => declaredAddons.includes('archive')),
+    )
   }
 
   /** What each upstream weighs among all of the pool, as of less than 100 ms ago. */
@@ -151,7 +153,7 @@ export class Picker {
     if (!table || nowMs >= table.untilMs) {
       table = {
         untilMs: nowMs + weightLifeMs,
-        weights: weigh(this.#upstreams, strategy, nowMs),
+        weights: weigh(this.#pool.upstreams, strategy, nowMs),
       }
       this.#tables.set(strategy, table)
     }
@@ -170,7 +172,7 @@ export class Picker {
   #lowestRank(wanted: Wanted): Upstream[] {
     let lowest: Upstream[] = []
     let lowestRank = wanted.untriedOnly ? ranks.tried - 1 : Infinity
-    for (const each of this.#upstreams) {
+    for (const each of this.#pool.upstreams) {
       if (!this.#serves(each, wanted)) continue
       const rank =
         (wanted.tried(each.name) ? ranks.tried : 0) +
@@ -202,7 +204,7 @@ export class Picker {
     // A hedge that lags would be the first to answer, with less than the upstream that is being asked.
     const isElsewhere =
       wanted.untriedOnly &&
-      this.#upstreams.some((each) => isWanted(each) && this.#serves(each, wanted))
+      this.#pool.upstreams.some((each) => isWanted(each) && this.#serves(each, wanted))
     if (isElsewhere) candidates.length = 0
     return isElsewhere
   }

@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { hash } from 'node:crypto'
 import type { Chain, ChainInterface } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
-import type { NodeUrlConfig, Strategy, UpstreamConfig } from '../config/types.ts'
+import { exactText } from '../config/secret.ts'
+import type { Live, NodeUrlConfig, RelayConfig, UpstreamConfig } from '../config/types.ts'
 import { Availability, Cooldown } from './health.ts'
-import { NodeUrl, type SocketUrl, Upstream } from './upstream.ts'
+import { type Members, NodeUrl, type SocketUrl, Upstream } from './upstream.ts'
 import { isServing, type PoolObserver, type PoolSnapshot, type UpstreamState } from './observer.ts'
 import { Picker, type Wanted } from './pick.ts'
 import { hasJumped, Tip } from './tip.ts'
 import type { SocketTransport, Transport } from './wire.ts'
+import { readTls } from './wire/upstream-target.ts'
 import { floorOf } from './weights.ts'
 
 export interface PoolOptions {
   readonly chain: Chain
   readonly iface: ChainInterface
-  /** By which `snapshot` computes scores. */
-  readonly strategy: Strategy
+  /** With the strategy by which `snapshot` computes scores. */
+  readonly config: Live<Pick<RelayConfig, 'strategy'>>
   readonly maxSessions: number
   readonly failureThreshold: number
   readonly createTransport: (url: NodeUrlConfig) => Transport
@@ -27,19 +30,61 @@ export interface PoolOptions {
   readonly observer: PoolObserver
 }
 
-/** The upstreams of one chain and interface. */
-export class Pool {
+/** The upstreams of another config, made and not yet taken over. */
+export interface Change {
+  /** All of them, in the order of the config. */
   readonly upstreams: readonly Upstream[]
+  /** Those that the pool does not have. */
+  readonly added: readonly Upstream[]
+}
+
+/** The upstreams of one chain and interface. */
+export class Pool implements Members {
+  upstreams: readonly Upstream[] = []
   /** Which of them an attempt goes to. */
   readonly pick: Picker
   readonly #options: PoolOptions
   readonly #tip: Tip
+  readonly #fingerprints = new WeakMap<Upstream, string>()
+  /** Those that are not in the pool yet, or no more and have calls to end. */
+  readonly #apart = new Set<Upstream>()
 
-  constructor(upstreams: readonly Upstream[], options: PoolOptions) {
-    this.upstreams = upstreams
+  constructor(options: PoolOptions) {
     this.#options = options
-    this.#tip = new Tip(upstreams, options)
-    this.pick = new Picker(upstreams, this.#tip, options)
+    this.#tip = new Tip(this, options)
+    this.pick = new Picker(this, this.#tip, options)
+  }
+
+  /**
+   * Makes the upstreams of another config. One that it has unchanged is the same as before, with all that is known of it.
+   * The pool itself stays as it is. @throws TlsFileError
+   */
+  prepare(configs: readonly UpstreamConfig[]): Change {
+    const known = new Map(this.upstreams.map((each) => [this.#fingerprints.get(each), each]))
+    const upstreams = configs.map((config) => {
+      const fingerprint = fingerprintOf(config)
+      const upstream = known.get(fingerprint) ?? this.#make(config)
+      this.#fingerprints.set(upstream, fingerprint)
+      return upstream
+    })
+    const added = upstreams.filter((each) => !this.upstreams.includes(each))
+    for (const each of added) this.#apart.add(each)
+    return { upstreams, added }
+  }
+
+  /** Takes a change over at once. An upstream that is removed gets no more calls, and ends those that it has. */
+  commit({ upstreams }: Change): void {
+    const removed = this.upstreams.filter((each) => !upstreams.includes(each))
+    this.upstreams = upstreams
+    for (const each of upstreams) this.#apart.delete(each)
+    this.changed()
+    for (const each of removed) {
+      this.#apart.add(each)
+      // Its subscriptions leave now, so that its sockets have nothing more to wait for than calls.
+      each.removal.abort()
+      const ended = each.allUrls.map(({ transport }) => transport.close(true))
+      void Promise.all(ended).then(() => this.#apart.delete(each))
+    }
   }
 
   /** The chain's latest block; null while no upstream in service has reported one lately. */
@@ -142,13 +187,35 @@ export class Pool {
   }
 
   async close(): Promise<void> {
-    const urls = this.upstreams.flatMap((each) => each.allUrls)
+    const urls = [...this.upstreams, ...this.#apart].flatMap((each) => each.allUrls)
     await Promise.all(urls.map((url) => url.transport.close()))
+  }
+
+  #make(config: UpstreamConfig): Upstream {
+    const { clock, random, observer, failureThreshold } = this.#options
+    const availability = new Availability(failureThreshold, (from, to, why) => {
+      if (to === 'eligible' && from !== 'unverified') upstream.rejoined()
+      observer.stateChanged(config.name, from, to, why)
+      this.changed()
+    })
+    const sockets: SocketUrl[] = []
+    const others: NodeUrl[] = []
+    for (const url of config.nodeUrls) {
+      const cooldown = new Cooldown(clock, random, (forMs) =>
+        observer.cooldownBegan(config.name, url.url.toString(), forMs),
+      )
+      if (url.scheme === 'ws' || url.scheme === 'wss')
+        sockets.push(new NodeUrl(url, this.#options.createSocketTransport(url), cooldown))
+      else others.push(new NodeUrl(url, this.#options.createTransport(url), cooldown))
+    }
+    const urls = others.length > 0 ? others : sockets
+    const upstream = new Upstream(config, { urls, sockets }, availability, clock)
+    return upstream
   }
 
   /** By what share of the best one's weight each is preferred; of those that may serve. */
   #scores(): ReadonlyMap<Upstream, number> {
-    const weights = this.pick.weights(this.#options.strategy)
+    const weights = this.pick.weights(this.#options.config.now.strategy)
     const known = this.upstreams.filter(({ availability: { standing } }) =>
       ['eligible', 'disabled'].includes(standing),
     )
@@ -159,29 +226,15 @@ export class Pool {
   }
 }
 
-/** Makes the upstreams of one chain and interface from its part of the config. Nothing is sent yet. */
+/** Makes the upstreams of one chain and interface from its part of the config. Nothing is sent yet. @throws TlsFileError */
 export function createPool(configs: readonly UpstreamConfig[], options: PoolOptions): Pool {
-  const { clock, random, observer, failureThreshold } = options
-  const upstreams = configs.map((config) => {
-    const availability = new Availability(failureThreshold, (from, to, why) => {
-      if (to === 'eligible' && from !== 'unverified') upstream.rejoined()
-      observer.stateChanged(config.name, from, to, why)
-      pool.changed()
-    })
-    const sockets: SocketUrl[] = []
-    const others: NodeUrl[] = []
-    for (const url of config.nodeUrls) {
-      const cooldown = new Cooldown(clock, random, (forMs) =>
-        observer.cooldownBegan(config.name, url.url.toString(), forMs),
-      )
-      if (url.scheme === 'ws' || url.scheme === 'wss')
-        sockets.push(new NodeUrl(url, options.createSocketTransport(url), cooldown))
-      else others.push(new NodeUrl(url, options.createTransport(url), cooldown))
-    }
-    const urls = others.length > 0 ? others : sockets
-    const upstream = new Upstream(config, { urls, sockets }, availability, clock)
-    return upstream
-  })
-  const pool = new Pool(upstreams, options)
+  const pool = new Pool(options)
+  pool.commit(pool.prepare(configs))
   return pool
+}
+
+/** Equal for configs that make the same upstream, also by what is in their files. @throws TlsFileError */
+function fingerprintOf(config: UpstreamConfig): string {
+  const files = config.nodeUrls.map(({ tls }) => readTls(tls))
+  return hash('sha256', exactText([config, files]))
 }

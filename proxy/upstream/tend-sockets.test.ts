@@ -73,7 +73,7 @@ function watched(urls: readonly string[], script: Script) {
     ],
     {
       ...{ chain, iface, clock, observer, random: seededRandom(1) },
-      strategy: 'balanced',
+      config: { now: { strategy: 'balanced' } },
       maxSessions: 10,
       failureThreshold: 2,
       createTransport: () => new ScriptedTransport(clock, node()),

@@ -3,7 +3,7 @@
 import type { Chain } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { PoolObserver } from './observer.ts'
-import type { Head, NodeUrl, Upstream } from './upstream.ts'
+import type { Head, Members, NodeUrl, Upstream } from './upstream.ts'
 
 /** The part of a chain's spec that says how it grows. */
 type Pace = Pick<Chain, 'allowedLagBlocks' | 'blockTimeMs'>
@@ -86,12 +86,12 @@ export interface TipOptions {
 
 /** The chain's latest block as the upstreams of one pool report it, and which of them lag behind it. */
 export class Tip {
-  readonly #upstreams: readonly Upstream[]
+  readonly #pool: Members
   readonly #options: TipOptions
   #last: { readonly block: number; readonly atMs: number } | null = null
 
-  constructor(upstreams: readonly Upstream[], options: TipOptions) {
-    this.#upstreams = upstreams
+  constructor(pool: Members, options: TipOptions) {
+    this.#pool = pool
     this.#options = options
   }
 
@@ -122,7 +122,7 @@ export class Tip {
     const { chain, clock, observer } = this.#options
     const nowMs = clock.nowMs()
     if (tip !== null) this.#last = { block: tip, atMs: nowMs }
-    for (const each of this.#upstreams) {
+    for (const each of this.#pool.upstreams) {
       const { name, latest, tipThen, availability } = each
       each.lagBlocks = lagOf(latest, tipThen, tip, nowMs, chain.blockTimeMs)
       const lags = each.lagBlocks > chain.allowedLagBlocks
@@ -137,7 +137,7 @@ export class Tip {
 
   #heads(nowMs: number): readonly Head[] {
     const heads: Head[] = []
-    for (const { latest, availability } of this.#upstreams)
+    for (const { latest, availability } of this.#pool.upstreams)
       if (latest && nowMs - latest.atMs <= headLifeMs && availability.standing === 'eligible')
         heads.push(latest)
     return heads

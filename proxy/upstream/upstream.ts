@@ -82,6 +82,11 @@ export type SocketUrl = NodeUrl<SocketTransport>
 /** The weight of one that comes back rises from nothing to the whole within this time. */
 const rampMs = 10_000
 
+/** The upstreams of a pool, as they are now: a reload of the config exchanges them. */
+export interface Members {
+  readonly upstreams: readonly Upstream[]
+}
+
 /** One upstream of a pool: what it is, what is known of it, and what it is doing. */
 export class Upstream {
   readonly name: string
@@ -100,6 +105,8 @@ export class Upstream {
   #rejoinedMs = -Infinity
   /** Calls that it is answering now. */
   sessions = 0
+  /** Aborted when the config has it no more: it answers what it was asked, and is watched and subscribed at no longer. */
+  readonly removal = new AbortController()
   latest: Head | null = null
   /** How far it is behind the tip, as the pool judged it at the last news of any upstream. */
   lagBlocks = 0

@@ -79,7 +79,7 @@ class WatchFixture {
       {
         chain,
         iface,
-        strategy: 'balanced',
+        config: { now: { strategy: 'balanced' } },
         maxSessions: 10,
         clock,
         random: seededRandom(1),

@@ -39,52 +39,63 @@ export interface WatchOptions {
 export class Watch {
   readonly #options: WatchOptions
   readonly #stop = new AbortController()
-  readonly #probing: ProbeOptions
+  readonly #signals = new WeakMap<Upstream, AbortSignal>()
   #failed: (error: unknown) => void = () => {}
   /** Settles when every URL for calls has been verified once, whatever came of it. */
   firstRound: Promise<unknown> = Promise.resolve()
 
   constructor(options: WatchOptions) {
     this.#options = options
-    const { dialect, clock, chain } = options
-    this.#probing = { dialect, clock, failures: chain.failures, signal: this.#stop.signal }
   }
 
   /** Starts watching. @param failed is called with defects of the watch itself */
   start(failed: (error: unknown) => void): void {
-    const { pool, chain, clock, livenessProbeIntervalMs } = this.#options
-    const tipMs = Math.min(Math.max(chain.blockTimeMs, tipIntervalMs.min), tipIntervalMs.max)
-    // Where no traffic has shown its latest block.
-    const needsHead = ({ latest, availability }: Upstream) =>
-      availability.standing === 'eligible' &&
-      (latest === null || clock.nowMs() - latest.atMs >= tipMs / 2)
+    const { pool } = this.#options
     this.#failed = failed
-    pool.onJump = (upstream, url) => this.#run(this.#verifyAfterJump(upstream, url))
+    pool.onJump = (upstream, url) => this.#run(this.#verifyAfterJump(upstream, url), upstream)
     const asking = new Set<Upstream>()
     pool.askHeads = () => {
       for (const upstream of pool.upstreams) {
         if (upstream.availability.standing !== 'eligible' || asking.has(upstream)) continue
         asking.add(upstream)
-        const asked = this.#probe(upstream).then(() => this.#sleep(wantedHeadMs))
-        this.#run(asked.finally(() => asking.delete(upstream)))
+        const asked = this.#probe(upstream).then(() => this.#sleep(wantedHeadMs, upstream))
+        this.#run(
+          asked.finally(() => asking.delete(upstream)),
+          upstream,
+        )
       }
     }
+    this.firstRound = this.add(pool.upstreams)
+    this.#run(this.#epochs())
+  }
+
+  /**
+   * Watches upstreams, be they in the pool yet or not, until they are removed from it.
+   * @returns settles when each of their URLs for calls has been verified once, whatever came of it
+   */
+  add(upstreams: readonly Upstream[]): Promise<unknown> {
+    const { chain, clock, livenessProbeIntervalMs } = this.#options
+    const tipMs = Math.min(Math.max(chain.blockTimeMs, tipIntervalMs.min), tipIntervalMs.max)
+    // Where no traffic has shown its latest block.
+    const needsHead = ({ latest, availability }: Upstream) =>
+      availability.standing === 'eligible' &&
+      (latest === null || clock.nowMs() - latest.atMs >= tipMs / 2)
     const first: Promise<void>[] = []
-    for (const upstream of pool.upstreams) {
+    for (const upstream of upstreams) {
+      const run = (task: Promise<void>) => this.#run(task, upstream)
       for (const url of upstream.allUrls) {
         const verified = this.#verify(upstream, url)
         if (upstream.urls.includes(url)) first.push(verified)
-        this.#run(this.#keepVerified(upstream, url, verified))
+        run(this.#keepVerified(upstream, url, verified))
       }
-      upstream.onDoubt = () => this.#run(this.#probe(upstream))
+      upstream.onDoubt = () => run(this.#probe(upstream))
       // Whether it is back: after 1 s, doubling to 30 s, and from 1 s on the next time.
-      this.#run(this.#probeWhere(upstream, retryBackoff, isOnTrial))
-      this.#run(this.#probeWhere(upstream, every(tipMs), needsHead))
+      run(this.#probeWhere(upstream, retryBackoff, isOnTrial))
+      run(this.#probeWhere(upstream, every(tipMs), needsHead))
       if (livenessProbeIntervalMs !== null)
-        this.#run(this.#probeWhere(upstream, every(livenessProbeIntervalMs), () => true))
+        run(this.#probeWhere(upstream, every(livenessProbeIntervalMs), () => true))
     }
-    this.firstRound = Promise.allSettled(first)
-    this.#run(this.#epochs())
+    return Promise.allSettled(first)
   }
 
   stop(): void {
@@ -93,10 +104,18 @@ export class Watch {
     this.#stop.abort()
   }
 
-  #run(task: Promise<void>): void {
+  /** @param upstream that it is about: when it is removed, the task ends */
+  #run(task: Promise<void>, upstream: Upstream | null = null): void {
     task.catch((error: unknown) => {
-      if (!this.#stop.signal.aborted) this.#failed(error)
+      if (!this.#signal(upstream).aborted) this.#failed(error)
     })
+  }
+
+  #signal(upstream: Upstream | null): AbortSignal {
+    const { signal } = this.#stop
+    if (!upstream) return signal
+    const either = () => AbortSignal.any([signal, upstream.removal.signal])
+    return this.#signals.getOrInsertComputed(upstream, either)
   }
 
   /** Verifies a URL at each health check, and soon again as long as another time may show more of it. */
@@ -106,7 +125,7 @@ export class Watch {
     await first
     for (;;) {
       await this.#verifyAgain(upstream, url, mayShowMore)
-      await this.#sleep(interval.next())
+      await this.#sleep(interval.next(), upstream)
       await this.#verify(upstream, url)
     }
   }
@@ -126,7 +145,7 @@ export class Watch {
   ): Promise<void> {
     const backoff = new Backoff(retryBackoff, this.#options.random)
     while (isDue(url)) {
-      await this.#sleep(backoff.next())
+      await this.#sleep(backoff.next(), upstream)
       if (isDue(url)) await this.#verify(upstream, url)
     }
   }
@@ -135,7 +154,7 @@ export class Watch {
   async #verify(upstream: Upstream, url: NodeUrl): Promise<void> {
     const { iface, observer } = this.#options
     const { urls, availability } = upstream
-    await verifyUrl(upstream, url, { iface, observer, ...this.#probing })
+    await verifyUrl(upstream, url, { iface, observer, ...this.#probing(upstream) })
     if (!urls.includes(url)) return
     if (url.verified === true) {
       availability.verified()
@@ -154,7 +173,7 @@ export class Watch {
   ): Promise<void> {
     const backoff = new Backoff(row, this.#options.random)
     for (;;) {
-      await this.#sleep(backoff.next())
+      await this.#sleep(backoff.next(), upstream)
       if (isDue(upstream)) await this.#probe(upstream)
       else backoff.reset()
     }
@@ -179,7 +198,7 @@ export class Watch {
       return
     }
     const askedMs = clock.nowMs()
-    const answer = await probe(url, call, this.#probing)
+    const answer = await probe(url, call, this.#probing(upstream))
     if (isTrouble(answer)) {
       applyProbe(upstream, url, answer, 'probe')
       return
@@ -193,8 +212,13 @@ export class Watch {
     if (block !== null) pool.observeHead(upstream, block, askedMs, url)
   }
 
-  #sleep(ms: number): Promise<void> {
-    return sleep(this.#options.clock, ms, this.#stop.signal)
+  #probing(upstream: Upstream): ProbeOptions {
+    const { dialect, clock, chain } = this.#options
+    return { dialect, clock, failures: chain.failures, signal: this.#signal(upstream) }
+  }
+
+  #sleep(ms: number, upstream: Upstream | null = null): Promise<void> {
+    return sleep(this.#options.clock, ms, this.#signal(upstream))
   }
 }
 

@@ -102,8 +102,11 @@ export interface Transport {
    * @throws TransportError
    */
   send(request: Outgoing, signal: CancelSignal): Promise<Incoming>
-  /** Ends idle connections at once and the rest with their exchanges. */
-  close(): Promise<void>
+  /**
+   * Sends nothing more, and ends every connection.
+   * @param isGentle one that is in use ends when it is not any more; resolves when none is left that keeps the process alive
+   */
+  close(isGentle?: boolean): Promise<void>
 }
 
 /** The wire to one WebSocket URL: requests and answers as on any other, and subscriptions. */

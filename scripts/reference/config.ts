@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { kindKeyword } from '../../proxy/config/fields/field.ts'
 import { annotatedSchema, type JsonSchema } from '../../proxy/config/json-schema.ts'
+import { changeOf } from '../../proxy/config/live-keys.ts'
 import { settingNames, settings } from '../../proxy/config/settings.ts'
 import { fillIn } from '../generate/fill-in.ts'
 
@@ -18,23 +19,29 @@ interface Row {
   readonly name: string
   readonly kind: string
   readonly defaultText: string
+  readonly change: string
   readonly meaning: string
 }
 
 function table(rows: readonly Row[]): readonly string[] {
-  const line = ({ name, kind, defaultText, meaning }: Row): string =>
-    `| ${[name, kind, defaultText, meaning].map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
-  return ['| Key | Type | Default | Meaning |', '|---|---|---|---|', ...rows.map(line), '']
+  const line = ({ name, kind, defaultText, change, meaning }: Row): string =>
+    `| ${[name, kind, defaultText, change, meaning].map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  return [
+    '| Key | Type | Default | Change | Meaning |',
+    '|---|---|---|---|---|',
+    ...rows.map(line),
+    '',
+  ]
 }
 
 function sectionRows(schema: JsonSchema): readonly Row[] {
   const names = Object.keys(schema.properties ?? {}).filter((name) => !(name in settings))
-  return names.map((name) => rowOf(schema, name))
+  return names.map((name) => rowOf(schema, name, ''))
 }
 
 function settingRows(schema: JsonSchema): readonly Row[] {
   return settingNames.map((name) => {
-    const row = rowOf(schema, name)
+    const row = rowOf(schema, name, '')
     const { variable } = settings[name]
     return variable === null
       ? row
@@ -42,7 +49,7 @@ function settingRows(schema: JsonSchema): readonly Row[] {
   })
 }
 
-function rowOf(section: JsonSchema, name: string): Row {
+function rowOf(section: JsonSchema, name: string, path: string): Row {
   const property = section.properties?.[name] ?? {}
   const required = section.required?.includes(name) ?? false
   const written = property['x-default']
@@ -50,6 +57,7 @@ function rowOf(section: JsonSchema, name: string): Row {
     name: `\`${name}\``,
     kind: kindOf(property),
     defaultText: required ? '**required**' : written === undefined ? '' : `\`${written}\``,
+    change: changeOf(`${path}${name}`) ?? '',
     meaning: property.description ?? '',
   }
 }
@@ -73,7 +81,7 @@ function sections(schema: JsonSchema, path: string): readonly string[] {
     if (inner.properties === undefined) return []
     const place = `${path}${name}${property.items === undefined ? '' : '[]'}`
     if (name === 'backup-direct-rpc') return [`### \`${place}\``, '', 'As `direct-rpc[]`.', '']
-    const rows = Object.keys(inner.properties).map((key) => rowOf(inner, key))
+    const rows = Object.keys(inner.properties).map((key) => rowOf(inner, key, `${place}.`))
     return [`### \`${place}\``, '', ...table(rows), ...sections(inner, `${place}.`)]
   })
 }

@@ -112,6 +112,13 @@ export const cases: Readonly<Record<string, Case>> = {
     labels: node,
     says: 'alpha of ETH1 jsonrpc limits our rate',
   },
+  RouterConfigRefused: {
+    broken: ['router_config_last_reload_successful{instance="a:7779"} 1x3 0x30'],
+    well: ['router_config_last_reload_successful{instance="a:7779"} 1x3 0x8 1x30'],
+    at: 14,
+    labels: { instance: 'a:7779' },
+    says: 'the config of a:7779 was changed, and the one before goes on',
+  },
   RouterSubscriptionStuck: {
     broken: [
       `router_subscription_fetch_failures_total${on({ ...listener, topic: 'newHeads' })} 0+6x40`,

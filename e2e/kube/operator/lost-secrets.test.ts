@@ -19,10 +19,11 @@ const operated = useOperatedFleet({}, (pod) =>
 )
 const { fleet } = operated
 
-/** A kubelet starts no container whose environment refers to a missing Secret. */
+/** A kubelet starts no container whose environment or volume refers to a missing Secret. */
 function canStart({ spec }: Pod): boolean {
   const text = JSON.stringify(spec)
-  return ![...gone].some((name) => text.includes(`"secretKeyRef":{"name":"${name}"`))
+  const refers = (name: string) => new RegExp(`"secret(?:KeyRef)?":\\{"name":"${name}"`).test(text)
+  return ![...gone].some(refers)
 }
 
 /** A router with the providers a and b, each with its own Secret; the Secret of a is deleted. */

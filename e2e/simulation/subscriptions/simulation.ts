@@ -122,7 +122,7 @@ class Simulation {
     this.#pool = pool
     this.#watch = watch
     this.#hub = new Hub({
-      ...settings.relay,
+      config: { now: settings.relay },
       chain: this.#spec.chain,
       family: ethereumFamily(createAsk(relay, (question) => this.#newCall(question))),
       pool,

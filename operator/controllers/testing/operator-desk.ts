@@ -36,6 +36,7 @@ export class OperatorDesk implements AsyncDisposable {
     keeper = new ObjectKeeper(),
     namespaces: readonly string[] | null = null,
     readPodPage: ReadPodPage | null = null,
+    maxRollingRouters = 100,
   ) {
     this.keeper = keeper
     const { client } = keeper
@@ -54,6 +55,7 @@ export class OperatorDesk implements AsyncDisposable {
         ['SEP1', [], 'jsonrpc', [], [], false],
       ]),
       workers: 2,
+      maxRollingRouters,
       instance: 'desk',
       podNamespace: 'system',
       readPodPage,

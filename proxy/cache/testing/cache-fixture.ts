@@ -11,6 +11,7 @@ import type { ScriptedAnswer } from '../../upstream/testing/scripted-transport.t
 import { ByteBudget } from '../../bytes/byte-budget.ts'
 import type { BodyStream } from '../../upstream/wire.ts'
 import { withCache } from '../cache.ts'
+import { lifetimesOf } from '../lifetimes.ts'
 import { MemoryStore } from '../memory-store.ts'
 import type { SharedAnswers } from '../shared-store.ts'
 
@@ -86,8 +87,12 @@ export class CacheFixture extends RelayFixture {
       turns: this.budget.turns,
       store,
       shared,
-      policies,
-      crossValidated: new Set(crossValidated),
+      policies: {
+        now: {
+          lifetimes: lifetimesOf(policies, chain.blockTimeMs),
+          crossValidated: new Set(crossValidated),
+        },
+      },
       scope,
     })
   }

@@ -135,7 +135,7 @@ export class RelayFixture {
     this.pool = createPool(configs, {
       chain,
       iface,
-      strategy: relayConfig.strategy,
+      config: { now: relayConfig },
       maxSessions: config.maxSessions ?? 1_000,
       clock,
       random,
@@ -161,7 +161,7 @@ export class RelayFixture {
       chain,
       dialect: dialects.jsonrpc,
       pool: this.pool,
-      config: relayConfig,
+      config: { now: relayConfig },
       selectionStats: true,
       clock,
       observer: {

@@ -99,7 +99,7 @@ export class SubscriptionFixture {
       {
         chain,
         iface,
-        strategy: 'round-robin',
+        config: { now: { strategy: 'round-robin' } },
         maxSessions: 1_000,
         clock,
         random: seededRandom(1),
@@ -122,7 +122,7 @@ export class SubscriptionFixture {
       chain,
       family: options.family((question) => this.#ask(question), clock),
       pool: this.pool,
-      strategy: 'round-robin',
+      config: { now: { strategy: 'round-robin', processingTimeoutMs: 30_000 } },
       clock,
       turns: new Turns(),
       random: options.random ?? seededRandom(2),
@@ -144,7 +144,6 @@ export class SubscriptionFixture {
       maxGapBlocks: options.maxGapBlocks ?? 1_000,
       maxTopics: options.maxTopics ?? 10_000,
       stallBlocks: options.stallBlocks ?? 3,
-      processingTimeoutMs: 30_000,
     })
   }
 

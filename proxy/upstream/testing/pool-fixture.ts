@@ -38,7 +38,7 @@ export class PoolFixture {
       })),
       {
         ...{ chain, iface, maxSessions, clock },
-        strategy: 'balanced',
+        config: { now: { strategy: 'balanced' } },
         random: seededRandom(1),
         observer: {
           stateChanged: (name, from, to) => this.events.push(`${name}: ${from} > ${to}`),

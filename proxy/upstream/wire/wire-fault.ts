@@ -23,9 +23,10 @@ const faultsByCode: Readonly<Record<string, TransportFault>> = {
   WS_ERR_UNSUPPORTED_MESSAGE_LENGTH: 'too-large',
   UND_ERR_INVALID_ARG: 'unsendable',
   UND_ERR_NOT_SUPPORTED: 'unsendable',
+  // The upstream was removed from the config.
+  UND_ERR_CLOSED: 'refused',
   // The router itself has closed the connection.
   UND_ERR_ABORTED: 'aborted',
-  UND_ERR_CLOSED: 'aborted',
   UND_ERR_DESTROYED: 'aborted',
 }
 

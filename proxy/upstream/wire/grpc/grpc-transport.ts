@@ -35,8 +35,9 @@ export function createGrpcTransport(config: NodeUrlConfig, options: WireOptions)
       exchange(signal, (resolve, reject) => {
         new GrpcExchange(options, signal, resolve, reject).begin(sessions, request, target)
       }),
-    close() {
-      sessions.close()
+    close(isGentle) {
+      // They close by themselves when they are idle, and keep no process alive.
+      if (!isGentle) sessions.close()
       return Promise.resolve()
     },
   }

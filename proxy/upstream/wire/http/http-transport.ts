@@ -66,7 +66,7 @@ export function createHttpTransport(config: NodeUrlConfig, options: WireOptions)
           new UndiciExchange(options, signal, resolve, reject),
         )
       }),
-    close: () => pool.destroy(),
+    close: (isGentle) => (isGentle ? pool.close() : pool.destroy()),
   }
 }
 

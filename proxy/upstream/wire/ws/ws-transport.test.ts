@@ -362,3 +362,20 @@ describe('ids', () => {
     await fc.assert(property, { numRuns: 60 })
   })
 })
+
+it('lets a call in flight end when it is closed gently, and takes no other', async () => {
+  const clock = new VirtualClock()
+  const socketNode = await node()
+  const transport = transportTo(socketNode.url, clock)
+  await text(transport)
+  const answer = text(transport)
+  let isClosed = false
+  const closing = transport.close(true).then(() => (isClosed = true))
+  expect(JSON.parse(await answer)).toMatchObject({ id: 'mine' })
+  expect(isClosed).toBe(false)
+  // It closes when it is idle, as any other does.
+  for (let each = 0; each < 8; each++) await clock.advance(10_000)
+  await closing
+  const { fault, sent } = await faultOf(text(transport))
+  expect([fault, sent]).toEqual(['aborted', false])
+})

@@ -34,10 +34,8 @@ export function createWebSocketTransport(
     send: (request, signal) => calls.run(signal, (connection) => connection.send(request, signal)),
     subscribe: (request, signal) =>
       subscriptions.run(signal, (connection) => connection.subscribe(request, signal)),
-    close() {
-      calls.close()
-      subscriptions.close()
-      return Promise.resolve()
+    async close(isGentle = false) {
+      await Promise.all([calls.close(isGentle), subscriptions.close(isGentle)])
     },
   }
 }
@@ -50,6 +48,7 @@ class SocketLane {
   readonly #connections = new Set<WebSocketConnection>()
   #opening: Promise<WebSocketConnection> | null = null
   #isClosed = false
+  readonly #ended = Promise.withResolvers<void>()
 
   /** @param fullAt the load from which another connection is opened */
   constructor(target: UpstreamTarget, clock: Clock, fullAt: number) {
@@ -77,9 +76,13 @@ class SocketLane {
     }
   }
 
-  close(): void {
+  /** @param isGentle those in use close when they are idle. Resolves when all are closed. */
+  close(isGentle: boolean): Promise<void> {
     this.#isClosed = true
-    for (const connection of [...this.#connections]) connection.close()
+    for (const connection of [...this.#connections])
+      if (!isGentle || connection.load === 0) connection.close()
+    if (this.#connections.size === 0) this.#ended.resolve()
+    return this.#ended.promise
   }
 
   #leastLoaded(): WebSocketConnection | null {
@@ -99,7 +102,10 @@ class SocketLane {
           if (error === null) resolve(connection)
           else reject(error)
         },
-        closed: () => this.#connections.delete(connection),
+        closed: () => {
+          this.#connections.delete(connection)
+          if (this.#isClosed && this.#connections.size === 0) this.#ended.resolve()
+        },
       })
       this.#connections.add(connection)
     }).finally(() => {

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { stringify } from 'yaml'
+import { eventually } from '../processes/eventually.ts'
+import { freePort } from '../processes/free-ports.ts'
+import { createChainModel } from '../upstream-sim/chain-model.ts'
+import { type SimNode, startSimNode } from '../upstream-sim/sim-node.ts'
+import { Program } from '../program/program.ts'
+import { createWorkspace, ethereumConfig, type Workspace } from '../program/workspace.ts'
+
+const chain = createChainModel()
+let workspace: Workspace
+let nodes: SimNode[]
+let program: Program
+let file = ''
+let good: Record<string, unknown>
+
+beforeAll(async () => {
+  workspace = await createWorkspace()
+  nodes = await Promise.all(['a', 'b'].map((name) => startSimNode({ chain, name })))
+  const [address, admin] = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`]
+  const settings = { 'metrics-listen-address': admin, 'cache-bytes': 0 }
+  good = { ...ethereumConfig(nodes.slice(0, 1), settings) }
+  good['endpoints'] = [{ ...chainOf('ETH1'), 'network-address': address }]
+  file = await workspace.write('router.yml', good)
+  program = new Program([file], {}, admin)
+  await program.logged('router started')
+  await eventually(async () => (await answering()) === 'a')
+})
+afterAll(async () => {
+  await program[Symbol.asyncDispose]()
+  await Promise.all(nodes.map((node) => node.stop()))
+  await workspace[Symbol.asyncDispose]()
+})
+
+const chainOf = (chainId: string) => ({ 'chain-id': chainId, 'api-interface': 'jsonrpc' })
+
+/** Which node answers. */
+async function answering(): Promise<string> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] })
+  const headers = { 'content-type': 'application/json' }
+  const response = await fetch(program.urls[0] ?? '', { method: 'POST', headers, body })
+  await response.json()
+  return response.headers.get('rpc-provider-address') ?? `HTTP ${response.status}`
+}
+
+/** What the router says of its config. */
+async function serving() {
+  const page = (await (await fetch(`${program.adminUrl}/status`)).json()) as {
+    config: { sha256: string; refused: { why: string; at: string } | null }
+    upstreams: { name: string }[]
+  }
+  const { sha256, refused } = page.config
+  return { sha256, refused, upstreams: page.upstreams.map(({ name }) => name).join() }
+}
+
+async function reloads(): Promise<string> {
+  const page = await (await fetch(`${program.adminUrl}/metrics`)).text()
+  const read = (result: string) =>
+    new RegExp(String.raw`router_config_reloads_total\{result="${result}"\} (\d+)`).exec(page)?.[1]
+  return `${read('applied')} applied, ${read('refused')} refused`
+}
+
+/** Puts a config there as an editor does, and returns what the router logs until it has judged it. */
+async function put(config: unknown, signal: 'SIGHUP' | null = 'SIGHUP'): Promise<string> {
+  const before = [await reloads(), program.stdout.length] as const
+  await writeFile(`${file}.new`, typeof config === 'string' ? config : stringify(config))
+  await rename(`${file}.new`, file)
+  if (signal) program.kill(signal)
+  await expect.poll(reloads).not.toBe(before[0])
+  return program.stdout.slice(before[1])
+}
+
+const upstreamsOf = (...names: string[]) => ({
+  ...good,
+  'direct-rpc': nodes
+    .filter(({ name }) => names.includes(name))
+    .map(({ name, url }) => ({ name, ...chainOf('ETH1'), 'node-urls': [{ url }] })),
+})
+
+test('a provider that is added to the file serves, one that is taken out does not', async () => {
+  expect(await put(upstreamsOf('a', 'b'), null)).toContain('config reloaded')
+  expect((await serving()).upstreams).toBe('a,b')
+  expect(await put(upstreamsOf('b'), null)).toContain('config reloaded')
+  expect((await serving()).upstreams).toBe('b')
+  expect(await answering()).toBe('b')
+  await put(upstreamsOf('a'))
+})
+
+const other = () => (upstreamsOf('b') as { 'direct-rpc': object[] })['direct-rpc']
+
+test.each<[string, () => unknown, string[]]>([
+  ['broken YAML', () => 'endpoints: [', ['not valid YAML']],
+  ['no file at all', () => null, ['there is no such file']],
+  ['an unknown key', () => ({ ...upstreamsOf('b'), stratgy: 'latency' }), ['stratgy']],
+  [
+    'a variable that is not set',
+    () => ({
+      ...good,
+      'direct-rpc': other().map((each) => ({
+        ...each,
+        'node-urls': [{ url: 'http://127.0.0.1:1/${KEY}' }],
+      })),
+    }),
+    ['KEY'],
+  ],
+  [
+    'a chain without a spec',
+    () => ({
+      ...good,
+      'direct-rpc': [...other(), { ...other()[0], name: 'c', ...chainOf('NOCHAIN') }],
+    }),
+    ['NOCHAIN'],
+  ],
+  [
+    'no upstream for a listener',
+    () => ({ ...good, 'direct-rpc': [] }),
+    ['no upstream of direct-rpc'],
+  ],
+  [
+    'another port',
+    () => ({
+      ...upstreamsOf('b'),
+      endpoints: [{ ...chainOf('ETH1'), 'network-address': '127.0.0.1:1' }],
+    }),
+    ['endpoints', 'Restart the router.'],
+  ],
+  [
+    'a listener less, and another chain',
+    () => ({
+      ...good,
+      endpoints: [{ ...chainOf('HOODI'), 'network-address': '127.0.0.1:1' }],
+      'direct-rpc': other().map((each) => ({ ...each, ...chainOf('HOODI') })),
+    }),
+    ['endpoints'],
+  ],
+  [
+    'two changes at once, of which one needs a new process',
+    () => ({ ...upstreamsOf('b'), 'drain-timeout': '1s', integrity: 'off' }),
+    ['drain-timeout', 'integrity'],
+  ],
+])('with %s the one before goes on', async (_, config, words) => {
+  const was = await serving()
+  let lines = ''
+  const content = config()
+  if (content === null) {
+    const [count, from] = [await reloads(), program.stdout.length] as const
+    await rm(file)
+    await expect.poll(reloads).not.toBe(count)
+    lines = program.stdout.slice(from)
+  } else lines = await put(content)
+  for (const word of words) expect(lines).toContain(word)
+  expect(lines).toContain('config refused')
+  const { refused, ...rest } = await serving()
+  expect({ ...rest, refused: null }).toEqual(was)
+  expect(refused?.why).toMatch(/^\d errors?, see the log$/)
+  expect(await answering()).toBe('a')
+  expect(await put(upstreamsOf('a'))).toContain('config reloaded')
+  expect((await serving()).refused).toBe(null)
+})
+
+test('a file that is exchanged behind a symbolic link is seen, as Kubernetes exchanges it', async () => {
+  const data = (name: string) => join(workspace.directory, name)
+  await writeFile(data('one.yml'), stringify(upstreamsOf('a')))
+  await writeFile(data('two.yml'), stringify(upstreamsOf('b')))
+  const link = async (target: string) => {
+    const count = await reloads()
+    await symlink(target, `${file}.link`)
+    await rename(`${file}.link`, file)
+    await expect.poll(reloads).not.toBe(count)
+  }
+  await link('one.yml')
+  await link('two.yml')
+  expect(await answering()).toBe('b')
+  await link('one.yml')
+  expect(await answering()).toBe('a')
+})
+
+test('SIGHUP has the files read at once, also where nothing has changed', async () => {
+  const count = await reloads()
+  program.kill('SIGHUP')
+  await expect.poll(reloads).not.toBe(count)
+  expect(program.stdout).toContain('"why":"SIGHUP"')
+  expect(await answering()).toBe('a')
+})

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { Metadata } from '@grpc/grpc-js'
+import { rename, writeFile } from 'node:fs/promises'
+import { once } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { stringify } from 'yaml'
+import { WebSocket } from 'ws'
+import { systemClock } from '../../proxy/clock/clock.ts'
+import { seededRandom } from '../../proxy/clock/testing/seeded-random.ts'
+import { EchoClient } from '../grpc/echo-client.ts'
+import { EchoServer } from '../grpc/echo-server.ts'
+import { eventually } from '../processes/eventually.ts'
+import { freePorts } from '../processes/free-ports.ts'
+import { Program } from '../program/program.ts'
+import { createWorkspace } from '../program/workspace.ts'
+import { createChainModel } from '../upstream-sim/chain-model.ts'
+import { startSimNode } from '../upstream-sim/sim-node.ts'
+
+const specs = ['../grpc/echo.yml', '../../specs'].map((path) =>
+  fileURLToPath(new URL(path, import.meta.url)),
+)
+const eth = { 'chain-id': 'ETH1', 'api-interface': 'jsonrpc' }
+const echo = { 'chain-id': 'ECHO', 'api-interface': 'grpc' }
+const readers = 6
+
+/** What clients saw while a router's config changed so many times. */
+export interface Seen {
+  readonly reads: number
+  /** The first few of what was no right answer. */
+  readonly failures: readonly string[]
+  /** Nodes that answered a session whose node never changed. */
+  readonly sessionNodes: ReadonlySet<string>
+  /** Heights that a WebSocket got, in order. */
+  readonly heads: readonly number[]
+  /** What a gRPC stream that was open all the time got back, and what it had sent. */
+  readonly echoed: readonly [got: number, sent: number]
+  /** By the router's own count. */
+  readonly reloads: { readonly applied: number; readonly refused: number }
+  readonly exitCode: number | NodeJS.Signals
+}
+
+/**
+ * Changes a config under load: which of four nodes are there, their keys, the policies and budgets; now and then it is
+ * broken. Two of the nodes stay.
+ */
+export async function changeUnderLoad(changes: number): Promise<Seen> {
+  await using stack = new AsyncDisposableStack()
+  const workspace = stack.use(await createWorkspace())
+  const chain = createChainModel({ clock: systemClock, blockTimeMs: 1_000 })
+  const nodes = await Promise.all(
+    ['a', 'b', 'c', 'd'].map(async (name) => stack.use(await startSimNode({ chain, name }))),
+  )
+  const echoes = [0, 1].map(() => new EchoServer())
+  for (const each of echoes) stack.use(await each.start())
+  const [port = 0, grpcPort = 0, adminPort = 0] = await freePorts(3)
+  const random = seededRandom(changes)
+  const isSo = (share: number) => random.next() < share
+
+  const config = (turn: number) => ({
+    endpoints: [
+      {
+        ...eth,
+        'network-address': `127.0.0.1:${port}`,
+        relay: { strategy: isSo(0.5) ? 'latency' : 'balanced' },
+      },
+      { ...echo, 'network-address': `127.0.0.1:${grpcPort}` },
+    ],
+    'metrics-listen-address': `127.0.0.1:${adminPort}`,
+    'use-static-spec': specs,
+    'drain-timeout': '2s',
+    'max-relay-attempts': isSo(0.5) ? 8 : 10,
+    'max-sessions-per-provider': isSo(0.5) ? 500 : 1_000,
+    cache: { policies: isSo(0.5) ? [{ method: 'eth_*', ttl: 'never' }] : [] },
+    'direct-rpc': [
+      ...nodes
+        .filter((_, at) => at < 2 || isSo(0.5))
+        .map(({ name, url, socketUrl }, at) => {
+          // Another key each time: the upstream is a new one, and the only one with its name.
+          const key = at < 2 && !isSo(0.3) ? 'same' : `key-${turn}`
+          const query = name === 'a' || name === 'b' ? '' : `?key=${key}`
+          const urls = [url, socketUrl].map((each) => ({ url: `${each}/${query}` }))
+          return { name, ...eth, 'node-urls': urls }
+        }),
+      ...echoes
+        .filter((_, at) => at === turn % 2)
+        .map((each, at) => ({
+          name: `echo-${at}`,
+          ...echo,
+          'node-urls': [{ url: `grpc://127.0.0.1:${each.port}` }],
+        })),
+    ],
+  })
+  const file = await workspace.write('router.yml', config(0))
+  const program = stack.use(new Program([file], {}, `127.0.0.1:${adminPort}`))
+  await program.logged('router started')
+  const url = `http://127.0.0.1:${port}`
+  const failures: string[] = []
+  const sessionNodes = new Set<string>()
+  let reads = 0
+
+  /** A read whose answer is known. */
+  const read = async (headers: Readonly<Record<string, string>> = {}) => {
+    const height = 1 + Math.floor(Math.random() * 1_000)
+    const params = [`0x${height.toString(16)}`, false]
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_getBlockByNumber', params })
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body,
+    })
+    const { result, error } = (await response.json()) as {
+      result?: { number: string }
+      error?: unknown
+    }
+    if (result?.number !== params[0])
+      throw new Error(`HTTP ${response.status}: ${JSON.stringify(error)}`)
+    return response.headers.get('rpc-provider-address') ?? ''
+  }
+  await eventually(() => read(), 20_000)
+
+  const over = new AbortController()
+  const inLoops = async (one: () => Promise<unknown>) => {
+    while (!over.signal.aborted) {
+      await one().catch((error: unknown) => failures.push(String(error)))
+      reads += 1
+      await pause(2)
+    }
+  }
+  const own = { 'rpc-stickiness': 'one', 'rpc-providers-block': 'c,d' }
+  const loops = [
+    ...Array.from({ length: readers }, () => inLoops(() => read())),
+    inLoops(async () => sessionNodes.add(await read(own))),
+  ]
+
+  const heads: number[] = []
+  const socket = new WebSocket(url.replace('http', 'ws'))
+  stack.defer(() => socket.terminate())
+  socket.on('message', (data: Buffer) => {
+    const { params, error } = JSON.parse(data.toString()) as {
+      params?: { result: { number: string } }
+      error?: unknown
+    }
+    if (params) heads.push(Number(params.result.number))
+    else if (error) failures.push(JSON.stringify(error))
+  })
+  socket.on('close', (code) => {
+    if (!over.signal.aborted) failures.push(`the WebSocket was closed with ${code}`)
+  })
+  await once(socket, 'open')
+  socket.send('{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["newHeads"]}')
+
+  const client = stack.use(new EchoClient(grpcPort))
+  const stream = client.open('Both', new Metadata())
+  let got = 0
+  stream.on('data', () => (got += 1))
+  stream.on('error', (error) => {
+    if (!over.signal.aborted) failures.push(`the stream: ${error.message}`)
+  })
+
+  const reloads = async () => {
+    const page = await (await fetch(`${program.adminUrl}/metrics`)).text()
+    const of = (result: string) =>
+      Number(
+        page.match(new RegExp(`router_config_reloads_total\\{result="${result}"\\} (\\d+)`))?.[1],
+      )
+    return { applied: of('applied'), refused: of('refused') }
+  }
+  for (let turn = 1; turn <= changes; turn++) {
+    const text = turn % 10 === 0 ? 'endpoints: [' : stringify(config(turn))
+    await writeFile(`${file}.new`, text)
+    await rename(`${file}.new`, file)
+    program.kill('SIGHUP')
+    stream.write(Buffer.from(`${turn}`))
+    const isDone = async () => {
+      const { applied, refused } = await reloads()
+      return applied + refused >= turn
+    }
+    await eventually(isDone, 20_000)
+  }
+  await eventually(() => got === changes && heads.length > 2, 10_000)
+  over.abort()
+  await Promise.all(loops)
+  const counted = await reloads()
+  socket.terminate()
+  stream.cancel()
+  program.kill('SIGTERM')
+  const { code } = await program.ended
+  return {
+    ...{ reads, failures, sessionNodes, heads, reloads: counted },
+    echoed: [got, changes],
+    exitCode: code,
+  }
+}

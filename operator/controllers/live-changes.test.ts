@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { createHash } from 'node:crypto'
+import { expect, test } from 'vitest'
+import type { Page } from '../kube/page.ts'
+import { ObjectKeeper } from '../kube/testing/object-keeper.ts'
+import { configMaps, deployments, pods, rpcRouters, secrets } from '../resources/kinds.ts'
+import type { ReadPodPage } from './fleet-observer.ts'
+import { OperatorDesk } from './testing/operator-desk.ts'
+
+async function servingDesk(spec: object = {}, readPodPage: ReadPodPage | null = null) {
+  const desk = new OperatorDesk(new ObjectKeeper(), null, readPodPage)
+  put(desk, 'first')
+  desk.provider('a', 'https://a.example', withKey)
+  desk.router('r', spec)
+  await desk.pass()
+  desk.rollOut('r')
+  await desk.pass()
+  return desk
+}
+
+const header = { name: 'x-key', valueFrom: { secretKeyRef: { name: 'keys', key: 'key' } } }
+const withKey = { nodeUrls: [{ url: 'https://a.example', auth: { headers: [header] } }] }
+
+function put(desk: OperatorDesk, value: string): void {
+  const data = { key: Buffer.from(value).toString('base64') }
+  const metadata = { namespace: 'ns', name: 'keys' }
+  desk.keeper.put(secrets, { apiVersion: 'v1', kind: 'Secret', metadata, data } as never)
+}
+
+const generation = (desk: OperatorDesk) => desk.get(deployments, 'r-router').metadata.generation
+const texts = (desk: OperatorDesk) =>
+  Object.fromEntries(
+    desk.names(configMaps).map((name) => [name, desk.get(configMaps, name).data?.['router.yml']]),
+  )
+
+test.each<[string, (desk: OperatorDesk) => void]>([
+  ['a provider that is added', (desk) => desk.provider('b')],
+  [
+    'another URL',
+    (desk) =>
+      desk.provider('a', '', { nodeUrls: [{ ...withKey.nodeUrls[0], url: 'https://b.example' }] }),
+  ],
+  [
+    'another tier',
+    (desk) => [desk.provider('b'), desk.provider('a', '', { ...withKey, tier: 'backup' })],
+  ],
+  ['a budget', (desk) => desk.router('r', { relay: { maxAttempts: 3 } })],
+  [
+    'a policy',
+    (desk) =>
+      desk.router('r', {
+        endpoints: [
+          {
+            name: 'eth1',
+            port: 3360,
+            chainId: 'ETH1',
+            apiInterface: 'jsonrpc',
+            relay: { strategy: 'latency' },
+          },
+        ],
+      }),
+  ],
+])('%s replaces no pod: the config changes in place', async (_, change) => {
+  await using desk = await servingDesk()
+  const [before, made] = [texts(desk), generation(desk)]
+  change(desk)
+  await desk.pass()
+  expect(generation(desk)).toBe(made)
+  expect(Object.keys(texts(desk))).toEqual(Object.keys(before))
+  expect(texts(desk)).not.toEqual(before)
+  expect(desk.events.at(-1)).toBe('ConfigRendered')
+  const [text = ''] = Object.values(texts(desk))
+  const hash = createHash('sha256').update(text).digest('hex').slice(0, 16)
+  expect(desk.status(rpcRouters, 'r')['configHash']).toBe(hash)
+  expect(desk.conditions(rpcRouters, 'r')['Ready']).toMatch(/^True/)
+  expect(desk.failures).toEqual([])
+})
+
+test('a rotated key replaces no pod, and has its event', async () => {
+  await using desk = await servingDesk()
+  const [before, made] = [texts(desk), generation(desk)]
+  put(desk, 'second')
+  await desk.pass()
+  expect([texts(desk), generation(desk)]).toEqual([before, made])
+  expect(desk.events.at(-1)).toBe('SecretRotated')
+})
+
+const another = { name: 'other', port: 3361, chainId: 'ETH1', apiInterface: 'jsonrpc' }
+
+test.each<[string, (desk: OperatorDesk) => void]>([
+  ['another port of a node', (desk) => desk.provider('b', 'https://b.example:8443')],
+  ['a key of another Secret', (desk) => desk.provider('a')],
+  ['a setting of the process', (desk) => desk.router('r', { logging: { level: 'debug' } })],
+  ['another image', (desk) => desk.router('r', { pod: { image: 'router:other' } })],
+  ['a listener', (desk) => desk.router('r', { endpoints: [another] })],
+])('%s replaces pods, and those that are there keep their config', async (_, change) => {
+  await using desk = await servingDesk()
+  const [before, made] = [texts(desk), generation(desk)]
+  change(desk)
+  await desk.pass()
+  expect(generation(desk)).toBe((made ?? 0) + 1)
+  expect(texts(desk)).toMatchObject(before)
+  expect(Object.keys(texts(desk))).toHaveLength(2)
+  expect(desk.failures).toEqual([])
+})
+
+test('Programmed waits for every pod that was seen', async () => {
+  const serves = new Map<string, string>()
+  const answer = (ip: string): Promise<Page> =>
+    Promise.resolve({
+      text: JSON.stringify({ config: { sha256: serves.get(ip) }, upstreams: [] }),
+    })
+  await using desk = await servingDesk({}, answer)
+  const hash = () =>
+    createHash('sha256')
+      .update(Object.values(texts(desk))[0] ?? '')
+      .digest('hex')
+  for (const ip of ['10.0.0.1', '10.0.0.2']) {
+    const labels = desk.get(deployments, 'r-router').spec.template.metadata?.labels ?? {}
+    const metadata = { namespace: 'ns', name: `pod-${ip}`, labels }
+    desk.keeper.put(pods, { apiVersion: 'v1', kind: 'Pod', metadata })
+    desk.keeper.putStatus(pods, metadata, { phase: 'Running', podIP: ip })
+    serves.set(ip, hash())
+  }
+  await desk.pass(31_000)
+  const programmed = () => desk.conditions(rpcRouters, 'r')['Programmed']
+  expect(programmed()).toMatch(/^True\/Programmed/)
+  desk.provider('b')
+  await desk.pass(3_000)
+  expect(programmed()).toMatch(
+    /^False\/ConfigPending@\d: .* 2 pods serve another config yet: pod-10\.0\.0\.1, pod-10\.0\.0\.2\.$/,
+  )
+  expect(desk.conditions(rpcRouters, 'r')['Ready']).toMatch(/^False\/NotProgrammed/)
+  serves.set('10.0.0.1', hash())
+  await desk.pass(11_000)
+  expect(programmed()).toMatch(/: .* 1 pods serve another config yet: pod-10\.0\.0\.2\.$/)
+  serves.set('10.0.0.2', hash())
+  await desk.pass(11_000)
+  expect(programmed()).toMatch(/^True\/Programmed/)
+  expect(desk.conditions(rpcRouters, 'r')['Ready']).toMatch(/^True/)
+})

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { stat } from 'node:fs/promises'
+import { type Clock, sleep } from '../clock/clock.ts'
+import { checkFixed } from '../config/live-keys.ts'
+import type { RouterConfig } from '../config/types.ts'
+import type { ConfigState } from '../telemetry/config-state.ts'
+import type { Logger } from '../telemetry/log.ts'
+import { TlsFileError } from '../upstream/wire/upstream-target.ts'
+import type { JudgedConfig } from './judged-config.ts'
+
+/** How often the files are looked at. What has changed is read once it was the same twice. */
+const lookMs = 500
+
+export interface ReloadParts {
+  /** Reads and judges the config as at the start. */
+  readonly judge: () => Promise<JudgedConfig>
+  /** Takes a config over at once, or not at all. @throws TlsFileError */
+  readonly apply: (config: RouterConfig) => Promise<void>
+  /** Has the secrets of both kept out of the log. */
+  readonly redact: (next: JudgedConfig, served: JudgedConfig) => void
+  readonly state: ConfigState
+  readonly logger: Logger
+  readonly clock: Clock
+}
+
+/**
+ * Keeps a running router at what its files say: they are read again when one of them changes, and on `reload`. A config
+ * that is wrong, or needs a new process, is refused as a whole, and the one before goes on.
+ */
+export class Reloader {
+  readonly #parts: ReloadParts
+  readonly #stop = new AbortController()
+  #served: JudgedConfig
+  /** Those of the config that was read last, served or refused. */
+  #files: readonly string[]
+  /** The state in which they were read. */
+  #read = ''
+  #running: Promise<void> = Promise.resolve()
+  #waiting: Promise<void> | null = null
+
+  constructor(served: JudgedConfig, parts: ReloadParts) {
+    this.#parts = parts
+    this.#served = served
+    this.#files = served.files
+  }
+
+  /** Looks at the files until it is stopped. */
+  async watch(): Promise<void> {
+    const { clock } = this.#parts
+    const { signal } = this.#stop
+    let last = (this.#read = await stateOf(this.#files))
+    while (!signal.aborted) {
+      await sleep(clock, lookMs, signal).catch(() => {})
+      const files = this.#files
+      const now = await stateOf(files)
+      // A reload may have begun in the meantime.
+      if (files === this.#files && now === last && now !== this.#read)
+        await this.reload('its files have changed')
+      last = now
+    }
+  }
+
+  /** Ends the watch; a reload that has begun goes on. */
+  stop(): void {
+    this.#stop.abort()
+  }
+
+  /** Reads the config again. Never rejects. One at a time: who asks while one waits gets what that one finds. */
+  reload(why: string): Promise<void> {
+    this.#waiting ??= this.#running.then(() => {
+      this.#waiting = null
+      return (this.#running = this.#reload(why))
+    })
+    return this.#waiting
+  }
+
+  async #reload(why: string): Promise<void> {
+    const { judge, apply, redact, state, logger } = this.#parts
+    const { signal } = this.#stop
+    if (signal.aborted) return
+    this.#read = await stateOf(this.#files)
+    try {
+      const next = await judge()
+      if (next.files.join('\n') !== this.#files.join('\n')) {
+        this.#files = next.files
+        this.#read = await stateOf(next.files)
+      }
+      redact(next, this.#served)
+      const fixed = next.config ? checkFixed(this.#served.parsed, next.parsed) : []
+      const problems = [...next.problems, ...fixed]
+      for (const { severity, path, line, message, hint } of problems)
+        logger[severity === 'error' ? 'error' : 'warn'](`config: ${message}`, { path, line, hint })
+      const errors = problems.filter(({ severity }) => severity === 'error')
+      if (next.config === null || errors.length > 0)
+        return this.#refuse(
+          errors.length === 1 ? '1 error, see the log' : `${errors.length} errors, see the log`,
+        )
+      await apply(next.config)
+      this.#served = next
+      state.applied(next.sha256)
+      logger.info('config reloaded', { why, sha256: next.sha256 })
+    } catch (error) {
+      // A file was exchanged after it was judged.
+      if (error instanceof TlsFileError) return this.#refuse(error.message)
+      logger.error('reloading the config failed', { error: error as Error })
+      this.#refuse('a defect of the router, see the log')
+    }
+  }
+
+  #refuse(why: string): void {
+    const { state, logger } = this.#parts
+    state.refused(why)
+    logger.error('config refused: the one before goes on', { why, serves: state.sha256 })
+  }
+}
+
+/** Differs when a file was written, exchanged or removed; also where a symbolic link leads elsewhere. */
+async function stateOf(files: readonly string[]): Promise<string> {
+  const states = files.map(async (path) => {
+    try {
+      const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true })
+      return `${dev} ${ino} ${size} ${mtimeNs} ${ctimeNs}`
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code ?? 'unreadable'
+    }
+  })
+  return (await Promise.all(states)).join('\n')
+}

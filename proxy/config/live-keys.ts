@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { ParsedConfig } from './parse.ts'
+import { gather, type Problem } from './problem.ts'
+import { exactText } from './secret.ts'
+
+const relaying = [
+  'strategy',
+  'set-relay-retry-limit',
+  'max-relay-attempts',
+  'default-processing-timeout',
+  'min-relay-timeout',
+  'retry-missing-blocks',
+] as const
+
+/**
+ * The keys that a running router takes over when its file changes; `[]` is each of a list. Every other key needs a new
+ * process. The router, the operator and `docs/concepts/changes.md` go by this list.
+ */
+export const liveKeys: ReadonlySet<string> = new Set([
+  'direct-rpc',
+  'backup-direct-rpc',
+  'cross-validation',
+  'cache.policies',
+  ...relaying,
+  ...relaying.map((key) => `endpoints[].relay.${key}`),
+  'max-sessions-per-provider',
+  'skip-websocket-verification',
+  'env-file',
+])
+
+/** What a change of a key asks for, by its path such as `direct-rpc[].name`; null: its parts differ in that. */
+export function changeOf(path: string): 'live' | 'restart' | null {
+  const isIn = (inner: string, outer: string) => /^(?:$|\.|\[)/.test(inner.replace(outer, ''))
+  const keys = [...liveKeys]
+  if (keys.some((key) => path.startsWith(key) && isIn(path, key))) return 'live'
+  return keys.some((key) => key.startsWith(path) && isIn(key, path)) ? null : 'restart'
+}
+
+/** The rest of a file by its keys at the top, as text: equal where no new process is needed. It holds secrets. */
+export function fixedTexts(file: object): ReadonlyMap<string, string> {
+  const fixed = Object.entries(file).map(([key, value]) => [key, fixedPart(value, key)] as const)
+  return new Map(
+    fixed.filter(([, value]) => value !== undefined).map(([key, value]) => [key, exactText(value)]),
+  )
+}
+
+/** Undefined where nothing is left. */
+function fixedPart(value: unknown, path: string): unknown {
+  if (liveKeys.has(path)) return undefined
+  if (Array.isArray(value)) return value.map((each) => fixedPart(each, `${path}[]`) ?? null)
+  if (typeof value !== 'object' || value === null || value.constructor !== Object) return value
+  const parts = Object.entries(value)
+    .map(([key, part]) => [key, fixedPart(part, `${path}.${key}`)] as const)
+    .filter(([, part]) => part !== undefined)
+  return parts.length === 0 ? undefined : Object.fromEntries(parts)
+}
+
+/** What a router that runs with one config cannot take over from another. */
+export function checkFixed(running: ParsedConfig, next: ParsedConfig): readonly Problem[] {
+  const [before, after] = [fixedTexts(running.file), fixedTexts(next.file)]
+  return gather(next.locate, (report) => {
+    for (const key of new Set([...before.keys(), ...after.keys()]))
+      if (before.get(key) !== after.get(key))
+        report(key, 'it differs from what the router was started with', 'Restart the router.')
+  })
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Clock } from '../clock/clock.ts'
+
+/** Which config the router serves, and what came of the last attempt to take over another one. */
+export class ConfigState {
+  readonly #clock: Pick<Clock, 'wallMs'>
+  /** Of the text of its file, as `sha256sum` prints it. */
+  sha256: string
+  /** Since when, in milliseconds since the Unix epoch. */
+  sinceMs: number
+  /** Why what the files say now is not served; null when it is. */
+  refusal: { readonly why: string; readonly atMs: number } | null = null
+  /** How often it was reloaded, by the result. */
+  readonly reloads = { applied: 0, refused: 0 }
+
+  constructor(clock: Pick<Clock, 'wallMs'>, sha256: string) {
+    this.#clock = clock
+    this.sha256 = sha256
+    this.sinceMs = clock.wallMs()
+  }
+
+  applied(sha256: string): void {
+    this.sha256 = sha256
+    this.sinceMs = this.#clock.wallMs()
+    this.refusal = null
+    this.reloads.applied += 1
+  }
+
+  refused(why: string): void {
+    this.refusal = { why, atMs: this.#clock.wallMs() }
+    this.reloads.refused += 1
+  }
+}

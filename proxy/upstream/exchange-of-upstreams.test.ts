@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import { Secret } from '../config/secret.ts'
+import type { NodeUrlConfig, UpstreamConfig } from '../config/types.ts'
+import { nodeUrlConfig } from './testing/node-url-config.ts'
+import { chain, PoolFixture } from './testing/pool-fixture.ts'
+
+const config = (name: string, url: Partial<NodeUrlConfig> = {}): UpstreamConfig => ({
+  name,
+  tier: 'primary',
+  chainId: chain.id,
+  apiInterface: 'jsonrpc',
+  nodeUrls: [nodeUrlConfig(`http://${name}.test`, url)],
+})
+
+const key = (value: string) => ({ authHeaders: new Map([['x-key', new Secret(value)]]) })
+
+test.each<[string, UpstreamConfig, boolean]>([
+  ['in nothing', config('a', key('one')), true],
+  ['in its key, which prints alike', config('a', key('two')), false],
+  ['in its URL', { ...config('a'), nodeUrls: [nodeUrlConfig('http://b.test', key('one'))] }, false],
+  ['in its add-ons', config('a', { ...key('one'), addons: ['archive'] }), false],
+  ['in its tier', { ...config('a', key('one')), tier: 'backup' }, false],
+  ['in its name', { ...config('a', key('one')), name: 'b' }, false],
+])('an upstream that differs %s is the same one: %s', (_, next, isSame) => {
+  const { pool } = new PoolFixture('a', () => key('one'))
+  const [before] = pool.upstreams
+  const { upstreams, added } = pool.prepare([next])
+  expect(upstreams[0] === before).toBe(isSame)
+  expect(added).toEqual(isSame ? [] : upstreams)
+})
+
+test('until it is taken over, a change changes nothing', () => {
+  const fixture = new PoolFixture('ab')
+  const { pool } = fixture
+  const change = pool.prepare([config('b'), config('c')])
+  expect(fixture.chosen()).toBe('ab')
+  expect(pool.upstreams[0]?.removal.signal.aborted).toBe(false)
+  for (const each of change.added) {
+    for (const url of each.urls) url.verified = true
+    each.availability.verified()
+  }
+  expect(fixture.chosen()).toBe('ab')
+  const [a, b] = pool.upstreams
+  pool.commit(change)
+  expect(fixture.chosen()).toBe('bc')
+  expect(pool.upstreams.indexOf(b!)).toBe(0)
+  expect(a?.removal.signal.aborted).toBe(true)
+  expect(b?.removal.signal.aborted).toBe(false)
+})
+
+test('what stays keeps its head, its state and its turn; the tip is that of those that are there', () => {
+  const fixture = new PoolFixture('abc')
+  const { pool } = fixture
+  fixture.sees('a', 100)
+  fixture.sees('b', 100)
+  fixture.sees('c', 100)
+  fixture.disable('b')
+  expect(fixture.turns(2)).toBe('ac')
+  pool.commit(pool.prepare([config('a'), config('b')]))
+  expect(pool.tip).toBe(100)
+  expect(fixture.upstream('b').availability.standing).toBe('disabled')
+  expect(fixture.upstream('a').latest?.block).toBe(100)
+  expect(pool.snapshot().upstreams.map(({ name }) => name)).toEqual(['a', 'b'])
+  pool.commit(pool.prepare([config('b')]))
+  expect(pool.tip).toBe(null)
+})
+
+test('whether there are archive nodes is that of those that are there', () => {
+  const { pool } = new PoolFixture('a')
+  const old = { kind: 'tag', tag: 'earliest' } as const
+  expect(pool.pick.wantsArchive(old)).toBe(false)
+  pool.commit(pool.prepare([config('a'), config('b', { addons: ['archive'] })]))
+  expect(pool.pick.wantsArchive(old)).toBe(true)
+  pool.commit(pool.prepare([config('a')]))
+  expect(pool.pick.wantsArchive(old)).toBe(false)
+})
