@@ -45,7 +45,7 @@ export class Load {
     const told = `${name}: ${requests} requests in ${Math.round(seconds)} s, ${rate} a second, ${failed} failed`
     process.stderr.write(`${told} ${JSON.stringify(byUpstream)}\n`)
     assert.deepEqual(failures, {}, `${told}: ${JSON.stringify(failures)}`)
-    assert.ok(rate > this.#perSecond * 0.9, `${told}: the load was not steady`)
+    assert.ok(rate > this.#perSecond * 0.8, `${told}: the load was not steady`)
     return stretch
   }
 
@@ -87,8 +87,9 @@ export async function settled(place: Place, name: string, before = ''): Promise<
   }, settledMs)
 }
 
-/** What the pods of a router were made of, in a word. */
+/** What the pods of a router were made of and take over, in a word. */
 export async function stateOf(place: Place, name: string): Promise<string> {
   const { metadata, spec } = await place.get('deployment', `${name}-router`)
-  return JSON.stringify([metadata.generation, spec.template.metadata.annotations])
+  const { 'deployment.kubernetes.io/revision': _, ...annotations } = metadata.annotations
+  return JSON.stringify([metadata.generation, annotations, spec.template.metadata.annotations])
 }
