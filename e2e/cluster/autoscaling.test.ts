@@ -27,13 +27,14 @@ beforeAll(async () => {
   const count = 'jsonpath={.spec.replicas}{"\\n"}'
   watching = await startKubectl(place, 'get', 'deployment/mainnet-router', '-w', '-o', count)
   watching.stdout.on('data', (lines: Buffer) => {
-    counts.push(...lines.toString().trim().split('\n').map(Number))
+    counts.push(...(lines.toString().match(/\d+/g) ?? []).map(Number))
   })
 })
 
 afterAll(() => watching.kill())
 
 test('load adds a replica', async () => {
+  await eventually(() => expect(counts.at(-1)).toBe(2))
   load = await Load.start(place, 'mainnet')
   await load.during('replicas added', async () => {
     await eventually(() => expect(counts.at(-1)).toBe(3), 300_000)
