@@ -196,12 +196,26 @@ package: build ## dist/rpc-router-VERSION.tgz: npm install -g of it gives router
 LOAD ?= kind load docker-image --name $(or $(KIND_CLUSTER),rpc-router)
 
 .PHONY: e2e
-e2e: ## images, chart, a sample and a request, as a user meets them (KEEP=1 leaves all of it; needs docker, kind, Go)
+e2e: ## images, chart and fleets under load, as users meet them; half an hour (TEST_ARGS=path, KEEP=1 leaves all of it; needs docker, kind, Go)
 	@for tool in docker $(firstword $(LOAD)); do \
 	  command -v $$tool >/dev/null || { echo "make e2e needs $$tool." >&2; exit 1; }; done
+	@docker version >/dev/null 2>&1 || { echo 'make e2e needs the daemon of docker in reach (DOCKER_HOST).' >&2; exit 1; }
 	@[ -n "$$KUBECONFIG" ] || { echo 'make e2e needs a cluster: kind create cluster --name rpc-router, and its file in KUBECONFIG.' >&2; exit 1; }
-	@$(MAKE) kube-assets images IMAGES=$(or $(IMAGES),localhost/)
+	@$(MAKE) kube-assets images e2e-images IMAGES=$(or $(IMAGES),localhost/)
 	@E2E_IMAGES=$(or $(IMAGES),localhost/) E2E_LOAD='$(LOAD)' $(BIN)/vitest run --config vitest.cluster.config.ts $(TEST_ARGS)
+
+# Clients and nodes that run in pods; a real node of Ethereum, and a Redis, on DEBIAN_IMAGE.
+.PHONY: e2e-images
+e2e-images:
+	@rm -rf dist/e2e && mkdir -p dist/e2e && cp -L node_modules/@foundry-rs/anvil-*/bin/anvil dist/e2e/
+	@$(BIN)/esbuild e2e/upstream-sim/main.ts e2e/cluster/pods/*.ts --bundle --platform=node --format=esm --entry-names=[name] \
+	  --outdir=dist/e2e/programs --out-extension:.js=.mjs --log-level=warning \
+	  --banner:js="import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);"
+	@for name in pods anvil redis; do \
+	  docker build $(DOCKER_ARGS) --quiet --network host --target $$name --file e2e/cluster/Dockerfile \
+	    --build-arg ROUTER=$(IMAGES)rpc-router:$(VERSION) $(if $(DEBIAN_IMAGE),--build-arg BASE=$(DEBIAN_IMAGE)) \
+	    --tag $(IMAGES)rpc-router-$$name:e2e dist/e2e || exit 1; \
+	done
 
 ##@ With real nodes (Go and a C compiler are needed)
 

@@ -9,9 +9,10 @@ checkNode()
 export default defineConfig({
   test: {
     include: ['e2e/cluster/**/*.test.ts'],
+    globalSetup: 'e2e/cluster/global-setup.ts',
     pool: 'threads',
     fileParallelism: false,
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
+    testTimeout: 240_000,
+    hookTimeout: 300_000,
   },
 })

@@ -67,7 +67,8 @@ async function demo(interrupted: AbortSignal): Promise<boolean> {
   screen.step('What the router reports about itself')
   await showHealth(screen, router, victim)
 
-  for (const failure of [...load.failures, ...shared.wrong]) screen.note(failure)
+  const failures = load.stretches.flatMap((each) => Object.keys(each.failures))
+  for (const failure of [...failures, ...shared.wrong]) screen.note(failure)
   const total = (tourRequests + load.requests + shared.requests).toLocaleString('en-US')
   const sumOf = (figure: keyof HeadCounts) => received.reduce((sum, each) => sum + each[figure], 0)
   const [missed, doubled, wrong] = [sumOf('missed'), sumOf('doubled'), sumOf('wrong')]

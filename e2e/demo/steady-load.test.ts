@@ -44,7 +44,9 @@ test('every kind of failure is counted, in the stretch in which it was sent', as
     expect(bad.failed, fault.kind).toBe(bad.requests)
   }
   expect(load.stretches[0]?.failed).toBe(0)
-  expect(load.failures[0]).toBe('null-result: eth_chainId: chain null')
+  expect(load.stretches[1]?.failures).toEqual({
+    'eth_chainId: chain null': load.stretches[1]?.requests,
+  })
 })
 
 test('a node that is gone fails every request', async () => {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as afterReading, setTimeout as sleep } from 'node:timers/promises'
 
 const timeoutMs = 35_000
 const maxInFlight = 1_000
-const keptFailures = 5
 
 /** A read with a known answer. */
 export interface Question {
@@ -19,6 +18,8 @@ export interface Stretch {
   readonly name: string
   requests: number
   failed: number
+  /** How many failures each reason explains. */
+  readonly failures: Record<string, number>
   /** Answered after the router asked more than one upstream. */
   retried: number
   readonly byUpstream: Map<string, number>
@@ -31,17 +32,23 @@ export interface Stretch {
  */
 export class SteadyLoad {
   readonly stretches: Stretch[] = []
-  /** Messages of the first few failures. */
-  readonly failures: string[] = []
   readonly #url: string
   readonly #perSecond: number
   readonly #nextQuestion: () => Question
+  readonly #isLast: () => boolean
   readonly #inFlight = new Set<Promise<void>>()
 
-  constructor(url: string, perSecond: number, nextQuestion: () => Question) {
+  /** @param isLast whether a request is the last of its connection */
+  constructor(
+    url: string,
+    perSecond: number,
+    nextQuestion: () => Question,
+    isLast: () => boolean = () => false,
+  ) {
     this.#url = url
     this.#perSecond = perSecond
     this.#nextQuestion = nextQuestion
+    this.#isLast = isLast
   }
 
   get requests(): number {
@@ -55,7 +62,7 @@ export class SteadyLoad {
   /** Later requests count under this name. */
   enter(name: string): Stretch {
     const stretch: Stretch = {
-      ...{ name, requests: 0, failed: 0, retried: 0 },
+      ...{ name, requests: 0, failed: 0, failures: {}, retried: 0 },
       byUpstream: new Map(),
       latenciesMs: [],
     }
@@ -75,7 +82,14 @@ export class SteadyLoad {
         void one.finally(() => this.#inFlight.delete(one))
       }
       await sleep(5)
+      // A process that waited for the CPU must not use connections whose end has already arrived.
+      await afterReading()
     }
+    await this.ended()
+  }
+
+  /** Resolves when all requests that are under way have ended. */
+  async ended(): Promise<void> {
     await Promise.all(this.#inFlight)
   }
 
@@ -86,7 +100,10 @@ export class SteadyLoad {
     try {
       const response = await fetch(this.#url, {
         method: 'POST',
-        headers: { 'content-type': 'application/json' },
+        headers: {
+          'content-type': 'application/json',
+          ...(this.#isLast() && { connection: 'close' }),
+        },
         body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
         signal: AbortSignal.timeout(timeoutMs),
       })
@@ -106,7 +123,7 @@ export class SteadyLoad {
 
   #fail(stretch: Stretch, reason: string): void {
     stretch.failed++
-    if (this.failures.length < keptFailures) this.failures.push(`${stretch.name}: ${reason}`)
+    stretch.failures[reason] = (stretch.failures[reason] ?? 0) + 1
   }
 }
 

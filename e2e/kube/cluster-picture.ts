@@ -111,7 +111,7 @@ function statusOf(object: KubeObject, isScaled: boolean): unknown {
   if (!isScaled) return shown
   const conditions = (shown['conditions'] ?? []) as readonly Json[]
   return {
-    ...without(shown, [...countsOfPods, 'summary']),
+    ...without(shown, [...countsOfPods, 'summary', 'autoscaling']),
     conditions: conditions.map((each) => without(each, ['message'])),
   }
 }

@@ -95,16 +95,6 @@ export interface Seat {
   limitedUntilMs: number
 }
 
-/** Counts of what the pool and the relay reported. */
-export interface Reported {
-  holdOffs: number
-  stateChanges: number
-  failedVerifications: number
-  breakerTrips: number
-  /** Also those that are excused later, because another upstream answered alike. */
-  violations: number
-}
-
 /** A running simulation, as its checks see it. */
 export interface Arena {
   readonly schedule: Schedule
@@ -116,7 +106,6 @@ export interface Arena {
   /** By the URL as it is printed. */
   readonly seats: ReadonlyMap<string, Seat>
   readonly calls: ReadonlyMap<string, ClientCall>
-  readonly reported: Readonly<Reported>
   /** Reports a broken rule; `docs/testing.md` lists the rules. */
   report(rule: string, what: string): void
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Metrics } from '../../proxy/telemetry/metrics.ts'
 import type { Arena, ClientCall } from './arena.ts'
 import { checkAborted } from './check-ending.ts'
 import type { UrlPlan } from './schedule.ts'
@@ -79,50 +78,4 @@ export function checkRecovery(arena: Arena): void {
         `${name} is ${availability.standing}, ${recoveryMs} ms after all was well with it`,
       )
   }
-}
-
-const attemptKinds = ['first', 'retry', 'failover', 'hedge', 'broadcast'] as const
-/** Series that are never below 0 or above 1. */
-const shares = /^router_(upstream_score|upstream_state|breaker_open){/
-
-/** The series of the real metrics equal what happened. */
-export async function checkMetrics(arena: Arena, metrics: Metrics): Promise<void> {
-  const lines = (await metrics.scrape()).split('\n')
-  const valueOf = (line: string) => Number(line.slice(line.lastIndexOf(' ')))
-  /** Compares the sum of a series, or of its lines with a label. */
-  const check = (count: number, series: string, label = '') => {
-    const found = lines.filter((line) => line.startsWith(`${series}{`) && line.includes(label))
-    const sum = found.reduce((sum, line) => sum + valueOf(line), 0)
-    if (sum !== count)
-      arena.report('metrics-add-up', `${series} ${label} says ${sum}, there were ${count}`)
-  }
-  const calls = [...arena.calls.values()]
-  const attempts = calls.flatMap(({ call }) => call.journal.attempts)
-  const { reported, seats, clock, pool } = arena
-  const abandoned = calls.filter(({ outcome }) => outcome?.kind === 'abandoned')
-  const missed = attempts.filter(({ missedBlock }) => missedBlock)
-  const cooldownBegan = [...seats.values()].filter(
-    ({ cooldownUntilMs }) => cooldownUntilMs > clock.nowMs(),
-  )
-  check(calls.length, 'router_requests_total')
-  check(abandoned.length, 'router_requests_total', 'outcome="abandoned"')
-  check(attempts.length, 'router_attempts_total')
-  check(0, 'router_attempts_total', 'result="running"')
-  for (const one of attemptKinds) {
-    const ofKind = attempts.filter(({ kind }) => kind === one)
-    check(ofKind.length, 'router_attempts_total', `kind="${one}"`)
-    if (one === 'retry') check(ofKind.length, 'router_retries_total')
-  }
-  check(reported.violations, 'router_integrity_violations_total')
-  check(missed.length, 'router_missing_block_answers_total')
-  check(reported.holdOffs, 'router_upstream_hold_offs_total')
-  check(cooldownBegan.length, 'router_upstream_urls_held_off')
-  check(reported.stateChanges, 'router_upstream_state_changes_total')
-  check(pool.upstreams.length, 'router_upstream_state')
-  check(reported.failedVerifications, 'router_upstream_verification_failures_total')
-  check(reported.breakerTrips, 'router_breaker_trips_total')
-  check(0, 'router_upstream_sessions')
-  for (const line of lines)
-    if (shares.test(line) && !(valueOf(line) >= 0 && valueOf(line) <= 1))
-      arena.report('metrics-add-up', `${line} is no share`)
 }

@@ -5,8 +5,7 @@ import { alone, Dice, drawKind, kindsOf, type Drawn } from './dice.ts'
 import { wrongContents, wrongKinds } from './wrong-answers.ts'
 
 /*
- * The schedule of a seed: everything that happens outside of the engine, as plain data. If a part is
- * left out, the rest stays the same, so that a failing schedule can be made shorter.
+ * The schedule of a seed: everything that happens outside of the engine, as plain data.
  */
 
 /** The schedule of a seed: the same on every machine. */
@@ -19,9 +18,7 @@ export function drawSchedule(seed: number) {
   const nodes = drawNodes(dice, durationMs)
   const names = nodes.map(({ name }) => name)
   const requests = drawRequests(new Dice(seed, 1), durationMs, names)
-  /** Real metrics record the run, and are compared with it. */
-  const withMetrics = dice.chance(0.05)
-  return { seed, durationMs, settings, chain, nodes, requests, withMetrics }
+  return { seed, durationMs, settings, chain, nodes, requests }
 }
 export type Schedule = ReturnType<typeof drawSchedule>
 

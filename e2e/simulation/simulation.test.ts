@@ -5,7 +5,6 @@ import { loadSpec, type Spec } from './engine.ts'
 import { wrongKinds } from './wrong-answers.ts'
 import { runSeeds } from './runner/run-seeds.ts'
 import { drawSchedule, faultKinds } from './schedule.ts'
-import { shrink } from './runner/shrink.ts'
 import { simulate } from './simulation.ts'
 
 const spec: Spec = await loadSpec()
@@ -41,7 +40,7 @@ describe('the engine in virtual time', () => {
   })
 })
 
-describe('a failing schedule', () => {
+describe('an engine that gives up too early', () => {
   /** Failures of the transport are not retried. */
   const stubborn: Spec = {
     ...spec,
@@ -54,15 +53,9 @@ describe('a failing schedule', () => {
     },
   }
 
-  it('is made as short as it can be, and still breaks the same rule', async () => {
+  it('breaks a rule', async () => {
     const { failures } = await runSeeds(engine, { from: 1, until: 40 }, stubborn)
     const failed = failures.filter(({ violations }) => violations[0]?.rule === 'reads-succeed')
     expect(failed.length).toBeGreaterThan(1)
-    for (const { seed } of failed.slice(0, 2)) {
-      const schedule = drawSchedule(seed)
-      const shortest = await shrink(engine, schedule, 'reads-succeed', stubborn)
-      expect(shortest.ran.violations.map(({ rule }) => rule)).toContain('reads-succeed')
-      expect(shortest.schedule.requests.length).toBeLessThan(schedule.requests.length)
-    }
   })
 })

@@ -1,28 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { VirtualClock } from '../../proxy/clock/testing/virtual-clock.ts'
+import type { RelayObserver } from '../../proxy/relay/call.ts'
 import type { Relay } from '../../proxy/relay/relay.ts'
-import { ByteBudget } from '../../proxy/bytes/byte-budget.ts'
-import { ConfigState } from '../../proxy/telemetry/config-state.ts'
-import { createMetrics, type Metrics } from '../../proxy/telemetry/metrics.ts'
-import {
-  combineObservers,
-  type Observers,
-  type PartialObservers,
-} from '../../proxy/telemetry/observers.ts'
-import type { ListenerObserver } from '../../proxy/listener/listener.ts'
+import type { PoolObserver } from '../../proxy/upstream/observer.ts'
 import type { Pool } from '../../proxy/upstream/pool.ts'
 import type { Watch } from '../../proxy/upstream/watch.ts'
 import type { ChainModel } from '../upstream-sim/chain-model.ts'
-import type { Answered, Arena, ClientCall, Exchange, Fate, Reported, Seat } from './arena.ts'
+import type { Answered, Arena, ClientCall, Exchange, Fate, Seat } from './arena.ts'
 import { growChain } from './chain-growth.ts'
-import {
-  checkCalls,
-  checkMetrics,
-  checkRecovery,
-  checkRemains,
-  recoveryMs,
-} from './check-afterwards.ts'
+import { checkCalls, checkRecovery, checkRemains, recoveryMs } from './check-afterwards.ts'
 import { checkEnding, checkExchange } from './check-ending.ts'
 import { checkHedges, checkSending } from './check-sending.ts'
 import { beginCall } from './clients.ts'
@@ -50,18 +37,9 @@ class Simulation implements Arena {
   readonly answered: Answered = new WeakMap()
   readonly seats = new Map<string, Seat>()
   readonly calls = new Map<string, ClientCall>()
-  readonly reported: Reported = {
-    holdOffs: 0,
-    stateChanges: 0,
-    failedVerifications: 0,
-    breakerTrips: 0,
-    violations: 0,
-  }
   readonly #spec: Spec
   readonly #relay: Relay
   readonly #watch: Watch
-  readonly #metrics: Metrics | null
-  readonly #listening: ListenerObserver
   readonly #tip: TipWatch
   readonly #run = new Run(this.clock)
   readonly #stopChain: () => void
@@ -79,15 +57,6 @@ class Simulation implements Arena {
     })
     this.chain = growth.chain
     this.#stopChain = growth.stop
-    this.#metrics = schedule.withMetrics
-      ? createMetrics({
-          version: 'simulated',
-          budget: new ByteBudget(Infinity),
-          config: new ConfigState(this.clock, ''),
-        })
-      : null
-    const observers = this.#observers()
-    this.#listening = observers.listenerObserver(chain.id, 'jsonrpc')
     const engine = createEngine({
       ...schedule,
       ...this.#spec,
@@ -104,8 +73,7 @@ class Simulation implements Arena {
           this.#requestEnded(exchange)
         },
       },
-      poolObserver: observers.poolObserver(chain.id, 'jsonrpc'),
-      relayObserver: observers.relayObserver(chain.id, 'jsonrpc'),
+      ...this.#observers(),
     })
     this.pool = engine.pool
     this.#relay = engine.relay
@@ -124,7 +92,6 @@ class Simulation implements Arena {
           cooldownUntilMs: -Infinity,
           limitedUntilMs: -Infinity,
         })
-    this.#metrics?.registerPool(chain.id, 'jsonrpc', () => this.pool.snapshot())
     this.#tip = new TipWatch(this)
   }
 
@@ -151,7 +118,6 @@ class Simulation implements Arena {
     await clock.advance(0)
     await this.pool.close()
     checkRemains(this, this.#open)
-    if (this.#metrics) await checkMetrics(this, this.#metrics)
     this.#run.count('schedules')
     return this.#run
   }
@@ -204,53 +170,35 @@ class Simulation implements Arena {
   }
 
   #ended(client: ClientCall): void {
-    const { outcome, call, startedMs } = client
     this.#run.say(`${client.id} = ${outcomeOf(client)}`)
     this.#run.count(outcomeOf(client))
-    if (outcome && outcome.kind !== 'defect')
-      this.#listening.callEnded(
-        call,
-        // When the head of an answer goes out, it is not known yet that the body will break off.
-        outcome.kind === 'broken-off' ? { ...outcome, kind: 'reply' } : outcome,
-        this.clock.nowMs() - startedMs,
-      )
     checkEnding(this, client)
     this.#tip.look()
   }
 
-  /** Records the engine's reports, and passes them on to the metrics. */
-  #observers(): Observers {
-    const own: PartialObservers = {
-      relayObserver: () => ({
-        attemptEnded: (_, { violation }) => {
-          if (violation) this.reported.violations += 1
-        },
+  /** Records the engine's reports. */
+  #observers(): { readonly poolObserver: PoolObserver; readonly relayObserver: RelayObserver } {
+    return {
+      relayObserver: {
+        attemptEnded() {},
         breakerChanged: (open) => {
-          if (open) this.reported.breakerTrips += 1
           this.#run.say(open ? 'breaker open' : 'breaker closed')
         },
-      }),
-      poolObserver: () => ({
+      },
+      poolObserver: {
         stateChanged: (upstream, from, to, why) => {
-          this.reported.stateChanges += 1
           this.#run.say(`${upstream}: ${from} to ${to}, ${why}`)
         },
         cooldownBegan: (_, url, holdOffMs) => {
-          this.reported.holdOffs += 1
           const seat = this.seats.get(url)
           if (seat) seat.cooldownUntilMs = this.clock.nowMs() + holdOffMs
           this.#run.say(`${url} in cooldown for ${holdOffMs} ms`)
         },
         verificationFailed: (_, url, verification, why) => {
-          this.reported.failedVerifications += 1
           this.#run.say(`${url} fails ${verification}: ${why}`)
         },
-      }),
-      listenerObserver: () => ({ callEnded() {}, requestRefused() {} }),
-      subscriptionObserver: () => ({}),
-      crossValidationObserver: () => ({}),
+      },
     }
-    return combineObservers(this.#metrics ? [own, this.#metrics] : [own])
   }
 }
 

@@ -9,7 +9,7 @@ import type { NodeCall } from '../simulation/wrong-answers.ts'
 import { createChainModel } from '../upstream-sim/chain-model.ts'
 import { type SimNode, startSimNode } from '../upstream-sim/sim-node.ts'
 import { answerWrongly, truthOf } from './truth.ts'
-import { readsAbout } from './reads.ts'
+import { readsAbout } from './reads.fixture.ts'
 
 const rounds = 150
 const lanes = 12

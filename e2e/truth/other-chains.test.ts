@@ -5,7 +5,7 @@ import { seededRandom } from '../../proxy/clock/testing/seeded-random.ts'
 import { serveRouter, uncached, type ServedRouter } from '../served/served-router.ts'
 import { serveNode } from '../upstream-sim/served-node.ts'
 import type { FaultSwitch } from '../upstream-sim/faults.ts'
-import { bodyOf, chainCases, honestly, type Read } from './chains-under-test.ts'
+import { bodyOf, chainCases, honestly, type Read } from './chains.fixture.ts'
 import { WrongNode } from './wrong-node.ts'
 
 const rounds = 24

@@ -6,7 +6,7 @@ import { wrongContents, coveredAt, unprovenContents } from '../simulation/wrong-
 import { createChainModel } from '../upstream-sim/chain-model.ts'
 import { type SimNode, startSimNode } from '../upstream-sim/sim-node.ts'
 import { answerWrongly, truthOf } from './truth.ts'
-import { readsAbout } from './reads.ts'
+import { readsAbout } from './reads.fixture.ts'
 
 const chain = createChainModel()
 const truth = truthOf(chain)

@@ -5,6 +5,7 @@ import { systemClock } from '../../proxy/clock/clock.ts'
 import { ChainModel } from './chain-model.ts'
 import { BitcoinChain, bitcoinNode } from './chains/btc.ts'
 import { HubChain } from './chains/hub-chain.ts'
+import { serveHubGrpc } from './chains/hub-grpc.ts'
 import { hubRestNode } from './chains/hub-rest.ts'
 import { hubTendermintNode } from './chains/hub-tendermint.ts'
 import { MoveChain } from './chains/move-chain.ts'
@@ -16,27 +17,42 @@ import type { ChainOptions } from './growing-chain.ts'
 import { type ChainNode, serveNode } from './served-node.ts'
 import { EthereumNode } from './sim-node.ts'
 
-type MakeNode = (faults: FaultSwitch) => ChainNode
+/** Starts one more node of a chain, and returns its URL. */
+type StartNode = (name: string, host: string, port: number) => Promise<string>
 
 /** Nodes of one chain. */
 function nodesOf<Chain>(
   Chain: new (options: ChainOptions) => Chain,
   node: (chain: Chain, faults: FaultSwitch) => ChainNode,
-): (options: ChainOptions) => MakeNode {
+  own: object = {},
+): (options: ChainOptions) => StartNode {
   return (options) => {
-    const chain = new Chain(options)
-    return (faults) => node(chain, faults)
+    const chain = new Chain({ ...options, ...own })
+    return async (name, host, port) => {
+      const { url } = await serveNode((faults) => node(chain, faults), { name, host, port })
+      return url
+    }
   }
 }
 
+const ethereumNode = (chain: ChainModel, faults: FaultSwitch) => new EthereumNode({ chain, faults })
+
 /** The chains that can be simulated, each by the name of its interface where it has several. */
 const simulatedChains = new Map([
-  ['eth', nodesOf(ChainModel, (chain, faults) => new EthereumNode({ chain, faults }))],
+  ['eth', nodesOf(ChainModel, ethereumNode)],
+  ['perp', nodesOf(ChainModel, ethereumNode, { chainId: 999 })],
   ['btc', nodesOf(BitcoinChain, bitcoinNode)],
   ['slot', nodesOf(SlotChain, slotNode)],
   ['move', nodesOf(MoveChain, (chain) => moveNode(chain))],
   ['hub-rest', nodesOf(HubChain, (chain) => hubRestNode(chain))],
   ['hub-tendermint', nodesOf(HubChain, hubTendermintNode)],
+  [
+    'hub-grpc',
+    (options: ChainOptions): StartNode => {
+      const chain = new HubChain(options)
+      return (_, host, port) => serveHubGrpc(chain, host, port)
+    },
+  ],
 ])
 
 const names = [...simulatedChains.keys()].join(', ')
@@ -72,14 +88,13 @@ async function run(): Promise<void> {
   const chain = simulatedChains.get(values.chain)
   if (!chain) throw new Error(`--chain must be one of ${names}, not "${values.chain}"`)
   const blockTimeMs = values['block-time-ms']
-  const make = chain({
+  const start = chain({
     clock: systemClock,
     ...(blockTimeMs === undefined ? {} : { blockTimeMs: Number(blockTimeMs) }),
   })
   for (let at = 0; at < Number(values.nodes); at++) {
     const name = `sim-${at + 1}`
     const port = Number(values.port) + at
-    const { url } = await serveNode(make, { name, host: values.host, port })
-    process.stdout.write(`${name}  ${url}\n`)
+    process.stdout.write(`${name}  ${await start(name, values.host, port)}\n`)
   }
 }

@@ -63,6 +63,10 @@ export const rpcRouterStatus = object('What the operator found. Written by the o
     max: 64,
     kind: ['name'],
   }).optional(),
+  autoscaling: object('What the HorizontalPodAutoscaler says. Unset without one.', {
+    desiredReplicas: count('How many pods it wants.').optional(),
+    conditions: conditions.optional(),
+  }).optional(),
   summary: object('Figures for the columns of kubectl get.', {
     replicas: text('Ready pods, of those wanted.', { max: 16 }).optional(),
     providers: text('Providers in use, of those selected.', { max: 16 }).optional(),

@@ -7,9 +7,15 @@ import { type Clock, rfc3339 } from '../kube/clock.ts'
 import type { Outcome, ReconcileContext } from '../kube/controller.ts'
 import { ApiError } from '../kube/errors.ts'
 import type { EventRecorder, Occurrence } from '../kube/event-recorder.ts'
-import { type KubeObject, keyOf } from '../kube/object.ts'
+import { type KubeObject, keyOf, type Resource } from '../kube/object.ts'
 import { type BuildContext, buildFleet } from '../resources/build-children.ts'
-import { type Deployment, deployments, pods, rpcRouters } from '../resources/kinds.ts'
+import {
+  type Deployment,
+  deployments,
+  horizontalPodAutoscalers,
+  pods,
+  rpcRouters,
+} from '../resources/kinds.ts'
 import { contentHashAnnotation, selectorLabels } from '../resources/labels.ts'
 import type { PodPorts } from '../resources/ports.ts'
 import { buildRedis } from '../resources/redis.ts'
@@ -101,11 +107,8 @@ export class RouterReconciler {
     const { value, faults } = world.router(object)
     if (value !== null) return this.#reconcile(key, this.#statuses.latest(value), failures, signal)
     const invalid = { object: this.#statuses.latest(object), faults, now: this.#now() }
-    await this.#statuses.write(
-      object,
-      invalidRouterStatus(invalid, this.#deployment(object)),
-      signal,
-    )
+    const status = invalidRouterStatus(invalid, this.#child(deployments, object))
+    await this.#statuses.write(object, status, signal)
     return {}
   }
 
@@ -115,7 +118,7 @@ export class RouterReconciler {
     failures: number,
     signal: AbortSignal,
   ): Promise<Outcome> {
-    const present = this.#deployment(router)
+    const present = this.#child(deployments, router)
     const openPorts = present === null ? [] : revisionOf(present).ports.listen
     const translated = await translateRouter(this.#parts, router, openPorts, signal)
     const wanted = this.#wanted(router, translated, present)
@@ -123,16 +126,18 @@ export class RouterReconciler {
     if (delayMs > 0) return { requeueAfterMs: delayMs }
 
     const result = wanted === null ? held : await this.#apply(router, wanted, present, signal)
-    const deployment = this.#deployment(router)
+    const deployment = this.#child(deployments, router)
     const templates = [present?.spec.template ?? null, deployment?.spec.template ?? null] as const
     // The next attempt would not see this change: the Deployment is applied, whatever else is refused.
     this.#record(router, deploymentOccurrences(present, deployment))
     if (result.error !== null && mayPass(result.error) && failures < quietTries) throw result.error
 
     const { translation } = translated
+    const { type } = router.spec.monitoring
     const status = routerStatus({
       ...{ router, translation, applied: result.applied, deployment, now: this.#now() },
-      missingMonitor: this.#missingMonitor(router),
+      autoscaler: this.#child(horizontalPodAutoscalers, router),
+      missingMonitor: type === 'None' || this.#parts.build.monitors.has(type) ? null : type,
       rollsOut: isOtherTemplate(...templates),
       podProblem: isStalled(deployment) ? await this.#podProblem(router, signal) : null,
       behind: this.#behind(key, translation),
@@ -159,7 +164,7 @@ export class RouterReconciler {
     if (present === null || !replacesPods(present, deploymentIn(wanted))) return apply()
     const rolling = world.routers
       .list()
-      .filter((each) => isRolling(this.#deployment(each)))
+      .filter((each) => isRolling(this.#child(deployments, each)))
       .map(({ metadata }) => keyOf(metadata))
     return (await turns.take(keyOf(router.metadata), rolling, apply)) ?? queued
   }
@@ -177,9 +182,9 @@ export class RouterReconciler {
   }
 
   /** Null when there is none, or none that belongs to the router. */
-  #deployment({ metadata }: Pick<KubeObject, 'metadata'>): Deployment | null {
+  #child<T extends KubeObject>(kind: Resource<T>, { metadata }: Pick<KubeObject, 'metadata'>) {
     const ref = { namespace: metadata.namespace, name: objectName({ metadata }) }
-    const found = this.#parts.children.latest<Deployment>(deployments, ref)
+    const found = this.#parts.children.latest(kind, ref)
     return found !== null && belongsTo(found, { metadata }) ? found : null
   }
 
@@ -244,11 +249,6 @@ export class RouterReconciler {
       if (error instanceof ApiError) return null
       throw error
     }
-  }
-
-  #missingMonitor({ spec }: RpcRouter): string | null {
-    const { type } = spec.monitoring
-    return type === 'None' || this.#parts.build.monitors.has(type) ? null : type
   }
 
   #record(router: RpcRouter, occurrences: readonly Omit<Occurrence, 'regarding'>[]): void {

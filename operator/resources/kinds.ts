@@ -16,6 +16,7 @@ import type {
 } from '@kubernetes/client-node'
 import { apiVersion, rpcRouterNames, upstreamProviderNames } from '../api/group.ts'
 import type { RpcRouter } from '../api/rpc-router.ts'
+import type { RpcRouterStatus } from '../api/status.ts'
 import type { UpstreamProvider } from '../api/upstream-provider.ts'
 import type { KubeObject, Resource } from '../kube/object.ts'
 
@@ -49,7 +50,9 @@ interface WithSpec<S> extends KubeObject {
 export type Service = WithSpec<V1ServiceSpec>
 export type StatefulSet = WithSpec<V1StatefulSetSpec>
 export type PodDisruptionBudget = WithSpec<V1PodDisruptionBudgetSpec>
-export type HorizontalPodAutoscaler = WithSpec<V2HorizontalPodAutoscalerSpec>
+export type HorizontalPodAutoscaler = WithSpec<V2HorizontalPodAutoscalerSpec> & {
+  readonly status?: RpcRouterStatus['autoscaling']
+}
 
 export interface Deployment extends WithSpec<Plain<V1DeploymentSpec>> {
   readonly status?: V1DeploymentStatus

@@ -3,7 +3,7 @@
 import { pausedAnnotation } from '../api/group.ts'
 import type { RpcRouter } from '../api/rpc-router.ts'
 import type { RpcRouterStatus } from '../api/status.ts'
-import type { Deployment } from '../resources/kinds.ts'
+import type { Deployment, HorizontalPodAutoscaler } from '../resources/kinds.ts'
 import { selectorLabels } from '../resources/labels.ts'
 import { objectName } from '../translate/object-names.ts'
 import { type ProviderOutcome, type Translation, violationText } from '../translate/translation.ts'
@@ -44,6 +44,7 @@ export interface RouterObservation {
   readonly applied: Applied
   /** Null while there is none. */
   readonly deployment: Deployment | null
+  readonly autoscaler?: HorizontalPodAutoscaler | null
   /** The kind of monitor that is asked for and that the cluster does not know; null when there is none. */
   readonly missingMonitor: string | null
   /** The template of the pods was just changed. */
@@ -67,13 +68,15 @@ export function isPaused({ metadata }: RpcRouter): boolean {
 
 /** The status of a router. */
 export function routerStatus(observation: RouterObservation): RpcRouterStatus {
-  const { router, translation, deployment, now } = observation
+  const { router, translation, deployment, autoscaler, now } = observation
   const { metadata, status } = router
+  const { desiredReplicas, conditions } = autoscaler?.status ?? {}
   const selector = Object.entries(selectorLabels(router, 'router'))
   return {
     observedGeneration: metadata.generation,
     conditions: settle(findings(observation), status?.conditions, metadata.generation, now),
     ...fleetFigures(deployment),
+    ...(conditions && { autoscaling: { desiredReplicas, conditions } }),
     selector: selector.map(([key, value]) => `${key}=${value}`).join(','),
     listeners: translation.endpoints.map(({ endpoint, upstreams, served }) => ({
       name: endpoint.name,

@@ -116,6 +116,20 @@ test('switched on and off again and again, the count never falls below what both
   expect(await count('flip')).toBe(4)
 })
 
+test('what the autoscaler says is in the status of the router, as long as there is one', async () => {
+  await fleet.provider('seen', 'seen-a')
+  await fleet.router('seen', { autoscaling })
+  const status = async () => (await fleet.get(rpcRouters, 'seen')).status?.autoscaling
+  // Nobody measures the pods here, and the autoscaler says so.
+  await eventually(async () => {
+    const { conditions = [] } = (await status()) ?? {}
+    const active = conditions.find(({ type }) => type === 'ScalingActive')
+    expect(active).toMatchObject({ status: 'False', reason: 'FailedGetResourceMetric' })
+  }, 60_000)
+  await fleet.patch(rpcRouters, 'seen', { spec: { autoscaling: null } })
+  await eventually(async () => expect(await status()).toBeUndefined())
+})
+
 test('scaled by kubectl, the router follows its own spec', async () => {
   await fleet.provider('hand', 'hand-a')
   await fleet.router('hand', { replicas: 2 })

@@ -5,7 +5,6 @@ import { VirtualClock } from '../../../proxy/clock/testing/virtual-clock.ts'
 import { loadSpec } from '../engine.ts'
 import { runSeeds } from './run-seeds.ts'
 import { Run, type Simulation } from './run.ts'
-import { shrink } from './shrink.ts'
 
 const spec = await loadSpec()
 
@@ -23,7 +22,6 @@ function simulation(...traces: readonly string[][]): Simulation<Numbers> {
   return {
     draw: (seed) => ({ seed, groups: [Array.from({ length: 16 }, (_, at) => at), [1, 2], [5]] }),
     run({ seed, groups }) {
-      if (groups.length === 0) return Promise.reject(new Error('no groups'))
       const ran = new Run(new VirtualClock())
       for (const event of traces[runs++] ?? []) ran.say(event)
       ran.count(`seed ${seed}`)
@@ -61,11 +59,4 @@ test.each<[string, string[], number | null]>([
   const what = `the second run differs at line ${line}`
   const violations = [{ rule: 'same-trace', what }]
   expect(failures).toEqual(line === null ? [] : [{ seed: 50, violations }])
-})
-
-test('a failing schedule loses all that it can be without, and what cannot be run is not tried for ever', async () => {
-  const own = simulation()
-  const { schedule, ran } = await shrink(own, own.draw(7), 'sound', spec)
-  expect(schedule.groups).toEqual([broken])
-  expect(ran.violations).toHaveLength(1)
 })

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach } from 'vitest'
+import packageJson from '../../package.json' with { type: 'json' }
+import { findAssets } from '../kube/assets.ts'
+import { helm, kubectlFor, printed } from '../kube/kubectl.ts'
+
+const root = join(import.meta.dirname, '../..')
+export const chart = join(root, 'charts/rpc-router')
+export const kubeconfig = process.env['KUBECONFIG'] ?? ''
+const images = process.env['E2E_IMAGES'] ?? 'localhost/'
+/** An image that `make e2e` has built. */
+export const imageOf = (name: string, tag = packageJson.version) => `${images}${name}:${tag}`
+/** Where the operator is. */
+export const system = 'rpc-router-system'
+const operatorPods = 'app.kubernetes.io/component=operator'
+
+/** A namespace, with the commands of its user. */
+export function placeIn(namespace: string) {
+  const kubectl = kubectlFor(kubeconfig, namespace)
+  const run = (...args: string[]) => printed(kubectl(args))
+  return {
+    ...{ namespace, kubectl, run },
+    apply: (...objects: unknown[]) => printed(kubectl(['apply', '-f', '-'], ...objects)),
+    get: async (...args: string[]): Promise<any> =>
+      JSON.parse(await run('get', ...args, '-o', 'json')),
+    /** Asks a pod over HTTP. */
+    ask: async (pod: string, path: string): Promise<any> =>
+      run('get', '--raw', `/api/v1/namespaces/${namespace}/pods/${pod}/proxy${path}`),
+  }
+}
+export type Place = ReturnType<typeof placeIn>
+
+export const onSystem = placeIn(system)
+
+/** Helm, for the release of the suite. */
+export const release = (...args: string[]) =>
+  printed(helm([...args, '--namespace', system], kubeconfig))
+
+export const imageValues = [
+  ...['--set', `image.repository=${images}rpc-router-operator`],
+  ...['--set', `routerImage.repository=${images}rpc-router`],
+  ...['--set', `redisImage=${imageOf('rpc-router-redis', 'e2e')}`],
+]
+
+/** Brings the operator of this version, whatever was there. */
+export async function installOperator(...values: string[]): Promise<void> {
+  const wait = ['--wait', '--timeout', '3m']
+  await release('upgrade', '--install', 'rpc-router', chart, ...imageValues, ...values, ...wait)
+}
+
+/** A namespace that enforces the profile "restricted". */
+export async function makeNamespace(name: string): Promise<void> {
+  const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' }
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } }
+  await onSystem.apply(namespace)
+}
+
+/** A namespace for the tests of a file, on a cluster with the operator; what it holds is printed when a test fails. */
+export function usePlace(name: string): Place {
+  const place = placeIn(`rpc-e2e-${name}`)
+  beforeAll(async () => {
+    await makeNamespace(place.namespace)
+    await installOperator()
+  })
+  beforeEach(({ onTestFailed }) => onTestFailed(() => dump(place)))
+  afterAll(() => (process.env['KEEP'] ? undefined : removePlace(place)))
+  return place
+}
+
+async function removePlace({ namespace, run }: Place): Promise<void> {
+  await run('delete', 'rpcrouters,upstreamproviders', '--all')
+  await run('delete', 'pods', '--all', '--grace-period=1')
+  await run('delete', 'namespace', namespace)
+}
+
+/** Starts a kubectl that runs on; the caller kills it. */
+export async function startKubectl(place: Place, ...args: string[]) {
+  const { kubectl: program } = await findAssets(process.env)
+  const all = ['--kubeconfig', kubeconfig, '--namespace', place.namespace, ...args]
+  return spawn(program!, all, { stdio: ['ignore', 'pipe', 'inherit'] })
+}
+
+/** What an engineer would ask for. */
+async function dump({ kubectl }: Place): Promise<void> {
+  const questions = [
+    ['get', 'nodes,pods,deployments,hpa,rpcrouters,upstreamproviders', '-A', '-o', 'wide'],
+    ['get', 'rpcrouters,upstreamproviders', '-o', 'yaml'],
+    ['get', 'events', '--sort-by=.lastTimestamp'],
+    ['describe', 'pods'],
+    ['-n', system, 'logs', '-l', operatorPods, '--prefix', '--tail=50'],
+    ['logs', '-l', 'app.kubernetes.io/component=router', '--prefix', '--tail=50'],
+  ]
+  for (const question of questions) {
+    const { stdout, stderr } = await kubectl(question)
+    process.stderr.write(`\n$ kubectl ${question.join(' ')}\n${stdout}${stderr}`)
+  }
+}
+
+/** A pod as the profile "restricted" wants it. */
+export function podOf(name: string, container: object) {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, labels: { app: name } },
+    spec: {
+      restartPolicy: 'Never',
+      securityContext: {
+        ...{ runAsNonRoot: true, runAsUser: 65_532 },
+        seccompProfile: { type: 'RuntimeDefault' },
+      },
+      automountServiceAccountToken: false,
+      terminationGracePeriodSeconds: 1,
+      containers: [
+        {
+          name: 'main',
+          imagePullPolicy: 'IfNotPresent',
+          securityContext: {
+            allowPrivilegeEscalation: false,
+            readOnlyRootFilesystem: true,
+            capabilities: { drop: ['ALL'] },
+          },
+          ...container,
+        },
+      ],
+    },
+  }
+}
+
+/** A pod that runs a program of `pods/`, or with `-e` the text of one: the images have no shell. */
+export function nodePod(name: string, program: string, ...args: string[]) {
+  const path = program.startsWith('-') ? program : `/programs/${program}.mjs`
+  const command = ['/usr/local/bin/node', path, ...args]
+  return podOf(name, { image: imageOf('rpc-router-pods', 'e2e'), command })
+}
+
+/** A pod behind a Service of its name, port 9001; resolves when it is ready. */
+export async function serve(place: Place, pod: ReturnType<typeof podOf>): Promise<void> {
+  const { name } = pod.metadata
+  await place.apply(pod, {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name },
+    spec: { selector: { app: name }, ports: [{ port: 9001 }] },
+  })
+  await place.run('wait', '--for=condition=Ready', `pod/${name}`, '--timeout=60s')
+}
+
+/** A simulated node of a chain. */
+export async function startNode(place: Place, name: string, chain = 'eth'): Promise<void> {
+  const args = ['--host', '0.0.0.0', '--nodes', '1', '--block-time-ms', '2000', '--chain', chain]
+  await serve(place, nodePod(name, 'main', ...args))
+}
+
+/** A provider of Ethereum in the pool of the routers of a namespace: a node, and the path of its URL. */
+export function provider(place: Place, name: string, node: string, path = '', spec: object = {}) {
+  return {
+    apiVersion: 'rpcrouter.dev/v1alpha1',
+    kind: 'UpstreamProvider',
+    metadata: { name, labels: { pool: 'mainnet' } },
+    spec: {
+      ...{ chainId: 'ETH1', apiInterface: 'jsonrpc' },
+      nodeUrls: [{ url: `http://${node}.${place.namespace}.svc:9001/${path}` }],
+      ...spec,
+    },
+  }
+}
+
+/** A router of Ethereum that needs little, so that many fit on a machine. */
+export function router(name: string, spec: object = {}) {
+  return {
+    apiVersion: 'rpcrouter.dev/v1alpha1',
+    kind: 'RpcRouter',
+    metadata: { name },
+    spec: {
+      endpoints: [{ name: 'eth1', chainId: 'ETH1', apiInterface: 'jsonrpc' }],
+      skipWebsocketVerification: true,
+      providerSelector: { matchLabels: { pool: 'mainnet' } },
+      pod: {
+        resources: { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '512Mi' } },
+      },
+      ...spec,
+    },
+  }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { helm } from '../kube/kubectl.ts'
+import { imageOf, kubeconfig, makeNamespace, onSystem, system } from './cluster.ts'
+
+const needs = [
+  [['get', '--raw', '/readyz'], 'a cluster that answers: KUBECONFIG names none'],
+  [
+    ['auth', 'can-i', '*', '*', '--all-namespaces'],
+    'the rights of an administrator on the cluster',
+  ],
+  [
+    ['get', '--raw', '/apis/metrics.k8s.io/v1beta1/nodes'],
+    'metrics-server in the cluster: the test of autoscaling reads the use of CPU from it',
+  ],
+] as const
+
+const kinds = ['rpcrouters.rpcrouter.dev', 'upstreamproviders.rpcrouter.dev']
+
+/** Copies images from Docker to where the cluster finds them. */
+export async function loadImages(...names: readonly string[]): Promise<void> {
+  const [command = '', ...args] = (process.env['E2E_LOAD'] ?? '').split(' ')
+  for (const name of names) await promisify(execFile)(command, [...args, name])
+}
+
+/** Checks what the suite needs, and copies the images; returns what removes all of it at the end. */
+export async function setup(): Promise<() => Promise<void>> {
+  for (const [question, need] of needs) {
+    const { code, stderr } = await onSystem.kubectl(question)
+    if (code !== 0) throw new Error(`make e2e needs ${need}. ${stderr}`)
+  }
+  await loadImages(
+    ...['rpc-router', 'rpc-router-operator'].map((name) => imageOf(name)),
+    ...['pods', 'anvil', 'redis'].map((name) => imageOf(`rpc-router-${name}`, 'e2e')),
+  )
+  await makeNamespace(system)
+  return async () => {
+    if (process.env['KEEP']) return
+    await helm(['uninstall', 'rpc-router', '--namespace', system, '--wait'], kubeconfig)
+    await onSystem.kubectl(['delete', 'namespace', system])
+    await onSystem.kubectl(['delete', 'crd', ...kinds])
+  }
+}

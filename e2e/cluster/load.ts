@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import assert from 'node:assert/strict'
+import { eventually } from '../processes/eventually.ts'
+import { nodePod, type Place } from './cluster.ts'
+
+/** What happened to the requests of a stretch of time. */
+interface Stretch {
+  readonly seconds: number
+  readonly requests: number
+  readonly failed: number
+  /** How many failures each cause explains. */
+  readonly failures: Readonly<Record<string, number>>
+  readonly byUpstream: Readonly<Record<string, number>>
+}
+
+/** A steady load from inside the cluster, through the Service of a router. */
+export class Load {
+  readonly #place: Place
+  readonly #pod: string
+  readonly #perSecond: number
+
+  private constructor(place: Place, pod: string, perSecond: number) {
+    this.#place = place
+    this.#pod = pod
+    this.#perSecond = perSecond
+  }
+
+  static async start(place: Place, router: string, perSecond = 200, pod = 'load'): Promise<Load> {
+    const url = `http://${router}-router.${place.namespace}.svc:3360`
+    await place.apply(nodePod(pod, 'load', url, String(perSecond)))
+    await place.run('wait', '--for=condition=Ready', `pod/${pod}`, '--timeout=60s')
+    const load = new Load(place, pod, perSecond)
+    await eventually(async () => (await load.now()).requests > 0, 20_000)
+    return load
+  }
+
+  /** Does something under load, in which no request may fail. */
+  async during(name: string, action: () => Promise<void>): Promise<Stretch> {
+    await this.#ask(`enter/${encodeURIComponent(name)}`)
+    await action()
+    const stretch = await this.#ask('leave')
+    const { requests, seconds, failed, failures, byUpstream } = stretch
+    const rate = Math.round(requests / seconds)
+    const told = `${name}: ${requests} requests in ${Math.round(seconds)} s, ${rate} a second, ${failed} failed`
+    process.stderr.write(`${told} ${JSON.stringify(byUpstream)}\n`)
+    assert.deepEqual(failures, {}, `${told}: ${JSON.stringify(failures)}`)
+    assert.ok(rate > this.#perSecond * 0.8, `${told}: the load was not steady`)
+    return stretch
+  }
+
+  /** The stretch that is under way. */
+  now(): Promise<Stretch> {
+    return this.#ask('now')
+  }
+
+  async stop(): Promise<void> {
+    await this.#place.run('delete', 'pod', this.#pod)
+  }
+
+  async #ask(path: string): Promise<Stretch> {
+    return JSON.parse(await this.#place.ask(`${this.#pod}:8080`, `/${path}`))
+  }
+}
+
+const settledMs = 150_000
+
+/**
+ * Resolves when the present generation of a router serves, and no pod of an older one is left.
+ *
+ * @param before the state of the router that must be over first: see `stateOf`
+ */
+export async function settled(place: Place, name: string, before = ''): Promise<void> {
+  await eventually(async () => {
+    const { metadata, status } = await place.get('rpcrouter', name)
+    const of = (wanted: string) => status.conditions.find((each: any) => each.type === wanted)
+    const { items } = await place.get('pods', '-l', status.selector)
+    assert.notEqual(await stateOf(place, name), before, 'nothing has changed yet')
+    assert.equal(status.observedGeneration, metadata.generation)
+    assert.deepEqual([of('Ready').status, of('Progressing').reason], ['True', 'RolloutComplete'])
+    assert.deepEqual([items.length, status.updatedReplicas], [status.replicas, status.replicas])
+    assert.ok(
+      items.every((pod: any) => !pod.metadata.deletionTimestamp),
+      'pods are still ending',
+    )
+    await place.run('rollout', 'status', `deployment/${name}-router`, '--timeout=1s')
+  }, settledMs)
+}
+
+/** What the pods of a router were made of and take over, in a word. */
+export async function stateOf(place: Place, name: string): Promise<string> {
+  const { metadata, spec } = await place.get('deployment', `${name}-router`)
+  const { 'deployment.kubernetes.io/revision': _, ...annotations } = metadata.annotations
+  return JSON.stringify([metadata.generation, annotations, spec.template.metadata.annotations])
+}
