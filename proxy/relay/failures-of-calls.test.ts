@@ -57,10 +57,13 @@ describe('an upstream is disabled by calls', () => {
     ['when a probe fails as well, and it has answered no call', 0, false],
     ['not while it answers probes', 1, true],
     ['not while it answers probes, though it has answered no call', 0, true],
+    ['alone, where there is no probe', 1, null],
   ])('%s', async (_, answers, probeIsAnswered) => {
     const relay = fixture('a', broken)
     const [upstream] = relay.pool.upstreams
-    if (probeIsAnswered) upstream!.onDoubt = () => upstream!.availability.succeeded()
+    const { availability } = upstream!
+    if (probeIsAnswered) upstream!.onDoubt = () => availability.succeeded()
+    if (probeIsAnswered === false) upstream!.onDoubt = () => availability.failed(1, 'probe')
     for (let each = 0; each < answers; each++) await relay.ask()
     await relay.clock.advance(60_000)
     expect(await isDisabled(relay, [heavy])).toBe(!probeIsAnswered)
@@ -69,7 +72,7 @@ describe('an upstream is disabled by calls', () => {
   it('not before its probe has ended, until when it is asked last', async () => {
     const relay = fixture('a', broken)
     const [upstream] = relay.pool.upstreams
-    upstream!.onDoubt = null
+    upstream!.onDoubt = () => {}
     expect(await isDisabled(relay)).toBe(false)
     expect(upstream!.availability.isOnTrial).toBe(true)
     upstream!.failed(upstream!.urls[0]!, { name: 'probe: reset', weight: 1 })

@@ -161,7 +161,7 @@ export class Upstream {
   /**
    * A failing URL does not count against the upstream while another of its URLs works, and one for
    * subscriptions alone never does. What one client sends never disables it for others: failures of calls put it
-   * on trial, and a probe decides.
+   * on trial, and a probe decides, where there is one.
    * @param isAnswer it failed at what a client sent; else the router itself found it failing
    * @param cause the fault or the answer: calls that shared a request fail by the same one, and count once
    * @returns whether it counts against the upstream as a whole
@@ -179,7 +179,7 @@ export class Upstream {
     if (this.urls.some((other) => other.serves([]) && other.failures === 0)) return false
     const nowMs = this.#clock.nowMs()
     const wasOnTrial = this.availability.isOnTrial
-    this.availability.failed(failure.weight, failure.name, !isAnswer)
+    this.availability.failed(failure.weight, failure.name, !isAnswer || !this.onDoubt)
     this.score.failed(nowMs)
     if (!wasOnTrial && this.availability.isDoubtful) this.onDoubt?.()
     return true

@@ -74,7 +74,7 @@ export class Watch {
    * @returns settles when each of their URLs for calls has been verified once, whatever came of it
    */
   add(upstreams: readonly Upstream[]): Promise<unknown> {
-    const { chain, clock, livenessProbeIntervalMs } = this.#options
+    const { chain, iface, clock, livenessProbeIntervalMs } = this.#options
     const tipMs = Math.min(Math.max(chain.blockTimeMs, tipIntervalMs.min), tipIntervalMs.max)
     // Where no traffic has shown its latest block.
     const needsHead = ({ latest, availability }: Upstream) =>
@@ -88,7 +88,8 @@ export class Watch {
         if (upstream.urls.includes(url)) first.push(verified)
         run(this.#keepVerified(upstream, url, verified))
       }
-      upstream.onDoubt = () => run(this.#probe(upstream))
+      // Without a question for it, calls decide alone.
+      if (iface.latestBlock) upstream.onDoubt = () => run(this.#probe(upstream))
       // Whether it is back: after 1 s, doubling to 30 s, and from 1 s on the next time.
       run(this.#probeWhere(upstream, retryBackoff, isOnTrial))
       run(this.#probeWhere(upstream, every(tipMs), needsHead))

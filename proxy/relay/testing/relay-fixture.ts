@@ -150,8 +150,6 @@ export class RelayFixture {
       },
     })
     for (const upstream of this.pool.upstreams) {
-      // Who fails every call fails at a probe too.
-      upstream.onDoubt = () => upstream.failed(upstream.urls[0]!, { name: 'probe', weight: 1 })
       if (upstreams[upstream.name]?.verified === false) continue
       for (const url of upstream.urls) url.verified = true
       upstream.availability.verified()
