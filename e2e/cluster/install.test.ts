@@ -58,11 +58,13 @@ test('a client outside of the cluster gets an answer', async () => {
 })
 
 test('kubectl shows both kinds, and explains their fields', async () => {
+  // Two looks at the pods, half a minute apart.
+  await run('wait', '--for=condition=Healthy', 'upp/alpha', '--timeout=120s')
   const rpc = await run('get', 'rpc')
   expect(rpc).toMatch(/NAME +READY +REPLICAS +PROVIDERS +LISTENERS +AGE/)
   expect(rpc).toMatch(/mainnet +True +2\/2 +1\/1 +1 /)
-  expect(rpc).toMatch(/NAME +CHAIN +INTERFACE +READY +ROUTERS +AGE/)
-  expect(rpc).toMatch(/alpha +ETH1 +jsonrpc +True +1\/1 /)
+  expect(rpc).toMatch(/NAME +CHAIN +INTERFACE +READY +HEALTHY +ROUTERS +AGE/)
+  expect(rpc).toMatch(/alpha +ETH1 +jsonrpc +True +True +1\/1 /)
   expect(await run('get', 'rpcr', '-o', 'wide')).toMatch(/mainnet .* Ready +[0-9a-f]{16} +\S+:\S+/)
   expect(await run('explain', 'rpcrouter.spec.endpoints.port')).toMatch(/Port of the listener/)
   expect(await run('get', 'upp', '--field-selector=spec.chainId=ETH1', '-o', 'name')).toBe(
