@@ -47,7 +47,7 @@ describe('what is rendered is accepted, with no unknown field', () => {
       await run('apply', '--server-side', '-f', join(dir, file))
       await run('wait', '--for=condition=Established', `crd/${plural}.monitoring.coreos.com`)
     }
-  }, 60_000)
+  }, 240_000)
   const dryRun = ['apply', '--server-side', '--dry-run=server', '--validate=strict']
 
   test.each(globSync(join(chart, 'ci/*-values.yaml')).map((path) => [basename(path), path]))(
