@@ -121,8 +121,10 @@ export class Doors {
       for (const each of this.#servers)
         await listening(each, { host, port: free, backlog, reusePort: doorCount > 1 })
     } catch (cause) {
-      void this.close()
-      const { message } = cause as Error
+      await this.close()
+      const { code, message } = cause as NodeJS.ErrnoException
+      // The free port was taken in between.
+      if (port === 0 && code === 'EADDRINUSE') return this.open({ host, port })
       throw new Error(`cannot listen on ${host}:${port}: ${message}`, { cause })
     }
     return { host, port: (server.address() as AddressInfo).port }
