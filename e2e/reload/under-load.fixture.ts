@@ -5,6 +5,7 @@ import { rename, writeFile } from 'node:fs/promises'
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { expect } from 'vitest'
 import { stringify } from 'yaml'
 import { WebSocket } from 'ws'
 import { systemClock } from '../../proxy/clock/clock.ts'
@@ -26,7 +27,7 @@ const echo = { 'chain-id': 'ECHO', 'api-interface': 'grpc' }
 const readers = 6
 
 /** What clients saw while a router's config changed so many times. */
-export interface Seen {
+interface Seen {
   readonly reads: number
   /** The first few of what was no right answer. */
   readonly failures: readonly string[]
@@ -45,7 +46,7 @@ export interface Seen {
  * Changes a config under load: which of four nodes are there, their keys, the policies and budgets; now and then it is
  * broken. Two of the nodes stay.
  */
-export async function changeUnderLoad(changes: number): Promise<Seen> {
+async function changeUnderLoad(changes: number): Promise<Seen> {
   await using stack = new AsyncDisposableStack()
   const workspace = stack.use(await createWorkspace())
   const chain = createChainModel({ clock: systemClock, blockTimeMs: 1_000 })
@@ -192,4 +193,16 @@ export async function changeUnderLoad(changes: number): Promise<Seen> {
     echoed: [got, changes],
     exitCode: code,
   }
+}
+
+/** Changes a config so many times under load, and sees that nobody notices: every tenth is broken, and refused. */
+export async function expectUnharmed(changes: number, minReads: number): Promise<void> {
+  const seen = await changeUnderLoad(changes)
+  expect(seen.failures).toEqual([])
+  expect(seen.reads).toBeGreaterThan(minReads)
+  expect(seen.sessionNodes.size).toBe(1)
+  expect(seen.heads).toEqual(seen.heads.map((_, at) => (seen.heads[0] ?? 0) + at))
+  expect(seen.echoed).toEqual([changes, changes])
+  expect(seen.reloads).toEqual({ applied: changes * 0.9, refused: changes * 0.1 })
+  expect(seen.exitCode).toBe(0)
 }

@@ -52,11 +52,8 @@ export class Reloader {
     let last = (this.#read = await stateOf(this.#files))
     while (!signal.aborted) {
       await sleep(clock, lookMs, signal).catch(() => {})
-      const files = this.#files
-      const now = await stateOf(files)
-      // A reload may have begun in the meantime.
-      if (files === this.#files && now === last && now !== this.#read)
-        await this.reload('its files have changed')
+      const now = await stateOf(this.#files)
+      if (now === last && now !== this.#read) await this.reload('its files have changed', true)
       last = now
     }
   }
@@ -66,20 +63,25 @@ export class Reloader {
     this.#stop.abort()
   }
 
-  /** Reads the config again. Never rejects. One at a time: who asks while one waits gets what that one finds. */
-  reload(why: string): Promise<void> {
+  /**
+   * Reads the config again. Never rejects. One at a time: who asks while one waits gets what that one finds.
+   * @param ifChanged not where a reload before it has read the files as they are
+   */
+  reload(why: string, ifChanged = false): Promise<void> {
     this.#waiting ??= this.#running.then(() => {
       this.#waiting = null
-      return (this.#running = this.#reload(why))
+      return (this.#running = this.#reload(why, ifChanged))
     })
     return this.#waiting
   }
 
-  async #reload(why: string): Promise<void> {
+  async #reload(why: string, ifChanged: boolean): Promise<void> {
     const { judge, apply, redact, state, logger } = this.#parts
     const { signal } = this.#stop
     if (signal.aborted) return
-    this.#read = await stateOf(this.#files)
+    const now = await stateOf(this.#files)
+    if (ifChanged && now === this.#read) return
+    this.#read = now
     try {
       const next = await judge()
       if (next.files.join('\n') !== this.#files.join('\n')) {
