@@ -143,10 +143,10 @@ test('what is not HTTP is refused, and does no harm', async () => {
   expect((await get(`${url}/livez`)).status).toBe(200)
 })
 
-test('a request with two hosts is refused', async () => {
+test.each(['GET', 'POST'])('a %s with two hosts is refused', async (verb) => {
   const { port } = await start()
   const socket = connect(port, '127.0.0.1')
-  socket.end('GET /livez HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n')
+  socket.end(`${verb} /livez HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n`)
   expect(await text(socket)).toMatch(/^HTTP\/1.1 400 /)
 })
 

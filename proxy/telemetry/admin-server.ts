@@ -104,7 +104,7 @@ async function makeServer({
     if (hasBody(request.headers)) reply.header('connection', 'close')
     if (readHead(request.raw).fault) await reply.code(400).type(plainText).send('bad request\n')
     // Before the body is looked at: whatever it holds, the answer is the same.
-    if (request.method !== 'GET' && request.method !== 'HEAD' && !request.is404)
+    else if (request.method !== 'GET' && request.method !== 'HEAD' && !request.is404)
       await reply
         .code(405)
         .header('allow', 'GET, HEAD')
