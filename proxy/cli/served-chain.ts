@@ -236,14 +236,14 @@ function serveChain(
     }),
   }))
   const prepare = (next: RouterConfig): PreparedChain => {
-    const parts = live(next)
-    const change = pool.prepare(parts.upstreams)
+    const own = live(next)
+    const change = pool.prepare(own.upstreams)
     return {
       verify: () => watch.add(change.added),
       commit() {
-        policies.now = parts.policies
+        policies.now = own.policies
         for (const [index, { relaying }] of served.entries())
-          relaying.now = parts.relaying[index] ?? relaying.now
+          relaying.now = own.relaying[index] ?? relaying.now
         pool.pick.maxSessions = next.maxSessionsPerUpstream
         pool.commit(change)
       },
