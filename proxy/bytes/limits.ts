@@ -59,7 +59,7 @@ export const http2Limits = {
   keptBytes: 1.25 * MiB, // of a request, to send it again: a transaction of a mebibyte, and its envelope
   firstMessageMs: 5_000, // a unary call waits for its first message
   clientSessionMiB: 64, // what Node may keep for one connection of a client, mostly headers
-  resets: { streamResetBurst: 256, streamResetRate: 500 }, // twice the calls of a connection; a proxy before many clients cancels hundreds a second
+  resets: { count: 256, inMs: 512 }, // twice the calls of a connection; a proxy before many clients cancels hundreds a second
   controlFrames: { count: 300_000, inMs: 30_000 }, // some clients measure each round trip by a ping
   nodeSessionMiB: 512, // past it Node resets streams: more than all of a connection have waiting, `keptBytes` each
   nodeStreams: 256, // of one connection, also where the node would allow more

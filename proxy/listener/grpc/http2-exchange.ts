@@ -3,6 +3,7 @@
 import { constants, type ServerHttp2Stream } from 'node:http2'
 import { Held } from '../../bytes/byte-budget.ts'
 import { clientLimits, http2Limits, httpTimes } from '../../bytes/limits.ts'
+import { Cancellation, type CancelSignal } from '../../clock/cancellation.ts'
 import type { Cancel, Clock } from '../../clock/clock.ts'
 import { RelayError, errorKinds, overloaded } from '../../relay/errors.ts'
 import { drained, type Body, type HeaderList } from '../../upstream/wire.ts'
@@ -37,7 +38,7 @@ export class Http2Exchange extends Held {
   readonly #connection: ClientConnection
   /** Those of the connection when this stream began to wait. */
   #drainsBefore = 0
-  readonly #abort = new AbortController()
+  readonly #left = new Cancellation()
   #activeMs = 0
   #cancelIdle: Cancel = () => {}
 
@@ -75,7 +76,7 @@ export class Http2Exchange extends Held {
       // After a reset Node reports an end as well, which does not end the body.
       .on('aborted', () => {
         left()
-        this.#abort.abort()
+        this.#left.abort()
       })
       .on('end', () => {
         this.#cancelIdle()
@@ -93,7 +94,7 @@ export class Http2Exchange extends Held {
         body.release()
         this.finish()
         if (!stream.writableFinished || stream.rstCode !== constants.NGHTTP2_NO_ERROR)
-          this.#abort.abort()
+          this.#left.abort()
       })
       .on('finish', () => {
         connection.drains += 1
@@ -103,8 +104,8 @@ export class Http2Exchange extends Held {
   }
 
   /** Aborted when the client cancelled its call before it was answered. */
-  get signal(): AbortSignal {
-    return this.#abort.signal
+  get signal(): CancelSignal {
+    return this.#left
   }
 
   /** Its connection has other calls in flight. */
@@ -179,7 +180,7 @@ export class Http2Exchange extends Held {
       this.#trailers = () => status
       stream.end()
     }
-    this.#abort.abort()
+    this.#left.abort()
   }
 
   #trailers: () => HeaderList = () => []

@@ -25,7 +25,10 @@ import {
 
 /** A client that is silent for one to two times this long is pinged, and cut off after the same time again. */
 const pulseMs = 30_000
-const flooded = Object.assign(new Error('too many pings or settings'), { code: 'ERR_HTTP2_FLOOD' })
+const { controlFrames, resets } = http2Limits
+const flooded = Object.assign(new Error('too many pings, settings or resets'), {
+  code: 'ERR_HTTP2_FLOOD',
+})
 
 /** `maxRequestBytes` is of one message of a client. */
 export interface Http2ServerOptions extends Pick<
@@ -51,7 +54,8 @@ export class Http2Server implements Listener {
       maxSessionMemory: http2Limits.clientSessionMiB,
       ...metadataOptions,
       // Beyond them Node sends GOAWAY, as for floods of empty, unknown and invalid frames, and of what it must answer.
-      ...http2Limits.resets,
+      streamResetBurst: resets.count,
+      streamResetRate: (1_000 * resets.count) / resets.inMs,
       settings: {
         maxConcurrentStreams: options.grpcLimits.maxStreams,
         initialWindowSize: http2Limits.streamWindowBytes,
@@ -113,8 +117,11 @@ export class Http2Server implements Listener {
       },
       lost: () => session.destroy(),
     })
-    const count = this.#flood(session)
+    const count = this.#flood(session, controlFrames)
     session.on('ping', count).on('remoteSettings', count)
+    // Node ends the connection too, but only when it has begun all streams of the 64 KiB that it read.
+    const countReset = this.#flood(session, resets)
+    session.on('stream', (stream) => stream.on('aborted', countReset))
     session.on('close', () => {
       stopPulse()
       this.#sessions.delete(session)
@@ -128,9 +135,11 @@ export class Http2Server implements Listener {
   }
 
   /** @returns counts a frame, and ends a connection on which too many come */
-  #flood(session: ServerHttp2Session): () => void {
+  #flood(
+    session: ServerHttp2Session,
+    { count, inMs }: { count: number; inMs: number },
+  ): () => void {
     const { clock } = this.#options
-    const { count, inMs } = http2Limits.controlFrames
     let frames = 0
     let sinceMs = clock.nowMs()
     return () => {
