@@ -15,6 +15,9 @@ import { RequestBody } from './request-body.ts'
 
 /** A shorter answer has no timer. */
 const watchedFromBytes = 16 * 1024
+/** Made once: a stack for every call costs more than its messages. */
+const clientLeft = new Error('the client left')
+const answered = new Error('the call is answered')
 
 /** The connection of a client. */
 export interface ClientConnection {
@@ -64,7 +67,7 @@ export class Http2Exchange extends Held {
     })
     this.body = body
     const frames = this.#frames
-    const left = () => body.end(new Error('the client left'))
+    const left = () => body.end(clientLeft)
     stream
       .on('data', (chunk: Buffer) => {
         this.#activeMs = clock.nowMs()
@@ -161,7 +164,7 @@ export class Http2Exchange extends Held {
   /** It is answered: what the client still sends is not kept, nor is the stream, should its request never end (RFC 9113, 8.1). */
   #linger(): void {
     const stream = this.#stream
-    this.body.end(new Error('the call is answered'))
+    this.body.end(answered)
     if (stream.readableEnded) return
     this.body.drop()
     stream.resume()
