@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { createHash } from 'node:crypto'
 import type { KubeClient } from '../../operator/kube/client.ts'
 import { listAll } from '../../operator/kube/reflector.ts'
 import type { KubeObject, Resource } from '../../operator/kube/object.ts'
 import {
   childKinds,
+  configMaps,
   horizontalPodAutoscalers,
   monitorKinds,
   rpcRouters,
@@ -13,6 +15,7 @@ import {
 import {
   appliedAnnotation,
   childSelector,
+  configHashAnnotation,
   secretHashAnnotation,
 } from '../../operator/resources/labels.ts'
 
@@ -43,9 +46,15 @@ export async function pictureOf(
       )
     ).items
   const picture: Record<string, unknown> = {}
+  const hashes = hashesIn(await list<KubeObject>(configMaps, childSelector), namespace)
+  const masked = (text: string) =>
+    [...hashes].reduce(
+      (done, [hash, own]) => done.replaceAll(hash, own),
+      text.replaceAll(namespace, 'NAMESPACE'),
+    )
   const add = (object: KubeObject, shown: unknown) => {
-    picture[`${object.kind} ${object.metadata.name}`] = JSON.parse(
-      JSON.stringify(shown).replaceAll(namespace, 'NAMESPACE'),
+    picture[masked(`${object.kind} ${object.metadata.name}`)] = JSON.parse(
+      masked(JSON.stringify(shown)),
       (key, value: unknown) => (keyedByUid.has(key) ? undefined : value),
     )
   }
@@ -64,6 +73,25 @@ export async function pictureOf(
   for (const object of await list<KubeObject>(upstreamProviders))
     add(object, statusOf(object, false))
   return picture
+}
+
+/** The hashes of configs, which may name their namespace, and what they would be if none did. */
+function hashesIn(
+  configs: readonly (KubeObject & { readonly data?: Json })[],
+  namespace: string,
+): ReadonlyMap<string, string> {
+  const hashes = new Map<string, string>()
+  for (const { metadata, data = {} } of configs) {
+    const text = data['router.yml'] as string
+    const own = hashOf(text.replaceAll(namespace, 'NAMESPACE'))
+    hashes.set(hashOf(text), own)
+    hashes.set(metadata.annotations?.[configHashAnnotation] as string, own)
+  }
+  return hashes
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 16)
 }
 
 /** An object without the additions of the server. */
