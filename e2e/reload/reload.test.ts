@@ -162,6 +162,19 @@ test.each<[string, () => unknown, string[]]>([
   expect((await serving()).refused).toBe(null)
 })
 
+test('a config whose upstreams cannot serve does not end a chain that is served', async () => {
+  const was = await serving()
+  const [gone] = other()
+  const url = `http://127.0.0.1:${await freePort()}`
+  const lines = await put({ ...good, 'direct-rpc': [{ ...gone, 'node-urls': [{ url }] }] })
+  expect(lines).toContain('config refused')
+  const { refused, ...rest } = await serving()
+  expect({ ...rest, refused: null }).toEqual(was)
+  expect(refused?.why).toBe('none of its upstreams for ETH1 jsonrpc can serve: see the log of each')
+  expect(await answering()).toBe('a')
+  expect(await put(upstreamsOf('a'))).toContain('config reloaded')
+})
+
 test('a file that is exchanged behind a symbolic link is seen, as Kubernetes exchanges it', async () => {
   const data = (name: string) => join(workspace.directory, name)
   await writeFile(data('one.yml'), stringify(upstreamsOf('a')))

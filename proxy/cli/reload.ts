@@ -8,14 +8,19 @@ import type { ConfigState } from '../telemetry/config-state.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { TlsFileError } from '../upstream/wire/upstream-target.ts'
 import type { JudgedConfig } from './judged-config.ts'
+import { NobodyServes } from './router.ts'
 
 /** How often the files are looked at. What has changed is read once it was the same twice. */
 const lookMs = 500
+/** After that, a config whose upstreams could not serve is tried again. */
+const againMs = 30_000
+/** The times of files are those of the last tick of the kernel. */
+const tickMs = 10
 
 export interface ReloadParts {
   /** Reads and judges the config as at the start. */
   readonly judge: () => Promise<JudgedConfig>
-  /** Takes a config over at once, or not at all. @throws TlsFileError */
+  /** Takes a config over at once, or not at all. @throws TlsFileError, NobodyServes */
   readonly apply: (config: RouterConfig) => Promise<void>
   /** Has the secrets of both kept out of the log. */
   readonly redact: (next: JudgedConfig, served: JudgedConfig) => void
@@ -36,11 +41,16 @@ export class Reloader {
   #files: readonly string[]
   /** The state in which they were read. */
   #read = ''
+  /** When reading them began, on the wall. */
+  #beganMs: number
+  #againAtMs = Infinity
   #running: Promise<void> = Promise.resolve()
   #waiting: Promise<void> | null = null
 
-  constructor(served: JudgedConfig, parts: ReloadParts) {
+  /** @param beganMs when reading the files of this config began, on the wall */
+  constructor(served: JudgedConfig, beganMs: number, parts: ReloadParts) {
     this.#parts = parts
+    this.#beganMs = beganMs
     this.#served = served
     this.#files = served.files
   }
@@ -49,11 +59,11 @@ export class Reloader {
   async watch(): Promise<void> {
     const { clock } = this.#parts
     const { signal } = this.#stop
-    let last = (this.#read = await stateOf(this.#files))
+    let last = (this.#read = await stateOf(this.#files, this.#beganMs))
     while (!signal.aborted) {
       await sleep(clock, lookMs, signal).catch(() => {})
       const now = await stateOf(this.#files)
-      if (now === last && now !== this.#read) await this.reload('its files have changed', true)
+      if (now === last && this.#isDue(now)) await this.reload('its files have changed', true)
       last = now
     }
   }
@@ -76,17 +86,19 @@ export class Reloader {
   }
 
   async #reload(why: string, ifChanged: boolean): Promise<void> {
-    const { judge, apply, redact, state, logger } = this.#parts
+    const { judge, apply, redact, state, logger, clock } = this.#parts
     const { signal } = this.#stop
     if (signal.aborted) return
     const now = await stateOf(this.#files)
-    if (ifChanged && now === this.#read) return
+    if (ifChanged && !this.#isDue(now)) return
     this.#read = now
+    this.#beganMs = clock.wallMs()
+    this.#againAtMs = Infinity
     try {
       const next = await judge()
       if (next.files.join('\n') !== this.#files.join('\n')) {
         this.#files = next.files
-        this.#read = await stateOf(next.files)
+        this.#read = await stateOf(next.files, this.#beganMs)
       }
       redact(next, this.#served)
       const fixed = next.config ? checkFixed(this.#served.parsed, next.parsed) : []
@@ -103,11 +115,17 @@ export class Reloader {
       state.applied(next.sha256)
       logger.info('config reloaded', { why, sha256: next.sha256 })
     } catch (error) {
-      // A file was exchanged after it was judged.
-      if (error instanceof TlsFileError) return this.#refuse(error.message)
+      if (error instanceof NobodyServes) this.#againAtMs = clock.nowMs() + againMs
+      // Or a file was exchanged after it was judged.
+      if (error instanceof NobodyServes || error instanceof TlsFileError)
+        return this.#refuse(error.message)
       logger.error('reloading the config failed', { error: error as Error })
       this.#refuse('a defect of the router, see the log')
     }
+  }
+
+  #isDue(now: string): boolean {
+    return now !== this.#read || this.#parts.clock.nowMs() >= this.#againAtMs
   }
 
   #refuse(why: string): void {
@@ -117,12 +135,16 @@ export class Reloader {
   }
 }
 
-/** Differs when a file was written, exchanged or removed; also where a symbolic link leads elsewhere. */
-async function stateOf(files: readonly string[]): Promise<string> {
+/**
+ * Differs when a file was written, exchanged or removed; also where a symbolic link leads elsewhere.
+ * @param readMs when reading them began: one that has changed since may have been read before or after
+ */
+async function stateOf(files: readonly string[], readMs = Infinity): Promise<string> {
   const states = files.map(async (path) => {
     try {
       const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true })
-      return `${dev} ${ino} ${size} ${mtimeNs} ${ctimeNs}`
+      const mayBeOther = Number(ctimeNs / 1_000_000n) >= readMs - tickMs
+      return `${dev} ${ino} ${size} ${mtimeNs} ${ctimeNs}${mayBeOther ? ' read before' : ''}`
     } catch (error) {
       return (error as NodeJS.ErrnoException).code ?? 'unreadable'
     }

@@ -11,7 +11,7 @@ import { createEventLog } from '../telemetry/event-log.ts'
 import { Health } from '../telemetry/health.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { combineObservers } from '../telemetry/observers.ts'
-import { serveChains } from './served-chain.ts'
+import { type PreparedChain, serveChains } from './served-chain.ts'
 import { createCache, createSessions, type SharingParts } from './stores.ts'
 
 /** What the process hands to the router that it runs. */
@@ -28,7 +28,9 @@ export interface Router {
   start(): Promise<void>
   /**
    * Takes over another config that differs in live keys alone, at once, when its new upstreams were asked whether they
-   * can serve. Those that go end the calls that they have. Nothing is changed when it throws. @throws TlsFileError
+   * can serve. Those that go end the calls that they have. Nothing is changed when it throws.
+   * @throws TlsFileError
+   * @throws NobodyServes where one of the present upstreams does
    */
   reload(config: RouterConfig): Promise<void>
   /**
@@ -40,6 +42,16 @@ export interface Router {
 
 /** How long a reload waits for its new upstreams: one that hangs keeps the others waiting no longer. */
 const maxVerificationMs = 5_000
+
+/** A config that would take a chain down which is served now. */
+export class NobodyServes extends Error {
+  override readonly name = 'NobodyServes'
+
+  constructor(chains: readonly { readonly chainId: string; readonly apiInterface: string }[]) {
+    const named = chains.map(({ chainId, apiInterface }) => `${chainId} ${apiInterface}`).join(', ')
+    super(`none of its upstreams for ${named} can serve: see the log of each`)
+  }
+}
 
 /** How much of the drain time the listeners stay open, so that the rest is left for calls in flight. */
 const lingerShare = 0.6
@@ -105,9 +117,17 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
         })
     },
     async reload(next) {
-      const prepared = chains.map((chain) => chain.prepare(next))
-      const verified = prepared.map((each) => each.verify().then(() => {}))
-      await within(clock, maxVerificationMs, verified)
+      const prepared: PreparedChain[] = []
+      try {
+        for (const chain of chains) prepared.push(chain.prepare(next))
+        const verified = prepared.map((each) => each.verify().then(() => {}))
+        await within(clock, maxVerificationMs, verified)
+        const ended = chains.filter((_, at) => prepared[at]?.wouldEnd())
+        if (ended.length > 0) throw new NobodyServes(ended)
+      } catch (error) {
+        for (const each of prepared) each.discard()
+        throw error
+      }
       if (draining) return
       for (const each of prepared) each.commit()
     },

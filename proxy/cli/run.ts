@@ -25,6 +25,8 @@ export interface RunRequest extends Omit<ConfigRequest, 'environment'> {
 export async function run(request: RunRequest, io: CommandIo): Promise<number> {
   const { configPath, version } = request
   const asked = { ...request, environment: io.environment }
+  const clock = systemClock
+  const beganMs = clock.wallMs()
   const first = await judgeConfig(asked, checkReferences)
   const { config, problems, catalog } = first
   if (config === null || catalog === null) {
@@ -37,12 +39,11 @@ export async function run(request: RunRequest, io: CommandIo): Promise<number> {
   const logger = createLogger({ level, format, redact: (text) => redact(text) })
   for (const { path, line, message, hint } of problems)
     logger.warn(`config: ${message}`, { path, line, hint })
-  const clock = systemClock
   const stores = await loadStores(config)
   const state = new ConfigState(clock, first.sha256)
   const parts = { catalog, logger, clock, random: systemRandom, version, stores, state }
   const router = createRouter(config, parts)
-  const reloader = new Reloader(first, {
+  const reloader = new Reloader(first, beganMs, {
     judge: () => judgeConfig(asked, checkReferences, catalog),
     apply: (next) => router.reload(next),
     // Calls in flight have the keys of the config that is served.

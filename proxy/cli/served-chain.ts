@@ -86,11 +86,14 @@ export interface ServedChain {
 }
 
 /** A part of another config before it is taken over. */
-interface PreparedChain {
+export interface PreparedChain {
   /** Settles when every new upstream was asked once whether it can serve, whatever came of it. */
   verify(): Promise<unknown>
+  /** No upstream of it can serve, and one of the present config does. */
+  wouldEnd(): boolean
   /** Takes it over, at once. */
   commit(): void
+  discard(): void
 }
 
 /** What the config says of one chain and interface, and a reload replaces. */
@@ -240,6 +243,8 @@ function serveChain(
     const change = pool.prepare(own.upstreams)
     return {
       verify: () => watch.add(change.added),
+      wouldEnd: () => pool.wouldEnd(change),
+      discard: () => pool.discard(change),
       commit() {
         policies.now = own.policies
         for (const [index, { relaying }] of served.entries())

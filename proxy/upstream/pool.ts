@@ -78,7 +78,16 @@ export class Pool implements Members {
     this.upstreams = upstreams
     for (const each of upstreams) this.#apart.delete(each)
     this.changed()
-    for (const each of removed) {
+    this.#remove(removed)
+  }
+
+  /** Leaves a change alone: what is new of it is let go. */
+  discard({ added }: Change): void {
+    this.#remove(added)
+  }
+
+  #remove(upstreams: readonly Upstream[]): void {
+    for (const each of upstreams) {
       this.#apart.add(each)
       // Its subscriptions leave now, so that its sockets have nothing more to wait for than calls.
       each.removal.abort()
@@ -94,7 +103,16 @@ export class Pool implements Members {
 
   /** Some upstream is in service, whatever a single call needs. */
   get hasEligible(): boolean {
-    return this.upstreams.some((each) => isServing(this.stateOf(each)))
+    return this.#anyServes(this.upstreams)
+  }
+
+  /** With this change nobody would serve, and somebody does now. */
+  wouldEnd({ upstreams }: Change): boolean {
+    return this.hasEligible && !this.#anyServes(upstreams)
+  }
+
+  #anyServes(upstreams: readonly Upstream[]): boolean {
+    return upstreams.some((each) => isServing(this.stateOf(each)))
   }
 
   /** Some upstream could be asked now, be it on trial, whatever a single call needs. */

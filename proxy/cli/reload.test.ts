@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { VirtualClock } from '../clock/testing/virtual-clock.ts'
+import { parseConfig } from '../config/parse.ts'
+import { ConfigState } from '../telemetry/config-state.ts'
+import { createLogger } from '../telemetry/log.ts'
+import type { JudgedConfig } from './judged-config.ts'
+import { Reloader } from './reload.ts'
+import { NobodyServes } from './router.ts'
+
+let directory = ''
+beforeAll(async () => void (directory = await mkdtemp(join(tmpdir(), 'reload-'))))
+afterAll(() => rm(directory, { recursive: true }))
+
+const text = `
+endpoints: [{network-address: '127.0.0.1:1', chain-id: ETH1, api-interface: jsonrpc}]
+direct-rpc: [{name: a, chain-id: ETH1, api-interface: jsonrpc, node-urls: [{url: 'http://127.0.0.1:1'}]}]
+`
+
+const silent = { level: 'error', format: 'json', destination: { write() {} } } as const
+
+/** A reloader of one file, whose upstreams serve when `serves` says so. */
+async function reloading(
+  name: string,
+  { beganMs = 0, serves = () => true } = {} as { beganMs?: number; serves?: () => boolean },
+) {
+  const file = join(directory, name)
+  await writeFile(file, text)
+  const parsed = parseConfig(text, { environment: {}, flags: {} })
+  const { config } = parsed
+  const judged: JudgedConfig = {
+    ...{ parsed, config, problems: [], catalog: null, sha256: '' },
+    ...{ files: [file], redact: (given) => given },
+  }
+  const clock = new VirtualClock()
+  const seen = { judged: 0, applied: 0 }
+  const state = new ConfigState(clock, '')
+  const reloader = new Reloader(judged, beganMs || Date.now() + 60_000, {
+    judge: () => {
+      seen.judged += 1
+      return Promise.resolve(judged)
+    },
+    apply: () => {
+      if (!serves()) throw new NobodyServes([{ chainId: 'ETH1', apiInterface: 'jsonrpc' }])
+      seen.applied += 1
+      return Promise.resolve()
+    },
+    redact: () => {},
+    ...{
+      state,
+      clock,
+      logger: createLogger({ ...silent, redact: (t) => t }),
+    },
+  })
+  return { reloader, clock, seen, state, file }
+}
+
+test('a config whose upstreams could not serve is tried again after 30 s', async () => {
+  let isUp = false
+  const { reloader, clock, seen, state } = await reloading('again.yml', { serves: () => isUp })
+  void reloader.watch()
+  await reloader.reload('SIGHUP')
+  expect([seen.applied, state.refusal?.why]).toEqual([0, expect.stringContaining('ETH1 jsonrpc')])
+  isUp = true
+  const startMs = clock.nowMs()
+  await expect
+    .poll(async () => {
+      await clock.advance(500)
+      return seen.applied
+    })
+    .toBe(1)
+  expect(clock.nowMs() - startMs).toBeGreaterThanOrEqual(30_000)
+  expect(state.refusal).toBe(null)
+  reloader.stop()
+})
+
+test('a file that was written while the router started is read', async () => {
+  const { reloader, clock, seen } = await reloading('started.yml', { beganMs: Date.now() })
+  void reloader.watch()
+  const turn = async () => {
+    await clock.advance(500)
+    return seen.judged
+  }
+  await expect.poll(turn).toBe(1)
+  // Once.
+  for (let each = 0; each < 20; each++) await turn()
+  expect(seen.judged).toBe(1)
+  reloader.stop()
+})
