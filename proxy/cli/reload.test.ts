@@ -26,7 +26,7 @@ const silent = { level: 'error', format: 'json', destination: { write() {} } } a
 /** A reloader of one file, whose upstreams serve when `serves` says so. */
 async function reloading(
   name: string,
-  { beganMs = 0, serves = () => true } = {} as { beganMs?: number; serves?: () => boolean },
+  { beganMs = 0, serves = () => true }: { beganMs?: number; serves?: () => boolean } = {},
 ) {
   const file = join(directory, name)
   await writeFile(file, text)
