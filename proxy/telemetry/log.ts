@@ -186,8 +186,8 @@ function formatText(line: string, colours: boolean): string {
 
 /** What an error was described as. */
 interface Described {
-  readonly code?: unknown
-  readonly message?: unknown
+  readonly code?: string
+  readonly message?: string
   readonly stack?: unknown
   readonly cause?: unknown
   readonly errors?: readonly unknown[]
@@ -198,7 +198,7 @@ function errorText(error: unknown): string {
   if (typeof error !== 'object' || error === null) return String(error)
   const { code, message, cause, errors = [] } = error as Described
   if (message === undefined) return JSON.stringify(error)
-  const own = `${String(message)}${code === message ? '' : ` (${String(code)})`}`
+  const own = code === undefined ? message : `${message} (${code})`
   const causes = [...(cause === undefined ? [] : [cause]), ...errors].map(errorText)
   return [own, ...causes].join(', caused by: ')
 }

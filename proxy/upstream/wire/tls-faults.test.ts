@@ -84,7 +84,7 @@ afterAll(() => {
 
 describe.each(Object.keys(wires))('over %s', (scheme) => {
   test.each(faults)('%s is said in words', async (name, words) => {
-    const { port } = servers.get(name)?.address() as AddressInfo
+    const { port } = (servers.get(name) as Server).address() as AddressInfo
     const ca = { 'ca-file': join(folder, 'ca.pem') } as NodeUrlConfig['tls']
     const config = nodeUrlConfig(`${scheme}://localhost:${port}`, { tls: ca })
     const transport = wires[scheme]?.(config) as Transport
