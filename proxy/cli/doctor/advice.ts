@@ -12,23 +12,19 @@ export interface Advice {
   readonly message: string
 }
 
-/** What URLs are judged by. */
-export interface Measure {
+/** What a URL is by its config and its spec, and what it has shown. */
+export interface Subject {
   readonly chain: Chain
   readonly iface: ChainInterface
-  /** Of all chains: it may be another one. */
+  /** It may be of another chain. */
   readonly catalog: ChainCatalog
-}
-
-/** What a URL is by its config, and what it has shown. */
-export interface Subject {
   readonly declaredAddons: readonly string[]
   /** For subscriptions alone: it need not know any other method. */
   readonly isForSubscriptions: boolean
   readonly facts: Facts
 }
 
-/** A URL, and what follows from what it has shown. */
+/** What follows from what a URL has shown. */
 export interface Diagnosis {
   readonly behindBlocks: number | null
   readonly servedAddons: readonly string[]
@@ -53,38 +49,37 @@ const remedies: readonly (readonly [failure: RegExp, words: string])[] = [
 ]
 
 /** Judges the URLs of one chain and interface: each by itself, and by the tip that they show together. Pure. */
-export function diagnose(measure: Measure, subjects: readonly Subject[]): readonly Diagnosis[] {
-  const { chain, iface } = measure
+export function diagnose<S extends Subject>(subjects: readonly S[]): readonly (S & Diagnosis)[] {
   const heads = subjects.flatMap((subject) => {
     const { head } = subject.facts
     return head && wrongOf(subject).length === 0 ? [{ ...head, roseMs: head.atMs }] : []
   })
   const nowMs = Math.max(0, ...heads.map(({ atMs }) => atMs))
-  const { blockTimeMs, allowedLagBlocks } = chain
-  const tip = tipOf(heads, null, chain, nowMs)
-  // One that was asked a while before the last one is not behind for that.
-  const behind = (head: { readonly block: number; readonly atMs: number }, newest: number) =>
-    Math.max(0, newest - head.block - Math.floor((nowMs - head.atMs) / blockTimeMs))
   return subjects.map((subject) => {
-    const { facts } = subject
+    const { facts, chain, iface } = subject
+    const tip = tipOf(heads, null, chain, nowMs)
     const wrong = wrongOf(subject)
-    const isRight = wrong.length === 0
-    const behindBlocks = isRight && facts.head && tip !== null ? behind(facts.head, tip) : null
-    const addons = addonsOf(iface, subject)
+    let behindBlocks: number | null = null
+    if (facts.head && tip !== null && wrong.length === 0) {
+      // One that was asked a while before the last one is not behind for that.
+      const grown = Math.floor((nowMs - facts.head.atMs) / chain.blockTimeMs)
+      behindBlocks = Math.max(0, tip - facts.head.block - grown)
+    }
+    const addons = addonsOf(subject)
     const advice = [
       ...ofTrouble(facts, iface.apiInterface),
-      ...wrong.map((each) => change(wrongWords(each, measure))),
+      ...wrong.map((each) => change(wrongWords(each, subject))),
       ...facts.checks
         .filter(isWarning)
         .map((each) => note(`${each.verification.name}: ${each.why}`)),
-      ...(behindBlocks !== null && behindBlocks > allowedLagBlocks
+      ...(behindBlocks !== null && behindBlocks > chain.allowedLagBlocks
         ? [change(`behind by ${behindBlocks} blocks: is it in sync? Until it is, others are asked`)]
         : []),
       ...addons.flatMap(({ advice: own }) => own),
       ...ofSubscriptions(subject),
     ]
     const servedAddons = addons.filter(({ isServed }) => isServed).map(({ addon }) => addon)
-    return { behindBlocks, servedAddons, advice }
+    return { ...subject, behindBlocks, servedAddons, advice }
   })
 }
 
@@ -118,7 +113,7 @@ function isWarning({ verification: { addon, severity }, why, isUnknown }: Checke
   return addon === null && severity === 'warn' && why !== null && !isUnknown
 }
 
-function wrongWords(checked: Checked, { iface, catalog }: Measure): string {
+function wrongWords(checked: Checked, { iface, catalog }: Subject): string {
   const { verification, why, value } = checked
   const { name, expected } = verification
   if (name !== 'chain-id' || expected === null || value === undefined) return `${name}: ${why}`
@@ -131,11 +126,8 @@ function wrongWords(checked: Checked, { iface, catalog }: Measure): string {
 }
 
 /** What is known of each add-on of the interface, declared or not. */
-function addonsOf(
-  { addons }: ChainInterface,
-  { declaredAddons, facts, isForSubscriptions }: Subject,
-) {
-  return [...addons].map((addon) => {
+function addonsOf({ iface, declaredAddons, facts, isForSubscriptions }: Subject) {
+  return [...iface.addons].map((addon) => {
     const checks = facts.checks.filter(({ verification }) => verification.addon === addon)
     const failed = checks.find(({ why }) => why !== null)
     const isPartial = facts.partial.includes(addon)

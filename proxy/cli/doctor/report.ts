@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Advice, Diagnosis } from './advice.ts'
-import type { Facts } from './examine.ts'
+import type { Diagnosis, Subject } from './advice.ts'
 
 /** One URL in the report. */
-export interface ReportRow extends Omit<Diagnosis, 'advice'> {
+export interface ReportRow extends Subject, Diagnosis {
   readonly upstream: string
   /** Printable: without keys. */
   readonly url: string
@@ -12,8 +11,6 @@ export interface ReportRow extends Omit<Diagnosis, 'advice'> {
   readonly group: string
   /** `config.yml:12`. */
   readonly place: string
-  readonly facts: Facts
-  readonly advice: readonly Advice[]
 }
 
 const columns = 'UPSTREAM,URL,CHAIN,HEIGHT,LATENCY,ARCHIVE,SUBSCRIBE,ADD-ONS'.split(',')
@@ -43,12 +40,15 @@ export function reportText(rows: readonly ReportRow[]): string {
 
 /** The same as one document for programs. */
 export function reportJson(file: string, rows: readonly ReportRow[]): string {
-  const urls = rows.map(({ facts, group, ...row }) => {
-    const [chain, apiInterface] = group.split(' ')
+  const urls = rows.map((row) => {
+    const { chain, iface, upstream, url, place, facts, behindBlocks, servedAddons, advice } = row
     const { head, latencyMs, depth, subscribes } = facts
-    const height = head?.block ?? null
-    const known = { height, latencyMs: latencyMs && Math.round(latencyMs), archive: depth }
-    return { chain, interface: apiInterface, ...row, ...known, subscribes, ok: isRight(row) }
+    return {
+      ...{ ok: isRight(row), chain: chain.id, interface: iface.apiInterface },
+      ...{ upstream, url, place, height: head?.block ?? null, behindBlocks },
+      ...{ latencyMs: latencyMs && Math.round(latencyMs), archive: depth, subscribes },
+      ...{ servedAddons, advice },
+    }
   })
   return `${JSON.stringify({ version: 1, file, ok: rows.every(isRight), urls }, null, 2)}\n`
 }
