@@ -11,5 +11,9 @@ const { main } = await import('./cli/main.ts')
 process.exitCode = await main(process.argv.slice(2), {
   stdout: process.stdout,
   stderr: process.stderr,
+  // It is opened when it is first looked at.
+  get stdin() {
+    return process.stdin
+  },
   environment: process.env,
 })

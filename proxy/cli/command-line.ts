@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
 import { kindKeyword } from '../config/fields/field.ts'
+import { apiInterfaces } from '../config/fields/fields.ts'
 import { nearest } from '../config/nearest.ts'
 import { type Problem, problemAt, quote } from '../config/problem.ts'
 import {
@@ -17,6 +18,8 @@ import {
 export const commands = {
   run: 'Serve. The default: `router config.yml` is `router run config.yml`.',
   validate: 'Check a config file and print every problem. Exit code 0 or 2.',
+  doctor: 'Ask each URL of a config what it serves, and say what to change. Exit code 0 or 1.',
+  init: 'Write a first config: by flags, or by asking on a terminal.',
   cache: 'Serve the cache that routers share as `cache-be`.',
   schema: 'Print the JSON Schema of the config file, for editors.',
   version: 'Print the version.',
@@ -24,10 +27,32 @@ export const commands = {
 } as const
 export type Command = keyof typeof commands
 
-/** The flags of `router cache`; others are of a router. */
-const ofCache = 'cache-bytes metrics-listen-address drain-timeout log-level log-format'.split(' ')
+/** The settings that are flags of these commands; the others have all of them. */
+const settingsOf: Partial<Record<Command, readonly string[]>> = {
+  cache: 'cache-bytes metrics-listen-address drain-timeout log-level log-format'.split(' '),
+  init: ['use-static-spec'],
+}
 
 const outputFormats = ['text', 'json'] as const
+
+/** The flags that are no settings, with the placeholder of their value and the commands that have them. */
+const ownFlags = {
+  output: { valueName: outputFormats.join('|'), of: ['validate', 'doctor'], repeatable: false },
+  json: { valueName: null, of: ['validate', 'doctor'], repeatable: false },
+  chain: { valueName: 'id', of: ['init'], repeatable: false },
+  interface: { valueName: apiInterfaces.join('|'), of: ['init'], repeatable: false },
+  url: { valueName: 'url', of: ['init'], repeatable: true },
+} as const satisfies Record<string, OwnFlag>
+interface OwnFlag {
+  readonly valueName: string | null
+  readonly of: readonly Command[]
+  readonly repeatable: boolean
+}
+type OwnFlagName = keyof typeof ownFlags
+
+function isOwnFlag(name: string): name is OwnFlagName {
+  return Object.hasOwn(ownFlags, name)
+}
 export type OutputFormat = (typeof outputFormats)[number]
 
 /** A command line, taken apart. */
@@ -36,8 +61,10 @@ export interface CommandLine {
   /** What is neither a flag nor the command: the path of the config file. */
   readonly positionals: readonly string[]
   readonly flags: FlagValues
-  /** `--output` of `validate`. */
+  /** `--output` of `validate` and `doctor`; `--json` is `--output json`. */
   readonly output: OutputFormat
+  /** `--chain`, `--interface` and `--url` of `init`. */
+  readonly own: Partial<Readonly<Record<OwnFlagName, readonly string[]>>>
   readonly problems: readonly Problem[]
 }
 
@@ -45,7 +72,12 @@ const options: ParseArgsOptionsConfig = {
   ...Object.fromEntries(
     settingNames.map((name) => [name, { type: valueNameOf(name) === null ? 'boolean' : 'string' }]),
   ),
-  output: { type: 'string' },
+  ...Object.fromEntries(
+    Object.entries(ownFlags).map(([name, { valueName }]) => [
+      name,
+      { type: valueName === null ? 'boolean' : 'string' },
+    ]),
+  ),
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean', short: 'v' },
 }
@@ -77,7 +109,7 @@ export function parseFlags(argv: readonly string[]): CommandLine {
   const asked = (['help', 'version'] as const).find((name) => values.has(name))
   const command = asked ?? named ?? 'run'
   const positionals = named === null ? words : words.slice(1)
-  const [format = 'text'] = values.get('output') ?? []
+  const [format = values.has('json') ? 'json' : 'text'] = values.get('output') ?? []
   const output = outputFormats.find((known) => known === format)
   const problems = [...faults.values()]
   if (output === undefined) {
@@ -87,15 +119,20 @@ export function parseFlags(argv: readonly string[]): CommandLine {
   if (command !== 'help') {
     // Behind a flag that is not known, a word may have been its value.
     if (faults.size === 0) problems.push(...checkPositionals(command, positionals))
-    if (values.has('output') && command !== 'validate')
-      problems.push(problemAt('--output', null, 'the flag is of validate alone'))
-    const hint = `Those of router cache: --${ofCache.join(', --')}.`
-    for (const name of command === 'cache' ? values.keys() : [])
-      if (isSettingName(name) && !ofCache.includes(name))
-        problems.push(problemAt(`--${name}`, null, 'the flag is not of router cache', hint))
+    for (const name of [...values.keys()].filter(isOwnFlag)) {
+      const { of }: OwnFlag = ownFlags[name]
+      if (!of.includes(command))
+        problems.push(problemAt(`--${name}`, null, `the flag is of ${of.join(' and ')} alone`))
+    }
+    const taken = settingsOf[command] ?? settingNames
+    const hint = `Those of router ${command}: --${taken.join(', --')}.`
+    for (const name of [...values.keys()].filter(isSettingName))
+      if (!taken.includes(name))
+        problems.push(problemAt(`--${name}`, null, `the flag is not of router ${command}`, hint))
   }
   const flags = Object.fromEntries([...values].filter(([name]) => isSettingName(name)))
-  return { command, positionals, flags, output: output ?? 'text', problems }
+  const own = Object.fromEntries([...values].filter(([name]) => isOwnFlag(name)))
+  return { command, positionals, flags, output: output ?? 'text', own, problems }
 }
 
 /** The config file that is meant: the one named, else `SR_CONFIG`; null when there is neither. */
@@ -127,20 +164,25 @@ function takeFlag(
     return problemAt(flag, null, `unknown flag ${quote(flag)}`, hint)
   }
   const value = given ?? (options[name]?.type === 'boolean' ? 'true' : undefined)
-  const valueName = isSettingName(name) ? valueNameOf(name) : outputFormats.join('|')
+  const valueName = isSettingName(name)
+    ? valueNameOf(name)
+    : isOwnFlag(name) && ownFlags[name].valueName
   // `-1` is a value, `--strategy` and `-h` are not.
   if (value === undefined || (!inlineValue && /^-(?!\d)/.test(value)))
     return problemAt(flag, null, 'the value is missing', `Write ${flag} <${valueName}>.`)
   if (value === '') return problemAt(flag, null, 'the value is empty')
   const known = values.get(name) ?? []
-  if (known.length > 0 && !(isSettingName(name) && settings[name].repeatable))
+  const isRepeatable = isSettingName(name)
+    ? settings[name].repeatable
+    : isOwnFlag(name) && ownFlags[name].repeatable
+  if (known.length > 0 && !isRepeatable)
     return problemAt(flag, null, 'the flag is given twice', 'Keep one of them.')
   values.set(name, [...known, value])
   return null
 }
 
 function checkPositionals(command: Command, rest: readonly string[]): readonly Problem[] {
-  const most = command === 'run' || command === 'validate' || command === 'cache' ? 1 : 0
+  const most = ['run', 'validate', 'doctor', 'init', 'cache'].includes(command) ? 1 : 0
   const extra = rest[most]
   if (extra === undefined) return []
   // `router valdate config.yml`: the first was meant as a command.
@@ -165,6 +207,8 @@ export function helpText(): string {
     'Usage:',
     '  router <config.yml> [flags]',
     '  router validate <config.yml> [--output text|json] [flags]',
+    '  router doctor <config.yml> [--json] [flags]',
+    '  router init [config.yml] [--chain id [--interface name] --url url [--url url ...]]',
     '  router cache [host:port] [flags]',
     '  router schema | version | help',
     '',

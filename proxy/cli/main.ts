@@ -13,7 +13,7 @@ const defaultConfig = fileURLToPath(new URL('../../examples/ethereum.yml', impor
 
 /** Runs one command line to its end. @returns the exit code of the process */
 export async function main(argv: readonly string[], io: CommandIo): Promise<number> {
-  const { command, positionals, flags, output, problems } = parseFlags(argv)
+  const { command, positionals, flags, output, own, problems } = parseFlags(argv)
   if (problems.length > 0) {
     for (const problem of problems) io.stderr.write(`${problemLine('router', problem)}\n`)
     return exitCodes.invalid
@@ -31,6 +31,17 @@ export async function main(argv: readonly string[], io: CommandIo): Promise<numb
       return runSchema(io)
     case 'validate':
       return runValidate({ configPath, flags, output }, io, checkReferences)
+    case 'doctor': {
+      const { runDoctor } = await import('./doctor.ts')
+      return runDoctor({ configPath, flags, output, version }, io, checkReferences)
+    }
+    case 'init': {
+      const { runInit } = await import('./init.ts')
+      return runInit(
+        { path: positionals[0] ?? null, specs: flags['use-static-spec'] ?? [], ...own },
+        io,
+      )
+    }
     case 'cache': {
       const { serveCache } = await import('./cache-server.ts')
       return serveCache(positionals[0] ?? '', { flags, version }, io)

@@ -65,7 +65,7 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
   const asked: SharingParts['asked'] = (...command) => metrics.storeAsked(...command)
   const cache = createCache(config, { ...parts, asked, budget })
   const metrics = createMetrics({ version, budget, cache, config: state })
-  const log = createEventLog({ logger, clock })
+  const log = createEventLog({ logger, clock, epochDurationMs: config.epochDurationMs })
   const observers = combineObservers([metrics, log])
   const health = new Health(clock, state)
   let draining = false

@@ -36,7 +36,8 @@ export async function run(request: RunRequest, io: CommandIo): Promise<number> {
   }
   let redact = (text: string) => first.redact(text)
   const { logLevel: level, logFormat: format } = config
-  const logger = createLogger({ level, format, redact: (text) => redact(text) })
+  const colours = process.stdout.isTTY && !io.environment['NO_COLOR']
+  const logger = createLogger({ level, format, colours, redact: (text) => redact(text) })
   for (const { path, line, message, hint } of problems)
     logger.warn(`config: ${message}`, { path, line, hint })
   const stores = await loadStores(config)

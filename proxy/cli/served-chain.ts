@@ -33,7 +33,7 @@ import { familyOf, subscriptionFormOf } from '../subscription/families/family-of
 import { Hub, type HubOptions } from '../subscription/hub.ts'
 import type { Observers } from '../telemetry/observers.ts'
 import { dialects } from '../upstream/dialect.ts'
-import { createPool, type Pool } from '../upstream/pool.ts'
+import { createPool, type Pool, type PoolOptions } from '../upstream/pool.ts'
 import { Watch } from '../upstream/watch.ts'
 import { createGrpcTransport } from '../upstream/wire/grpc/grpc-transport.ts'
 import { createHttpTransport } from '../upstream/wire/http/http-transport.ts'
@@ -120,6 +120,25 @@ function liveOf(
   }
 }
 
+/** How upstreams of an interface are reached. */
+export function transportsOf(
+  apiInterface: ApiInterface,
+  { clock, budget, version }: Pick<ServedChainParts, 'clock' | 'budget' | 'version'>,
+): Pick<PoolOptions, 'createTransport' | 'createSocketTransport'> {
+  const create = apiInterface === 'grpc' ? createGrpcTransport : createHttpTransport
+  const userAgent = `rpc-router/${version}`
+  return {
+    createTransport: (url) => create(url, { clock, userAgent, budget }),
+    createSocketTransport: (url) =>
+      createWebSocketTransport(url, {
+        clock,
+        userAgent,
+        // So many nodes take: Tendermint, as it is shipped, five.
+        subscriptionsPerConnection: apiInterface === 'tendermintrpc' ? 5 : 100,
+      }),
+  }
+}
+
 /** Wires every chain of the config. Nothing is bound or sent yet. @throws TlsFileError */
 export function serveChains(config: RouterConfig, parts: ServedChainParts): readonly ServedChain[] {
   const groups = Map.groupBy(
@@ -149,8 +168,6 @@ function serveChain(
   const live = (config: RouterConfig) => liveOf(config, chain, apiInterface, catalog)
   const { upstreams, ...atStart } = live(router)
   const policies = { now: atStart.policies }
-  const createTransport = apiInterface === 'grpc' ? createGrpcTransport : createHttpTransport
-  const userAgent = `rpc-router/${parts.version}`
   const pool = createPool(upstreams, {
     chain,
     iface,
@@ -160,14 +177,7 @@ function serveChain(
     random,
     observer: poolObserver,
     failureThreshold: router.upstreamFailureThreshold,
-    createTransport: (url) => createTransport(url, { clock, userAgent, budget }),
-    createSocketTransport: (url) =>
-      createWebSocketTransport(url, {
-        clock,
-        userAgent,
-        // So many nodes take: Tendermint, as it is shipped, five.
-        subscriptionsPerConnection: apiInterface === 'tendermintrpc' ? 5 : 100,
-      }),
+    ...transportsOf(apiInterface, parts),
   })
   const watch = new Watch({
     ...router,

@@ -2,9 +2,17 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from './clock.ts'
 
+/** What is under way. */
+export interface Progress {
+  /** How far it has come, in a few words for the log. */
+  readonly progress: string
+}
+
 /** What may be cancelled listens to this. An `AbortSignal` is one, and so is a `Cancellation`. */
 export interface CancelSignal {
   readonly aborted: boolean
+  /** Set by what listens to it, so that what gives up on it can say how far it had come. */
+  underWay?: Progress | null
   addEventListener(type: 'abort', listener: () => void, options?: { once?: boolean }): void
   removeEventListener(type: 'abort', listener: () => void): void
 }
@@ -14,13 +22,18 @@ export interface CancelSignal {
  * cost, since one is made for every call and every attempt, and nearly none is ever aborted. A signal that
  * was listened to would also outlive its call until a full collection, and the call with it.
  */
-export class Cancellation implements CancelSignal {
+export class Cancellation implements CancelSignal, Progress {
+  underWay: Progress | null = null
   #isAborted = false
   /** Most have one listener, the wire. */
   #listeners: (() => void)[] | null = null
 
   get aborted(): boolean {
     return this.#isAborted
+  }
+
+  get progress(): string {
+    return this.underWay?.progress ?? 'no connection was there yet'
   }
 
   abort(): void {

@@ -181,7 +181,7 @@ export const settingGroups = {
       'The least level that is logged.',
     ),
     'log-format': setting(oneOf(logFormats), 'json', { variable: 'SR_LOG_FORMAT' }).describe(
-      'How the log is written.',
+      'How the log is written: `json` for programs, `text` for people.',
     ),
     'env-file': setting(filePath, null, { repeatable: true }).describe(
       'A file of NAME=value lines for placeholders, or a directory with a file for each; see Env files. The environment beats it; of several, later ones win.',

@@ -23,3 +23,15 @@ test('an upstream that answers eth_getLogs slowly loses no share of the cheap re
   for (let each = 0; each < 400; each++) await relay.ask()
   expect((relay.sent['a']! - 20) / 400).toBeCloseTo(0.5, 1)
 })
+
+test('an attempt that times out says how far it had come', async () => {
+  const { call } = await new RelayFixture(
+    chain,
+    iface,
+    { a: { script: () => ({ hang: true, progress: 'no headers had come' }) } },
+    { retryLimit: 0, processingTimeoutMs: 4_000 },
+  ).ask()
+  expect(call.journal.attempts.map(({ detail }) => detail)).toEqual([
+    'no answer in 4000 ms: no headers had come',
+  ])
+})

@@ -163,11 +163,17 @@ export class Attempt implements Due {
     if (this.#isOver) return
     this.#close()
     if (isSlowCall) this.#excuseLateness?.()
-    const tookMs = nowMs - this.#record.startedMs
-    if (this.isLate) this.#end(this.#timeout, `no answer in ${Math.round(tookMs)} ms`, nowMs)
+    const silence = this.#giveUp(nowMs)
+    if (this.isLate) this.#end(this.#timeout, silence, nowMs)
     else this.#end('aborted', null, nowMs)
     this.#endedEarly(nowMs)
+  }
+
+  /** Ends the exchange. @returns how long there was no answer, and how far it had come */
+  #giveUp(nowMs: number): string {
+    const { progress } = this.#cancellation
     this.#cancellation.abort()
+    return `no answer in ${Math.round(nowMs - this.#record.startedMs)} ms: ${progress}`
   }
 
   /** No other upstream showed the violation for which it failed. */
@@ -201,9 +207,7 @@ export class Attempt implements Due {
   }
 
   #timeOut(nowMs: number): void {
-    const tookMs = nowMs - this.#record.startedMs
-    this.fault = new TransportError('timeout', `no answer in ${Math.round(tookMs)} ms`)
-    this.#cancellation.abort()
+    this.fault = new TransportError('timeout', this.#giveUp(nowMs))
     this.#fail(this.#timeout, this.fault.message, nowMs)
     this.#settle(nowMs)
   }

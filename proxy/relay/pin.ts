@@ -54,7 +54,12 @@ function isLatest(point: BlockPoint): boolean {
   return point.kind === 'tag' && point.tag === 'latest'
 }
 
-function withHeight(request: Outgoing, place: Place, height: string | number): Outgoing | null {
+/** The same request about this block, written at a place of it; null where it has no such place. */
+export function withHeight(
+  request: Outgoing,
+  place: Place,
+  height: string | number,
+): Outgoing | null {
   const { header, query, name } = place
   if (header !== undefined) {
     const others = request.headers.filter(

@@ -25,7 +25,7 @@ export interface Source {
 }
 
 export interface SourceOptions {
-  readonly upstream: Upstream
+  readonly upstream: Pick<Upstream, 'name'>
   readonly url: SocketUrl
   readonly failures: FailureTable
   readonly observer: Pick<SubscriptionObserver, 'upstreamChanged'>

@@ -14,7 +14,7 @@ function make(level: LogLevel = 'info') {
   const lines: string[] = []
   const destination = { write: (line: string) => void lines.push(line.replace(/^\S+ /, '')) }
   const logger = createLogger({ level, format: 'text', redact: (text) => text, destination })
-  const log = createEventLog({ logger, clock })
+  const log = createEventLog({ logger, clock, epochDurationMs: 900_000 })
   return {
     clock,
     log,
@@ -25,7 +25,7 @@ function make(level: LogLevel = 'info') {
   }
 }
 
-const on = 'chain=ETH1 interface=jsonrpc'
+const on = 'ETH1/jsonrpc'
 
 function fail(listener: Pick<ListenerObserver, 'callEnded' | 'requestRefused'>, times = 1): void {
   const error = new RelayError(errorKinds.noUpstream, 'no upstream')
@@ -38,7 +38,7 @@ test.each([
 ])('a started listener on %s is one line', (host, shown) => {
   const { log, lines } = make()
   log.listenerStarted('ETH1', 'jsonrpc', { host, port: 3360 })
-  expect(lines).toEqual([`INFO  listener started ${on} address=${shown}\n`])
+  expect(lines).toEqual([`INFO  ${on}: listener started address=${shown}\n`])
 })
 
 test('a failed request is logged in one line', () => {
@@ -50,9 +50,9 @@ test('a failed request is logged in one line', () => {
   const error = new RelayError(errorKinds.upstreamFailed, 'every attempt failed')
   listener.callEnded(call, { kind: 'error', error }, 1_002.4)
   expect(lines).toEqual([
-    `WARN  request failed ${on} guid=g-1 method=eth_getLogs outcome=upstream-failed durationMs=1002 ` +
+    `WARN  ${on}: request failed guid=g-1 method=eth_getLogs outcome=upstream-failed durationMs=1002 ` +
       'attempts="node-a first refused 2ms (connect ECONNREFUSED); node-b retry timeout 1000ms; node-c hedge running" ' +
-      'error={"code":"RPC_UPSTREAM_FAILED","message":"every attempt failed"}\n',
+      'error="every attempt failed (RPC_UPSTREAM_FAILED)"\n',
   ])
 })
 
@@ -62,7 +62,7 @@ test('an upstream error that went through to the client is a failed request', ()
   anAttempt(call, 'node-a', aFailure('server-error'))
   listener.callEnded(call, repliedBy('node-a'), 5)
   expect(lines).toHaveLength(1)
-  expect(lines[0]).toContain('WARN  request failed')
+  expect(lines[0]).toContain(`WARN  ${on}: request failed`)
   expect(lines[0]).toContain('outcome=upstream-error')
 })
 
@@ -70,8 +70,10 @@ test('a defect is logged as an error, with its stack', () => {
   const { listener, lines } = make()
   const error = new RelayError(errorKinds.internal, 'defect', { cause: new TypeError('x is null') })
   listener.callEnded(aCall(), { kind: 'error', error }, 5)
-  expect(lines[0]).toContain('ERROR request failed')
-  expect(lines[0]).toContain('"cause":{"code":"TypeError","message":"x is null","stack":["at ')
+  expect(lines[0]).toContain(`ERROR ${on}: request failed`)
+  expect(lines[0]).toMatch(
+    /error="defect \(RPC_INTERNAL\), caused by: x is null \(TypeError\)" stack=\["at .* stack=\["at /,
+  )
 })
 
 const calm: [
@@ -111,7 +113,7 @@ test('a flood of failures is cut, and what was left out is counted', async () =>
   expect(lines).toHaveLength(20)
   await clock.advance(1_000)
   expect(lines).toHaveLength(21)
-  expect(lines[20]).toBe(`WARN  failed requests left out of the log ${on} leftOut=980\n`)
+  expect(lines[20]).toBe(`WARN  ${on}: failed requests left out of the log leftOut=980\n`)
   fail(listener)
   expect(lines).toHaveLength(22)
   await clock.advance(60_000)
@@ -147,8 +149,8 @@ test('attempts are logged only when the client asked for it', () => {
   relay.attemptEnded(call, anAttempt(call, 'node-a', aFailure('timeout'), { tookMs: 999.7 }))
   relay.attemptEnded(call, anAttempt(call, 'node-b', 'answer', { kind: 'retry', detail: 'ok so' }))
   expect(lines).toEqual([
-    `INFO  attempt ended ${on} guid=g-2 method=eth_call upstream=node-a kind=first result=timeout durationMs=1000\n`,
-    `INFO  attempt ended ${on} guid=g-2 method=eth_call upstream=node-b kind=retry result=answer durationMs=10 detail="ok so"\n`,
+    `INFO  ${on} node-a: attempt ended guid=g-2 method=eth_call kind=first result=timeout durationMs=1000\n`,
+    `INFO  ${on} node-b: attempt ended guid=g-2 method=eth_call kind=retry result=answer durationMs=10 detail="ok so"\n`,
   ])
 })
 
@@ -162,23 +164,25 @@ test('a client that always asks for attempt lines does not flood the log', async
   expect(lines[100]).toContain('leftOut=4900')
 })
 
-test('changes of an upstream, its URLs and the breaker are logged', () => {
+test('changes of an upstream, its URLs and the breaker are logged, with why and until when', () => {
   const { pool, relay, lines } = make()
   pool.stateChanged('node-a', 'unverified', 'eligible', 'verified')
   pool.stateChanged('node-a', 'eligible', 'disabled', '5 failures in a row')
   pool.stateChanged('node-b', 'unverified', 'rejected', 'chain-id is 0x2')
+  pool.stateChanged('node-a', 'eligible', 'lagging', '9 blocks behind the tip')
   pool.cooldownBegan('node-a', 'https://a.example', 30_000)
   pool.verificationFailed('node-b', 'https://b.example', 'chain-id', 'got 0x2, want 0x1')
   relay.breakerChanged(true)
   relay.breakerChanged(false)
   expect(lines).toEqual([
-    `INFO  upstream changed state ${on} upstream=node-a from=unverified to=eligible why=verified\n`,
-    `WARN  upstream changed state ${on} upstream=node-a from=eligible to=disabled why="5 failures in a row"\n`,
-    `ERROR upstream changed state ${on} upstream=node-b from=unverified to=rejected why="chain-id is 0x2"\n`,
-    `WARN  upstream URL in cooldown ${on} upstream=node-a url=https://a.example holdOffMs=30000\n`,
-    `WARN  verification failed ${on} upstream=node-b url=https://b.example verification=chain-id why="got 0x2, want 0x1"\n`,
-    `WARN  breaker opened: calls fail at once ${on}\n`,
-    `INFO  breaker closed: an upstream may be asked again ${on}\n`,
+    `INFO  ${on} node-a: upstream changed state from=unverified to=eligible why=verified\n`,
+    `WARN  ${on} node-a: upstream changed state from=eligible to=disabled why="5 failures in a row" until="it answers a probe, at the latest 2026-01-01T00:15:00.000Z"\n`,
+    `ERROR ${on} node-b: upstream changed state from=unverified to=rejected why="chain-id is 0x2" until="it passes verification, which is tried again within 30 s"\n`,
+    `INFO  ${on} node-a: upstream changed state from=eligible to=lagging why="9 blocks behind the tip" until="it has caught up; until then not asked for the newest blocks"\n`,
+    `WARN  ${on} node-a: upstream URL in cooldown url=https://a.example holdOffMs=30000 until=2026-01-01T00:00:30.000Z\n`,
+    `WARN  ${on} node-b: verification failed url=https://b.example verification=chain-id why="got 0x2, want 0x1"\n`,
+    `WARN  ${on}: breaker opened: calls fail at once\n`,
+    `INFO  ${on}: breaker closed: an upstream may be asked again\n`,
   ])
 })
 
@@ -192,7 +196,7 @@ test('an upstream that flaps is logged now and then, with its last state', async
   expect(lines).toHaveLength(7)
   await clock.advance(60_000)
   expect(lines.slice(7)).toEqual([
-    `WARN  state changes left out of the log ${on} upstream=node-a leftOut=94 now=eligible\n`,
+    `WARN  ${on} node-a: state changes left out of the log leftOut=94 now=eligible\n`,
   ])
 })
 
@@ -211,7 +215,7 @@ test('a violation is logged with what was wrong, once a minute for each upstream
   violate('node-a', 'parent')
   expect(lines).toHaveLength(3)
   expect(lines[0]).toBe(
-    `WARN  an answer does not fit its request ${on} upstream=node-a check=block-number guid=g-1 ` +
+    `WARN  ${on} node-a: an answer does not fit its request check=block-number guid=g-1 ` +
       'method=eth_getBlockByNumber detail="asked for 16, got 17"\n',
   )
   expect(lines[2]).toContain('check=parent')

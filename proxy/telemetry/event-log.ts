@@ -21,6 +21,8 @@ export interface EventLog extends PartialObservers {
 interface EventLogOptions {
   readonly logger: Logger
   readonly clock: Clock
+  /** At the end of an epoch disabled upstreams are tried again. */
+  readonly epochDurationMs: number
 }
 
 /** Of one listener. Failures come in floods, and a client may ask for `rpc-debug-relay` always. */
@@ -40,7 +42,7 @@ const endRate: LineRate = { lines: 6, perMs: 60_000 }
 const quietForMs = 10_000
 
 export function createEventLog(options: EventLogOptions): EventLog {
-  const { logger, clock } = options
+  const { logger, clock, epochDurationMs } = options
   return {
     listenerStarted(chain, apiInterface, address) {
       const { host, port } = address
@@ -48,7 +50,7 @@ export function createEventLog(options: EventLogOptions): EventLog {
       logger.info('listener started', { chain, interface: apiInterface, address: bound })
     },
     relayObserver: perListener((labels) => relayLog(logger, clock, labels)),
-    poolObserver: perListener((labels) => poolLog(logger, clock, labels)),
+    poolObserver: perListener((labels) => poolLog(logger, clock, labels, epochDurationMs)),
     subscriptionObserver: perListener((labels) => subscriptionLog(logger, clock, labels)),
     crossValidationObserver: perListener((labels) => validationLog(logger, clock, labels)),
     listenerObserver: perListener((labels) => listenerLog(logger, clock, labels)),
@@ -152,8 +154,20 @@ function listenerLog(
   }
 }
 
-/** Logs what happens to the pool of one chain and interface. */
-function poolLog(logger: Logger, clock: Clock, labels: LogFields): PoolObserver {
+/** Logs what happens to the pool of one chain and interface: what, why, and until when. */
+function poolLog(
+  logger: Logger,
+  clock: Clock,
+  labels: LogFields,
+  epochDurationMs: number,
+): PoolObserver {
+  const inTime = (ms: number) => new Date(clock.wallMs() + ms).toISOString()
+  const endOf: Partial<Record<UpstreamState, () => string>> = {
+    disabled: () =>
+      `it answers a probe, at the latest ${inTime(epochDurationMs - (clock.wallMs() % epochDurationMs))}`,
+    rejected: () => 'it passes verification, which is tried again within 30 s',
+    lagging: () => 'it has caught up; until then not asked for the newest blocks',
+  }
   const limitsOf = memo((upstream) => {
     const limit = lineLimits(logger, clock, { ...labels, upstream })
     // The last state is logged with what was left out.
@@ -171,12 +185,13 @@ function poolLog(logger: Logger, clock: Clock, labels: LogFields): PoolObserver 
       enter(to)
       if (!takeState()) return
       const level = to === 'rejected' ? 'error' : to === 'disabled' ? 'warn' : 'info'
-      logger[level]('upstream changed state', { ...labels, upstream, from, to, why })
+      const until = endOf[to]?.()
+      logger[level]('upstream changed state', { ...labels, upstream, from, to, why, until })
     },
     cooldownBegan(upstream, url, forMs) {
       if (!limitsOf(upstream).takeCooldown()) return
-      const holdOffMs = Math.round(forMs)
-      logger.warn('upstream URL in cooldown', { ...labels, upstream, url, holdOffMs })
+      const fields = { url, holdOffMs: Math.round(forMs), until: inTime(forMs) }
+      logger.warn('upstream URL in cooldown', { ...labels, upstream, ...fields })
     },
     verificationFailed(upstream, url, verification, why) {
       if (!limitsOf(upstream).takeVerification()) return

@@ -36,17 +36,43 @@ test('a JSON line has time, level, message and the fields', () => {
   })
 })
 
-test('a text line can be read', () => {
+test('a text line begins with what it is about, and can be read', () => {
   const { logger, lines } = make('text')
   logger.info('upstream changed state', {
+    chain: 'ETH1',
+    interface: 'jsonrpc',
     upstream: 'node-a',
     why: '5 in a row',
     sent: 2,
     on: ['x'],
   })
   expect(lines[0]?.replace(/^\S+/, 'TIME')).toBe(
-    'TIME INFO  upstream changed state upstream=node-a why="5 in a row" sent=2 on=["x"]\n',
+    'TIME INFO  ETH1/jsonrpc node-a: upstream changed state why="5 in a row" sent=2 on=["x"]\n',
   )
+})
+
+test('an error is one sentence in text', () => {
+  const { logger, lines } = make('text')
+  const cause = new TransportError('refused', 'no listener', false, { cause: new Error('why') })
+  const error = new RelayError(errorKinds.upstreamFailed, 'every attempt failed', { cause })
+  logger.warn('request failed', { error, guid: 'g-1' })
+  expect(lines[0]?.replace(/^\S+/, 'TIME')).toBe(
+    'TIME WARN  request failed guid=g-1 error="every attempt failed (RPC_UPSTREAM_FAILED), ' +
+      'caused by: no listener (refused), caused by: why (Error)"\n',
+  )
+})
+
+test('on a terminal the level has a colour, and nothing else of the line changes', () => {
+  const [plain, coloured] = [false, true].map((colours) => {
+    const written: string[] = []
+    const destination = { write: (line: string) => void written.push(line) }
+    const options = { level: 'info', format: 'text', redact, colours, destination } as const
+    createLogger(options).error('broken', { why: '\u001b[2J' })
+    return written[0]?.replace(/\d{4}-\S+Z/, 'TIME') ?? ''
+  })
+  expect(coloured).toContain('\u001b[31;1mERROR\u001b[0m')
+  // oxlint-disable-next-line no-control-regex
+  expect(coloured?.replaceAll(/\u001b\[[\d;]+m/g, '')).toBe(plain)
 })
 
 test.each(logFormats.flatMap((format) => logLevels.map((level) => [format, level] as const)))(

@@ -28,6 +28,8 @@ interface LoggerOptions {
   readonly format: LogFormat
   /** Takes secrets out of a text: applied to every text of a line, keys too, before it is cut. */
   readonly redact: (text: string) => string
+  /** Text for a terminal: levels have a colour. */
+  readonly colours?: boolean
   /** Standard output when left out. */
   readonly destination?: LogDestination
 }
@@ -40,7 +42,7 @@ const jsonString = /"(?:[^"\\]+|\\.)*"/g
 
 /** Makes a logger that writes at once, in this thread: a line is out when the call returns. */
 export function createLogger(options: LoggerOptions): Logger {
-  const { level, format, redact } = options
+  const { level, format, redact, colours = false } = options
   const sink = options.destination ?? pino.destination({ dest: 1, sync: true })
   const clean = (line: string): string =>
     line.replace(jsonString, (text) => JSON.stringify(cut(redact(JSON.parse(text) as string))))
@@ -51,7 +53,9 @@ export function createLogger(options: LoggerOptions): Logger {
       timestamp: stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { error: (error: unknown) => described(error, level === 'debug') },
-      hooks: { streamWrite: format === 'json' ? clean : (line) => formatText(clean(line)) },
+      hooks: {
+        streamWrite: format === 'json' ? clean : (line) => formatText(clean(line), colours),
+      },
     },
     sink,
   )
@@ -156,15 +160,54 @@ function framesOf(error: Error): string[] {
 const unsafe = /[\u0000-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g
 const plain = /^[\w.:/@+-]+$/
 
+const levelColours: Readonly<Record<string, string>> = { warn: '33', error: '31;1', debug: '2' }
+
 /**
- * One record as one line for humans: `time LEVEL message key=value ...`. Values that are not one
- * plain word are quoted as in JSON; no value can end the line or pass for another field.
+ * One record as one line for humans: `time LEVEL ETH1/jsonrpc node-a: message key=value ...`. What it is about stands
+ * first. Values that are not one plain word are quoted as in JSON; no value can end the line or pass for another field.
  */
-function formatText(line: string): string {
+function formatText(line: string, colours: boolean): string {
   const { time, level, msg, ...fields } = JSON.parse(line) as Readonly<Record<string, unknown>>
-  const words = [escaped(String(time)), String(level).toUpperCase().padEnd(5), escaped(String(msg))]
-  for (const [key, value] of Object.entries(fields)) words.push(`${word(key)}=${word(value)}`)
+  const { chain, interface: apiInterface, upstream, error, ...others } = fields
+  const paint = (style: string | undefined, text: string) =>
+    colours && style ? `\u001b[${style}m${text}\u001b[0m` : text
+  const served = [chain, apiInterface].filter((each) => each !== undefined).map(word)
+  const about = [served.join('/'), ...(upstream === undefined ? [] : [word(upstream)])]
+  const subject = about.filter((each) => each !== '').join(' ')
+  const words = [
+    paint('2', escaped(String(time))),
+    paint(levelColours[String(level)], String(level).toUpperCase().padEnd(5)),
+    `${subject}${subject && ': '}${escaped(String(msg))}`,
+  ]
+  for (const [key, value] of Object.entries(others)) words.push(`${word(key)}=${word(value)}`)
+  if (error !== undefined) words.push(`error=${word(errorText(error))}`, ...stackWords(error))
   return `${words.join(' ')}\n`
+}
+
+/** What an error was described as. */
+interface Described {
+  readonly code?: string
+  readonly message?: string
+  readonly stack?: unknown
+  readonly cause?: unknown
+  readonly errors?: readonly unknown[]
+}
+
+/** `every attempt failed (RPC_UPSTREAM_FAILED), caused by: no listener (refused)`. */
+function errorText(error: unknown): string {
+  if (typeof error !== 'object' || error === null) return String(error)
+  const { code, message, cause, errors = [] } = error as Described
+  if (message === undefined) return JSON.stringify(error)
+  const own = code === undefined ? message : `${message} (${code})`
+  const causes = [...(cause === undefined ? [] : [cause]), ...errors].map(errorText)
+  return [own, ...causes].join(', caused by: ')
+}
+
+/** Where a defect was, and its causes. */
+function stackWords(error: unknown): readonly string[] {
+  const { stack, cause } = (error ?? {}) as Described
+  const causes = cause === undefined ? [] : stackWords(cause)
+  return stack === undefined ? causes : [`stack=${word(stack)}`, ...causes]
 }
 
 function word(value: unknown): string {

@@ -15,11 +15,14 @@ function make() {
     redact: (text) => text.replace('secret', '[masked]'),
     destination,
   })
-  const log = createEventLog({ logger, clock }).subscriptionObserver('ETH1', 'jsonrpc')
+  const log = createEventLog({ logger, clock, epochDurationMs: 900_000 }).subscriptionObserver(
+    'ETH1',
+    'jsonrpc',
+  )
   return { clock, lines, log }
 }
 
-const on = 'chain=ETH1 interface=jsonrpc'
+const on = 'ETH1/jsonrpc'
 
 test('what a topic cannot fetch is a line once that is no matter of a moment', () => {
   const { lines, log } = make()
@@ -28,7 +31,7 @@ test('what a topic cannot fetch is a line once that is no matter of a moment', (
   expect(lines).toEqual([])
   log.fetchFailed?.('logs', 10_000.4, 'no answer of https://node.example/secret')
   expect(lines).toEqual([
-    `WARN  subscription cannot go on ${on} topic=logs delayMs=10000 why="no answer of https://node.example/[masked]"\n`,
+    `WARN  ${on}: subscription cannot go on topic=logs delayMs=10000 why="no answer of https://node.example/[masked]"\n`,
   ])
 })
 
@@ -38,8 +41,8 @@ test('few such lines are written, the others are counted, and the end of a topic
   log.ended?.('logs', 'the events of block 5 could not be fetched')
   expect(lines).toHaveLength(7)
   expect(lines.at(-1)).toBe(
-    `ERROR subscription ended ${on} topic=logs reason="the events of block 5 could not be fetched"\n`,
+    `ERROR ${on}: subscription ended topic=logs reason="the events of block 5 could not be fetched"\n`,
   )
   await clock.advance(60_000)
-  expect(lines.at(-1)).toBe(`WARN  delays of subscriptions left out of the log ${on} leftOut=94\n`)
+  expect(lines.at(-1)).toBe(`WARN  ${on}: delays of subscriptions left out of the log leftOut=94\n`)
 })

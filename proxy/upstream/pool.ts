@@ -158,11 +158,13 @@ export class Pool implements Members {
    * @param askedMs when it was asked
    */
   observeHead(upstream: Upstream, block: number, askedMs: number, url: NodeUrl): void {
-    const { chain, clock } = this.#options
+    const { chain, clock, observer } = this.#options
     const nowMs = clock.nowMs()
     // An answer that a newer one has overtaken is no jump backwards.
     if (url.head && block < url.head.block && askedMs < url.head.atMs) return
     if (hasJumped(url, block, nowMs, chain)) {
+      const why = `went from ${url.head?.block} to ${block}: verified again before it serves`
+      observer.verificationFailed(upstream.name, url.printable, 'head', why)
       url.head = null
       url.verified = null
       this.onJump?.(upstream, url)

@@ -109,7 +109,8 @@ async function probeOnce(
     const fault = error.fault === 'aborted' ? 'timeout' : error.fault
     const failure = failures.ofTransport(fault)
     if (failure.holdOff) return { kind: 'limited', failure, retryAfterMs: error.retryAfterMs }
-    return { kind: 'failed', failure, why: fault === 'tls' ? error.message : fault }
+    const isSaidInWords = fault === 'tls' || fault === 'protocol'
+    return { kind: 'failed', failure, why: isSaidInWords ? error.message : fault }
   }
 }
 
@@ -143,7 +144,7 @@ function failed(
 }
 
 /** What a node says to a method that it does not have (`specs/failures/common.yml`). */
-const unknownMethod = 'method-not-found'
+export const unknownMethod = 'method-not-found'
 
 /**
  * Asks one URL of an upstream for everything that the spec wants to see before it may serve, and notes on it what
@@ -205,8 +206,11 @@ function isWantedOf(url: NodeUrl, { name, addon }: Verification): boolean {
   return !isSkipped && (addon === null || url.declaredAddons.includes(addon))
 }
 
-/** Values are compared as text; numbers in hex or decimal by their value. */
-function mismatch({ expected }: Verification, value: unknown): string | null {
+/**
+ * Values are compared as text; numbers in hex or decimal by their value.
+ * @returns what was wanted and what came; null where they are the same
+ */
+export function mismatch({ expected }: Verification, value: unknown): string | null {
   const got = typeof value === 'string' ? value : JSON.stringify(value)
   if (expected === null || got === expected || sameNumber(got, expected)) return null
   return `wanted ${expected}, the node says ${printable(got)}`

@@ -73,6 +73,20 @@ describe('items of a batch', () => {
     expect(asked).toEqual([`[${['1', '"a"', '3'].map(call).join(',')}]`])
   })
 
+  test('say how far their common request had come', async () => {
+    const { url, signals } = nodeUrl(() => incoming('[]'))
+    const joined = new JoinedRequests(2, new ByteBudget(1e9))
+    const own = [new Cancellation(), new Cancellation()]
+    const sent = own.map((signal, at) => {
+      const request = { verb: 'POST', path: '', headers: [], body: Buffer.from(call(String(at))) }
+      return joined.sender(Buffer.from(String(at)), 0)(url, request, signal)
+    })
+    joined.flush()
+    for (const signal of signals) signal.underWay = { progress: 'half way' }
+    expect(own.map(({ progress }) => progress)).toEqual(['half way', 'half way'])
+    await Promise.allSettled(sent)
+  })
+
   test('reach the relay in time to be joined', async () => {
     const { url, asked } = nodeUrl(honest)
     await using fixture = await startListener(async ({ shared, request, signal }) => ({

@@ -104,7 +104,10 @@ async function sendGroup(url: NodeUrl, items: readonly Item[], budget: ByteBudge
     left -= 1
     if (left === 0) cancellation.abort()
   }
-  for (const { signal } of waiting) signal.addEventListener('abort', leave, { once: true })
+  for (const { signal } of waiting) {
+    signal.underWay = cancellation
+    signal.addEventListener('abort', leave, { once: true })
+  }
   try {
     const body = joined(waiting.map(({ request }) => request.body as Uint8Array))
     const incoming = await url.transport.send({ ...first.request, body }, cancellation)

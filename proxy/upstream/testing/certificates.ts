@@ -25,8 +25,11 @@ export async function createAuthority(name: string) {
   })
   return {
     cert: authority.toString('pem'),
-    /** A certificate for a server on `localhost` or for a client of this name. */
-    async issue(subject: string): Promise<KeyPair> {
+    /**
+     * A certificate for a server on `localhost` or for a client of this name.
+     * @param days when it begins and ends to be valid, in days from now
+     */
+    async issue(subject: string, days = { from: -1, to: 1 }): Promise<KeyPair> {
       const own = await crypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
       const certificate = await x509.X509CertificateGenerator.create({
         subject: `CN=${subject}`,
@@ -34,15 +37,29 @@ export async function createAuthority(name: string) {
         publicKey: own.publicKey,
         signingKey: keys.privateKey,
         signingAlgorithm: algorithm,
-        notBefore: new Date(Date.now() - day),
-        notAfter: new Date(Date.now() + day),
+        notBefore: new Date(Date.now() + days.from * day),
+        notAfter: new Date(Date.now() + days.to * day),
         extensions: [new x509.SubjectAlternativeNameExtension([{ type: 'dns', value: subject }])],
       })
-      const pkcs8 = await crypto.subtle.exportKey('pkcs8', own.privateKey)
-      return {
-        cert: certificate.toString('pem'),
-        key: x509.PemConverter.encode(pkcs8, 'PRIVATE KEY'),
-      }
+      return { cert: certificate.toString('pem'), key: await pemOf(own.privateKey) }
     },
   }
+}
+
+/** A certificate of a server on `localhost` that nobody but itself vouches for. */
+export async function selfSigned(): Promise<KeyPair> {
+  const keys = await crypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
+  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
+    name: 'CN=localhost',
+    keys,
+    signingAlgorithm: algorithm,
+    notBefore: new Date(Date.now() - day),
+    notAfter: new Date(Date.now() + day),
+    extensions: [new x509.SubjectAlternativeNameExtension([{ type: 'dns', value: 'localhost' }])],
+  })
+  return { cert: certificate.toString('pem'), key: await pemOf(keys.privateKey) }
+}
+
+async function pemOf(key: CryptoKey): Promise<string> {
+  return x509.PemConverter.encode(await crypto.subtle.exportKey('pkcs8', key), 'PRIVATE KEY')
 }

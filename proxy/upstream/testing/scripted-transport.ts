@@ -21,6 +21,8 @@ export interface ScriptedAnswer {
   readonly rest?: readonly string[]
   /** Instead of an answer: nothing, until it is aborted. */
   readonly hang?: boolean
+  /** How far it says to have come meanwhile. */
+  readonly progress?: string
 }
 
 export type Script = (request: Outgoing) => ScriptedAnswer
@@ -53,6 +55,7 @@ export class ScriptedTransport implements Transport {
     const { body } = request
     this.requests.push(body instanceof Uint8Array ? Buffer.from(body).toString() : '')
     this.open += 1
+    if (answer.progress !== undefined) signal.underWay = { progress: answer.progress }
     return new Promise<Incoming>((resolve, reject) => {
       const onAbort = () => {
         cancel()

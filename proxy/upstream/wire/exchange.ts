@@ -3,7 +3,7 @@
 import type { ByteBudget } from '../../bytes/byte-budget.ts'
 import { GrowingBuffer } from '../../bytes/growing-buffer.ts'
 import { budgetLimits, nodeLimits } from '../../bytes/limits.ts'
-import type { CancelSignal } from '../../clock/cancellation.ts'
+import type { CancelSignal, Progress } from '../../clock/cancellation.ts'
 import type { Clock } from '../../clock/clock.ts'
 import { aborted, type HeaderList, type Incoming, TransportError } from '../wire.ts'
 import { ReplyBody, type Flow } from './reply-body.ts'
@@ -39,7 +39,7 @@ export function exchange(
  * One request and its answer, whatever the wire: it ends once, with an answer or an error, or in the middle of a
  * stream. A short body is collected; one that turns out to be long becomes a `ReplyBody`.
  */
-export abstract class Exchange {
+export abstract class Exchange implements Progress {
   protected readonly options: WireOptions
   /** 0 until the head of the answer is there. */
   protected status = 0
@@ -66,6 +66,7 @@ export abstract class Exchange {
     this.#signal = signal
     this.#resolve = resolve
     this.#reject = reject
+    signal.underWay = this
     signal.addEventListener('abort', this.#onAbort, { once: true })
   }
 
@@ -81,6 +82,11 @@ export abstract class Exchange {
   protected interim(): void {
     if (++this.#interims <= interims) return
     this.fail(new TransportError('protocol', `over ${interims} interim answers`))
+  }
+
+  get progress(): string {
+    if (this.status === 0) return 'no headers had come'
+    return `headers had come (HTTP ${this.status}), then ${this.#collected.length} bytes`
   }
 
   /** A part of the body has come. */

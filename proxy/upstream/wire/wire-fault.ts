@@ -37,11 +37,13 @@ const tlsWords: readonly (readonly [codes: RegExp, words: string])[] = [
   [/CERT_HAS_EXPIRED/, 'the certificate has expired'],
   [/CERT_NOT_YET_VALID/, 'the certificate is not valid yet'],
   [/UNABLE_TO_(GET|VERIFY)|CERT_UNTRUSTED/, 'the certificate is of an unknown authority'],
-  [/EPROTO|WRONG_VERSION|PACKET_LENGTH|HTTP_REQUEST/, 'the server does not speak TLS'],
+  [/ALERT_PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL/, 'the server speaks another version of TLS'],
+  [/CERTIFICATE_REQUIRED|BAD_CERTIFICATE/, 'the server refuses the client certificate'],
   [
-    /CERTIFICATE_REQUIRED|BAD_CERTIFICATE|HANDSHAKE_FAILURE/,
-    'the server refuses the client certificate',
+    /HANDSHAKE_FAILURE/,
+    'the server refuses the handshake: no cipher in common, or it wants a client certificate',
   ],
+  [/EPROTO|WRONG_VERSION|PACKET_LENGTH|HTTP_REQUEST/, 'the server does not speak TLS'],
 ]
 
 /** Certificate errors of OpenSSL have no common prefix. */
@@ -62,8 +64,14 @@ export function faultOf(cause: Error): TransportError {
     ? 'refused'
     : (faultsByCode[code] ?? (tlsCode.test(code) ? 'tls' : 'protocol'))
   const plain = fault === 'too-large' ? 'a message over the limit' : code
-  const words = fault === 'tls' ? wordsOf(code) : plain
+  const words = fault === 'tls' ? wordsOf(code === 'EPROTO' ? reasonOf(first) : code) : plain
   return new TransportError(fault, words || 'unknown error', !neverSent.includes(fault), { cause })
+}
+
+/** What OpenSSL says, as Node writes it in a code elsewhere: a constant of OpenSSL, which is all that is taken over. */
+function reasonOf({ message }: Error): string {
+  const [, reason] = /:SSL routines:[^:]*:([^:]+)/.exec(message) ?? []
+  return reason ? `ERR_SSL_${reason.toUpperCase().replaceAll(' ', '_')}` : 'EPROTO'
 }
 
 function wordsOf(code: string): string {

@@ -129,6 +129,11 @@ class UndiciExchange extends Exchange implements Dispatcher.DispatchHandler {
     this.fail(cut ? new TransportError('truncated', fault.message, true, { cause }) : fault)
   }
 
+  override get progress(): string {
+    // It is handed to a connection only once that is there and free.
+    return this.#controller === null ? 'no connection was there yet' : super.progress
+  }
+
   #decode(decoder: Transform, controller: Dispatcher.DispatchController): Transform {
     this.flow = decoder
     let bytes = 0

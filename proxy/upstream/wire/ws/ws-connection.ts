@@ -24,6 +24,7 @@ const idleMs = 60_000
 const closeGraceMs = 1_000
 
 const headers = ['content-type', 'application/json']
+const sentProgress = { progress: 'nothing came over the open WebSocket' }
 
 /** A request that waits for its answer. */
 interface Pending {
@@ -197,6 +198,7 @@ export class WebSocketConnection {
           failed(new TransportError('timeout', `no answer in ${subscribeTimeoutMs} ms`))
         })
       else signal.addEventListener('abort', takeBack, { once: true })
+      signal.underWay = sentProgress
       this.#pending.set(id, { ownId, subscribes, answered, failed })
     })
   }

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { main } from '../../proxy/cli/main.ts'
+import { createChainModel } from '../upstream-sim/chain-model.ts'
+import type { Fault } from '../upstream-sim/faults.ts'
+import { startSimNode, type SimNodeOptions } from '../upstream-sim/sim-node.ts'
+import { freePort } from '../processes/free-ports.ts'
+import { createWorkspace, type Workspace } from './workspace.ts'
+
+const key = 'canary-7c1e55d0a9'
+const chain = createChainModel({ seed: 'doctor' })
+const sepolia = createChainModel({ seed: 'another', chainId: 11_155_111 })
+
+interface Case {
+  readonly node?: Partial<Omit<SimNodeOptions, 'name'>>
+  readonly fault?: Fault
+  /** Beside the URL. */
+  readonly entry?: Readonly<Record<string, unknown>>
+  readonly scheme?: string
+  /** Of each line under it. */
+  readonly advice: readonly string[]
+}
+
+const says = (words: string) => [`change: ${words}`]
+const archive = 'note: serves archive, which is not declared: add it to addons to have it used'
+const traces = { debug_traceCall: () => ({}) }
+const refusal = '(the node answered with error -32601)'
+
+/** What a node is, and what is said of it. */
+const cases: Readonly<Record<string, Case>> = {
+  right: { entry: { addons: ['archive'] }, advice: [] },
+  undeclared: { advice: [archive] },
+  behind: {
+    node: { lagBlocks: 120, earliestState: 1e9 },
+    advice: says('behind by 120 blocks: is it in sync? Until it is, others are asked'),
+  },
+  otherChain: {
+    node: { chain: sepolia, earliestState: 1e9 },
+    advice: says(
+      'wrong chain (wanted 0x1, the node says 0xaa36a7, which is SEP1): correct the URL, or the chain-id of the upstream',
+    ),
+  },
+  refused: {
+    fault: { kind: 'status', status: 401, body: 'html' },
+    advice: says(
+      'http-unauthorized, HTTP 401 without a JSON answer: the key is refused: correct it, in the URL or in auth-config',
+    ),
+  },
+  refusedInWords: {
+    fault: { kind: 'error', code: -32_000, message: `Unauthorized: ${key} is no key` },
+    advice: says('unauthorized: the key is refused: correct it, in the URL or in auth-config'),
+  },
+  path: {
+    fault: { kind: 'status', status: 404, body: 'html' },
+    advice: says(
+      'http-not-found, HTTP 404 without a JSON answer: nothing is served at this path: correct the path of the URL',
+    ),
+  },
+  limited: {
+    fault: { kind: 'rate-limit' },
+    advice: says(
+      'limit-of-requests: it refuses more calls now: ask again later, or raise the plan at the provider',
+    ),
+  },
+  hangs: {
+    fault: { kind: 'hang' },
+    entry: { timeout: '200ms' },
+    advice: says(
+      'attempt-timeout: no answer in time: is the node overloaded, or a firewall between?',
+    ),
+  },
+  noTls: {
+    scheme: 'https',
+    advice: says(
+      'tls-failed, TLS: the server does not speak TLS (ERR_SSL_WRONG_VERSION_NUMBER): write http, ws or grpc instead of https, wss or grpcs',
+    ),
+  },
+  lacks: {
+    node: { earliestState: 1e9 },
+    entry: { addons: ['debug', 'trace'] },
+    advice: ['debug', 'trace'].map(
+      (each) => `change: declares ${each}, does not serve it ${refusal}: remove the add-on`,
+    ),
+  },
+  partly: {
+    node: { methods: traces, earliestState: 1e9 },
+    entry: { addons: ['debug'] },
+    advice: ['note: serves debug in part: not what enabled asks for'],
+  },
+  pruned: {
+    node: { earliestState: chain.head - 5_000 },
+    entry: { addons: ['archive'] },
+    advice: says(
+      'declares archive, does not serve it (the node answered with error -32000; it has the last 1000 blocks at least): remove the add-on',
+    ),
+  },
+}
+
+interface Asked {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+let workspace: Workspace
+let all: Asked
+let right: Asked
+const open: AsyncDisposable[] = []
+
+async function doctor(name: string, upstreams: readonly object[], ...flags: readonly string[]) {
+  const listener = { 'network-address': '127.0.0.1:3360', 'chain-id': 'ETH1' }
+  const file = await workspace.write(name, {
+    endpoints: [{ ...listener, 'api-interface': 'jsonrpc' }],
+    'direct-rpc': upstreams,
+    'skip-websocket-verification': 'true',
+  })
+  const written = { stdout: '', stderr: '' }
+  const code = await main(['doctor', file, ...flags], {
+    stdout: { write: (text: string) => (written.stdout += text) },
+    stderr: { write: (text: string) => (written.stderr += text) },
+    environment: { KEY: key },
+  })
+  return { code, ...written }
+}
+
+const upstream = (name: string, ...urls: readonly object[]) => ({
+  ...{ name, 'chain-id': 'ETH1', 'api-interface': 'jsonrpc', 'node-urls': urls },
+})
+
+beforeAll(async () => {
+  workspace = await createWorkspace()
+  const upstreams = []
+  for (const [name, { node, fault, entry, scheme = 'http' }] of Object.entries(cases)) {
+    const served = await startSimNode({ chain, name, ...node })
+    open.push(served)
+    if (fault) served.faults.add(fault)
+    upstreams.push(upstream(name, { url: `${scheme}${served.url.slice(4)}/\${KEY}`, ...entry }))
+  }
+  const good = await startSimNode({ chain, name: 'good', methods: {} })
+  const gateway = http.createServer((_, response) => response.writeHead(401).end())
+  await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve))
+  open.push(good, { [Symbol.asyncDispose]: async () => void gateway.close() })
+  const { port } = gateway.address() as AddressInfo
+  const urls = [{ url: good.url, addons: ['archive'] }, { url: good.url.replace('http', 'ws') }]
+  const dead = `http://127.0.0.1:${await freePort()}`
+  all = await doctor('all.yml', [
+    ...upstreams,
+    upstream('dead', { url: dead }),
+    upstream('gateway', urls[0] as object, { url: `ws://127.0.0.1:${port}` }),
+  ])
+  right = await doctor('right.yml', [upstream('good', ...urls)], '--json')
+}, 60_000)
+
+afterAll(async () => {
+  for (const each of open) await each[Symbol.asyncDispose]()
+  await workspace[Symbol.asyncDispose]()
+})
+
+/** What stands under the row of an upstream's last URL. */
+function adviceOn(name: string): readonly string[] {
+  const lines = all.stdout.split('\n')
+  const at = lines.findLastIndex((line) => new RegExp(`^(ok|CHANGE) +${name} `).test(line))
+  expect(at).toBeGreaterThan(0)
+  const rest = lines.slice(at + 1)
+  const end = rest.findIndex((line) => !/^ {8}\S*all\.yml:\d+: /.test(line))
+  return rest.slice(0, end).map((line) => line.replace(/^.*?all\.yml:\d+: /, ''))
+}
+
+test.each(Object.entries(cases))('%s', (name, { advice }) => {
+  expect(adviceOn(name)).toEqual(advice)
+})
+
+test('a node that is not there, and a WebSocket that a gateway refuses', () => {
+  expect(adviceOn('dead')).toEqual(
+    says('connection-refused: nothing listens there: is the node up, are host and port right?'),
+  )
+  expect(adviceOn('gateway')).toEqual(
+    says(
+      'protocol-violated, HTTP 401 instead of a WebSocket: the key is refused: correct it, in the URL or in auth-config',
+    ),
+  )
+})
+
+test('something must change: exit code 1, and the line in the file where', () => {
+  expect([all.code, all.stderr]).toEqual([1, ''])
+  expect(all.stdout).toMatch(/\n16 URLs asked, 12 to change\.\n$/)
+  const [, line] = /all\.yml:(\d+): change: behind by 120/.exec(all.stdout) ?? []
+  expect(Number(line)).toBeGreaterThan(10)
+})
+
+test('no key is printed', () => {
+  expect(all.stdout + all.stderr).not.toContain(key)
+})
+
+test('nothing must change: exit code 0, and a document for programs', () => {
+  expect([right.code, right.stderr]).toEqual([0, ''])
+  const measured = expect.any(Number) as number
+  const usual = { chain: 'ETH1', interface: 'jsonrpc', upstream: 'good', ok: true, advice: [] }
+  const shown = { height: 20_000_000, behindBlocks: 0, latencyMs: measured, archive: 'all' }
+  expect(JSON.parse(right.stdout)).toMatchObject({
+    ...{ version: 1, ok: true },
+    urls: [
+      { ...usual, ...shown, servedAddons: ['archive'], subscribes: null },
+      { ...usual, ...shown, servedAddons: ['archive'], subscribes: 'yes' },
+    ],
+  })
+})
+
+test('a config that cannot be used is refused with its problems', async () => {
+  const { code, stdout, stderr } = await doctor('wrong.yml', [upstream('a', { url: 'ftp://a' })])
+  expect([code, stdout]).toEqual([2, ''])
+  expect(stderr).toContain('direct-rpc[0].node-urls[0].url')
+})

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { judgeConfig } from './judged-config.ts'
+import { main } from './main.ts'
+import { checkReferences } from './reference-check.ts'
+
+let folder = ''
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'router-init-'))
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+/** @param typed the lines that are typed on a terminal; null: there is none */
+async function init(line: string, typed: readonly string[] | null = null, isTTY = false) {
+  const written = { stdout: '', stderr: '' }
+  const stdin = Object.assign(new PassThrough(), { isTTY: typed !== null })
+  stdin.end(typed?.map((each) => `${each}\n`).join(''))
+  const args = line.split(' ').filter((word) => word !== '')
+  const code = await main(['init', ...args], {
+    stdout: { isTTY, write: (text: string) => (written.stdout += text) },
+    stderr: { write: (text: string) => (written.stderr += text) },
+    stdin,
+    environment: {},
+  })
+  return { code, ...written }
+}
+
+/** The config that a text is, or what is wrong with it. */
+async function judged(text: string) {
+  const configPath = join(folder, 'judged.yml')
+  await writeFile(configPath, text)
+  const request = { configPath, flags: {}, environment: { KEY: 'a-key-of-mine' } }
+  const { config, problems } = await judgeConfig(request, checkReferences)
+  expect(problems).toEqual([])
+  return config?.upstreams.map(({ name, chainId, apiInterface, nodeUrls }) => [
+    ...[name, chainId, apiInterface],
+    ...nodeUrls.map(({ scheme, url }) => `${scheme} ${url.toString()}`),
+  ])
+}
+
+test.each<[name: string, line: string, upstreams: readonly (readonly string[])[]]>([
+  [
+    'a node without a WebSocket',
+    '--chain eth --url http://127.0.0.1:8545',
+    [['node-1', 'ETH1', 'jsonrpc', 'http http://127.0.0.1:8545']],
+  ],
+  [
+    'a WebSocket joins the upstream of its host, and a key stays a placeholder',
+    '--chain ETH1 --url wss://eth.a.example/ws --url https://b.example/${KEY} --url https://eth.a.example/v2/${KEY}',
+    [
+      ['b-1', 'ETH1', 'jsonrpc', 'https https://b.example'],
+      ['a-2', 'ETH1', 'jsonrpc', 'https https://eth.a.example', 'wss wss://eth.a.example'],
+    ],
+  ],
+  [
+    'gRPC by its URL',
+    '--chain HUBCHAIN --url grpcs://hub.example.com:443',
+    [['example-1', 'HUBCHAIN', 'grpc', 'grpcs grpcs://hub.example.com:443']],
+  ],
+  [
+    'another interface by its name',
+    '--chain HUBCHAIN --interface rest --url http://hub.example.com',
+    [['example-1', 'HUBCHAIN', 'rest', 'http http://hub.example.com']],
+  ],
+  [
+    'a chain without JSON-RPC',
+    '--chain MOVECHAIN --url https://[::1]:8080/v1',
+    [['node-1', 'MOVECHAIN', 'rest', 'https https://[::1]:8080']],
+  ],
+])('%s: what is written can be served', async (_, line, upstreams) => {
+  const { code, stdout, stderr } = await init(line)
+  expect([code, stderr]).toEqual([0, 'Next: router validate FILE, then router doctor FILE\n'])
+  expect(await judged(stdout)).toEqual(upstreams)
+})
+
+test('specs of the own are named in the file', async () => {
+  const specs = join(import.meta.dirname, '../../specs')
+  const { stdout } = await init(`--chain BTC --url http://a.example --use-static-spec ${specs}`)
+  expect(stdout).toContain(`use-static-spec:\n  - "${specs}"\n`)
+  await judged(stdout)
+})
+
+test.each([
+  ['', ': nothing was written: a chain and a URL are needed. Such as router init --chain ETH1'],
+  ['--chain ETH1', ': nothing was written'],
+  ['--chain ETX1 --url http://a', 'endpoints[0].chain-id: No chain spec has the id "ETX1". Did'],
+  ['--chain ETH1 --url a', 'direct-rpc[0].node-urls[0].url: the value is a URL without a scheme'],
+  ['--chain ETH1 --interface grpc --url http://a', 'ETH1 is not served through grpc'],
+  ['--chain ETH1 --url http://a --use-static-spec /nowhere', '/nowhere'],
+])('router init %s writes nothing', async (line, words) => {
+  const { code, stdout, stderr } = await init(line)
+  expect([code, stdout]).toEqual([2, ''])
+  expect(stderr).toContain(words)
+  expect(stderr.trim().split('\n')).toHaveLength(1)
+})
+
+test('a file is for its owner alone, and none that exists is overwritten', async () => {
+  const path = join(folder, 'first.yml')
+  const line = `${path} --chain ETH1 --url http://a.example`
+  expect(await init(line)).toMatchObject({ code: 0, stdout: '' })
+  const text = await readFile(path, 'utf8')
+  expect((await stat(path)).mode & 0o777).toBe(0o600)
+  await judged(text)
+  const { code, stderr } = await init(line.replace('a.example', 'b.example'))
+  expect([code, stderr]).toEqual([1, `${path}: error: it exists, and is left as it is.\n`])
+  expect(await readFile(path, 'utf8')).toBe(text)
+})
+
+test('on a terminal it asks', async () => {
+  const path = join(folder, 'asked.yml')
+  const typed = ['', 'http://127.0.0.1:8545', 'ws://127.0.0.1:8546', '', path]
+  const { code, stdout, stderr } = await init('', typed, true)
+  expect([code, stdout]).toEqual([0, ''])
+  expect(stderr).toMatch(/^Chain \[ETH1\]: URLs .*\nURL: URL: URL: File \[config\.yml\]: Next: /)
+  expect(await judged(await readFile(path, 'utf8'))).toEqual([
+    ['node-1', 'ETH1', 'jsonrpc', 'http http://127.0.0.1:8545', 'ws ws://127.0.0.1:8546'],
+  ])
+})
+
+test('what is asked for goes where the output was sent', async () => {
+  const { code, stdout } = await init('', ['BTC', 'http://127.0.0.1:8332', ''])
+  expect(code).toBe(0)
+  expect(await judged(stdout)).toEqual([['node-1', 'BTC', 'jsonrpc', 'http http://127.0.0.1:8332']])
+})
+
+test.each([[[]], [['ETH1']], [['ETH1', '']]])(
+  'input that ends too early (%j) writes nothing',
+  async (typed) => {
+    expect(await init('', typed)).toMatchObject({ code: 2, stdout: '' })
+  },
+)
