@@ -148,6 +148,8 @@ export interface SessionNote {
   readonly choice: 'known' | 'new'
   /** It failed the call, so the next one of the session chooses again. */
   isDropped: boolean
+  /** All upstreams as the choice saw them; null where it was made before. */
+  readonly considered: readonly Considered[] | null
 }
 
 /** What the cache did with one call. */

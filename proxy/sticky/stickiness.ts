@@ -44,9 +44,11 @@ async function relayInSession(
   const wanted = wantedOf(call, pool)
   const key = keyOf(call, wanted.addons, options)
   let chosen: string | null = null
+  const story: Pick<SessionNote, 'considered'> = { considered: null }
   const choose = (avoid: string | null) => {
     const others = avoid === null ? wanted : excluding(wanted, avoid)
-    const next = pool.pick.next(others, strategy) ?? pool.pick.next(wanted, strategy)
+    const pick = (of: Wanted) => pool.pick.next(of, strategy, story)
+    const next = pick(others) ?? pick(wanted)
     return (chosen = next?.name ?? null)
   }
   const found = sessions.find(key, choose)
@@ -58,7 +60,8 @@ async function relayInSession(
     throw storeError(cause)
   }
   if (node === null) throw noReply(null, call, pool, new Needs(call))
-  const session: SessionNote = { node, choice: node === chosen ? 'new' : 'known', isDropped: false }
+  const choice = node === chosen ? 'new' : 'known'
+  const session: SessionNote = { node, choice, isDropped: false, ...story }
   call.journal.session = session
   const upstream = pool.upstreams.find(({ name }) => name === node)
   if (!upstream)

@@ -19,7 +19,8 @@ export interface ExplainedCall {
   readonly at: string
   readonly chain: string
   readonly interface: ApiInterface
-  readonly method: string
+  /** Null: it was refused before it became a call. */
+  readonly method: string | null
   /** As the label of `router_requests_total`. */
   readonly outcome: string
   /** The router's own error; null where the upstream's answer was passed on. */
@@ -32,7 +33,7 @@ export interface ExplainedCall {
   /** Null where there is no cache. */
   readonly cache: CacheNote | null
   /** Null where it belongs to no sticky session. */
-  readonly session: SessionNote | null
+  readonly session: (Omit<SessionNote, 'considered'> & Pick<ExplainedAttempt, 'candidates'>) | null
   /** Null where it was not cross-validated. */
   readonly crossValidation: CrossValidated | null
   readonly attempts: readonly ExplainedAttempt[]
