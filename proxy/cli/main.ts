@@ -13,6 +13,9 @@ const defaultConfig = fileURLToPath(new URL('../../examples/ethereum.yml', impor
 
 /** Runs one command line to its end. @returns the exit code of the process */
 export async function main(argv: readonly string[], io: CommandIo): Promise<number> {
+  const explain = async () => (await import('./explain.ts')).explain(argv, io)
+  // It has flags of its own.
+  if (argv[0] === 'explain') return explain()
   const { command, positionals, flags, output, own, problems } = parseFlags(argv)
   if (problems.length > 0) {
     for (const problem of problems) io.stderr.write(`${problemLine('router', problem)}\n`)
@@ -46,6 +49,8 @@ export async function main(argv: readonly string[], io: CommandIo): Promise<numb
       const { serveCache } = await import('./cache-server.ts')
       return serveCache(positionals[0] ?? '', { flags, version }, io)
     }
+    case 'explain':
+      return explain()
     case 'run':
       return run({ configPath, flags, version }, io)
   }

@@ -8,6 +8,7 @@ import type { RouterConfig } from '../config/types.ts'
 import type { ConfigState } from '../telemetry/config-state.ts'
 import { createAdminServer } from '../telemetry/admin-server.ts'
 import { createEventLog } from '../telemetry/event-log.ts'
+import { KeptCalls } from '../telemetry/explain/kept-calls.ts'
 import { Health } from '../telemetry/health.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { combineObservers } from '../telemetry/observers.ts'
@@ -66,7 +67,12 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
   const cache = createCache(config, { ...parts, asked, budget })
   const metrics = createMetrics({ version, budget, cache, config: state })
   const log = createEventLog({ logger, clock, epochDurationMs: config.epochDurationMs })
-  const observers = combineObservers([metrics, log])
+  const calls = new KeptCalls(clock)
+  const observers = combineObservers([
+    metrics,
+    log,
+    ...(config.metricsListenAddress ? [calls] : []),
+  ])
   const health = new Health(clock, state)
   let draining = false
   const shared = createSessions(config, { ...parts, metrics, asked })
@@ -82,7 +88,7 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
   }
   const admin =
     config.metricsListenAddress &&
-    createAdminServer({ address: config.metricsListenAddress, metrics, health, logger })
+    createAdminServer({ address: config.metricsListenAddress, metrics, health, calls, logger })
 
   const closeAll = async () => {
     for (const { watch } of chains) watch.stop()
