@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { createServer, type AddressInfo, type ListenOptions, type Server } from 'node:net'
+import { createServer, type AddressInfo, type ListenOptions, Server } from 'node:net'
 import type { ByteBudget } from '../bytes/byte-budget.ts'
 import type { ChainInterface } from '../chain/types.ts'
 import { sleep, type Clock } from '../clock/clock.ts'
@@ -149,13 +149,21 @@ function listening(server: Server, options: ListenOptions): Promise<void> {
 
 function closed(server: Server): Promise<void> {
   return new Promise((resolve) => {
-    // It fails only when the server was never started, which leaves nothing to close either.
-    server.close(() => resolve())
+    // It fails only when the server was never started, which leaves nothing to close either. That of HTTP would also
+    // destroy idle connections, on which a request may have come.
+    Server.prototype.close.call(server, () => resolve())
   })
 }
 
-/** Waits until the condition holds, `withinMs` at most. */
+/** Waits until the condition holds, `withinMs` at most, also once all is read that came while this process was busy. */
 export async function until(clock: Clock, isSo: () => boolean, withinMs = Infinity): Promise<void> {
   const untilMs = clock.nowMs() + withinMs
-  while (!isSo() && clock.nowMs() < untilMs) await sleep(clock, pollMs)
+  for (;;) {
+    if (isSo()) {
+      await new Promise((resolve) => setImmediate(resolve))
+      if (isSo()) return
+    }
+    if (clock.nowMs() >= untilMs) return
+    await sleep(clock, pollMs)
+  }
 }

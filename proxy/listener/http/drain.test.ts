@@ -20,6 +20,30 @@ function ask(agent: Agent, port: number): Promise<{ status: number; connection: 
   })
 }
 
+/** Time passes while the event loop stands still, as in a process that gets no CPU. */
+class StalledClock extends VirtualClock {
+  #lateMs = 0
+  #timers: (() => void)[] = []
+
+  get waiting(): number {
+    return this.#timers.length
+  }
+
+  override nowMs(): number {
+    return this.#lateMs
+  }
+
+  override after(_: number, run: () => void): () => void {
+    this.#timers.push(run)
+    return () => void (this.#timers = this.#timers.filter((each) => each !== run))
+  }
+
+  stall(ms: number): void {
+    this.#lateMs += ms
+    for (const run of this.#timers.splice(0)) run()
+  }
+}
+
 describe('a drain', () => {
   test('without connections is over at once', async () => {
     await using fixture = await startListener(echoRelay)
@@ -53,6 +77,22 @@ describe('a drain', () => {
     client.write(rawPost(call))
     expect(await client.untilClosed()).toMatch(/Connection: close.*"result":"m"\}$/s)
     await drained
+  })
+
+  test('answers what came while the process was busy for so long that all seemed to be quiet', async () => {
+    const clock = new StalledClock()
+    await using fixture = await startListener(echoRelay, { clock })
+    using client = new RawClient(fixture.port)
+    client.write(rawPost(call))
+    expect(await client.until(/\}$/)).toMatch(/Connection: keep-alive/)
+    const ended = fixture.drain().then(() => fixture.settle())
+    await expect.poll(() => clock.waiting).toBe(1)
+    // No turn of the event loop is between the request, which is in its socket then, and the time.
+    client.write(rawPost(call))
+    clock.stall(2_000)
+    expect(await client.untilClosed()).toMatch(/Connection: close.*"result":"m"\}$/s)
+    const ends = ended.then(() => 'ended')
+    await expect.poll(() => (clock.stall(600), Promise.race([ends, 'not yet']))).toBe('ended')
   })
 
   test('waits for a request that is still being sent', async () => {

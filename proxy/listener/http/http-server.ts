@@ -116,7 +116,6 @@ export class HttpServer implements Listener {
   async settle(): Promise<void> {
     const { clock, sockets } = this.#options
     this.#settings.isDraining = true
-    // This also ends idle connections.
     void this.#doors.close()
     sockets?.settle()
     const isServing = () => [...this.#connections.values()].some((each) => each.hasUnanswered)
@@ -132,6 +131,8 @@ export class HttpServer implements Listener {
     await until(clock, () => this.#open === 0, closeGraceMs)
     sockets?.terminate()
     const end = this.#doors.close()
+    // Also its check of timeouts.
+    this.#server.close()
     this.#server.closeAllConnections()
     await end
     // Node ends the server before its connections: their calls must be over before the upstreams are closed.

@@ -23,6 +23,7 @@ export interface Fixture extends AsyncDisposable {
   readonly openConnections: () => number
   readonly openSockets: () => number
   drain(): Promise<void>
+  settle(): Promise<void>
   close(): Promise<void>
 }
 
@@ -124,6 +125,7 @@ export async function startListener(relay: Relay, options: FixtureOptions = {}):
     openConnections: () => open,
     openSockets: () => openSockets,
     drain: () => listener.drain(),
+    settle: () => listener.settle(),
     close: () => listener.close(),
     [Symbol.asyncDispose]: () => listener.close(),
   }
