@@ -107,7 +107,7 @@ export class Attempt implements Due {
   }
 
   start(nowMs: number): void {
-    this.failure = this.fault = this.reply = null
+    this.failure = this.fault = this.reply = this.#cancellation.underWay = null
     const { request } = this.#call
     const shared = this.#record.kind === 'first' ? this.#call.shared : undefined
     this.othersMs = (shared?.others ?? 0) * msPerOther

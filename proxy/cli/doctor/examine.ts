@@ -39,7 +39,7 @@ export interface Facts {
   latencyMs: number | null
   head: { readonly block: number; readonly atMs: number } | null
   readonly checks: Checked[]
-  /** Add-ons without the method that their verification asks for, and with others of theirs. */
+  /** Declared add-ons without the method that their verification asks for, and with others of theirs. */
   readonly partial: string[]
   /** How many blocks behind the head it has state of at least; `all`; null where that cannot be asked. */
   depth: number | 'all' | null
@@ -132,7 +132,8 @@ async function verify(one: Examination, verification: Verification): Promise<boo
   const said = answer.kind === 'refused' || answer.kind === 'failed' ? answer.why : null
   const why = value === undefined ? said : mismatch(verification, value)
   facts.checks.push({ verification, why, isUnknown, isOpen, value })
-  if (isUnknown && addon !== null && (await hasOthers(one, call, addon))) facts.partial.push(addon)
+  const isAsked = isUnknown && addon !== null && url.declaredAddons.includes(addon)
+  if (isAsked && (await hasOthers(one, call, addon))) facts.partial.push(addon)
   return true
 }
 
