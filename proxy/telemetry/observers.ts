@@ -64,10 +64,10 @@ const methods: { readonly [K in Kind]: readonly (keyof ObserverKinds[K])[] } = {
 }
 
 /** Lets all of them observe, in the order given. */
-export function combineObservers(all: readonly PartialObservers[]): Observers {
+export function combineObservers(all: readonly Partial<PartialObservers>[]): Observers {
   const combine = (kind: Kind) => (chainId: string, apiInterface: ApiInterface) => {
     const each = all.map(
-      (one) => one[kind](chainId, apiInterface) as unknown as Record<string, Observe>,
+      (one) => (one[kind]?.(chainId, apiInterface) ?? {}) as unknown as Record<string, Observe>,
     )
     return Object.fromEntries(
       methods[kind].map((name) => [name, callAll(each.flatMap((one) => one[name] ?? []))]),
