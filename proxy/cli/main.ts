@@ -13,6 +13,9 @@ const defaultConfig = fileURLToPath(new URL('../../examples/ethereum.yml', impor
 
 /** Runs one command line to its end. @returns the exit code of the process */
 export async function main(argv: readonly string[], io: CommandIo): Promise<number> {
+  const top = async () => (await import('./top.ts')).top(argv.slice(1), io)
+  // It has flags of its own.
+  if (argv[0] === 'top') return top()
   const { command, positionals, flags, output, problems } = parseFlags(argv)
   if (problems.length > 0) {
     for (const problem of problems) io.stderr.write(`${problemLine('router', problem)}\n`)
@@ -35,6 +38,8 @@ export async function main(argv: readonly string[], io: CommandIo): Promise<numb
       const { serveCache } = await import('./cache-server.ts')
       return serveCache(positionals[0] ?? '', { flags, version }, io)
     }
+    case 'top':
+      return top()
     case 'run':
       return run({ configPath, flags, version }, io)
   }

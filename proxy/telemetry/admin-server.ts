@@ -5,7 +5,9 @@ import { adminLimits } from '../bytes/limits.ts'
 import { formatAddress } from '../config/fields/address.ts'
 import type { Address } from '../config/types.ts'
 import { readHead } from '../listener/request-head.ts'
+import type { Facts } from '../console/facts.ts'
 import type { Health, HealthAnswer } from './health.ts'
+import type { LivePage } from './live-page.ts'
 import type { Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -22,6 +24,10 @@ export interface AdminServerOptions {
   readonly metrics: Pick<Metrics, 'scrape' | 'contentType'>
   /** Without a status, that page is not served. */
   readonly health: Pick<Health, 'readiness' | 'overall'> & Partial<Pick<Health, 'status'>>
+  /** Without it, `/facts` is not served. */
+  readonly facts?: () => Promise<Facts>
+  /** Null: browsers are shown nothing. */
+  readonly page?: LivePage | null
   readonly logger: Logger
   readonly limits?: typeof adminLimits
 }
@@ -58,6 +64,8 @@ const hasBody = (headers: FastifyRequest['headers']) =>
 async function makeServer({
   metrics,
   health,
+  facts,
+  page: live,
   logger,
   limits = adminLimits,
 }: AdminServerOptions): Promise<FastifyInstance> {
@@ -96,6 +104,22 @@ async function makeServer({
       answered(reply, health.readiness(Object.hasOwn(query as object, 'verbose'))),
     ...(health.status && {
       '/status': (reply) => reply.type('application/json').send(health.status?.()),
+    }),
+    ...(facts && { '/facts': async (reply) => reply.send(await facts()) }),
+    ...(live && {
+      '/': (reply) => reply.headers(live.headers).send(live.html),
+      '/events': (reply, { method }) => {
+        if (live.streams >= limits.streams)
+          return reply.code(503).type(plainText)
+            .send(`${limits.streams} pages are open here; close one of them
+`)
+        reply.type('text/event-stream')
+        if (method === 'HEAD') return reply.send()
+        reply.hijack()
+        reply.raw.writeHead(200, reply.getHeaders() as Record<string, string>)
+        reply.raw.flushHeaders()
+        live.stream(reply.raw)
+      },
     }),
   }
   server.addHook('onRequest', async (request, reply) => {
