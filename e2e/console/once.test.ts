@@ -27,11 +27,13 @@ const addressOf = ({ adminUrl }: Program) => adminUrl.replace('http://', '')
 
 test('--once and --json show which node of a router is bad, since when and why', async () => {
   const [url = ''] = router.urls
+  const ready = async () => (await fetch(`${router.adminUrl}/readyz`)).text()
+  await expect.poll(ready).toContain('2 of 2 upstreams serving')
   await nodes[1]?.stop()
   const calls = async () => {
     for (let n = 0; n < 5; n++)
       await askRpc(url, 'eth_getBalance', [`0x${'0'.repeat(39)}${n}`, '0x1'])
-    return (await fetch(`${router.adminUrl}/readyz`)).text()
+    return ready()
   }
   await expect.poll(calls).toContain('b disabled')
   const at = addressOf(router)
