@@ -8,7 +8,7 @@ import { join } from 'node:path'
 
 const root = join(import.meta.dirname, '..')
 const cwd = join(root, 'dist/package')
-const programs = ['router', 'rpc-operator']
+const programs = ['router', 'rpc-operator', 'kubectl-rpc']
 
 rmSync(cwd, { recursive: true, force: true })
 for (const part of ['README.md', 'LICENSE', 'NOTICE', 'dist/bin', 'dist/specs', 'examples'])

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The rpc-router Authors
 #
-# In the npm package this is bin/router and bin/rpc-operator: it finds the Node that npm installed inside the package or beside it,
+# In the npm package this is bin/router, bin/rpc-operator and bin/kubectl-rpc: it finds the Node that npm installed inside the package or beside it,
 # whatever links lead here. The variables are those of bin/router.mjs.
 self=$(readlink -f -- "$0")
 package=${self%/*/*}

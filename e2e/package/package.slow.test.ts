@@ -73,6 +73,11 @@ test('the operator prints its rights', async () => {
   expect(stdout).toContain('kind: ClusterRole')
 })
 
+test('the plugin of kubectl says what it can do', async () => {
+  const { stdout } = await inHome(join(home, 'bin/kubectl-rpc'), [])
+  expect(stdout).toContain('kubectl rpc explain <guid>')
+})
+
 test('each program has a list of what it is made from, with hashes and licences', async () => {
   await run('make', ['sbom'], { cwd: root })
   for (const [image, direct] of [

@@ -6,6 +6,8 @@ import { helpText } from './flags.ts'
 
 /** Runs one command line to its end. @returns the exit code of the process */
 export async function main(argv: readonly string[], io: CommandIo): Promise<number> {
+  // What bin/kubectl-rpc.mjs starts: it has flags of its own.
+  if (argv[0] === 'kubectl') return (await import('./kubectl.ts')).kubectl(argv.slice(1), io)
   const { command, values, problems } = parseCommandLine(argv)
   if (problems.length > 0) {
     for (const problem of problems) io.stderr.write(`rpc-operator: error: ${problem}\n`)

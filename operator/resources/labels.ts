@@ -61,6 +61,8 @@ export function isChild({ metadata }: Pick<KubeObject, 'metadata'>): boolean {
 
 /** What a list of all children selects by. */
 export const childSelector = `${managedByLabel}=${managedBy}`
+/** What a list of the pods of all routers selects by. */
+export const routerPodSelector = `${childSelector},${componentLabel}=router`
 
 /** What a list of the children of one router selects by, ReplicaSets included. */
 export function childrenOf(router: string): string {

@@ -97,6 +97,15 @@ export const rememberedLimits = {
   parents: 4_096, // of blocks that were shown
 }
 
+/** Of the calls that `/explain` knows; each takes some 500 bytes, and the oldest of its kind goes first. */
+export const explainLimits = {
+  recent: 2_000,
+  failed: 1_000,
+  slow: 1_000,
+  slowMs: 1_000, // from its beginning to its answer
+  listed: 100, // in one answer
+}
+
 /** Of the cache service. */
 export const cacheServiceLimits = {
   messageBytes: 17 * MiB, // a value of 16 MiB and its frame

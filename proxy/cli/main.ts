@@ -13,8 +13,10 @@ const defaultConfig = fileURLToPath(new URL('../../examples/ethereum.yml', impor
 
 /** Runs one command line to its end. @returns the exit code of the process */
 export async function main(argv: readonly string[], io: CommandIo): Promise<number> {
+  const explain = async () => (await import('./explain.ts')).explain(argv, io)
   const top = async () => (await import('./top.ts')).top(argv.slice(1), io)
-  // It has flags of its own.
+  // They have flags of their own.
+  if (argv[0] === 'explain') return explain()
   if (argv[0] === 'top') return top()
   const { command, positionals, flags, output, problems } = parseFlags(argv)
   if (problems.length > 0) {
@@ -38,6 +40,8 @@ export async function main(argv: readonly string[], io: CommandIo): Promise<numb
       const { serveCache } = await import('./cache-server.ts')
       return serveCache(positionals[0] ?? '', { flags, version }, io)
     }
+    case 'explain':
+      return explain()
     case 'top':
       return top()
     case 'run':

@@ -10,6 +10,7 @@ import type { RouterConfig } from '../config/types.ts'
 import type { ConfigState } from '../telemetry/config-state.ts'
 import { createAdminServer } from '../telemetry/admin-server.ts'
 import { createEventLog } from '../telemetry/event-log.ts'
+import { KeptCalls } from '../telemetry/explain/kept-calls.ts'
 import { createFacts } from '../telemetry/facts.ts'
 import { Health } from '../telemetry/health.ts'
 import { LivePage } from '../telemetry/live-page.ts'
@@ -58,9 +59,15 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
   const cache = createCache(config, { ...parts, asked, budget })
   const metrics = createMetrics({ version, budget, cache, config: state })
   const log = createEventLog({ logger, clock })
+  const calls = new KeptCalls(clock)
   const health = new Health(clock, state)
   const { poolObserver } = health
-  const observers = combineObservers([metrics, log, { poolObserver }])
+  const observers = combineObservers([
+    metrics,
+    log,
+    { poolObserver },
+    ...(config.metricsListenAddress ? [calls] : []),
+  ])
   let draining = false
   const shared = createSessions(config, { ...parts, metrics, asked })
   const { sessions, keys } = shared
@@ -89,7 +96,7 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
     config.metricsListenAddress &&
     createAdminServer({
       address: config.metricsListenAddress,
-      ...{ metrics, health, facts, page, logger },
+      ...{ metrics, health, calls, facts, page, logger },
     })
 
   const closeAll = async () => {

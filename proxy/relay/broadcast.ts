@@ -119,7 +119,7 @@ export class Broadcast implements AttemptOwner {
     if (this.#refusal === null && !isSpent && !signal.aborted) {
       const { pool, config } = this.#parts
       this.#needs.untriedOnly = !(this.#isRepeated && this.#isUnsent)
-      const upstream = pool.pick.next(this.#needs, config.now.strategy)
+      const upstream = pool.pick.next(this.#needs, config.now.strategy, journal)
       const kind = journal.attempts.length === 0 ? 'first' : 'retry'
       if (upstream) return void this.#begin(upstream, kind, nowMs)
     }

@@ -6,6 +6,7 @@ import type { AgeClass } from '../config/types.ts'
 import type { CancelSignal } from '../clock/cancellation.ts'
 import type { Violation } from '../integrity/violation.ts'
 import type { NodeUrl } from '../upstream/upstream.ts'
+import type { Considered } from '../upstream/pick.ts'
 import type { Candidate } from '../upstream/weights.ts'
 import type { Incoming, Outgoing } from '../upstream/wire.ts'
 import type { ReplyReader } from './reply.ts'
@@ -126,6 +127,8 @@ export interface AttemptRecord {
   violation: Violation | null
   /** It answered null for a block that exists. */
   missedBlock: boolean
+  /** All upstreams as the pick saw them that led to it; null where it was not drawn. */
+  readonly considered: readonly Considered[] | null
 }
 
 /** The outcome of a cross-validated call, by the names of upstreams. */
@@ -136,6 +139,17 @@ export interface CrossValidated {
   readonly all: readonly string[]
   /** The reason of the error; null: an answer was agreed on. */
   readonly failure: string | null
+}
+
+/** The sticky session of one call. */
+export interface SessionNote {
+  readonly node: string
+  /** `known`: by an earlier call, or by another replica. */
+  readonly choice: 'known' | 'new'
+  /** It failed the call, so the next one of the session chooses again. */
+  isDropped: boolean
+  /** All upstreams as the choice saw them; null where it was made before. */
+  readonly considered: readonly Considered[] | null
 }
 
 /** What the cache did with one call. */
@@ -174,6 +188,10 @@ export class Journal {
   maxAttempts = Infinity
   /** The candidates of the last draw, where selection stats are enabled. */
   candidates: readonly Candidate[] | null = null
+  /** What the last pick saw; null where there was none, or it was asked for by name. */
+  considered: readonly Considered[] | null = null
+  /** Null: it belongs to no sticky session. */
+  session: SessionNote | null = null
   /** Null: it was not cross-validated. */
   crossValidation: CrossValidated | null = null
   /** Null where there is no cache. */
@@ -208,6 +226,7 @@ export class Journal {
       detail: null,
       violation: null,
       missedBlock: false,
+      considered: this.considered,
     }
     this.attempts.push(attempt)
     return attempt

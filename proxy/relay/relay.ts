@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Cancel } from '../clock/clock.ts'
-import type { Explain } from '../upstream/pick.ts'
+import { drawnOf } from '../upstream/pick.ts'
 import { release } from '../upstream/wire.ts'
 import { Attempt, type AttemptOwner } from './attempt.ts'
 import { Broadcast } from './broadcast.ts'
@@ -180,15 +180,16 @@ class InTurn implements AttemptOwner {
     const { pool, config, selectionStats } = this.#parts
     const call = this.#call
     this.#needs.untriedOnly = kind === 'hedge'
-    const keep: Explain | undefined = selectionStats
-      ? (candidates) => (call.journal.candidates = candidates)
-      : undefined
-    const upstream = pool.pick.next(this.#needs, config.now.strategy, keep)
+    const { strategy } = config.now
+    const { journal } = call
+    const upstream = pool.pick.next(this.#needs, strategy, journal)
+    if (selectionStats && strategy !== 'round-robin')
+      journal.candidates = drawnOf(journal.considered) ?? journal.candidates
     if (!upstream) return false
     const attempt = new Attempt(this.#parts, this, call, upstream, kind, nowMs)
     this.#running.push(attempt)
     attempt.start(nowMs)
-    if (this.#isHedged && !call.journal.mayStream) {
+    if (this.#isHedged && !journal.mayStream) {
       const delayMs = this.#parts.hedging.delayMs(call.asked, attempt.budgetMs)
       this.#hedgeDelayMs = delayMs + attempt.othersMs
       attempt.slowAfter(this.#hedgeDelayMs, nowMs)

@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import type { ApiInterface, Live, RelayConfig } from '../config/types.ts'
 import { StoreError } from '../redis/store-error.ts'
-import type { Call } from '../relay/call.ts'
+import type { Call, SessionNote } from '../relay/call.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
 import { addonsOf, Needs, noReply } from '../relay/needs.ts'
 import type { Relay } from '../relay/relay.ts'
@@ -43,9 +43,13 @@ async function relayInSession(
   const { strategy } = config.now
   const wanted = wantedOf(call, pool)
   const key = keyOf(call, wanted.addons, options)
+  let chosen: string | null = null
+  const story: Pick<SessionNote, 'considered'> = { considered: null }
   const choose = (avoid: string | null) => {
     const others = avoid === null ? wanted : excluding(wanted, avoid)
-    return (pool.pick.next(others, strategy) ?? pool.pick.next(wanted, strategy))?.name ?? null
+    const pick = (of: Wanted) => pool.pick.next(of, strategy, story)
+    const next = pick(others) ?? pick(wanted)
+    return (chosen = next?.name ?? null)
   }
   const found = sessions.find(key, choose)
   let node: string | null
@@ -56,10 +60,14 @@ async function relayInSession(
     throw storeError(cause)
   }
   if (node === null) throw noReply(null, call, pool, new Needs(call))
+  const choice = node === chosen ? 'new' : 'known'
+  const session: SessionNote = { node, choice, isDropped: false, ...story }
+  call.journal.session = session
   const upstream = pool.upstreams.find(({ name }) => name === node)
-  if (!upstream) return failSession(sessions, key, node, 'it is not in the config of this replica')
+  if (!upstream)
+    return failSession(sessions, key, session, 'it is not in the config of this replica')
   if (!pool.pick.suits(upstream, wanted))
-    return failSession(sessions, key, node, 'it lags behind the chain')
+    return failSession(sessions, key, session, 'it lags behind the chain')
   const { directives, shared, ...rest } = call
   const others = pool.upstreams.filter((each) => each !== upstream).map(({ name }) => name)
   const blockProviders = [...directives.blockProviders, ...others]
@@ -73,10 +81,13 @@ async function relayInSession(
     })
   } catch (error) {
     if (!isFault(error)) throw error
-    return failSession(sessions, key, node, error.message, error)
+    return failSession(sessions, key, session, error.message, error)
   }
   // The client gets what its node answered, whether or not the choice could be dropped.
-  if (isTrouble(reply) || reply.refusal?.holdOff) await sessions.drop(key, node).catch(ignoreStore)
+  if (isTrouble(reply) || reply.refusal?.holdOff) {
+    session.isDropped = true
+    await sessions.drop(key, node).catch(ignoreStore)
+  }
   return reply
 }
 
@@ -84,14 +95,17 @@ async function relayInSession(
 async function failSession(
   sessions: Sessions,
   key: string,
-  node: string,
+  session: SessionNote,
   why: string,
   cause?: unknown,
 ): Promise<never> {
+  const { node } = session
+  session.isDropped = true
   const next = await sessions.drop(key, node).then(
     () => 'the next request of the session chooses another node',
     (error: unknown) => {
       ignoreStore(error)
+      session.isDropped = false
       return `${node} stays its node, for ${error.message}`
     },
   )

@@ -11,7 +11,8 @@ import { VirtualClock } from '../clock/testing/virtual-clock.ts'
 import { someChain, someFacts, someUpstream } from '../console/facts.fixture.ts'
 import { createAdminServer } from './admin-server.ts'
 import type { AdminServer, AdminServerOptions } from './admin-server.ts'
-import { anUpstream, aPool } from './call.fixture.ts'
+import { aCall, anUpstream, aPool } from './call.fixture.ts'
+import { KeptCalls } from './explain/kept-calls.ts'
 import { Health } from './health.ts'
 import { LivePage } from './live-page.ts'
 import { createLogger } from './log.ts'
@@ -97,6 +98,24 @@ test('the status is JSON; where there is none, there is no such page', async () 
   const answer = () => ({ status: 200, body: '' }) as const
   const bare = await start({ health: { readiness: answer, overall: answer } })
   expect((await get(`${bare.url}/status`)).status).toBe(404)
+})
+
+test('calls are explained as JSON or as text; where none are kept, there is no such page', async () => {
+  const calls = new KeptCalls(new VirtualClock())
+  const call = aCall({ guid: 'g' })
+  calls.listenerObserver('ETH1', 'jsonrpc').callEnded(call, { kind: 'abandoned' }, 5)
+  const { url } = await start({ calls })
+  const json = await get(`${url}/explain/g`)
+  expect([json.status, json.type]).toEqual([200, 'application/json; charset=utf-8'])
+  expect(JSON.parse(json.body)).toMatchObject({ calls: [{ guid: 'g', outcome: 'abandoned' }] })
+  const text = await get(`${url}/explain?limit=1`, { headers: { accept: 'text/plain' } })
+  expect([text.status, text.type]).toEqual([200, 'text/plain; charset=utf-8'])
+  expect(text.body).toContain('  g  ETH1 jsonrpc eth_call  abandoned  5 ms')
+  const unknown = await get(`${url}/explain/h`)
+  expect([unknown.status, unknown.type]).toEqual([404, 'text/plain; charset=utf-8'])
+  expect((await get(`${url}/explain?limit=0`)).status).toBe(400)
+  expect((await get(`${url}/explain/g`, { method: 'DELETE' })).status).toBe(405)
+  expect((await get(`${(await start()).url}/explain/g`)).body).toMatch(/^not found; there is /)
 })
 
 test.each([

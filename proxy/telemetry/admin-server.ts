@@ -5,6 +5,8 @@ import { adminLimits } from '../bytes/limits.ts'
 import { formatAddress } from '../config/fields/address.ts'
 import type { Address } from '../config/types.ts'
 import { readHead } from '../listener/request-head.ts'
+import { explainPage } from './explain/explain-page.ts'
+import type { KeptCalls } from './explain/kept-calls.ts'
 import type { Facts } from '../console/facts.ts'
 import type { Health, HealthAnswer } from './health.ts'
 import type { LivePage } from './live-page.ts'
@@ -24,6 +26,8 @@ export interface AdminServerOptions {
   readonly metrics: Pick<Metrics, 'scrape' | 'contentType'>
   /** Without a status, that page is not served. */
   readonly health: Pick<Health, 'readiness' | 'overall'> & Partial<Pick<Health, 'status'>>
+  /** Without it, no call is explained. */
+  readonly calls?: KeptCalls
   /** Without it, `/facts` is not served. */
   readonly facts?: () => Promise<Facts>
   /** Null: browsers are shown nothing. */
@@ -64,6 +68,7 @@ const hasBody = (headers: FastifyRequest['headers']) =>
 async function makeServer({
   metrics,
   health,
+  calls,
   facts,
   page: live,
   logger,
@@ -96,6 +101,17 @@ async function makeServer({
   server.server.on('drop', () => server.server.closeIdleConnections())
   const answered = (reply: FastifyReply, { status, body }: HealthAnswer) =>
     reply.code(status).type(plainText).send(body)
+  const explain = (reply: FastifyReply, request: FastifyRequest) => {
+    if (!calls) return
+    const { guid = null } = request.params as { guid?: string }
+    const { accept } = request.headers
+    const query = request.query as Record<string, unknown>
+    const { status, isText, body } = explainPage(calls, { guid, query, accept })
+    return reply
+      .code(status)
+      .type(isText ? plainText : 'application/json')
+      .send(body)
+  }
   const pages: Record<string, (reply: FastifyReply, request: FastifyRequest) => unknown> = {
     '/metrics': async (reply) => reply.type(metrics.contentType).send(await metrics.scrape()),
     '/metrics/overall-health': (reply) => answered(reply, health.overall()),
@@ -105,14 +121,16 @@ async function makeServer({
     ...(health.status && {
       '/status': (reply) => reply.type('application/json').send(health.status?.()),
     }),
+    ...(calls && { '/explain': explain, '/explain/:guid': explain }),
     ...(facts && { '/facts': async (reply) => reply.send(await facts()) }),
     ...(live && {
       '/': (reply) => reply.headers(live.headers).send(live.html),
       '/events': (reply, { method }) => {
         if (live.streams >= limits.streams)
-          return reply.code(503).type(plainText)
-            .send(`${limits.streams} pages are open here; close one of them
-`)
+          return reply
+            .code(503)
+            .type(plainText)
+            .send(`${limits.streams} pages are open here; close one of them\n`)
         reply.type('text/event-stream')
         if (method === 'HEAD') return reply.send()
         reply.hijack()

@@ -26,8 +26,31 @@ export interface Wanted {
   readonly isOneOfMany?: boolean
 }
 
-/** Reports among which upstreams the draw was made; not called when there was nothing to draw. */
-export type Explain = (candidates: readonly Candidate[]) => void
+/** Why a pick left an upstream out: it cannot be asked, others come first, or others have what the call is about. */
+export type LeftOut =
+  | 'unverified'
+  | 'rejected'
+  | 'cooldown'
+  | 'no-addon'
+  | 'full'
+  /** By the client, or since a session, a filter or a vote wants another one. */
+  | 'kept-out'
+  | 'asked'
+  | 'disabled'
+  | 'backup'
+  | 'lagging'
+  | 'no-archive'
+  | 'lacks-block'
+
+/** One upstream of the pool, as a pick saw it. */
+export interface Considered extends Candidate {
+  /** The lowest is drawn from; null: it cannot be asked. */
+  readonly rank: number | null
+  /** Null: it was drawn from. */
+  readonly leftOut: LeftOut | null
+  /** Of one that lags or lacks the block: blocks behind the tip. Of one in cooldown: milliseconds that were left. */
+  readonly amount: number | null
+}
 
 export interface PickOptions {
   readonly iface: Pick<ChainInterface, 'archiveAfterBlocks'>
@@ -54,6 +77,9 @@ export class Picker {
     Strategy,
     { readonly untilMs: number; readonly weights: ReadonlyMap<Upstream, Candidate> }
   >()
+  /** What the last pick saw, by which weights: most see the same as the one before, and keep nothing of their own. */
+  #seen: readonly Considered[] = []
+  #seenBy: ReadonlyMap<Upstream, Candidate> | null = null
   /** When each had its last turn, counted in turns. */
   readonly #lastTurn = new WeakMap<Upstream, number>()
   #turn = 0
@@ -66,26 +92,26 @@ export class Picker {
     this.forget()
   }
 
-  /** The upstream to ask next, or null when none may be asked. */
-  next(wanted: Wanted, strategy: Strategy, explain?: Explain): Upstream | null {
+  /**
+   * The upstream to ask next, or null when none may be asked.
+   * @param story gets what was seen of each upstream; null where it was asked for by name
+   */
+  next(
+    wanted: Wanted,
+    strategy: Strategy,
+    story?: { considered: readonly Considered[] | null },
+  ): Upstream | null {
     const preferred = this.preferred(wanted)
+    if (story) story.considered = null
     if (preferred) return preferred
     const candidates = this.#lowestRank(wanted)
     this.#narrow(candidates, wanted)
+    const table = this.weights(strategy)
+    if (story) story.considered = this.#look(candidates, wanted, table)
     // Also where there is one candidate: that was its turn.
     if (strategy === 'round-robin') return this.#nextInRound(candidates)
     if (candidates.length < 2) return candidates[0] ?? null
-    const table = this.weights(strategy)
     const weights = candidates.map((each) => table.get(each)?.weight ?? 0)
-    if (explain) {
-      const floor = floorOf(weights)
-      explain(
-        candidates.map((each) => {
-          const candidate = table.get(each) as Candidate
-          return { ...candidate, weight: Math.max(candidate.weight, floor) }
-        }),
-      )
-    }
     return candidates[draw(weights, this.#options.random)] ?? null
   }
 
@@ -174,16 +200,62 @@ export class Picker {
     let lowestRank = wanted.untriedOnly ? ranks.tried - 1 : Infinity
     for (const each of this.#pool.upstreams) {
       if (!this.#serves(each, wanted)) continue
-      const rank =
-        (wanted.tried(each.name) ? ranks.tried : 0) +
-        (each.availability.isOnTrial ? ranks.onTrial : 0) +
-        (each.tier === 'backup' ? ranks.backup : 0)
+      const rank = rankOf(each, wanted)
       if (rank > lowestRank) continue
       if (rank < lowestRank) lowest = []
       lowestRank = rank
       lowest.push(each)
     }
     return lowest
+  }
+
+  /** How each upstream came to be drawn from, or why it was left out. */
+  #look(
+    drawn: readonly Upstream[],
+    wanted: Wanted,
+    table: ReadonlyMap<Upstream, Candidate>,
+  ): readonly Considered[] {
+    const { excluded } = wanted
+    const [first] = drawn
+    const lowest = first ? rankOf(first, wanted) : wanted.untriedOnly ? ranks.tried - 1 : Infinity
+    const known = table === this.#seenBy ? this.#seen : []
+    let seen: Considered[] | null = null
+    let at = -1
+    for (const each of this.#pool.upstreams) {
+      at += 1
+      const isDrawn = drawn.includes(each)
+      const unable = isDrawn ? null : this.#unableFor(each, wanted, excluded)
+      const rank = unable ? null : rankOf(each, wanted)
+      const leftOut = isDrawn ? null : (unable ?? this.#behindFor(each, wanted, lowest))
+      if (known[at]?.leftOut === leftOut && known[at]?.rank === rank) continue
+      seen ??= [...known]
+      const amount = amountOf(each, leftOut)
+      seen[at] = { ...(table.get(each) as Candidate), rank, leftOut, amount }
+    }
+    this.#seenBy = table
+    return (this.#seen = seen ?? known)
+  }
+
+  /** Why it cannot be asked; null: it can. */
+  #unableFor(each: Upstream, wanted: Wanted, excluded: readonly string[]): LeftOut | null {
+    if (excluded.includes(each.name)) return wanted.tried(each.name) ? 'asked' : 'kept-out'
+    if (each.serves(wanted.addons)) return this.isFull(each, wanted.isOneOfMany) ? 'full' : null
+    if (each.urls.some((url) => url.isFor(wanted.addons))) return 'cooldown'
+    if (each.urls.some(({ verified }) => verified)) return 'no-addon'
+    return each.availability.standing === 'rejected' ? 'rejected' : 'unverified'
+  }
+
+  /** Why others were drawn from. */
+  #behindFor(each: Upstream, wanted: Wanted, lowest: number): LeftOut {
+    const rank = rankOf(each, wanted)
+    const more = rank > lowest ? rank & ~lowest : 0
+    if (more & ranks.tried) return 'asked'
+    if (more & ranks.onTrial) return 'disabled'
+    if (more & ranks.backup) return 'backup'
+    const point = lastPointOf(wanted.block)
+    if (point?.kind === 'number' && each.latest && each.latest.block < point.number)
+      return 'lacks-block'
+    return each.lags ? 'lagging' : 'no-archive'
   }
 
   /** Leaves those that have what the call is about, as far as there are any. */
@@ -225,6 +297,30 @@ export class Picker {
     if (next) this.#lastTurn.set(next, ++this.#turn)
     return next
   }
+}
+
+/** Of these upstreams the lowest are drawn from. */
+function rankOf({ name, availability, tier }: Upstream, wanted: Wanted): number {
+  return (
+    (wanted.tried(name) ? ranks.tried : 0) +
+    (availability.isOnTrial ? ranks.onTrial : 0) +
+    (tier === 'backup' ? ranks.backup : 0)
+  )
+}
+
+function amountOf({ urls, lagBlocks }: Upstream, leftOut: LeftOut | null): number | null {
+  if (leftOut === 'lagging' || leftOut === 'lacks-block') return lagBlocks
+  if (leftOut !== 'cooldown') return null
+  const left = urls.map(({ cooldown }) => cooldown.leftMs).filter((ms) => ms > 0)
+  return Math.round(Math.min(...left))
+}
+
+/** Among whom a pick has drawn, with what each weighed; null where there was nothing to draw. */
+export function drawnOf(considered: readonly Considered[] | null): readonly Candidate[] | null {
+  const drawn = considered?.filter(({ leftOut }) => leftOut === null) ?? []
+  if (drawn.length < 2) return null
+  const floor = floorOf(drawn.map(({ weight }) => weight))
+  return drawn.map((each) => ({ ...each, weight: Math.max(each.weight, floor) }))
 }
 
 /** The highest block that the call needs; null when it needs none. */

@@ -93,9 +93,9 @@ describe('the choice', () => {
     const fixture = new PoolFixture('ab')
     fixture.sees('a', 99)
     fixture.sees('b', 100)
-    let drawn: unknown
-    fixture.pool.pick.next(fixture.wanted(), 'sync-freshness', (candidates) => (drawn = candidates))
-    expect(drawn).toMatchObject([
+    const story = { considered: null }
+    fixture.pool.pick.next(fixture.wanted(), 'sync-freshness', story)
+    expect(story.considered).toMatchObject([
       { name: 'a', sync: 1 / 2, weight: 1 / 8 },
       { name: 'b', sync: 1, weight: 1 },
     ])

@@ -83,7 +83,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   ],
   'the first message of a unary': ['http2Limits.firstMessageMs', 'clientLimits.lingerMs'],
   'an answer that its client does not read': ['httpTimes.stalledMs'],
-  'resets of HTTP/2': ['http2Limits.resets.streamResetBurst', 'http2Limits.resets.streamResetRate'],
+  'resets of HTTP/2': ['http2Limits.resets.count', 'http2Limits.resets.inMs'],
   'pings and settings': ['http2Limits.controlFrames.count', 'http2Limits.controlFrames.inMs'],
   'questions for the logs': [
     'subscriptionLimits.questionsAtOnce',
@@ -114,6 +114,13 @@ const places: Readonly<Record<string, readonly string[]>> = {
     'adminLimits.keepAliveMs',
     'adminLimits.maxHeaderBytes',
     'adminLimits.maxBodyBytes',
+  ],
+  '`/explain` knows': [
+    'explainLimits.recent',
+    'explainLimits.failed',
+    'explainLimits.slow',
+    'explainLimits.slowMs',
+    'explainLimits.listed',
   ],
 }
 

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { once } from 'node:events'
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { RpcRouter } from '../../operator/api/rpc-router.ts'
+import { childLabels } from '../../operator/resources/labels.ts'
+import { VirtualClock } from '../../proxy/clock/testing/virtual-clock.ts'
+import { aCall, anAttempt, repliedBy } from '../../proxy/telemetry/call.fixture.ts'
+import { explainPage } from '../../proxy/telemetry/explain/explain-page.ts'
+import { KeptCalls } from '../../proxy/telemetry/explain/kept-calls.ts'
+import { runTool, type ToolRun } from '../processes/run-tool.ts'
+import { kubeconfigOf } from './access.ts'
+import { findAssets } from './assets.ts'
+import { noFaults } from './chaos/faults.ts'
+import { ChaosProxy } from './chaos/proxy.ts'
+import { pods } from './resources.ts'
+import { useNamespace } from './test-namespace.ts'
+
+/*
+ * The real kubectl starts the plugin, and the plugin the real kubectl, with pods on a real API server. That server proxies to no
+ * address of loopback, so what answers for the pods stands before it.
+ */
+
+const { namespace, client, access, kubeconfig, signal } = useNamespace()
+const plugin = join(import.meta.dirname, '../../bin/kubectl-rpc.mjs')
+
+/** What the routers know: `r-1` has seen one call. */
+const known = new Map(['r-1', 'r-2'].map((name) => [name, new KeptCalls(new VirtualClock())]))
+const call = aCall({ guid: 'guid-1', method: 'eth_gasPrice' })
+anAttempt(call, 'node-a', 'answer')
+known.get('r-1')?.listenerObserver('ETH1', 'jsonrpc').callEnded(call, repliedBy('node-a'), 12)
+
+let folder: string
+let api: ChaosProxy
+const front = createServer((request, response) => {
+  const { pathname, searchParams } = new URL(request.url ?? '', 'http://any')
+  const [, pod = '', guid] =
+    /\/pods\/([\w-]+):7779\/proxy\/explain(?:\/(.*))?$/.exec(pathname) ?? []
+  const calls = known.get(pod)
+  if (!calls)
+    return void fetch(api.access.server + request.url, {
+      headers: { accept: request.headers.accept ?? '' },
+    }).then(async (answer) => {
+      const type = answer.headers.get('content-type') ?? ''
+      response.writeHead(answer.status, { 'content-type': type }).end(await answer.text())
+    })
+  const query = Object.fromEntries(searchParams)
+  const { status, body } = explainPage(calls, { guid: guid ?? null, query, accept: undefined })
+  response.writeHead(status, { 'content-type': 'text/plain' }).end(body)
+})
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'rpc-router-kubectl-test-'))
+  await symlink(plugin, join(folder, 'kubectl-rpc'))
+  api = await ChaosProxy.start(access, noFaults)
+  await once(front.listen(0, '127.0.0.1'), 'listening')
+  const server = `http://127.0.0.1:${(front.address() as AddressInfo).port}`
+  await writeFile(join(folder, 'config'), kubeconfigOf({ ...access, server }, namespace))
+  const router = { metadata: { name: 'r', namespace } } as RpcRouter
+  for (const [name, labels] of Object.entries({
+    'r-1': childLabels(router, 'router'),
+    'r-2': childLabels(router, 'router'),
+    'r-redis': childLabels(router, 'redis'),
+    other: {},
+  })) {
+    const spec = { containers: [{ name: 'main', image: 'none' }] }
+    const metadata = { namespace, name, labels }
+    await client.create(pods, { apiVersion: 'v1', kind: 'Pod', metadata, spec } as never, signal)
+    const status = { phase: 'Running', podIP: '127.0.0.1', podIPs: [{ ip: '127.0.0.1' }] }
+    await client.mergePatch(pods, { namespace, name }, { status }, signal, 'status')
+  }
+})
+afterAll(async () => {
+  front.close()
+  await api[Symbol.asyncDispose]()
+  await rm(folder, { recursive: true })
+})
+
+/** @param config a kubeconfig; by default the one whose routers answer */
+async function rpc(args: readonly string[], config = join(folder, 'config')): Promise<ToolRun> {
+  const { kubectl } = await findAssets(process.env)
+  if (kubectl === null) throw new Error('there is no kubectl; make kube-assets builds it')
+  const path = [folder, dirname(kubectl), dirname(process.execPath), '/usr/bin', '/bin'].join(':')
+  const env = { PATH: path, KUBECONFIG: config, KUBECACHEDIR: join(folder, 'cache'), HOME: folder }
+  return runTool(kubectl, ['rpc', ...args], '', env)
+}
+
+test('kubectl rpc explain asks all routers, and prints what the one says that knows the call', async () => {
+  const { code, stdout, stderr } = await rpc(['explain', 'guid-1'])
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(stdout).toMatch(
+    /^ETH1 jsonrpc eth_gasPrice {2}guid-1\n.* success after 12 ms, answered by node-a/,
+  )
+  expect((await rpc(['explain', 'guid-1', '-A'])).stdout).toBe(stdout)
+})
+
+test('its lists are by pod', async () => {
+  const { code, stdout } = await rpc(['explain', '--slow', '-n', namespace])
+  expect({ code, stdout }).toEqual({
+    code: 0,
+    stdout: ['r-1', 'r-2']
+      .map((name, at) => {
+        const kept = at === 0 ? '1 recent calls (the oldest of 0 s ago)' : '0 recent calls'
+        return `${namespace}/${name}\nno call; kept are ${kept}, 0 failed calls, 0 slow calls\n\n`
+      })
+      .join(''),
+  })
+})
+
+test.each<[string[], number, RegExp]>([
+  [
+    ['explain', 'guid-2'],
+    1,
+    /^(kubectl rpc: error: test-\w+\/r-[12]: no call has this guid there \(any more\)\n){2}$/,
+  ],
+  [['explain', 'guid-1', '-n', 'default'], 1, /error: no router runs in this namespace; -A looks/],
+  [['explain', 'guid-1', '--context', 'gone'], 1, /^kubectl rpc: error: .*context.*gone/],
+  [
+    ['explain', 'guid-1', '--no-such-flag'],
+    1,
+    /^kubectl rpc: error: .*unknown flag: --no-such-flag\n$/,
+  ],
+  [['explain'], 2, /One guid comes first, or --failed, or --slow\. See kubectl rpc --help/],
+  [['explain', '-n', 'a', 'guid-1'], 2, /One guid comes first/],
+  [['explain', '../x'], 2, /One guid comes first/],
+  [['explian', 'guid-1'], 2, /Unknown command "explian"\. See kubectl rpc --help/],
+])('kubectl rpc %j fails with code %i and says why', async (args, code, why) => {
+  const outcome = await rpc(args)
+  expect(outcome).toMatchObject({ code, stdout: '' })
+  expect(outcome.stderr).toMatch(why)
+})
+
+test('its help', async () => {
+  for (const args of [[], ['--help'], ['explain', '-h']])
+    expect(await rpc(args)).toMatchObject({ code: 0, stderr: '' })
+  expect((await rpc([])).stdout).toContain('kubectl rpc explain <guid> | --failed | --slow')
+})
+
+test('what the API server itself says of a pod that it cannot reach is passed on', async () => {
+  const { code, stderr } = await rpc(['explain', 'guid-1', '-n', namespace], kubeconfig)
+  expect(code).toBe(1)
+  expect(stderr).toMatch(/^(kubectl rpc: error: test-\w+\/r-[12]: .*not allowed.*\n){2}$/)
+})

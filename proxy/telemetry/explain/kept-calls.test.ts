@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { expect, test } from 'vitest'
+import { explainLimits } from '../../bytes/limits.ts'
+import { VirtualClock } from '../../clock/testing/virtual-clock.ts'
+import type { CallEnd } from '../../listener/listener.ts'
+import { Journal } from '../../relay/call.ts'
+import { errorKinds, RelayError } from '../../relay/errors.ts'
+import { aCall, aFailure, anAttempt, repliedBy } from '../call.fixture.ts'
+import { explainPage } from './explain-page.ts'
+import { KeptCalls } from './kept-calls.ts'
+
+const timedOut: CallEnd = {
+  kind: 'error',
+  error: new RelayError(errorKinds.timeout, 'no upstream answered (node-a: attempt-timeout)'),
+}
+const answered = repliedBy('node-a')
+
+class Fixture {
+  readonly clock = new VirtualClock()
+  readonly calls = new KeptCalls(this.clock, { recent: 3, failed: 2, slow: 2 })
+  readonly observer = this.calls.listenerObserver('ETH1', 'jsonrpc')
+
+  end(guid: string, end = answered, tookMs = 5): void {
+    const call = { ...aCall({ guid }), journal: new Journal(this.clock.nowMs() - tookMs) }
+    if (end === answered) anAttempt(call, 'node-a', 'answer')
+    this.observer.callEnded(call, end, tookMs)
+  }
+
+  page(guid: string | null, query: Readonly<Record<string, string>> = {}, accept?: string) {
+    return explainPage(this.calls, { guid, query, accept })
+  }
+
+  list(kind: 'recent' | 'failed' | 'slow', limit = 100): string {
+    const { calls, more } = this.calls.list(kind, limit)
+    return `${calls.map(({ guid }) => guid).join(' ')} +${more}`
+  }
+}
+
+test('the last calls are kept, failed and slow ones apart, each kind up to its bound', async () => {
+  const fixture = new Fixture()
+  fixture.end('failed-1', timedOut)
+  fixture.end('slow-1', answered, explainLimits.slowMs)
+  for (const at of [1, 2, 3, 4, 5]) {
+    await fixture.clock.advance(10)
+    fixture.end(`plain-${at}`)
+  }
+  expect(fixture.list('recent')).toBe('plain-5 plain-4 plain-3 +0')
+  expect(fixture.list('recent', 2)).toBe('plain-5 plain-4 +1')
+  expect(fixture.list('failed')).toBe('failed-1 +0')
+  expect(fixture.list('slow')).toBe('slow-1 +0')
+  for (const at of [2, 3]) {
+    await fixture.clock.advance(10)
+    fixture.end(`failed-${at}`, timedOut)
+  }
+  expect(fixture.list('failed')).toBe('failed-3 failed-2 +0')
+})
+
+test('a guid finds its call, that of a batch all of its items, and one that is gone a sentence', async () => {
+  const fixture = new Fixture()
+  fixture.end('one')
+  fixture.end('two-0')
+  fixture.end('two-1', timedOut)
+  expect(fixture.calls.find('two').calls.map(({ guid }) => guid)).toEqual(['two-0', 'two-1'])
+  expect(fixture.calls.find('two-1').calls).toMatchObject([{ outcome: 'timeout' }])
+  await fixture.clock.advance(41_000)
+  expect(fixture.page('three')).toEqual({
+    status: 404,
+    isText: true,
+    body: 'no call has this guid here; kept are 2 recent calls (the oldest of 41 s ago), 1 failed calls (the oldest of 41 s ago), 0 slow calls\n',
+  })
+})
+
+test('a request that was refused before it became a call is known by its guid', () => {
+  const fixture = new Fixture()
+  fixture.observer.requestRefused(new RelayError(errorKinds.parse, 'the request is no JSON'), 'g')
+  fixture.observer.requestRefused(new RelayError(errorKinds.parse, 'the request is no JSON'), '')
+  const [call, ...others] = fixture.calls.list('recent', 100).calls
+  expect(others).toEqual([])
+  expect(call).toMatchObject({ guid: 'g', method: null, outcome: 'parse-error' })
+  expect(call?.error).toBe('the request is no JSON')
+})
+
+test('neither the request nor the answer of a kept call stays in memory', async () => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const fixture = new Fixture()
+  const end = () => {
+    const body = Buffer.alloc(1_000)
+    const method = `${'m'.repeat(200)}${'x'.repeat(20_000_000)}`
+    const call = aCall({ method, known: false, guid: 'big' })
+    const whole = { ...call, request: { ...call.request, body } }
+    const reply = repliedBy('node-a')
+    fixture.observer.callEnded(whole, reply, 1)
+    return [whole, whole.request, whole.signal, reply].map((each) => new WeakRef<object>(each))
+  }
+  collect()
+  const beforeBytes = process.memoryUsage().heapUsed
+  const gone = end()
+  await new Promise((resolve) => setImmediate(resolve))
+  collect()
+  expect(gone.map((each) => each.deref())).toEqual(gone.map(() => undefined))
+  expect(process.memoryUsage().heapUsed - beforeBytes).toBeLessThan(10_000_000)
+  expect(fixture.calls.find('big').calls[0]?.method).toHaveLength(300)
+})
+
+test.each<[Record<string, string>, string | undefined, number, boolean]>([
+  [{}, undefined, 200, false],
+  [{}, '*/*', 200, false],
+  [{}, 'text/plain', 200, true],
+  [{ format: 'text' }, 'application/json', 200, true],
+  [{ format: 'json' }, 'text/plain', 200, false],
+  [{ format: 'xml' }, undefined, 400, true],
+  [{ failed: '' }, undefined, 200, false],
+  [{ limit: '1' }, undefined, 200, false],
+  [{ limit: '100' }, undefined, 200, false],
+  [{ limit: '0' }, undefined, 400, true],
+  [{ limit: '101' }, undefined, 400, true],
+  [{ limit: '' }, undefined, 400, true],
+  [{ limit: 'all' }, undefined, 400, true],
+])('the list for %j, accepting %s', (query, accept, status, isText) => {
+  const fixture = new Fixture()
+  fixture.end('one')
+  fixture.end('two', timedOut)
+  expect(fixture.page(null, query, accept)).toMatchObject({ status, isText })
+})
+
+test('the text of a call tells its whole story, and a list has a line for each', () => {
+  const fixture = new Fixture()
+  const call = aCall({ guid: 'g-1', method: 'eth_\u001b[31mred', known: false })
+  const { journal } = call
+  const seen = { rank: 0, leftOut: null, amount: null }
+  const best = { availability: 1, latency: 1, sync: 1, earned: 1, weight: 1 }
+  const considered = [
+    { name: 'node-a', ...best, ...seen, weight: 0.5 },
+    { name: 'node-b', ...best, ...seen },
+    { name: 'node-c', ...best, rank: null, leftOut: 'cooldown', amount: 22_400 } as const,
+    { name: 'node-d', ...best, rank: 0, leftOut: 'lagging', amount: 7 } as const,
+  ]
+  journal.considered = considered
+  anAttempt(call, 'node-a', aFailure('connection-refused'), { detail: 'ECONNREFUSED', tookMs: 2 })
+  const violation = { check: 'block-number', detail: 'asked for 5, got 6' } as const
+  anAttempt(call, 'node-b', aFailure('violated'), { kind: 'retry', tookMs: 1_234.56, violation })
+  const asked = { rank: null, leftOut: 'asked', amount: null } as const
+  journal.considered = considered.map((each) => ({ ...each, ...asked }))
+  journal.cache = { verdict: 'miss', ageClass: 'latest', why: 'error' }
+  journal.session = { node: 'node-a', choice: 'new', isDropped: true, considered: null }
+  const names = { agreeing: ['node-a'], disagreeing: ['node-b'], all: ['node-a', 'node-b'] }
+  journal.crossValidation = { ...names, failure: 'no-agreement' }
+  fixture.observer.callEnded(call, timedOut, 30_000)
+  expect(fixture.page('g-1', { format: 'text' }).body).toMatchInlineSnapshot(`
+    "ETH1 jsonrpc eth_�[31mred  g-1
+    2026-01-01T00:00:00.000Z  timeout after 30 s; retries 1, hedges 0
+    error: no upstream answered (node-a: attempt-timeout)
+    cache: miss (error), class latest
+    session: node-a, new; dropped, it failed
+    vote: no-agreement; asked node-a, node-b; agree node-a; differ node-b
+    +0 ms  first  node-a  connection-refused in 2 ms (ECONNREFUSED)
+        upstream  rank  score  availability  latency  sync  drawn
+        node-a    0     0.50   1.00          1.00     1.00  33 %
+        node-b    0     1.00   1.00          1.00     1.00  67 %
+        node-c    -     1.00   1.00          1.00     1.00  no: cooldown, 22 s left
+        node-d    0     1.00   1.00          1.00     1.00  no: lagging, 7 blocks behind
+    +0 ms  retry  node-b  violated in 1,234.6 ms
+        check block-number: asked for 5, got 6
+    then none was left to ask
+        upstream  rank  score  availability  latency  sync  drawn
+        node-a    -     0.50   1.00          1.00     1.00  no: asked
+        node-b    -     1.00   1.00          1.00     1.00  no: asked
+        node-c    -     1.00   1.00          1.00     1.00  no: asked
+        node-d    -     1.00   1.00          1.00     1.00  no: asked
+    "
+  `)
+  expect(fixture.page(null, { failed: '', format: 'text' }).body).toMatchInlineSnapshot(`
+    "2026-01-01T00:00:00.000Z  g-1  ETH1 jsonrpc eth_�[31mred  timeout  30 s  node-a connection-refused; node-b violated
+    "
+  `)
+  const { calls } = JSON.parse(fixture.page('g-1').body) as { calls: object[] }
+  expect(calls).toMatchObject([
+    {
+      ...{ guid: 'g-1', chain: 'ETH1', interface: 'jsonrpc', outcome: 'timeout', totalMs: 30_000 },
+      ...{ retries: 1, hedges: 0, answeredBy: null },
+      attempts: [
+        {
+          ...{ upstream: 'node-a', kind: 'first', startMs: 0, tookMs: 2, budgetMs: null },
+          ...{ result: 'connection-refused', detail: 'ECONNREFUSED', violation: null },
+          candidates: [{ share: 1 / 3 }, { share: 2 / 3 }, { share: 0 }, { share: 0 }],
+        },
+        { kind: 'retry', tookMs: 1_234.6, violation },
+      ],
+    },
+  ])
+})

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import { latest, number, PoolFixture } from './testing/pool-fixture.ts'
+import type { Considered, Wanted } from './pick.ts'
+
+/** What a pick saw, as `a 0` for one that was drawn from and `b 1 backup` for one that was left out. */
+function seen(fixture: PoolFixture, different: Partial<Wanted> = {}): string {
+  const story: { considered: readonly Considered[] | null } = { considered: null }
+  fixture.pool.pick.next(fixture.wanted(different), 'balanced', story)
+  const each = story.considered?.map(({ name, rank, leftOut, amount }) =>
+    [name, rank ?? '-', leftOut, amount].filter((part) => part !== null).join(' '),
+  )
+  return each?.join('; ') ?? 'none'
+}
+
+function lagging(fixture: PoolFixture): void {
+  fixture.sees('a', 1_000)
+  fixture.sees('b', 1_000)
+  fixture.sees('c', 900)
+}
+
+test.each<[string, (fixture: PoolFixture) => void, Partial<Wanted>, string]>([
+  ['all are drawn from', () => {}, {}, 'a 0; b 0; c 0'],
+  ['asked for by name', () => {}, { prefer: 'b' }, 'none'],
+  ['excluded', () => {}, { excluded: ['a'] }, 'a - kept-out; b 0; c 0'],
+  ['asked and excluded', ({ tried }) => tried.add('a'), { excluded: ['a'] }, 'a - asked; b 0; c 0'],
+  ['asked', ({ tried }) => tried.add('a'), {}, 'a 4 asked; b 0; c 0'],
+  ['disabled', (fixture) => fixture.disable('b'), {}, 'a 0; b 2 disabled; c 0'],
+  [
+    'all disabled',
+    (fixture) => 'abc'.split('').forEach((name) => fixture.disable(name)),
+    {},
+    'a 2; b 2; c 2',
+  ],
+  [
+    'in cooldown',
+    (fixture) => fixture.upstream('a').urls[0]?.cooldown.begin(2_000),
+    {},
+    'a - cooldown 2000; b 0; c 0',
+  ],
+  ['full', (fixture) => (fixture.upstream('c').sessions = 10), {}, 'a 0; b 0; c - full'],
+  ['lagging', lagging, { block: latest }, 'a 0; b 0; c 0 lagging 100'],
+  ['lagging, about an old block', lagging, { block: number(800) }, 'a 0; b 0; c 0'],
+  ['without the block', lagging, { block: number(950) }, 'a 0; b 0; c 0 lacks-block 100'],
+  [
+    'without the add-on',
+    () => {},
+    { addons: ['trace'] },
+    'a - no-addon; b - no-addon; c - no-addon',
+  ],
+  [
+    'not verified yet',
+    (fixture) => (fixture.upstream('a').urls[0]!.verified = null),
+    {},
+    'a - unverified; b 0; c 0',
+  ],
+  [
+    'rejected',
+    (fixture) => {
+      fixture.upstream('a').urls[0]!.verified = false
+      fixture.upstream('a').availability.rejected('another chain')
+    },
+    {},
+    'a - rejected; b 0; c 0',
+  ],
+  [
+    'a hedge that finds nobody else',
+    (fixture) => 'abc'.split('').forEach((name) => fixture.tried.add(name)),
+    { untriedOnly: true },
+    'a 4 asked; b 4 asked; c 4 asked',
+  ],
+])('a pick tells of each upstream why it was left out: %s', (_, prepare, wanted, what) => {
+  const fixture = new PoolFixture('abc')
+  prepare(fixture)
+  expect(seen(fixture, wanted)).toBe(what)
+})
+
+test('backups, and nodes without old blocks', () => {
+  expect(seen(new PoolFixture('az'))).toBe('a 0; z 1 backup')
+  const fixture = new PoolFixture('ab', (name) => (name === 'a' ? { addons: ['archive'] } : {}))
+  for (const name of 'ab') fixture.sees(name, 1_000)
+  expect(seen(fixture, { block: number(1) })).toBe('a 0; b 0 no-archive')
+})
+
+test('picks that see the same share what they saw; one that sees something else does not change it', async () => {
+  const fixture = new PoolFixture('abc')
+  const look = (different: Partial<Wanted> = {}) => {
+    const story: { considered: readonly Considered[] | null } = { considered: null }
+    fixture.pool.pick.next(fixture.wanted(different), 'balanced', story)
+    return story.considered
+  }
+  const first = look()
+  expect(look()).toBe(first)
+  expect(look({ excluded: ['a'] })).not.toBe(first)
+  expect(first?.map(({ leftOut }) => leftOut)).toEqual([null, null, null])
+  await fixture.clock.advance(100)
+  expect(look()).not.toBe(first)
+  expect(look()).toEqual(first)
+})
