@@ -36,7 +36,7 @@ export class Browser implements AsyncDisposable {
     const directory = await mkdtemp(join(tmpdir(), 'rpc-router-browser-'))
     const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--hide-scrollbars']
     const own = ['--remote-debugging-port=0', `--user-data-dir=${directory}`]
-    const child = spawn('chromium', [...flags, ...own, '--window-size=1360,760', 'about:blank'], {
+    const child = spawn('chromium', [...flags, ...own, '--window-size=1360,860', 'about:blank'], {
       stdio: ['ignore', 'ignore', 'pipe'],
     })
     const missing = once(child, 'error').then(() => {

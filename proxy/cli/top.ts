@@ -35,7 +35,7 @@ export async function top(args: readonly string[], io: CommandIo): Promise<numbe
     return exitCodes.done
   }
   const { addresses, problems, isOnce, isJson } = asked
-  const isTerminal = Boolean(process.stdout.isTTY && process.stdin.isTTY)
+  const isTerminal = process.stdout.isTTY && process.stdin.isTTY
   if (problems.length === 0 && !isOnce && !isJson && !isTerminal)
     problems.push(problemAt('', null, 'there is no terminal', 'Ask for --once or --json.'))
   if (problems.length > 0) {

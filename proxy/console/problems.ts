@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { ChainView, Problem, Replica, UpstreamView } from './view.ts'
+import { badnessOf, type ChainView, type Problem, type Replica, type UpstreamView } from './view.ts'
 
 const severities = ['down', 'bad', 'odd']
 
@@ -69,7 +69,9 @@ function ofUpstream(
     const until = each.until === null ? '' : `; until ${each.until.slice(11, 19)} at the latest`
     add(state === 'lagging' ? 'odd' : 'bad', `${state}${some}${why}${until}`, each.since)
   }
-  if (isFailing(each, failing.ofAttempts)) add('odd', failures(each, 'attempts'))
+  // Of one that is out of service the state says it already.
+  if (badnessOf(state) < 2 && isFailing(each, failing.ofAttempts))
+    add('odd', failures(each, 'attempts'))
   const others = all.filter((other) => other !== each && other.state === 'eligible')
   const fastest = Math.min(...others.map(({ p50Seconds }) => p50Seconds ?? Infinity))
   const { p50Seconds } = each

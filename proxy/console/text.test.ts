@@ -35,7 +35,6 @@ test('at 80 columns: what is wrong, the chains with the worst upstream first, th
   expect(texts()).toEqual([
     'BAD  node-b (ETH1 jsonrpc) since 03:00:40 (1m00s): disabled:',
     '     connection-refused; until 03:15:00 at the latest',
-    'ODD  node-b (ETH1 jsonrpc): 100 % of attempts fail: connection-refused 10',
     'CHAIN            SERVING    RATE/S    P50    P99 ERR %  CACHE       TIP    AGE',
     ' UPSTREAM        STATE                                  SHARE       LAG  SINCE',
     'ETH1 jsonrpc     1/2           1.0   50ms   99ms  0.0%    50%       100     3s',
