@@ -70,7 +70,7 @@ beforeAll(async () => {
   })) {
     const spec = { containers: [{ name: 'main', image: 'none' }] }
     const metadata = { namespace, name, labels }
-    await client.create(pods, { apiVersion: 'v1', kind: 'Pod', metadata, spec } as never, signal)
+    await client.create(pods, { apiVersion: 'v1', kind: 'Pod', metadata, spec }, signal)
     const status = { phase: 'Running', podIP: '127.0.0.1', podIPs: [{ ip: '127.0.0.1' }] }
     await client.mergePatch(pods, { namespace, name }, { status }, signal, 'status')
   }

@@ -153,6 +153,10 @@ describe.each(['json', 'text'])('keys reach only the nodes, log as %s', (format)
       '/readyz',
       '/livez',
       '/status',
+      '/explain?limit=100',
+      '/explain?failed&limit=100',
+      '/explain?failed&limit=100&format=text',
+      '/explain?slow&limit=100',
       '/nowhere',
     ])
       answers.push(await printed(`${program.adminUrl}${path}`))

@@ -84,7 +84,7 @@ function callText(call: ExplainedCall): string {
     before = table.join()
   }
   if (attempts.length === 0) lines.push('no upstream was asked')
-  if (unserved) lines.push('then none was left to ask', ...tableOf(unserved))
+  if (unserved) lines.push('no other could be asked', ...tableOf(unserved))
   return lines
     .filter((line) => line !== null)
     .map(clean)

@@ -83,6 +83,13 @@ test('a request that was refused before it became a call is known by its guid', 
   expect(call?.error).toBe('the request is no JSON')
 })
 
+test('an unknown path of REST, which may hold parameters, is not shown', () => {
+  const { calls } = new Fixture()
+  const call = aCall({ method: '/accounts/5e5e', known: false })
+  calls.listenerObserver('HUBCHAIN', 'rest').callEnded(call, answered, 5)
+  expect(calls.list('recent', 1).calls[0]?.method).toBe('other')
+})
+
 test('neither the request nor the answer of a kept call stays in memory', async () => {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
@@ -165,7 +172,7 @@ test('the text of a call tells its whole story, and a list has a line for each',
         node-d    0     1.00   1.00          1.00     1.00  no: lagging, 7 blocks behind
     +0 ms  retry  node-b  violated in 1,234.6 ms
         check block-number: asked for 5, got 6
-    then none was left to ask
+    no other could be asked
         upstream  rank  score  availability  latency  sync  drawn
         node-a    -     0.50   1.00          1.00     1.00  no: asked
         node-b    -     1.00   1.00          1.00     1.00  no: asked

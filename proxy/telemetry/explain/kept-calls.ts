@@ -4,8 +4,8 @@ import { explainLimits } from '../../bytes/limits.ts'
 import type { Clock } from '../../clock/clock.ts'
 import type { ApiInterface } from '../../config/types.ts'
 import { type AttemptRecord, Journal, type SessionNote } from '../../relay/call.ts'
-import { floorOf } from '../../upstream/weights.ts'
 import type { Considered } from '../../upstream/pick.ts'
+import { floorOf } from '../../upstream/weights.ts'
 import { isFailure, outcomeOf, resultOf } from '../call-counters.ts'
 import { perListener, type PartialObservers } from '../observers.ts'
 import type { Explained, ExplainedAttempt, ExplainedCall, ExplainedCandidate } from './explained.ts'
@@ -22,8 +22,8 @@ interface KeptCall {
   readonly journal: Journal
 }
 
-export const keptKinds = ['recent', 'failed', 'slow'] as const
-export type KeptKind = (typeof keptKinds)[number]
+const keptKinds = ['recent', 'failed', 'slow'] as const
+type KeptKind = (typeof keptKinds)[number]
 
 /** The last calls of all listeners; those that failed or were slow apart, so that they stay longer. */
 export class KeptCalls implements Pick<PartialObservers, 'listenerObserver'> {
@@ -42,7 +42,9 @@ export class KeptCalls implements Pick<PartialObservers, 'listenerObserver'> {
       const outcome = outcomeOf(call, end)
       const isSlow = totalMs >= explainLimits.slowMs && !journal.mayStream
       const kind = isFailure(outcome) ? 'failed' : isSlow ? 'slow' : 'recent'
-      const method = asked.known ? asked.method : copied(asked.method)
+      // A path that the spec does not know may hold parameters.
+      const unknown = listener.interface === 'rest' ? 'other' : copied(asked.method)
+      const method = asked.known ? asked.method : unknown
       const error = end.kind === 'error' ? copied(end.error.message) : null
       const answeredBy = end.kind === 'reply' ? end.reply.upstream : null
       const kept = { guid, listener, method, outcome, error, answeredBy, totalMs, journal }
