@@ -121,4 +121,5 @@ export const adminLimits = {
   checkMs: 1_000, // how often the time of requests is checked
   maxHeaderBytes: 8 * KiB,
   maxBodyBytes: 1 * KiB,
+  streams: 16, // open pages that are kept up to date: each is sent all upstreams once a second
 }

@@ -14,8 +14,10 @@ const defaultConfig = fileURLToPath(new URL('../../examples/ethereum.yml', impor
 /** Runs one command line to its end. @returns the exit code of the process */
 export async function main(argv: readonly string[], io: CommandIo): Promise<number> {
   const explain = async () => (await import('./explain.ts')).explain(argv, io)
-  // It has flags of its own.
+  const top = async () => (await import('./top.ts')).top(argv.slice(1), io)
+  // They have flags of their own.
   if (argv[0] === 'explain') return explain()
+  if (argv[0] === 'top') return top()
   const { command, positionals, flags, output, own, problems } = parseFlags(argv)
   if (problems.length > 0) {
     for (const problem of problems) io.stderr.write(`${problemLine('router', problem)}\n`)
@@ -51,6 +53,8 @@ export async function main(argv: readonly string[], io: CommandIo): Promise<numb
     }
     case 'explain':
       return explain()
+    case 'top':
+      return top()
     case 'run':
       return run({ configPath, flags, version }, io)
   }

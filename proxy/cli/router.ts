@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { hostname } from 'node:os'
 import { getHeapStatistics } from 'node:v8'
 import { ByteBudget } from '../bytes/byte-budget.ts'
 import type { ChainCatalog } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
+import { formatAddress } from '../config/fields/address.ts'
 import type { RouterConfig } from '../config/types.ts'
 import type { ConfigState } from '../telemetry/config-state.ts'
 import { createAdminServer } from '../telemetry/admin-server.ts'
 import { createEventLog } from '../telemetry/event-log.ts'
 import { KeptCalls } from '../telemetry/explain/kept-calls.ts'
+import { createFacts } from '../telemetry/facts.ts'
 import { Health } from '../telemetry/health.ts'
+import { LivePage } from '../telemetry/live-page.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { combineObservers } from '../telemetry/observers.ts'
 import { type PreparedChain, serveChains } from './served-chain.ts'
@@ -68,12 +72,14 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
   const metrics = createMetrics({ version, budget, cache, config: state })
   const log = createEventLog({ logger, clock, epochDurationMs: config.epochDurationMs })
   const calls = new KeptCalls(clock)
+  const health = new Health(clock, state)
+  const { poolObserver } = health
   const observers = combineObservers([
     metrics,
     log,
+    { poolObserver },
     ...(config.metricsListenAddress ? [calls] : []),
   ])
-  const health = new Health(clock, state)
   let draining = false
   const shared = createSessions(config, { ...parts, metrics, asked })
   const { sessions, keys } = shared
@@ -86,9 +92,24 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
     metrics.registerPool(chainId, apiInterface, snapshot)
     health.register(`${chainId} ${apiInterface}`, snapshot)
   }
+  const facts = createFacts({
+    ...{ metrics, health, config: state, clock, version },
+    epochDurationMs: config.epochDurationMs ?? 0,
+    addresses: (chain, iface) =>
+      chains
+        .filter(({ chainId, apiInterface }) => chainId === chain && apiInterface === iface)
+        .flatMap(({ endpoints: own }) => own.map((each) => formatAddress(each.config.address))),
+  })
+  const page =
+    config.adminPage === 'off' || !config.metricsListenAddress
+      ? null
+      : new LivePage(facts, clock, hostname())
   const admin =
     config.metricsListenAddress &&
-    createAdminServer({ address: config.metricsListenAddress, metrics, health, calls, logger })
+    createAdminServer({
+      address: config.metricsListenAddress,
+      ...{ metrics, health, calls, facts, page, logger },
+    })
 
   const closeAll = async () => {
     for (const { watch } of chains) watch.stop()

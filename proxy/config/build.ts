@@ -46,6 +46,7 @@ const subscriptionSettings = {
 
 const processSettings = {
   metricsListenAddress: 'metrics-listen-address',
+  adminPage: 'admin-page',
   skipWebsocketVerification: 'skip-websocket-verification',
   enableSelectionStats: 'enable-selection-stats',
   maxSessionsPerUpstream: 'max-sessions-per-provider',

@@ -171,6 +171,9 @@ export const settingGroups = {
     'metrics-listen-address': setting(switchableAddress(7779), 'off').describe(
       'Where metrics and health are served.',
     ),
+    'admin-page': setting(oneOf(['on', 'off']), 'on').describe(
+      'Show upstreams and failed calls to browsers there, as the page `/`.',
+    ),
     'enable-selection-stats': setting(boolean, 'false').describe(
       'Say in a response header how the upstream was chosen.',
     ),

@@ -8,11 +8,13 @@ import { text } from 'node:stream/consumers'
 import { afterEach, expect, test } from 'vitest'
 import { adminLimits } from '../bytes/limits.ts'
 import { VirtualClock } from '../clock/testing/virtual-clock.ts'
+import { someChain, someFacts, someUpstream } from '../console/facts.fixture.ts'
 import { createAdminServer } from './admin-server.ts'
 import type { AdminServer, AdminServerOptions } from './admin-server.ts'
-import { aCall, anUpstream } from './call.fixture.ts'
+import { aCall, anUpstream, aPool } from './call.fixture.ts'
 import { KeptCalls } from './explain/kept-calls.ts'
 import { Health } from './health.ts'
+import { LivePage } from './live-page.ts'
 import { createLogger } from './log.ts'
 import { ByteBudget } from '../bytes/byte-budget.ts'
 import { createMetrics } from './metrics.ts'
@@ -30,10 +32,7 @@ async function start(more: Partial<AdminServerOptions> = {}) {
   const lines: string[] = []
   const health = new Health(clock, config)
   let state: 'unverified' | 'eligible' = 'unverified'
-  health.register('ETH1 jsonrpc', () => ({
-    tip: null,
-    upstreams: [anUpstream('node-a', state)],
-  }))
+  health.register('ETH1 jsonrpc', () => aPool([anUpstream('node-a', state)]))
   const server = createAdminServer({
     address: { host: '127.0.0.1', port: 0 },
     metrics: createMetrics({ version: '1.2.3', budget: new ByteBudget(1e9), config }),
@@ -249,4 +248,43 @@ test('close ends kept-alive connections, can be repeated, and needs no start', a
     logger: createLogger({ level: 'info', format: 'json', redact: (line) => line }),
   })
   await never.close()
+})
+
+async function startWithPage(limits = adminLimits) {
+  const clock = new VirtualClock()
+  const facts = async () => someFacts(10, [someChain([someUpstream('node-a')])])
+  return start({ facts, page: new LivePage(facts, clock, 'pod-1'), limits })
+}
+
+test('the page and its facts are served; switched off, the facts are served alone', async () => {
+  const { url } = await startWithPage()
+  const page = await get(`${url}/`)
+  expect([page.status, page.type]).toEqual([200, 'text/html; charset=utf-8'])
+  expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src/)
+  expect(JSON.parse((await get(`${url}/facts`)).body)).toMatchObject({ version: '1.2.3' })
+  expect((await get(`${url}/`, { method: 'POST' })).status).toBe(405)
+  const off = await start({ facts: async () => someFacts(10, []), page: null })
+  const paths = ['/', '/events', '/facts']
+  const statuses = await Promise.all(paths.map(async (path) => (await get(off.url + path)).status))
+  expect(statuses).toEqual([404, 404, 200])
+})
+
+test('events are streamed to so many pages at a time, and end with the server', async () => {
+  const { url, server } = await startWithPage({ ...adminLimits, streams: 2 })
+  const head = await get(`${url}/events`, { method: 'HEAD' })
+  expect([head.status, head.type]).toEqual([200, 'text/event-stream'])
+  const leave = new AbortController()
+  const open = () => fetch(`${url}/events`, { signal: leave.signal })
+  const [first] = await Promise.all([open(), open()])
+  expect(first.headers.get('cache-control')).toBe('no-store')
+  const reader = first.body?.getReader()
+  const { value } = (await reader?.read()) ?? {}
+  expect(Buffer.from(value ?? []).toString()).toMatch(/^data: \{"at":"2026.*node-a.*\n\n$/)
+  const full = await get(`${url}/events`)
+  expect([full.status, full.body]).toEqual([503, '2 pages are open here; close one of them\n'])
+  leave.abort()
+  await expect.poll(async () => (await get(`${url}/events`, { method: 'HEAD' })).status).toBe(200)
+  const last = await fetch(`${url}/events`)
+  await server.close()
+  await expect(last.text()).rejects.toThrow()
 })

@@ -7,7 +7,9 @@ import type { Address } from '../config/types.ts'
 import { readHead } from '../listener/request-head.ts'
 import { explainPage } from './explain/explain-page.ts'
 import type { KeptCalls } from './explain/kept-calls.ts'
+import type { Facts } from '../console/facts.ts'
 import type { Health, HealthAnswer } from './health.ts'
+import type { LivePage } from './live-page.ts'
 import type { Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -26,6 +28,10 @@ export interface AdminServerOptions {
   readonly health: Pick<Health, 'readiness' | 'overall'> & Partial<Pick<Health, 'status'>>
   /** Without it, no call is explained. */
   readonly calls?: KeptCalls
+  /** Without it, `/facts` is not served. */
+  readonly facts?: () => Promise<Facts>
+  /** Null: browsers are shown nothing. */
+  readonly page?: LivePage | null
   readonly logger: Logger
   readonly limits?: typeof adminLimits
 }
@@ -63,6 +69,8 @@ async function makeServer({
   metrics,
   health,
   calls,
+  facts,
+  page: live,
   logger,
   limits = adminLimits,
 }: AdminServerOptions): Promise<FastifyInstance> {
@@ -114,6 +122,23 @@ async function makeServer({
       '/status': (reply) => reply.type('application/json').send(health.status?.()),
     }),
     ...(calls && { '/explain': explain, '/explain/:guid': explain }),
+    ...(facts && { '/facts': async (reply) => reply.send(await facts()) }),
+    ...(live && {
+      '/': (reply) => reply.headers(live.headers).send(live.html),
+      '/events': (reply, { method }) => {
+        if (live.streams >= limits.streams)
+          return reply
+            .code(503)
+            .type(plainText)
+            .send(`${limits.streams} pages are open here; close one of them\n`)
+        reply.type('text/event-stream')
+        if (method === 'HEAD') return reply.send()
+        reply.hijack()
+        reply.raw.writeHead(200, reply.getHeaders() as Record<string, string>)
+        reply.raw.flushHeaders()
+        live.stream(reply.raw)
+      },
+    }),
   }
   server.addHook('onRequest', async (request, reply) => {
     reply.header('cache-control', 'no-store')

@@ -10,7 +10,7 @@ import {
   noDirectives,
 } from '../relay/call.ts'
 import type { Violation } from '../integrity/violation.ts'
-import type { UpstreamSnapshot } from '../upstream/observer.ts'
+import type { PoolSnapshot, UpstreamSnapshot } from '../upstream/observer.ts'
 
 interface CallFixture {
   readonly method?: string
@@ -108,7 +108,17 @@ export function anUpstream(
     lagBlocks: null,
     lagSeconds: null,
     urlsInCooldown: 0,
+    cooldownLeftMs: null,
+    latencyMs: null,
     score: null,
     ...more,
   }
+}
+
+/** The snapshot of a pool whose tip is not known. */
+export function aPool(
+  upstreams: readonly UpstreamSnapshot[],
+  more: Partial<PoolSnapshot> = {},
+): PoolSnapshot {
+  return { tip: null, tipAgeMs: null, blockTimeMs: 12_000, upstreams, ...more }
 }

@@ -4,13 +4,13 @@ import { expect, test } from 'vitest'
 import { VirtualClock } from '../clock/testing/virtual-clock.ts'
 import type { UpstreamState } from '../upstream/observer.ts'
 import type { PoolSnapshot } from '../upstream/observer.ts'
-import { anUpstream } from './call.fixture.ts'
+import { anUpstream, aPool } from './call.fixture.ts'
 import { ConfigState } from './config-state.ts'
 import { Health } from './health.ts'
 
 function pool(...states: UpstreamState[]): PoolSnapshot {
   const upstreams = states.map((state, at) => anUpstream(`node-${at}`, state))
-  return { tip: null, upstreams }
+  return aPool(upstreams)
 }
 
 /** Listeners of which `answered` had an upstream once; the states are all their upstreams' now. */

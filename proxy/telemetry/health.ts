@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from '../clock/clock.ts'
 import type { ConfigState } from './config-state.ts'
-import { isServing, type PoolSnapshot, type UpstreamState } from '../upstream/observer.ts'
+import { isServing, type PoolObserver, type PoolSnapshot } from '../upstream/observer.ts'
+import { type Standing, UpstreamStates } from './upstream-states.ts'
 
 /** How long listeners without any upstream hold up readiness. */
 const graceMs = 30_000
@@ -17,10 +18,17 @@ interface Listener {
   /** `ETH1 jsonrpc` */
   readonly name: string
   readonly snapshot: () => PoolSnapshot
-  /** By upstream: the state that the last look found, and the first look that found it. */
-  readonly states: Map<string, { readonly state: UpstreamState; readonly sinceMs: number }>
   /** One of its upstreams was seen serving since the start. */
   isAnswered: boolean
+}
+
+/** One chain and interface at one instant. */
+export interface ListenerLook {
+  readonly chain: string
+  readonly interface: string
+  readonly pool: PoolSnapshot
+  /** By the name of the upstream. */
+  readonly standings: ReadonlyMap<string, Standing>
 }
 
 /** Follows the listeners from start to stop, and says whether the router is ready and healthy. */
@@ -29,6 +37,8 @@ export class Health {
   readonly #config: Pick<ConfigState, 'sha256' | 'sinceMs' | 'refusal'>
   readonly #graceEndsMs: number
   readonly #listeners: Listener[] = []
+  /** By the name of the listener. */
+  readonly #states = new Map<string, UpstreamStates>()
   #isDraining = false
 
   constructor(clock: Clock, config: Pick<ConfigState, 'sha256' | 'sinceMs' | 'refusal'>) {
@@ -39,7 +49,16 @@ export class Health {
 
   /** Once for each listener, before the first question. */
   register(name: string, snapshot: () => PoolSnapshot): void {
-    this.#listeners.push({ name, snapshot, states: new Map(), isAnswered: false })
+    this.#listeners.push({ name, snapshot, isAnswered: false })
+  }
+
+  /** Tells it how upstreams stand, as soon as that changes. */
+  readonly poolObserver = (chain: string, apiInterface: string): PoolObserver =>
+    this.#statesOf(`${chain} ${apiInterface}`).observer
+
+  /** Every chain and interface with the standings of its upstreams. */
+  look(): readonly ListenerLook[] {
+    return this.#listeners.map((listener) => this.#look(listener))
   }
 
   /** The router is stopping; there is no way back. */
@@ -49,7 +68,9 @@ export class Health {
 
   /** `/readyz`: whether to send clients here; the lines after the first are for humans. `?verbose`: and the config. */
   readiness(isVerbose = false): HealthAnswer {
-    const lines = this.#listeners.map((listener) => lineOf(listener.name, this.#look(listener)))
+    const lines = this.#listeners.map((listener) =>
+      lineOf(listener.name, this.#look(listener).pool),
+    )
     const waiting = this.#listeners.filter(({ isAnswered }) => !isAnswered).length
     const why = this.#isDraining
       ? 'draining'
@@ -66,25 +87,20 @@ export class Health {
 
   /** `/metrics/overall-health`: started, not draining, and at least one upstream is serving now. */
   overall(): HealthAnswer {
-    const isServed = this.#listeners.map((each) => servingIn(this.#look(each))).some(Boolean)
+    const isServed = this.#listeners.map((each) => servingIn(this.#look(each).pool)).some(Boolean)
     return this.#isStarted && !this.#isDraining && isServed
       ? { status: 200, body: 'Health status OK' }
       : { status: 503, body: 'Unhealthy' }
   }
 
-  /**
-   * `/status`, as JSON: the config that serves, and each upstream as this process sees it, for programs. A state counts
-   * from the first look at any of these paths that found it.
-   */
+  /** `/status`, as JSON: the config that serves, and each upstream as this process sees it, for programs. */
   status(): string {
-    const upstreams = this.#listeners.flatMap((listener) => {
-      const [chain, iface] = listener.name.split(' ')
-      const { tip, upstreams } = this.#look(listener)
-      return upstreams.map(({ name, tier, state, lagBlocks }) => {
-        const since = timeOf(listener.states.get(name)?.sinceMs ?? 0)
-        return { chain, interface: iface, name, tier, state, since, lagBlocks, tip }
-      })
-    })
+    const upstreams = this.look().flatMap(({ chain, interface: iface, pool, standings }) =>
+      pool.upstreams.map(({ name, tier, state, lagBlocks }) => {
+        const since = timeOf(standings.get(name)?.sinceMs ?? 0)
+        return { chain, interface: iface, name, tier, state, since, lagBlocks, tip: pool.tip }
+      }),
+    )
     const { sha256, sinceMs, refusal } = this.#config
     const refused = refusal && { why: refusal.why, at: timeOf(refusal.atMs) }
     return JSON.stringify({ config: { sha256, since: timeOf(sinceMs), refused }, upstreams })
@@ -97,15 +113,16 @@ export class Health {
   }
 
   /** Notes what has changed since the last look. */
-  #look(listener: Listener): PoolSnapshot {
+  #look(listener: Listener): ListenerLook {
+    const [chain = '', iface = ''] = listener.name.split(' ')
     const pool = listener.snapshot()
-    for (const { name, state } of pool.upstreams)
-      if (listener.states.get(name)?.state !== state)
-        listener.states.set(name, { state, sinceMs: this.#clock.wallMs() })
-    const names = new Set(pool.upstreams.map(({ name }) => name))
-    for (const name of listener.states.keys()) if (!names.has(name)) listener.states.delete(name)
     listener.isAnswered ||= servingIn(pool) > 0
-    return pool
+    const standings = this.#statesOf(listener.name).look(pool)
+    return { chain, interface: iface, pool, standings }
+  }
+
+  #statesOf(listener: string): UpstreamStates {
+    return this.#states.getOrInsertComputed(listener, () => new UpstreamStates(this.#clock))
   }
 
   /**

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { RelayError, errorKinds } from '../relay/errors.ts'
 import type { UpstreamState } from '../upstream/observer.ts'
-import { aCall, aFailure, anAttempt, anUpstream, repliedBy } from './call.fixture.ts'
+import { aCall, aFailure, anAttempt, anUpstream, aPool, repliedBy } from './call.fixture.ts'
 import { ByteBudget } from '../bytes/byte-budget.ts'
 import { createCacheMetrics, createMetrics, type Metrics } from './metrics.ts'
 import { readMetricsPage } from './metrics-page.fixture.ts'
@@ -190,7 +190,7 @@ test('the pool is mirrored at the moment of the scrape, and what is unknown is a
       }),
     ],
   }
-  metrics.registerPool('ETH1', 'jsonrpc', () => pool)
+  metrics.registerPool('ETH1', 'jsonrpc', () => aPool(pool.upstreams, { tip: pool.tip }))
   let samples = await samplesOf(metrics)
   expect(samples.get(`router_chain_tip_block{${on}}`)).toBe(100)
   expect(samples.get(`router_upstream_sessions{${ofA}}`)).toBe(4)
@@ -248,8 +248,8 @@ test('the breaker is open, 1 whichever call opened it, while calls fail and no u
   const metrics = make()
   let state: UpstreamState = 'eligible'
   const upstreams = () => [anUpstream('node-a', state), anUpstream('node-b', 'disabled')]
-  metrics.registerPool('ETH1', 'jsonrpc', () => ({ tip: null, upstreams: upstreams() }))
-  metrics.registerPool('BTC', 'jsonrpc', () => ({ tip: null, upstreams: [] }))
+  metrics.registerPool('ETH1', 'jsonrpc', () => aPool(upstreams()))
+  metrics.registerPool('BTC', 'jsonrpc', () => aPool([]))
   const [listener, other] = ['a', 'b'].map(() => metrics.relayObserver('ETH1', 'jsonrpc'))
   const open = async () => {
     const samples = await samplesOf(metrics)

@@ -29,6 +29,14 @@ export interface Metrics extends PartialObservers {
   scrape(): Promise<string>
   /** The content type of the page. */
   readonly contentType: string
+  /** What the page would say of one series; empty where it has none. Lines of a histogram have their bound as `le`. */
+  samples(one: Series): Promise<readonly Sample[]>
+}
+
+/** One value of a series. */
+export interface Sample {
+  readonly labels: Readonly<Record<string, string | number>>
+  readonly value: number
 }
 
 interface MetricsOptions {
@@ -76,6 +84,10 @@ export function createMetrics(options: MetricsOptions): Metrics {
   return {
     contentType: registry.contentType,
     scrape: () => registry.metrics(),
+    async samples({ name }) {
+      const { values } = (await registry.getSingleMetric(name)?.get()) ?? { values: [] }
+      return values as unknown as Sample[]
+    },
     registerPool(chainId, apiInterface, snapshot) {
       pools.register({ chain: chainId, interface: apiInterface }, snapshot)
     },

@@ -38,6 +38,10 @@ export interface UpstreamSnapshot {
   readonly lagSeconds: number | null
   /** How many of its URLs are in cooldown, those for subscriptions among them. */
   readonly urlsInCooldown: number
+  /** Until the first of these may be asked again; null where there is none. */
+  readonly cooldownLeftMs: number | null
+  /** Of its answers lately. */
+  readonly latencyMs: number | null
   /** In [0, 1], as the selection uses it; null of one that may not serve yet. */
   readonly score: number | null
 }
@@ -46,6 +50,10 @@ export interface UpstreamSnapshot {
 export interface PoolSnapshot {
   /** The chain's corroborated latest block; null while it is unknown. */
   readonly tip: number | null
+  /** Since it last rose; null while nothing is known. */
+  readonly tipAgeMs: number | null
+  /** The usual time between two blocks. */
+  readonly blockTimeMs: number
   readonly upstreams: readonly UpstreamSnapshot[]
 }
 

@@ -190,8 +190,11 @@ export class Pool implements Members {
 
   snapshot(): PoolSnapshot {
     const scores = this.#scores()
+    const { chain, clock } = this.#options
     return {
       tip: this.tip,
+      tipAgeMs: this.#tip.ageMs,
+      blockTimeMs: chain.blockTimeMs,
       upstreams: this.upstreams.map((each) => ({
         name: each.name,
         tier: each.tier,
@@ -199,8 +202,9 @@ export class Pool implements Members {
         sessions: each.sessions,
         latestBlock: each.latest?.block ?? null,
         lagBlocks: each.latest && each.lagBlocks,
-        lagSeconds: each.latest && (each.lagBlocks * this.#options.chain.blockTimeMs) / 1000,
-        urlsInCooldown: each.allUrls.filter(({ cooldown }) => cooldown.active).length,
+        lagSeconds: each.latest && (each.lagBlocks * chain.blockTimeMs) / 1000,
+        ...cooldownsOf(each),
+        latencyMs: each.score.latencyMs(clock.nowMs()),
         score: scores.get(each) ?? null,
       })),
     }
@@ -243,6 +247,14 @@ export class Pool implements Members {
     const floor = floorOf(raw)
     const best = Math.max(floor, ...raw)
     return new Map(known.map((each, at) => [each, Math.max(raw[at] ?? 0, floor) / best]))
+  }
+}
+
+function cooldownsOf({ allUrls }: Upstream) {
+  const left = allUrls.map(({ cooldown }) => cooldown.leftMs).filter((ms) => ms > 0)
+  return {
+    urlsInCooldown: left.length,
+    cooldownLeftMs: left.length === 0 ? null : Math.min(...left),
   }
 }
 

@@ -88,7 +88,7 @@ export interface TipOptions {
 export class Tip {
   readonly #pool: Members
   readonly #options: TipOptions
-  #last: { readonly block: number; readonly atMs: number } | null = null
+  #last: Head | null = null
 
   constructor(pool: Members, options: TipOptions) {
     this.#pool = pool
@@ -100,6 +100,11 @@ export class Tip {
     const { chain, clock } = this.#options
     const nowMs = clock.nowMs()
     return tipOf(this.#heads(nowMs), this.#last, chain, nowMs)
+  }
+
+  /** Since the tip last rose; null before it was known. */
+  get ageMs(): number | null {
+    return this.#last && this.#options.clock.nowMs() - this.#last.roseMs
   }
 
   /**
@@ -121,7 +126,14 @@ export class Tip {
   update(tip = this.block): void {
     const { chain, clock, observer } = this.#options
     const nowMs = clock.nowMs()
-    if (tip !== null) this.#last = { block: tip, atMs: nowMs }
+    if (tip !== null) {
+      const last = this.#last
+      this.#last = {
+        block: tip,
+        atMs: nowMs,
+        roseMs: last && tip <= last.block ? last.roseMs : nowMs,
+      }
+    }
     for (const each of this.#pool.upstreams) {
       const { name, latest, tipThen, availability } = each
       each.lagBlocks = lagOf(latest, tipThen, tip, nowMs, chain.blockTimeMs)

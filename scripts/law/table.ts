@@ -31,13 +31,14 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   'cross-validation': [...engine, 'relay'],
   subscription: [...engine, ...words('integrity relay')],
   listener: [...engine, ...words('integrity relay subscription')],
+  console: ['clock'],
   telemetry: words(
-    'config chain clock bytes upstream integrity relay subscription cross-validation listener',
+    'console config chain clock bytes upstream integrity relay subscription cross-validation listener',
   ),
   cli: [
     ...engine,
     ...words('integrity relay filters cache redis cache-server sticky consistency'),
-    ...words('cross-validation subscription listener telemetry'),
+    ...words('cross-validation subscription listener console telemetry'),
   ],
   'main.ts': ['cli'],
   'operator/kube': ['clock'],
@@ -83,6 +84,8 @@ export const knownOnlyTo: Readonly<Record<string, readonly string[]>> = {
   '@marcbachmann/cel-js': ['operator/manifests/cel.ts'],
   'lru-cache': ['proxy/cache/memory-store.ts', 'proxy/cache-server/shelf.ts'],
   fastify: ['proxy/telemetry/**'],
+  ink: ['proxy/console/screen.ts'],
+  react: ['proxy/console/screen.ts'],
   pino: ['proxy/telemetry/**', 'operator/cli/**'],
   'prom-client': ['proxy/telemetry/**', 'operator/cli/**'],
   yaml: [

@@ -114,6 +114,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
     'adminLimits.keepAliveMs',
     'adminLimits.maxHeaderBytes',
     'adminLimits.maxBodyBytes',
+    'adminLimits.streams',
   ],
   '`/explain` knows': [
     'explainLimits.recent',

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+interface Message {
+  readonly id?: number
+  readonly method?: string
+  readonly params?: unknown
+  readonly result?: unknown
+  readonly error?: { readonly message: string }
+}
+
+/** A tab of a headless Chromium, driven by its DevTools protocol. `await using` ends it. */
+export class Browser implements AsyncDisposable {
+  /** Exceptions of pages, and what their policies refused. */
+  readonly complaints: string[] = []
+  readonly #process: ChildProcess
+  readonly #directory: string
+  readonly #socket: WebSocket
+  readonly #waiting = new Map<number, (message: Message) => void>()
+  #lastId = 0
+
+  private constructor(process: ChildProcess, directory: string, socket: WebSocket) {
+    this.#process = process
+    this.#directory = directory
+    this.#socket = socket
+    socket.addEventListener('message', ({ data }) => this.#take(JSON.parse(String(data))))
+  }
+
+  /** @throws Error when there is no Chromium */
+  static async start(): Promise<Browser> {
+    const directory = await mkdtemp(join(tmpdir(), 'rpc-router-browser-'))
+    const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--hide-scrollbars']
+    const own = ['--remote-debugging-port=0', `--user-data-dir=${directory}`]
+    const child = spawn('chromium', [...flags, ...own, '--window-size=1360,860', 'about:blank'], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    const missing = once(child, 'error').then(() => {
+      throw new Error('this test needs Chromium: apt-get install chromium')
+    })
+    const port = await Promise.race([missing, portOf(child)])
+    const tabs = await fetch(`http://127.0.0.1:${port}/json/list`)
+    const [tab] = (await tabs.json()) as { webSocketDebuggerUrl: string }[]
+    const socket = new WebSocket(tab?.webSocketDebuggerUrl ?? '')
+    await once(socket, 'open')
+    const browser = new Browser(child, directory, socket)
+    for (const domain of ['Page', 'Runtime', 'Log']) await browser.#send(`${domain}.enable`)
+    return browser
+  }
+
+  async open(url: string): Promise<void> {
+    await this.#send('Page.navigate', { url })
+  }
+
+  /** The value of an expression in the page. */
+  async evaluate<T>(expression: string): Promise<T> {
+    const options = { expression, awaitPromise: true, returnByValue: true, userGesture: true }
+    const { result } = (await this.#send('Runtime.evaluate', options)) as { result: { value: T } }
+    return result.value
+  }
+
+  /** All text that is shown. */
+  text(selector = 'body'): Promise<string> {
+    return this.evaluate(`document.querySelector(${JSON.stringify(selector)})?.innerText ?? ''`)
+  }
+
+  async scheme(name: 'light' | 'dark'): Promise<void> {
+    const features = [{ name: 'prefers-color-scheme', value: name }]
+    await this.#send('Emulation.setEmulatedMedia', { features })
+  }
+
+  async screenshot(file: string): Promise<void> {
+    const { data } = (await this.#send('Page.captureScreenshot')) as { data: string }
+    await writeFile(file, Buffer.from(data, 'base64'))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#socket.close()
+    const ended = once(this.#process, 'exit')
+    this.#process.kill()
+    await ended
+    await rm(this.#directory, { recursive: true, force: true, maxRetries: 5 })
+  }
+
+  async #send(method: string, params: object = {}): Promise<unknown> {
+    const id = ++this.#lastId
+    const { promise, resolve } = Promise.withResolvers<Message>()
+    this.#waiting.set(id, resolve)
+    this.#socket.send(JSON.stringify({ id, method, params }))
+    const { result, error } = await promise
+    if (error) throw new Error(`${method}: ${error.message}`)
+    return result
+  }
+
+  #take(message: Message): void {
+    const { id, method } = message
+    if (id !== undefined) this.#waiting.get(id)?.(message)
+    if (method === 'Runtime.exceptionThrown' || method === 'Log.entryAdded')
+      this.complaints.push(JSON.stringify(message.params))
+  }
+}
+
+async function portOf(child: ChildProcess): Promise<string> {
+  let said = ''
+  for await (const piece of child.stderr ?? []) {
+    said += String(piece)
+    const [, port] = /DevTools listening on ws:\/\/[^:]+:(\d+)/.exec(said) ?? []
+    if (port !== undefined) {
+      child.stderr?.resume()
+      return port
+    }
+  }
+  throw new Error(`Chromium ended: ${said}`)
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { at, someChain, someUpstream } from '../../proxy/console/facts.fixture.ts'
+import { Browser } from './browser.ts'
+import { ScriptedReplica } from './scripted-replica.ts'
+
+/** What a config, a node or a client could be called to be run by a browser. */
+const hostile = `<img src=x onerror="document.title='run'">`
+const disabled = { state: 'disabled', why: `refused ${hostile}`, since: at(40), until: at(900) }
+const eth = someChain([someUpstream('node-a'), someUpstream(hostile, disabled)], {
+  outcomes: { success: 90, timeout: 10 },
+})
+const call = {
+  ...{ guid: '940bc41a-8302-4fbd-9885-fea133588923', at: at(95), chain: 'ETH1', attempts: [] },
+  ...{ interface: 'jsonrpc', method: `eth_it's`, outcome: 'timeout', totalMs: 30_000 },
+  error: hostile,
+}
+
+let browser: Browser
+beforeAll(async () => {
+  browser = await Browser.start()
+})
+afterAll(() => browser[Symbol.asyncDispose]())
+
+/** Presses the first button with this text. */
+const press = (label: string) =>
+  browser.evaluate(
+    `[...document.querySelectorAll('button')].find((each) => each.textContent === ${JSON.stringify(label)}).click()`,
+  )
+
+test('the page shows which node is bad, since when and why, and follows what changes', async () => {
+  await using replica = await ScriptedReplica.start([eth])
+  replica.calls = [call]
+  await browser.open(`http://${replica.address}/`)
+  const problems = () => browser.text('#problems')
+  await expect.poll(problems).toContain(`${hostile} (ETH1 jsonrpc) since 03:00:40 UTC`)
+  expect(await problems()).toMatch(/^ETH1 jsonrpc: 10 % of calls fail: timeout 10\n/)
+  expect(await browser.text('#chains')).toMatch(/disabled[^]*node-a\teligible/)
+  expect(await browser.evaluate('document.title')).toBe('(2) rpc-router')
+  await expect.poll(() => browser.text('#calls')).toContain(`eth_it's\ttimeout\t30 s\t${hostile}`)
+
+  await press('Explain')
+  await expect.poll(() => browser.text('#text')).toBe(`why ${call.guid}:\nnode-b was asked first`)
+  await press('Close')
+  // A page without HTTPS at another host has no clipboard: the text is shown.
+  await browser.evaluate(`navigator.clipboard.writeText = () => Promise.reject(new Error('none'))`)
+  await press('Copy curl')
+  await expect
+    .poll(() => browser.text('#text'))
+    .toBe(
+      `curl -si 'http://127.0.0.1:3360' -H 'content-type: application/json' ` +
+        `-d '{"jsonrpc":"2.0","id":1,"method":"eth_it'\\''s","params":[]}'`,
+    )
+  await press('Close')
+
+  await press('Pause')
+  replica.chains = [someChain([someUpstream('node-a')])]
+  await expect.poll(() => browser.text('#state')).toBe('paused')
+  expect(await problems()).toContain('disabled')
+  await press('Go on')
+  await expect.poll(problems).toContain('Nothing is wrong')
+  await browser.evaluate(
+    `document.querySelector('#filter').value = 'other'; document.querySelector('#filter').dispatchEvent(new Event('input'))`,
+  )
+  expect(await browser.text('#chains')).not.toContain('node-a')
+  expect(await browser.evaluate(`document.querySelectorAll('img').length`)).toBe(0)
+  expect(browser.complaints).toEqual([])
+})
+
+test('what is old is called so; dark is dark', async () => {
+  await using replica = await ScriptedReplica.start([eth])
+  await browser.scheme('dark')
+  await browser.open(`http://${replica.address}/`)
+  await expect.poll(() => browser.text('#state')).toBe('live')
+  await expect.poll(() => browser.text('#note')).toBe('cannot be read here')
+  const colour = `getComputedStyle(document.body).backgroundColor`
+  expect(await browser.evaluate(colour)).toBe('rgb(21, 24, 28)')
+  await browser.scheme('light')
+  expect(await browser.evaluate(colour)).toBe('rgb(255, 255, 255)')
+  await replica[Symbol.asyncDispose]()
+  await expect
+    .poll(() => browser.text('#state'))
+    .toMatch(/^no answer for \d+ s: what you see is old/)
+})
+
+test('the policy of the page refuses what was not written into it', async () => {
+  await using replica = await ScriptedReplica.start([eth])
+  await browser.open(`http://${replica.address}/`)
+  await expect.poll(() => browser.text('#state')).toBe('live')
+  const insert = `document.body.append(Object.assign(document.createElement('script'), { textContent: 'document.title = "run"' }))`
+  await browser.evaluate(insert)
+  await expect.poll(() => browser.complaints.join()).toContain('Content Security Policy')
+  expect(await browser.evaluate('document.title')).not.toBe('run')
+})

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import { viewOf } from './differences.ts'
+import type { ChainFacts, UpstreamFacts } from './facts.ts'
+import { at, someChain, someFacts, someUpstream } from './facts.fixture.ts'
+
+/** What is said of a chain with upstreams `a`, which is as given, and `b`, which is well. */
+function said(a: Partial<UpstreamFacts>, chain: Partial<ChainFacts> = {}): string[] {
+  const b = someUpstream('b', {
+    attempts: { first: { answer: 20 } },
+    durations: [20, 0, 0, 0],
+  })
+  const now = someFacts(100, [someChain([someUpstream('a', a), b], chain)])
+  const { problems } = viewOf([{ at: 'one:7779', before: null, now, problem: null }])
+  return problems.map(({ severity, where, upstream, since, what }) =>
+    [severity, upstream ?? where, since?.slice(14, 19), what].filter(Boolean).join(' | '),
+  )
+}
+
+const first = (counts: Record<string, number>) => ({ attempts: { first: counts } })
+
+test.each<[string, Partial<UpstreamFacts>, Partial<ChainFacts>, string[]]>([
+  ['all is well', {}, {}, []],
+  ['a node that answers with its own errors', first({ 'node-error': 50 }), {}, []],
+  [
+    'out of service, why, since and until when',
+    { state: 'disabled', why: 'connection-refused', since: at(20), until: at(600) },
+    {},
+    ['bad | a | 00:20 | disabled: connection-refused; until 03:10:00 at the latest'],
+  ],
+  [
+    'behind the tip',
+    { state: 'lagging', why: '9 blocks behind the tip', since: at(30) },
+    {},
+    ['odd | a | 00:30 | lagging: 9 blocks behind the tip'],
+  ],
+  ['two failures are none', first({ answer: 1, 'attempt-timeout': 2 }), {}, []],
+  [
+    'in service, and failing',
+    first({ answer: 7, 'attempt-timeout': 2, 'connection-reset': 1 }),
+    {},
+    ['odd | a | 30 % of attempts fail: attempt-timeout 2, connection-reset 1'],
+  ],
+  [
+    'slower than the others',
+    { ...first({ answer: 20 }), durations: [0, 20, 0, 0] },
+    {},
+    ['odd | a | slow: half of its answers take over 550 ms, elsewhere 50 ms'],
+  ],
+  ['slow, seldom', { ...first({ answer: 4 }), durations: [0, 4, 0, 0] }, {}, []],
+  [
+    'answers that do not fit',
+    { disputes: { violations: 2, mismatches: 1, 'missing-blocks': 0 } },
+    {},
+    ['odd | a | its answers are doubtful: 2 violations, 1 mismatches'],
+  ],
+  [
+    'calls fail',
+    {},
+    { outcomes: { success: 88, timeout: 12 } },
+    ['down | ETH1 jsonrpc | 12 % of calls fail: timeout 12'],
+  ],
+  [
+    'the chain stands still',
+    {},
+    { tipAgeSeconds: 75 },
+    ['bad | ETH1 jsonrpc | 00:25 | no new block after 100, usually every 12 s'],
+  ],
+  ['the chain pauses', {}, { tipAgeSeconds: 45 }, []],
+])('%s', (_name, upstream, chain, expected) => {
+  expect(said(upstream, chain)).toEqual(expected)
+})
+
+test('the worst stands first: no upstream serves, then why each of them does not', () => {
+  const bad = { state: 'rejected', why: 'chain-id: another network' }
+  const upstreams = [
+    someUpstream('a', { state: 'lagging', since: at(90) }),
+    someUpstream('b', { ...bad, since: at(10) }),
+    someUpstream('c', { state: 'held-off', since: at(60), until: at(130) }),
+  ]
+  const dark = someChain([...upstreams.slice(1)], { breakerOpen: true })
+  const now = someFacts(100, [someChain(upstreams), { ...dark, chain: 'BTC' }], {
+    config: { sha256: 'ab', since: at(0), refused: { why: '2 errors, see the log', at: at(50) } },
+  })
+  const { problems } = viewOf([{ at: 'one:7779', before: null, now, problem: null }])
+  expect(problems.map((each) => `${each.severity} ${each.upstream ?? each.where}`)).toEqual([
+    'down BTC jsonrpc',
+    'bad b',
+    'bad c',
+    'bad b',
+    'bad c',
+    'odd one:7779',
+    'odd a',
+  ])
+  expect(problems[0]).toMatchObject({
+    what: 'none of 2 upstreams serves, calls fail at once',
+    since: at(60),
+  })
+  expect(problems[5]?.what).toBe('its new config is refused: 2 errors, see the log')
+})

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { badnessOf, type ChainView, type Problem, type Replica, type UpstreamView } from './view.ts'
+
+const severities = ['down', 'bad', 'odd']
+
+/** Few failures are no outage: from so many on, and from this share of all. */
+const failing = { count: 3, ofCalls: 0.02, ofAttempts: 0.1 } as const
+/** Slower than the fastest other upstream of its chain by so much, and by at least 250 ms. */
+const slow = { times: 4, seconds: 0.25, attempts: 5 } as const
+/** A chain may pause for some blocks. */
+const still = { blocks: 5, seconds: 30 } as const
+
+/** What is wrong, the worst first. @param at when, for times that are counted back from it */
+export function problemsOf(
+  replicas: readonly Replica[],
+  chains: readonly ChainView[],
+  at: string,
+): readonly Problem[] {
+  const found = [...replicas.flatMap(ofReplica), ...chains.flatMap((chain) => ofChain(chain, at))]
+  const rank = ({ severity }: Problem) => severities.indexOf(severity)
+  return found.toSorted((a, b) => rank(a) - rank(b))
+}
+
+function ofReplica({ at, problem, refused }: Replica): Problem[] {
+  const about = { where: at, upstream: null, since: null }
+  return [
+    ...(problem === null ? [] : [{ ...about, severity: 'down' as const, what: problem }]),
+    ...(refused === null
+      ? []
+      : [{ ...about, severity: 'odd' as const, what: `its new config is refused: ${refused}` }]),
+  ]
+}
+
+function ofChain(chain: ChainView, at: string): Problem[] {
+  const where = `${chain.chain} ${chain.interface}`
+  const { upstreams, serving, tipAgeSeconds, blockSeconds } = chain
+  const problem = (severity: Problem['severity'], what: string, since: string | null = null) => {
+    return { severity, where, upstream: null, what, since }
+  }
+  const found: Problem[] = []
+  if (serving === 0) {
+    const times = upstreams.map(({ since }) => since).toSorted()
+    const why = chain.breakerOpen ? ', calls fail at once' : ''
+    found.push(problem('down', `none of ${upstreams.length} upstreams serves${why}`, times.at(-1)))
+  }
+  if (isFailing(chain, failing.ofCalls)) found.push(problem('down', failures(chain, 'calls')))
+  if (tipAgeSeconds !== null && serving > 0) {
+    const isStill = tipAgeSeconds > Math.max(still.seconds, still.blocks * blockSeconds)
+    const since = new Date(Date.parse(at) - tipAgeSeconds * 1_000).toISOString()
+    const what = `no new block after ${chain.tip}, usually every ${blockSeconds} s`
+    if (isStill) found.push(problem('bad', what, since))
+  }
+  return [...found, ...upstreams.flatMap((each) => ofUpstream(each, upstreams, where))]
+}
+
+function ofUpstream(
+  each: UpstreamView,
+  all: readonly UpstreamView[],
+  where: string,
+): readonly Problem[] {
+  const found: Problem[] = []
+  const add = (severity: Problem['severity'], what: string, since: string | null = null) =>
+    found.push({ severity, where, upstream: each.name, what, since })
+  const { state, replicas } = each
+  if (state !== 'eligible') {
+    const some = replicas.so < replicas.all ? ` at ${replicas.so} of ${replicas.all} replicas` : ''
+    const why = each.why === null ? '' : `: ${each.why}`
+    const until = each.until === null ? '' : `; until ${each.until.slice(11, 19)} at the latest`
+    add(state === 'lagging' ? 'odd' : 'bad', `${state}${some}${why}${until}`, each.since)
+  }
+  // Of one that is out of service the state says it already.
+  if (badnessOf(state) < 2 && isFailing(each, failing.ofAttempts))
+    add('odd', failures(each, 'attempts'))
+  const others = all.filter((other) => other !== each && other.state === 'eligible')
+  const fastest = Math.min(...others.map(({ p50Seconds }) => p50Seconds ?? Infinity))
+  const { p50Seconds } = each
+  if (
+    p50Seconds !== null &&
+    each.count >= slow.attempts &&
+    p50Seconds > fastest * slow.times &&
+    p50Seconds > fastest + slow.seconds
+  )
+    add('odd', `slow: half of its answers take over ${ms(p50Seconds)}, elsewhere ${ms(fastest)}`)
+  const disputes = Object.entries(each.disputes).filter(([, count]) => count > 0)
+  const words = disputes.map(([word, count]) => `${count} ${word}`).join(', ')
+  if (words !== '') add('odd', `its answers are doubtful: ${words}`)
+  return found
+}
+
+function isFailing({ errors, errorRatio }: ChainView | UpstreamView, share: number): boolean {
+  const failed = errors.reduce((sum, [, count]) => sum + count, 0)
+  return failed >= failing.count && (errorRatio ?? 0) >= share
+}
+
+/** `12 % of calls fail: timeout 8, no-upstream 3`. */
+function failures({ errors, errorRatio }: ChainView | UpstreamView, what: string): string {
+  const words = errors.slice(0, 3).map(([word, count]) => `${word} ${count}`)
+  return `${Math.round((errorRatio ?? 0) * 100)} % of ${what} fail: ${words.join(', ')}`
+}
+
+function ms(seconds: number): string {
+  return `${Math.round(seconds * 1_000)} ms`
+}
