@@ -10,6 +10,7 @@ import { createAdminServer } from '../telemetry/admin-server.ts'
 import { createEventLog } from '../telemetry/event-log.ts'
 import { Health } from '../telemetry/health.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
+import type { TracingObservers } from '../telemetry/otel/call-spans.ts'
 import { combineObservers } from '../telemetry/observers.ts'
 import { serveChains } from './served-chain.ts'
 import { createCache, createSessions, type SharingParts } from './stores.ts'
@@ -20,6 +21,8 @@ export interface RouterParts extends SharingParts {
   readonly version: string
   /** Which config is served. */
   readonly state: ConfigState
+  /** Null: nothing is traced. */
+  readonly tracing: TracingObservers | null
 }
 
 /** A whole router: a pool per chain and interface, a listener per endpoint, and the admin server. */
@@ -54,7 +57,8 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
   const cache = createCache(config, { ...parts, asked, budget })
   const metrics = createMetrics({ version, budget, cache, config: state })
   const log = createEventLog({ logger, clock })
-  const observers = combineObservers([metrics, log])
+  // First, since the log names the trace.
+  const observers = combineObservers(parts.tracing ? [parts.tracing, metrics, log] : [metrics, log])
   const health = new Health(clock, state)
   let draining = false
   const shared = createSessions(config, { ...parts, metrics, asked })
