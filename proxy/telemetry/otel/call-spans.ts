@@ -49,12 +49,12 @@ interface CallSpansOptions {
 /** The spans of one call. */
 interface Trace {
   readonly server: Span
-  /** Of its children. */
+  /** Of its parent. */
   readonly context: Context
   /** From the monotonic scale to the epoch. */
   readonly epochMs: number
   /** Of attempts whose request carries the id of its span. */
-  readonly begun: Map<AttemptRecord, Span>
+  begun: Map<AttemptRecord, Span> | null
   /** Attempts that run on after the end of the call; null before that. */
   running: Set<AttemptRecord> | null
 }
@@ -116,6 +116,7 @@ export class CallSpans implements TracingObservers {
       )
       if (this.#known.size > maxKnown) this.#known.delete(this.#known.keys().next().value ?? '')
       const span = this.#beginAttempt(known, attempt, tracer, naming)
+      known.begun ??= new Map()
       known.begun.set(attempt, span)
       const { traceId, spanId, traceFlags, traceState } = span.spanContext()
       const parent = `00-${traceId}-${spanId}-0${traceFlags}`
@@ -123,21 +124,16 @@ export class CallSpans implements TracingObservers {
     }
   })
 
-  #begin(call: Call, tracer: Tracer, { name, attributes }: Naming): Trace {
+  #begin(call: Call, tracer: Tracer, { name }: Naming): Trace {
     const { clock } = this.#options
     const { directives, journal } = call
     const epochMs = clock.wallMs() - clock.nowMs()
     const ofClient = contextOf(directives.trace)
     const context = directives.debugRelay ? forcing(ofClient) : ofClient
     const startTime = timeOf(epochMs + journal.startedMs)
-    const server = tracer.startSpan(name, { kind: SpanKind.SERVER, startTime, attributes }, context)
-    return {
-      server,
-      context: trace.setSpan(context, server),
-      epochMs,
-      begun: new Map(),
-      running: null,
-    }
+    // No sampler of the standard ones looks at attributes: most calls are not recorded, and need none.
+    const server = tracer.startSpan(name, { kind: SpanKind.SERVER, startTime }, context)
+    return { server, context, epochMs, begun: null, running: null }
   }
 
   #callEnded(
@@ -152,7 +148,7 @@ export class CallSpans implements TracingObservers {
     const { server, epochMs } = known
     if (!server.isRecording()) return
     journal.traceId = server.spanContext().traceId
-    server.setAttributes(attributesOf(call, served))
+    server.setAttributes(naming.attributes).setAttributes(attributesOf(call, served))
     server.setAttribute('rpc_router.outcome', outcomeOf(call, end))
     if (end.kind === 'reply' && end.reply.upstream)
       server.setAttribute('rpc_router.upstream', end.reply.upstream)
@@ -176,7 +172,7 @@ export class CallSpans implements TracingObservers {
   }
 
   #attempt(known: Trace, attempt: AttemptRecord, tracer: Tracer, naming: Naming): void {
-    const span = known.begun.get(attempt) ?? this.#beginAttempt(known, attempt, tracer, naming)
+    const span = known.begun?.get(attempt) ?? this.#beginAttempt(known, attempt, tracer, naming)
     if (!span.isRecording()) return
     const { endedMs, startedMs, result } = attempt
     const endTime = timeOf(known.epochMs + (endedMs ?? startedMs))
@@ -191,7 +187,7 @@ export class CallSpans implements TracingObservers {
   }
 
   #beginAttempt(
-    { context, epochMs }: Trace,
+    { context, server, epochMs }: Trace,
     { startedMs, origin, upstream, kind }: AttemptRecord,
     tracer: Tracer,
     { name, attributes: ofCall }: Naming,
@@ -199,7 +195,8 @@ export class CallSpans implements TracingObservers {
     const own = { 'rpc_router.upstream': upstream, 'rpc_router.attempt.kind': kind }
     const attributes = { ...ofCall, ...own, ...serverOf(origin) }
     const startTime = timeOf(epochMs + startedMs)
-    return tracer.startSpan(name, { kind: SpanKind.CLIENT, startTime, attributes }, context)
+    const options = { kind: SpanKind.CLIENT, startTime, attributes }
+    return tracer.startSpan(name, options, trace.setSpan(context, server))
   }
 }
 
