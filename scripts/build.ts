@@ -18,6 +18,29 @@ const undiciPool: Plugin = {
 }
 
 /**
+ * OpenTelemetry as CommonJS, of which the bundle sees every `require`: its modules ask for gRPC by a function of that name, and
+ * would get it from outside of the bundle, or not at all.
+ */
+const openTelemetryAsCommonJs: Plugin = {
+  name: 'open-telemetry',
+  setup(bundle) {
+    const resolved = {}
+    bundle.onResolve(
+      { filter: /^@opentelemetry\// },
+      ({ path, importer, resolveDir, pluginData }) =>
+        pluginData === resolved
+          ? undefined
+          : bundle.resolve(path, {
+              importer,
+              resolveDir,
+              kind: 'require-call',
+              pluginData: resolved,
+            }),
+    )
+  },
+}
+
+/**
  * Bundles the programs into `dist/bin/`: what `npx router` and `npx rpc-operator` run. One file and its lazy parts
  * start faster and need a third less memory than a few hundred modules; the sources run unbuilt as well. Each program
  * is built alone, so that the router's bundle never carries the Kubernetes client.
@@ -30,7 +53,7 @@ for (const [name, entry] of [
   const { metafile } = await build({
     metafile: true,
     entryPoints: { [name]: entry },
-    plugins: name === 'router' ? [undiciPool] : [],
+    plugins: name === 'router' ? [undiciPool, openTelemetryAsCommonJs] : [],
     outdir: 'dist/bin',
     outExtension: { '.js': '.mjs' },
     chunkNames: `${name}-[hash]`,

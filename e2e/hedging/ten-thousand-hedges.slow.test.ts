@@ -103,6 +103,7 @@ async function startRacing(silent: SocketNode, prompt: SocketNode, signal: Abort
           authHeaders: new Map(),
           authQuery: new Map(),
           compression: false,
+          traceContext: false,
           tls: null,
         },
       ],

@@ -6,7 +6,7 @@ import { access, constants, mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 
-/** Each program: the folder of `modules/` that pins it, and its Go package. */
+/** Each program: the folder of `modules/` that pins it, and its Go package; last, the one to build, where it is another. */
 const packages = {
   etcd: ['etcd', 'go.etcd.io/etcd/server/v3'],
   'kube-apiserver': ['kubernetes', 'k8s.io/kubernetes/cmd/kube-apiserver'],
@@ -15,11 +15,12 @@ const packages = {
   helm: ['helm', 'helm.sh/helm/v4/cmd/helm'],
   helm3: ['helm3', 'helm.sh/helm/v3/cmd/helm'],
   promtool: ['prometheus', 'github.com/prometheus/prometheus/cmd/promtool'],
+  collector: ['collector', 'go.opentelemetry.io/collector/otelcol', '.'],
 } as const
 export type Program = keyof typeof packages
 
 /** Minutes to build, for slow tests alone. */
-const slow: readonly Program[] = ['helm3', 'promtool']
+const slow: readonly Program[] = ['helm3', 'promtool', 'collector']
 /** The programs of a Kubernetes API without machines, and those that ask it. */
 export const programs = (Object.keys(packages) as Program[]).filter((name) => !slow.includes(name))
 export type Assets = Readonly<Record<Program, string>>
@@ -106,7 +107,8 @@ async function build(program: Program, env: NodeJS.ProcessEnv): Promise<string> 
     // Of Prometheus, promtool needs no way to find targets.
     const flags = ['-mod=readonly', '-trimpath', '-buildvcs=false', '-tags', 'remove_all_sd']
     const output = ['-ldflags', linkFlags(version), '-o', join(aside, program)]
-    await runGo(['build', '-C', folder, ...flags, ...output, packages[program][1]], env)
+    const [, name, source = name] = packages[program]
+    await runGo(['build', '-C', folder, ...flags, ...output, source], env)
     await rename(join(aside, program), path)
     return path
   } finally {

@@ -16,6 +16,7 @@ import type { ApiInterface } from '../../proxy/config/types.ts'
 import { parseConfig } from '../../proxy/config/parse.ts'
 import { createLogger } from '../../proxy/telemetry/log.ts'
 import { combineObservers } from '../../proxy/telemetry/observers.ts'
+import type { TracingObservers } from '../../proxy/telemetry/otel/call-spans.ts'
 import { routerConfig } from '../processes/router-config.ts'
 
 export interface ServedNode {
@@ -40,6 +41,8 @@ export interface ServedRouterOptions {
   readonly settings?: Readonly<Record<string, unknown>>
   /** Settings of a node's URL, by the node's name: `addons`, `timeout` and so on. */
   readonly urlSettings?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+  /** Where its spans go; default: there are none. */
+  readonly tracing?: TracingObservers
   /** Values of placeholders. */
   readonly environment?: Readonly<Record<string, string>>
 }
@@ -94,7 +97,8 @@ export async function serveRouter(options: ServedRouterOptions): Promise<ServedR
     clock: systemClock,
     random,
     version: 'under-test',
-    observers: combineObservers([]),
+    observers: combineObservers(options.tracing ? [options.tracing] : []),
+    tracing: options.tracing ?? null,
     budget,
     cache,
     isDraining: () => false,

@@ -26,7 +26,6 @@ export const rpcRouterConditions = {
     PartiallyAccepted: 'True',
     InvalidSpec: 'False',
     InvalidConfig: 'False',
-    Unsupported: 'False',
     UnknownChain: 'False',
     NoProviders: 'False',
   },

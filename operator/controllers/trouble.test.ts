@@ -252,10 +252,10 @@ test('a router that fits the types no more keeps what its status says of the fle
 test('no Redis is run for a router that would be refused with it', async () => {
   await using desk = new OperatorDesk()
   desk.provider('a')
-  const [sharedState, cache] = [{ mode: 'Managed' }, { type: 'Managed' }]
-  desk.router('r', { sharedState, cache, tracing: { endpoint: 'http://collector.example:4318' } })
+  const redis = { topology: 'cluster', addresses: ['b:1', 'b:1'] }
+  desk.router('r', { sharedState: { mode: 'Managed' }, cache: { type: 'Redis', redis } })
   await desk.pass()
-  expect(desk.conditions(rpcRouters, 'r')['Accepted']).toMatch(/^False\/Unsupported/)
+  expect(desk.conditions(rpcRouters, 'r')['Accepted']).toMatch(/^False\/InvalidConfig/)
   expect([...desk.names(statefulSets), ...desk.names(secrets)]).toEqual([])
 })
 

@@ -166,6 +166,7 @@ function routerContainer(
   const { imagePullPolicy, resources, shutdown } = spec.pod
   const variables = [
     ...config.variables.map(({ name, secret }) => ({ name, valueFrom: { secretKeyRef: secret } })),
+    ...config.environment,
     ...(spec.pod.env ?? []),
   ]
   const listeners = listenerNames(spec.endpoints, chainIdOf)

@@ -39,10 +39,11 @@ function violation(each: Violation): string {
   return `${each.reason}: ${violationText(each)}`
 }
 
-function shownConfig({ variables, files, data }: RenderedConfig): YamlMap {
+function shownConfig({ variables, environment, files, data }: RenderedConfig): YamlMap {
   const { [configFile]: config = '', ...copies } = data
   return {
     variables: someKeys(variables.map(({ name, secret }) => [name, keyText(secret)])),
+    environment: someKeys(environment.map(({ name, value }) => [name, value])),
     files: someKeys(files.map(({ path, secret }) => [path, keyText(secret)])),
     copies: someKeys(Object.entries(copies)),
     [configFile]: config,

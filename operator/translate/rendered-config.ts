@@ -14,6 +14,7 @@ import {
 } from './reference-data.ts'
 import type { RouterDocument, UpstreamPlan } from './router-document.ts'
 import { redisOf } from './state-store.ts'
+import type { PlainVariable } from './tracing-environment.ts'
 import type { TranslateInput } from './translation.ts'
 
 /** A config that the router accepts, with all that its pods need. */
@@ -23,6 +24,8 @@ export interface RenderedConfig {
   readonly upstreams: readonly UpstreamPlan[]
   /** Of the environment, in the order of their names: what is read at the start only. */
   readonly variables: readonly Variable[]
+  /** Of the environment as well, behind those: they may name them. */
+  readonly environment: readonly PlainVariable[]
   /** In the order of their paths. The variables of upstreams are among them, since running pods see these change. */
   readonly files: readonly SecretFile[]
   /** Ports of the endpoints that are open. */
@@ -40,7 +43,7 @@ export interface RenderedConfig {
 /** Gathers what a config needs, under hashes that change when it does. */
 export function renderConfig(
   { text, fixed, upstreams, endpoints }: RouterDocument,
-  plan: Needs,
+  plan: Needs & Pick<RenderedConfig, 'environment'>,
   { router, data, image = '' }: Pick<TranslateInput, 'router' | 'data' | 'image'>,
 ): RenderedConfig {
   const variables = inOrder(plan.variables, ({ name }) => name)
@@ -61,15 +64,21 @@ export function renderConfig(
       ),
     )
   const ports = egressPorts(router, { upstreams })
+  const { environment } = plan
   return {
     data: texts,
     upstreams,
     variables,
+    environment,
     files,
     openPorts: endpoints.map(({ port }) => port),
     contentHash: createHash('sha256').update(text).digest('hex').slice(0, 16),
     configHash: digest([
-      ...[fixed, JSON.stringify([variables, files, ports]), router.spec.pod.image ?? image],
+      ...[
+        fixed,
+        JSON.stringify([variables, files, ports, ...environment]),
+        router.spec.pod.image ?? image,
+      ],
       ...inOrder(plan.copies, ({ name }) => name).flatMap(({ name, text: copy }) => [name, copy]),
     ]),
     secretHash: secretsOf([...variables, ...plan.files]),

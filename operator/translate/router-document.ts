@@ -15,6 +15,7 @@ import {
   usesBundledSpecsAlone,
 } from './spec-sources.ts'
 import { type StateChoice, chooseState, storeSections } from './state-store.ts'
+import { type PlainVariable, tracingEnvironment } from './tracing-environment.ts'
 import type { Dangling } from './translation.ts'
 import { ValueCollector } from './value-collector.ts'
 
@@ -37,6 +38,7 @@ export interface RouterPlan extends Needs {
   readonly chainIdOf: ChainIdOf
   readonly dangling: readonly Dangling[]
   readonly allowLinkLocal: boolean
+  readonly environment: readonly PlainVariable[]
 }
 
 /** A chain as the config calls it, whatever alias is used. */
@@ -78,6 +80,7 @@ export function planRouter(
   const collector = new ValueCollector(data)
   const stores = storeSections(router, collector)
   const specs = readSpecSources(spec.specSources, collector)
+  const environment = tracingEnvironment(router, collector)
   const settings = {
     'cross-validation': spec.crossValidation && {
       policies: spec.crossValidation.policies.map(({ forbidCallers, chainId, ...policy }) => ({
@@ -98,6 +101,7 @@ export function planRouter(
     specs: judgeSpecs(spec.specSources, specs, chains),
     chainIdOf,
     allowLinkLocal,
+    environment,
     variables,
     files,
     copies,

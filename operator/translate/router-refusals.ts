@@ -10,13 +10,6 @@ import { hidesPort } from './rendered-config.ts'
 import type { Listener, UpstreamPlan } from './router-document.ts'
 import type { RouterRefusal } from './translation.ts'
 
-/** What the spec can say and the router's config has no key for yet, in the router's own sentence. */
-export function refusalsOfSpec({ tracing }: RpcRouterSpec): readonly RouterRefusal[] {
-  if (tracing === undefined) return []
-  const message = 'tracing is not supported by this version'
-  return [{ reason: 'Unsupported', field: 'spec.tracing', message }]
-}
-
 /**
  * Why nothing acceptable serves an endpoint, as far as it is known.
  *

@@ -15,12 +15,7 @@ import {
   planRouter,
   routerDocument,
 } from './router-document.ts'
-import {
-  notesOfRouter,
-  notesOfProvider,
-  refusalsOfSpec,
-  unservedEndpoint,
-} from './router-refusals.ts'
+import { notesOfRouter, notesOfProvider, unservedEndpoint } from './router-refusals.ts'
 import {
   type TranslateInput,
   type Translation,
@@ -54,7 +49,6 @@ export function translate(input: TranslateInput): Translation {
   const { ofRouter, withoutSocket } = judgeWhole(opened, upstreams, plan, data)
   const needsSockets = spec.skipWebsocketVerification === false
   const blocking = [
-    ...refusalsOfSpec(spec),
     ...plan.specs.refusals,
     ...ofRouter,
     ...(needsSockets ? withoutSocket.flatMap(refusalOfSocket) : []),

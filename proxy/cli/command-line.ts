@@ -231,6 +231,7 @@ export function helpText(): string {
       const { variable } = settings[name]
       return variable === null ? [] : [`  ${variable.padEnd(14)} Like --${name}.`]
     }),
+    '  OTEL_*         The standard variables of OpenTelemetry. Without them nothing is traced.',
     '',
     'Exit codes: 0 stopped cleanly, 1 failed while running, 2 wrong command line or config.',
     '',

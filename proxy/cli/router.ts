@@ -15,6 +15,7 @@ import { createFacts } from '../telemetry/facts.ts'
 import { Health } from '../telemetry/health.ts'
 import { LivePage } from '../telemetry/live-page.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
+import type { TracingObservers } from '../telemetry/otel/call-spans.ts'
 import { combineObservers } from '../telemetry/observers.ts'
 import { type PreparedChain, serveChains } from './served-chain.ts'
 import { createCache, createSessions, type SharingParts } from './stores.ts'
@@ -25,6 +26,8 @@ export interface RouterParts extends SharingParts {
   readonly version: string
   /** Which config is served. */
   readonly state: ConfigState
+  /** Null: nothing is traced. */
+  readonly tracing: TracingObservers | null
 }
 
 /** A whole router: a pool per chain and interface, a listener per endpoint, and the admin server. */
@@ -75,9 +78,9 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
   const health = new Health(clock, state)
   const { poolObserver } = health
   const observers = combineObservers([
-    metrics,
-    log,
-    { poolObserver },
+    // First, since the log names the trace.
+    ...(parts.tracing ? [parts.tracing] : []),
+    ...[metrics, log, { poolObserver }],
     ...(config.metricsListenAddress ? [calls] : []),
   ])
   let draining = false

@@ -2,10 +2,12 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { flushCompileCache } from 'node:module'
 import { setFlagsFromString } from 'node:v8'
-import { systemClock } from '../clock/clock.ts'
+import { type Clock, systemClock } from '../clock/clock.ts'
 import { systemRandom } from '../clock/random.ts'
 import { ConfigState } from '../telemetry/config-state.ts'
 import { createLogger, type Logger } from '../telemetry/log.ts'
+import type { Tracing } from '../telemetry/otel/start.ts'
+import { signalsAsked } from '../telemetry/otel/switched-on.ts'
 import { checkReferences } from './reference-check.ts'
 import type { CommandIo } from './validate.ts'
 import { exitCodes, judgeConfig, problemLine, type ConfigRequest } from './judged-config.ts'
@@ -42,7 +44,8 @@ export async function run(request: RunRequest, io: CommandIo): Promise<number> {
     logger.warn(`config: ${message}`, { path, line, hint })
   const stores = await loadStores(config)
   const state = new ConfigState(clock, first.sha256)
-  const parts = { catalog, logger, clock, random: systemRandom, version, stores, state }
+  const tracing = await loadTracing(io.environment, { version, clock, logger })
+  const parts = { catalog, logger, clock, random: systemRandom, version, stores, state, tracing }
   const router = createRouter(config, parts)
   const reloader = new Reloader(first, beganMs, {
     judge: () => judgeConfig(asked, checkReferences, catalog),
@@ -71,9 +74,29 @@ export async function run(request: RunRequest, io: CommandIo): Promise<number> {
     const answered = await router.stop()
     if (answered) logger.info('router stopped: every call in flight was answered')
     else logger.warn('router stopped: the drain time was over before every call was answered')
-    return answered ? exitCodes.done : exitCodes.failed
+    const code = answered ? exitCodes.done : exitCodes.failed
+    await tracing?.stop()
+    // A collector that hangs would hold the process for as long as the SDK tries.
+    if (tracing) process.exit(code)
+    return code
   } finally {
     clearInterval(alive)
+  }
+}
+
+/** Loads OpenTelemetry where it is asked for. What is wrong with it must not keep a router from serving. */
+async function loadTracing(
+  env: CommandIo['environment'],
+  parts: { readonly version: string; readonly clock: Clock; readonly logger: Logger },
+): Promise<Tracing | null> {
+  const signals = signalsAsked(env)
+  if (signals === null) return null
+  const { startTracing } = await import('../telemetry/otel/start.ts')
+  try {
+    return startTracing({ signals, env, ...parts })
+  } catch (error) {
+    parts.logger.error('OpenTelemetry cannot start, and nothing is exported', { error })
+    return null
   }
 }
 

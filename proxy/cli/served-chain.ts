@@ -26,12 +26,14 @@ import type { Listener, ListenerOptions, SubscriptionServing } from '../listener
 import { createRestListener } from '../listener/rest.ts'
 import { createTendermintListener } from '../listener/tendermint.ts'
 import { createRelay, type Relay } from '../relay/relay.ts'
+import type { TraceHeaders } from '../relay/traced-request.ts'
 import type { Sessions } from '../sticky/sessions.ts'
 import { withStickiness } from '../sticky/stickiness.ts'
 import { createAsk } from '../subscription/ask.ts'
 import { familyOf, subscriptionFormOf } from '../subscription/families/family-of.ts'
 import { Hub, type HubOptions } from '../subscription/hub.ts'
 import type { Observers } from '../telemetry/observers.ts'
+import type { TracingObservers } from '../telemetry/otel/call-spans.ts'
 import { dialects } from '../upstream/dialect.ts'
 import { createPool, type Pool, type PoolOptions } from '../upstream/pool.ts'
 import { Watch } from '../upstream/watch.ts'
@@ -59,6 +61,8 @@ export interface ServedChainParts {
   readonly sent?: SentStore | null
   /** Where answers are kept; null: nowhere. */
   readonly cache: Pick<CacheOptions, 'store' | 'shared'> | null
+  /** Null or absent: nothing is traced. */
+  readonly tracing?: Pick<TracingObservers, 'traceHeaders'> | null
   /** A stop has begun: `GET /health` sends clients elsewhere. */
   readonly isDraining: () => boolean
 }
@@ -189,7 +193,7 @@ function serveChain(
     random,
     observer: poolObserver,
   })
-  const relayFor = (config: Live<RelayConfig>) => {
+  const relayFor = (config: Live<RelayConfig>, traceHeaders: TraceHeaders | null = null) => {
     const relay = createRelay({
       chain,
       dialect: dialects[apiInterface],
@@ -198,6 +202,7 @@ function serveChain(
       selectionStats: router.enableSelectionStats,
       clock,
       observer: observers.relayObserver(chainId, apiInterface),
+      traceHeaders,
     })
     const sent = withSentTransactions(relay, parts.sent ?? null, `${chainId}:${apiInterface}`)
     const filtered = withFilters(sent, { chain, pool })
@@ -212,7 +217,7 @@ function serveChain(
     })
   }
   const cachedRelayFor = (config: Live<RelayConfig>, index: number) => {
-    const relay = relayFor(config)
+    const relay = relayFor(config, parts.tracing?.traceHeaders(chainId, apiInterface))
     if (cache === null) return relay
     const dialect = dialects[apiInterface]
     // What the checks of one listener let pass is nothing for another.

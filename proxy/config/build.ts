@@ -191,6 +191,8 @@ function buildNodeUrl(entry: NodeUrlEntry) {
     maxBatch: scheme.startsWith('http') ? (entry['max-batch'] ?? defaultMaxBatch) : 1,
     /** Answers are asked for in gzip. */
     compression: entry.compression ?? scheme === 'https',
+    /** Calls to it carry their trace context. */
+    traceContext: entry['trace-context'] ?? false,
     /** Add-ons and extensions that this URL serves: `debug`, `trace`, `archive`, `bundler`, ... */
     addons: [...new Set(entry.addons)],
     /** Names of start-up verifications to leave out; `*` for all. */

@@ -44,6 +44,9 @@ const nodeUrlSchema = z.strictObject({
     "JSON-RPC over HTTP: items of a client's batch that go to this URL in one request; 1 sends them singly. The router lowers it by itself when the node refuses a batch.",
   ),
   compression: optional(boolean, 'true for https').describe('Ask this URL for answers in gzip.'),
+  'trace-context': optional(boolean, 'false').describe(
+    'Send the trace context of a call (W3C: `traceparent`, `tracestate`) to this URL, over HTTP and gRPC. Switch it on for nodes and gateways that you trace.',
+  ),
   addons: optional(list(word('add-on').transform((name) => name.toLowerCase()))).describe(
     'Add-ons and extensions that this URL serves, such as `debug`, `trace`, `archive`, `bundler`.',
   ),

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { hash } from 'node:crypto'
 import { parseDuration } from '../config/units.ts'
-import { type Directives, noDirectives } from '../relay/call.ts'
+import { type Directives, noDirectives, type TraceContext } from '../relay/call.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
 import type { HeaderList } from '../upstream/wire.ts'
 
@@ -36,6 +36,8 @@ export function readDirectives(headers: HeaderList): Directives | RelayError {
   let directives: { -readonly [Key in keyof Directives]: Directives[Key] } | null = null
   let blocked: string[] | null = null
   let timeoutMs: number | null = null
+  let parent: string | null = null
+  let state: string | null = null
   const counts: Counts = {}
   const names = directiveHeaders
   for (let at = 0; at < headers.length; at += 2) {
@@ -72,6 +74,12 @@ export function readDirectives(headers: HeaderList): Directives | RelayError {
       case names.debugRelay:
         directives.debugRelay ||= !['', '0', 'false'].includes(value.toLowerCase())
         break
+      case 'traceparent':
+        parent ??= value
+        break
+      case 'tracestate':
+        state = state === null ? value : `${state},${value}`
+        break
     }
   }
   if (directives === null) return noDirectives
@@ -90,6 +98,7 @@ export function readDirectives(headers: HeaderList): Directives | RelayError {
       participants: Number(participants),
       agreement: Number(agreement),
     }
+  directives.trace = traceOf(parent, state)
   // Every upstream has block 0, be its head known or not.
   directives.minBlock = Number(counts[names.minBlock] ?? 0) || null
   return directives
@@ -121,7 +130,21 @@ function faultOfCounts(counts: Counts): string | null {
   return null
 }
 
-/** Cheap, since it looks at every header of every request. */
+/** Version, trace, parent and flags of W3C Trace Context; only later versions may have more behind. */
+const traceparent =
+  /^(?!ff|00-.{53})[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:-.{0,200})?$/
+/** Of `tracestate`: so much is passed on at least (W3C Trace Context, 3.3.1.5), and no more here. */
+const maxStateLength = 512
+
+/** A context of another form is none, as the standard wants it. */
+function traceOf(parent: string | null, state: string | null): TraceContext | null {
+  if (parent === null || !traceparent.test(parent)) return null
+  return { parent, state: state === '' || (state?.length ?? 0) > maxStateLength ? null : state }
+}
+
+/** Cheap, since it looks at every header of every request: `rpc-*`, `traceparent` and `tracestate`. */
 function isDirective(name: string): boolean {
-  return name.charCodeAt(3) === 0x2d && name.slice(0, 3).toLowerCase() === 'rpc'
+  const fourth = name.charCodeAt(3)
+  if (fourth === 0x2d) return name.slice(0, 3).toLowerCase() === 'rpc'
+  return (fourth | 0x20) === 0x63 && name.slice(0, 5).toLowerCase() === 'trace'
 }

@@ -8,6 +8,43 @@ import { readDirectives } from './directives.ts'
 import { forwardHeaders } from './headers.ts'
 import { echoRelay, startListener } from './testing/listener-fixture.ts'
 
+const context = '00-8af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+
+describe('trace context', () => {
+  const parent = (value: string) => ['traceparent', value]
+  test.each<[string, string[], Directives['trace']]>([
+    ['none', ['trace', 'x', 'trac', 'y', 'tracestates', 'z'], null],
+    ['a parent', ['TraceParent', ` ${context} `], { parent: context, state: null }],
+    ['with state', [...parent(context), 'tracestate', 'a=1'], { parent: context, state: 'a=1' }],
+    [
+      'with state in two headers',
+      ['Tracestate', 'a=1', ...parent(context), 'tracestate', 'b=2'],
+      { parent: context, state: 'a=1,b=2' },
+    ],
+    ['two parents', [...parent(context), ...parent('junk')], { parent: context, state: null }],
+    ['state alone', ['tracestate', 'a=1'], null],
+    ['an empty state', [...parent(context), 'tracestate', ''], { parent: context, state: null }],
+    [
+      'a state that is too long',
+      [...parent(context), 'tracestate', 'a'.repeat(513)],
+      { parent: context, state: null },
+    ],
+    ['capitals', parent(context.toUpperCase()), null],
+    ['no trace', parent(`00-${'0'.repeat(32)}-b7ad6b7169203331-01`), null],
+    ['no span', parent(`00-8af7651916cd43dd8448eb211c80319c-${'0'.repeat(16)}-01`), null],
+    ['a version that is none', parent(`ff${context.slice(2)}`), null],
+    ['more behind than the version has', parent(`${context}-x`), null],
+    [
+      'more behind in a later version',
+      parent(`01${context.slice(2)}-x`),
+      { parent: `01${context.slice(2)}-x`, state: null },
+    ],
+    ['junk', parent('x'.repeat(10_000)), null],
+  ])('%s', (_, headers, trace) => {
+    expect(readDirectives(headers)).toEqual({ ...noDirectives, trace })
+  })
+})
+
 describe('request directives', () => {
   test.each([
     ['none', [], {}],

@@ -19,6 +19,7 @@ import type { RelayParts } from './parts.ts'
 import type { Reply, StreamJudge } from './reply.ts'
 import { Session } from './session.ts'
 import { isStreamFailure, StreamedAnswer, type StreamFailure } from './streamed-answer.ts'
+import { requestTo } from './traced-request.ts'
 import type { Verdict } from './verdict.ts'
 import { mayBeRight, type Violation } from '../integrity/violation.ts'
 
@@ -88,7 +89,7 @@ export class Attempt implements Due {
     const { value: url, done } = this.#urls.next()
     if (done) throw new Error('an upstream was chosen that has no URL for the call')
     this.#url = url
-    this.#record = call.journal.begin(upstream.name, kind, nowMs)
+    this.#record = call.journal.begin(upstream.name, kind, nowMs, url.printable)
     this.#session = new Session(upstream, call.request.body)
   }
 
@@ -108,7 +109,7 @@ export class Attempt implements Due {
 
   start(nowMs: number): void {
     this.failure = this.fault = this.reply = this.#cancellation.underWay = null
-    const { request } = this.#call
+    const request = requestTo(this.#url, this.#call, this.#record, this.#parts)
     const shared = this.#record.kind === 'first' ? this.#call.shared : undefined
     this.othersMs = (shared?.others ?? 0) * msPerOther
     this.#setBudget(nowMs)
@@ -265,7 +266,8 @@ export class Attempt implements Due {
       // Another call may have put it into cooldown in the meantime.
       if (!next.serves(addons)) continue
       this.#url = next
-      this.#record = call.journal.begin(this.upstream.name, 'failover', nowMs)
+      const { name } = this.upstream
+      this.#record = call.journal.begin(name, 'failover', nowMs, next.printable)
       return true
     }
     return false

@@ -58,6 +58,15 @@ export interface Directives {
   readonly minBlock: number | null
   /** `rpc-force-cache-refresh`: no answer that was kept. */
   readonly refreshCache: boolean
+  /** `traceparent` and `tracestate`: the trace that the client's request belongs to. */
+  readonly trace: TraceContext | null
+}
+
+/** W3C Trace Context, as a client sent it and of valid form. */
+export interface TraceContext {
+  readonly parent: string
+  /** Null where there is none. */
+  readonly state: string | null
 }
 
 export const noDirectives: Directives = {
@@ -70,6 +79,7 @@ export const noDirectives: Directives = {
   crossValidation: null,
   minBlock: null,
   refreshCache: false,
+  trace: null,
 }
 
 /** Sends a request to a URL. @throws TransportError */
@@ -110,6 +120,8 @@ export type AttemptKind = 'first' | 'retry' | 'failover' | 'hedge' | 'broadcast'
 /** One request to one upstream on behalf of a call. */
 export interface AttemptRecord {
   readonly upstream: string
+  /** The origin of its URL, as the config file has it: safe to print. */
+  readonly origin: string
   readonly kind: AttemptKind
   /** On the clock's monotonic scale. */
   readonly startedMs: number
@@ -203,6 +215,8 @@ export class Journal {
   mayStream = false
   /** Its connection has other calls in flight, or it came in a batch. */
   isOneOfMany = false
+  /** Of the trace that has spans of it; null: none has. Written by telemetry, for the log. */
+  traceId: string | null = null
 
   constructor(startedMs: number) {
     this.startedMs = startedMs
@@ -214,9 +228,10 @@ export class Journal {
     return Math.min(this.clientDeadlineMs, relayDeadlineMs)
   }
 
-  begin(upstream: string, kind: AttemptKind, nowMs: number): AttemptRecord {
+  begin(upstream: string, kind: AttemptKind, nowMs: number, origin = ''): AttemptRecord {
     const attempt: AttemptRecord = {
       upstream,
+      origin,
       kind,
       startedMs: nowMs,
       budgetMs: null,

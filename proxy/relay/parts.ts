@@ -9,6 +9,7 @@ import { Breaker } from './breaker.ts'
 import type { RelayObserver } from './call.ts'
 import { Hedging } from './hedge.ts'
 import { KnownTransactions } from './known-transactions.ts'
+import type { TraceHeaders } from './traced-request.ts'
 import { Judge } from './verdict.ts'
 
 /** What the relay of one listener is made of. */
@@ -21,6 +22,8 @@ export interface RelayOptions {
   readonly selectionStats: boolean
   readonly clock: Clock
   readonly observer: RelayObserver
+  /** The trace context of an attempt, for URLs that take it; null or absent: what the client sent. */
+  readonly traceHeaders?: TraceHeaders | null
 }
 
 /** What all calls of one listener share. */

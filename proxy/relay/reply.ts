@@ -52,6 +52,8 @@ export interface ReplyReader {
   write(result: unknown): Uint8Array
   /** What an answer is; the last one that was read is not read again. Absent: nothing of it is remembered. */
   findingOf?(incoming: Incoming): Finding
+  /** JSON of the client's id; absent: requests have none. */
+  readonly ownId?: Uint8Array
   /** The form in which nodes answer, where the client chooses one: an answer in another one is another answer. */
   readonly form?: string
   /**

@@ -240,6 +240,7 @@ function subscriptionLog(
 function storyOf(call: Call, end: CallEnd, outcome: string, durationMs: number) {
   return {
     guid: call.guid,
+    traceId: call.journal.traceId ?? call.directives.trace?.parent.split('-', 2)[1],
     method: methodOf(call),
     outcome,
     durationMs: Math.round(durationMs),

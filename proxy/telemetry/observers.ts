@@ -45,6 +45,11 @@ export interface PartialObservers extends Pick<Observers, 'relayObserver' | 'poo
   ): Partial<SubscriptionObserver>
 }
 
+/** Observers of some kinds, of some of what there is to observe. */
+type SomeObservers = {
+  readonly [K in Kind]?: (...of: Parameters<Observers[K]>) => Partial<ObserverKinds[K]>
+}
+
 const methods: { readonly [K in Kind]: readonly (keyof ObserverKinds[K])[] } = {
   relayObserver: ['attemptEnded', 'breakerChanged'],
   crossValidationObserver: ['validated', 'finalizedMismatch'],
@@ -64,10 +69,10 @@ const methods: { readonly [K in Kind]: readonly (keyof ObserverKinds[K])[] } = {
 }
 
 /** Lets all of them observe, in the order given. */
-export function combineObservers(all: readonly Partial<PartialObservers>[]): Observers {
+export function combineObservers(all: readonly SomeObservers[]): Observers {
   const combine = (kind: Kind) => (chainId: string, apiInterface: ApiInterface) => {
     const each = all.map(
-      (one) => (one[kind]?.(chainId, apiInterface) ?? {}) as unknown as Record<string, Observe>,
+      (one) => (one[kind]?.(chainId, apiInterface) ?? {}) as Record<string, Observe>,
     )
     return Object.fromEntries(
       methods[kind].map((name) => [name, callAll(each.flatMap((one) => one[name] ?? []))]),

@@ -25,6 +25,8 @@ export class NodeUrl<Wire extends Transport = Transport> {
   /** For what its node says and is passed on, save for results. */
   readonly mask: SecretMask
   readonly timeoutMs: number | null
+  /** Calls to it carry their trace context. */
+  readonly takesTrace: boolean
   readonly skipVerifications: readonly string[]
   readonly declaredAddons: readonly string[]
   /** What it declares and has shown; one that its node turns out not to have is taken away. */
@@ -59,6 +61,7 @@ export class NodeUrl<Wire extends Transport = Transport> {
     this.cooldown = cooldown
     this.mask = new SecretMask(config)
     this.timeoutMs = config.timeoutMs
+    this.takesTrace = config.traceContext
     this.maxBatch = config.maxBatch
     this.skipVerifications = config.skipVerifications
     this.declaredAddons = config.addons

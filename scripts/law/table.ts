@@ -60,6 +60,11 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   'operator/main.ts': ['operator/cli'],
 }
 
+/** Loaded only where it is switched on. */
+const openTelemetry = words('api core resources sdk-node sdk-trace').map(
+  (name) => [`@opentelemetry/${name}`, ['proxy/telemetry/otel/**']] as const,
+)
+
 /** Packages and built-in modules that only a few files may import, by patterns. */
 export const knownOnlyTo: Readonly<Record<string, readonly string[]>> = {
   'node:http': [
@@ -83,6 +88,7 @@ export const knownOnlyTo: Readonly<Record<string, readonly string[]>> = {
   '@kubernetes/client-node': ['operator/kube/cluster.ts'],
   '@marcbachmann/cel-js': ['operator/manifests/cel.ts'],
   'lru-cache': ['proxy/cache/memory-store.ts', 'proxy/cache-server/shelf.ts'],
+  ...Object.fromEntries(openTelemetry),
   fastify: ['proxy/telemetry/**'],
   ink: ['proxy/console/screen.ts'],
   react: ['proxy/console/screen.ts'],

@@ -60,6 +60,7 @@ describe("a client's metadata for the node", () => {
       ['te', 'trailers', 'te', 'gzip', 'host', 'y', 'proxy-authorization', 'z'],
       [],
     ],
+    ['no trace context', ['traceparent', 'x', 'tracestate', 'y'], []],
     ['no directive', ['rpc-debug-relay', '1', 'rpc-any', '1'], []],
     [
       'values without the space around them',

@@ -16,12 +16,12 @@ const credentials =
 
 /**
  * A client's metadata for the node: all of it, since it belongs to the call, except the directives for
- * the router and the client's credentials.
+ * the router, the client's credentials, and its trace context, which each URL is sent or not by the config.
  * @param allowed what the spec lists, lower case
  */
 export function metadataForNode(headers: HeaderList, allowed: ReadonlySet<string>): HeaderList {
   return filtered(headers, (name) => {
-    if (name.startsWith('rpc-')) return false
+    if (name.startsWith('rpc-') || name === 'traceparent' || name === 'tracestate') return false
     return !credentials.test(name) || allowed.has(name)
   })
 }

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startProgram } from '../program/program.ts'
+import { createWorkspace, ethereumConfig, type Workspace } from '../program/workspace.ts'
+import { freePort } from '../processes/free-ports.ts'
+import { createChainModel } from '../upstream-sim/chain-model.ts'
+import { type SimNode, startSimNode } from '../upstream-sim/sim-node.ts'
+import { metricNamesOf, spansOf, startOtlpReceiver } from './otlp-receiver.ts'
+
+/*
+ * The program as it exports, and as it does when there is nobody to export to.
+ */
+
+let workspace: Workspace
+let node: SimNode
+beforeAll(async () => {
+  workspace = await createWorkspace()
+  node = await startSimNode({ chain: createChainModel(), name: 'a' })
+})
+afterAll(async () => {
+  await node.stop()
+  await workspace[Symbol.asyncDispose]()
+})
+
+const traceId = '8af7651916cd43dd8448eb211c80319c'
+const parent = `00-${traceId}-b7ad6b7169203331-01`
+
+function start(env: Readonly<Record<string, string>>, url = node.url) {
+  const config = ethereumConfig([{ name: 'a', url }], { 'set-relay-retry-limit': 0 })
+  return startProgram(workspace, config, {
+    env: { OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json', ...env },
+  })
+}
+
+async function ask(url: string, headers: Readonly<Record<string, string>> = {}) {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_gasPrice', params: [] })
+  const init = { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body }
+  const answer = await fetch(url, init)
+  return answer.headers.get('rpc-guid')
+}
+
+test('spans and metrics are sent at the latest when it stops', { timeout: 30_000 }, async () => {
+  await using collector = await startOtlpReceiver()
+  await using router = await start({
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_METRICS_EXPORTER: 'otlp',
+    OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
+    OTEL_BSP_SCHEDULE_DELAY: '600000',
+    OTEL_METRIC_EXPORT_INTERVAL: '600000',
+  })
+  const guid = await ask(router.urls[0]!, { traceparent: parent })
+  expect(collector.messages).toEqual([])
+  router.kill('SIGTERM')
+  expect((await router.ended).code).toBe(0)
+  const spans = spansOf(collector.messages)
+  const [client, server] = [
+    spans.find(({ kind }) => kind === 3),
+    spans.find(({ kind }) => kind === 2),
+  ]
+  expect(server).toMatchObject({
+    name: 'eth_gasPrice',
+    traceId,
+    parentSpanId: 'b7ad6b7169203331',
+    attributes: { 'rpc_router.guid': guid, 'rpc_router.upstream': 'a' },
+    resource: { 'service.name': 'rpc-router', 'deployment.environment.name': 'test' },
+  })
+  // It may hold secrets.
+  expect(JSON.stringify(server?.resource)).not.toContain('process.command')
+  expect(client).toMatchObject({ traceId, parentSpanId: server?.spanId })
+  expect(metricNamesOf(collector.messages)).toEqual([
+    'rpc.client.call.duration',
+    'rpc.server.call.duration',
+  ])
+})
+
+test('the line of a failed call names its trace', { timeout: 30_000 }, async () => {
+  const nobody = `http://127.0.0.1:${await freePort()}`
+  await using collector = await startOtlpReceiver()
+  await using router = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }, nobody)
+  await ask(router.urls[0]!)
+  router.kill('SIGTERM')
+  const { stdout } = await router.ended
+  const line = stdout.split('\n').find((each) => each.includes('"request failed"'))
+  const [span] = spansOf(collector.messages)
+  expect(span).toMatchObject({ kind: 2, attributes: { 'error.type': 'no-upstream' } })
+  expect(JSON.parse(line ?? '')).toMatchObject({ traceId: span?.traceId })
+})
+
+test.each(['nobody', 'a silent one'])(
+  'a collector that is down (%s) costs a line, and no time',
+  { timeout: 30_000 },
+  async (which) => {
+    await using collector = await startOtlpReceiver(true)
+    const down = `http://127.0.0.1:${await freePort()}`
+    await using router = await start({
+      OTEL_EXPORTER_OTLP_ENDPOINT: which === 'nobody' ? down : collector.url,
+      OTEL_EXPORTER_OTLP_TIMEOUT: which === 'nobody' ? '300' : '600000',
+      OTEL_BSP_SCHEDULE_DELAY: '20',
+      OTEL_BSP_MAX_QUEUE_SIZE: '2',
+      OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '1',
+    })
+    for (let at = 0; at < 20; at += 1) expect(await ask(router.urls[0]!)).toBeTruthy()
+    if (which === 'nobody') await router.logged('OpenTelemetry is in trouble')
+    const startedMs = performance.now()
+    router.kill('SIGTERM')
+    const { code, stdout } = await router.ended
+    expect(code).toBe(0)
+    expect(performance.now() - startedMs).toBeLessThan(10_000)
+    expect(stdout.split('OpenTelemetry is in trouble').length - 1).toBeLessThanOrEqual(1)
+  },
+)
+
+test(
+  'a variable that cannot be used is in the log, and calls are served',
+  { timeout: 30_000 },
+  async () => {
+    await using router = await start({
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
+      OTEL_TRACES_SAMPLER: 'sometimes',
+    })
+    expect(await ask(router.urls[0]!)).toBeTruthy()
+    expect(router.stdout).toContain('OTEL_TRACES_SAMPLER is sometimes')
+  },
+)

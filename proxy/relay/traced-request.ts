@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { NodeUrl } from '../upstream/upstream.ts'
+import type { HeaderList, Outgoing } from '../upstream/wire.ts'
+import type { AttemptRecord, Call, TraceContext } from './call.ts'
+
+/** Makes the trace context of an attempt before it is sent: headers of W3C Trace Context. */
+export type TraceHeaders = (call: Call, attempt: AttemptRecord) => HeaderList
+
+/**
+ * The request of one attempt. A URL that takes trace context gets the one of this attempt; where nothing is
+ * traced, what the client sent.
+ */
+export function requestTo(
+  url: Pick<NodeUrl, 'takesTrace'>,
+  call: Call,
+  attempt: AttemptRecord,
+  { traceHeaders }: { readonly traceHeaders?: TraceHeaders | null },
+): Outgoing {
+  const { request, directives } = call
+  if (!url.takesTrace) return request
+  const headers = traceHeaders?.(call, attempt) ?? headersOf(directives.trace)
+  return headers.length === 0 ? request : { ...request, headers: [...request.headers, ...headers] }
+}
+
+/** A trace context as headers. */
+export function headersOf(trace: TraceContext | null): HeaderList {
+  if (trace === null) return []
+  const { parent, state } = trace
+  return ['traceparent', parent, ...(state === null ? [] : ['tracestate', state])]
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Attributes, Meter } from '@opentelemetry/api'
+
+/** As the semantic conventions for RPC advise. */
+const explicitBucketBoundaries = [
+  ...[0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10],
+]
+
+/** How long calls and attempts take, in seconds. Attributes are of bounded sets. */
+export class CallDurations {
+  readonly server: (durationMs: number, attributes: Attributes, errorType: string | null) => void
+  readonly client: CallDurations['server']
+
+  constructor(meter: Meter) {
+    const recorder = (name: string, description: string): CallDurations['server'] => {
+      const advice = { explicitBucketBoundaries }
+      const histogram = meter.createHistogram(name, { unit: 's', description, advice })
+      return (durationMs, attributes, errorType) =>
+        histogram.record(
+          durationMs / 1_000,
+          errorType === null ? attributes : { ...attributes, 'error.type': errorType },
+        )
+    }
+    this.server = recorder('rpc.server.call.duration', 'Calls of clients.')
+    this.client = recorder('rpc.client.call.duration', 'Attempts at upstreams.')
+  }
+}

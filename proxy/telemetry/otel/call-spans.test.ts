@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { SpanKind, SpanStatusCode } from '@opentelemetry/api'
+import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
+import { expect, test } from 'vitest'
+import { VirtualClock } from '../../clock/testing/virtual-clock.ts'
+import type { ApiInterface } from '../../config/types.ts'
+import type { CallEnd } from '../../listener/listener.ts'
+import type { Call } from '../../relay/call.ts'
+import { errorKinds, RelayError } from '../../relay/errors.ts'
+import { aCall, aFailure, anAttempt, repliedBy } from '../call.fixture.ts'
+import { CallSpans } from './call-spans.ts'
+import { samplerOf } from './sampler.ts'
+
+function tracing(apiInterface: ApiInterface = 'jsonrpc', sampler = 'parentbased_always_on') {
+  const exporter = new InMemorySpanExporter()
+  const provider = new TracerProvider({
+    spanProcessors: [new SimpleSpanProcessor({ exporter })],
+    sampler: samplerOf({ OTEL_TRACES_SAMPLER: sampler }),
+  })
+  const clock = new VirtualClock()
+  const spans = new CallSpans({ tracer: provider.getTracer('test'), durations: null, clock })
+  const { callEnded } = spans.listenerObserver('ETH1', apiInterface)
+  const { attemptEnded } = spans.relayObserver('ETH1', apiInterface)
+  const traceHeaders = spans.traceHeaders('ETH1', apiInterface)
+  const found = () => {
+    const all = exporter.getFinishedSpans()
+    return {
+      server: all.find(({ kind }) => kind === SpanKind.SERVER)!,
+      clients: all.filter(({ kind }) => kind === SpanKind.CLIENT),
+      all,
+    }
+  }
+  return { callEnded, attemptEnded, traceHeaders, found, clock }
+}
+
+const ms = ([seconds, nanos]: readonly [number, number]) => seconds * 1_000 + nanos / 1e6
+const parent = '00-8af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+const traced = (call: Call, context = parent, state: string | null = null): Call => ({
+  ...call,
+  directives: { ...call.directives, trace: { parent: context, state } },
+})
+const failed = (kind = errorKinds.upstreamFailed): CallEnd => ({
+  kind: 'error',
+  error: new RelayError(kind, 'words that may hold anything'),
+})
+
+test('a call that was retried: a span of the server, one of a client for each attempt, at their times', () => {
+  const { callEnded, found, clock } = tracing()
+  const call = traced(aCall())
+  const limited = { ...aFailure('http-rate-limited'), holdOff: true }
+  anAttempt(call, 'node-a', limited, { tookMs: 12.5 })
+  const second = anAttempt(call, 'node-b', 'answer', { kind: 'retry', tookMs: 40 })
+  call.journal.cache = { verdict: 'miss', ageClass: 'latest', why: null }
+  callEnded(call, repliedBy('node-b'), 41)
+  const { server, clients } = found()
+  expect(server).toMatchObject({
+    name: 'eth_call',
+    parentSpanContext: { traceId: '8af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331' },
+    status: { code: SpanStatusCode.UNSET },
+    attributes: {
+      'rpc.system.name': 'jsonrpc',
+      'rpc.method': 'eth_call',
+      'rpc_router.guid': 'guid-1',
+      'rpc_router.chain': 'ETH1',
+      'rpc_router.upstream': 'node-b',
+      'rpc_router.outcome': 'success',
+    },
+  })
+  expect(server.attributes).not.toHaveProperty('error.type')
+  expect(ms(server.startTime)).toBeCloseTo(clock.wallMs() - clock.nowMs(), 3)
+  expect(ms(server.duration)).toBeCloseTo(41, 3)
+  expect(server.events.map(({ name, attributes }) => [name, attributes])).toEqual([
+    ['rpc_router.cache', { verdict: 'miss', class: 'latest' }],
+    ['rpc_router.retry', { upstream: 'node-b' }],
+  ])
+  expect(
+    clients.map((span) => [span.attributes['rpc_router.upstream'], ms(span.duration)]),
+  ).toEqual([
+    ['node-a', 12.5],
+    ['node-b', second.endedMs],
+  ])
+  expect(clients[0]).toMatchObject({
+    parentSpanContext: { spanId: server.spanContext().spanId },
+    status: { code: SpanStatusCode.ERROR },
+    events: [{ name: 'rpc_router.cooldown' }],
+    attributes: { 'error.type': 'http-rate-limited', 'rpc_router.attempt.kind': 'first' },
+  })
+  expect(call.journal.traceId).toBe('8af7651916cd43dd8448eb211c80319c')
+})
+
+test('a vote is an event with the names of those who agreed', () => {
+  const { callEnded, found } = tracing()
+  const call = aCall()
+  const vote = { agreeing: ['a', 'b'], disagreeing: ['c'], all: ['a', 'b', 'c'], failure: null }
+  call.journal.crossValidation = vote
+  callEnded(call, repliedBy('a'), 1)
+  expect(found().server.events).toMatchObject([
+    {
+      name: 'rpc_router.vote',
+      attributes: { agreeing: ['a', 'b'], disagreeing: ['c'], status: 'success' },
+    },
+  ])
+})
+
+const reverted: CallEnd = repliedBy('a', aFailure('execution-reverted'))
+const nodeError = { kind: 'node-error', error: { status: 200, code: 3, message: 'no' } } as const
+
+test.each<
+  [ApiInterface, string, CallEnd, status: string | undefined, type: string, isError: boolean]
+>([
+  ['jsonrpc', 'an error of the router', failed(), '-32052', 'upstream-failed', true],
+  ['jsonrpc', 'an error of the node', reverted, '3', 'execution-reverted', true],
+  ['jsonrpc', 'a client that left', { kind: 'abandoned' }, undefined, 'abandoned', false],
+  ['rest', 'an error of the router', failed(), '502', 'upstream-failed', true],
+  ['rest', 'what the client asked', repliedBy('a', aFailure('x'), 404), '404', 'x', false],
+  ['grpc', 'an error of the router', failed(), 'UNAVAILABLE', 'upstream-failed', true],
+  ['grpc', 'what the client asked', reverted, 'INVALID_ARGUMENT', 'execution-reverted', false],
+])('%s, %s', (apiInterface, _, end, status, errorType, isError) => {
+  const { callEnded, found } = tracing(apiInterface)
+  const call = { ...aCall(), reader: { ...aCall().reader, read: () => nodeError } }
+  anAttempt(call, 'a', 'node-error')
+  callEnded(call, end, 1)
+  const { attributes, status: shown } = found().server
+  expect(attributes['rpc.response.status_code']).toBe(status)
+  expect(attributes['error.type']).toBe(errorType)
+  expect(shown.code === SpanStatusCode.ERROR).toBe(isError)
+  expect(JSON.stringify([attributes, shown])).not.toContain('words')
+})
+
+test.each<[ApiInterface, string, boolean, name: string, attributes: object]>([
+  ['jsonrpc', 'eth_call', true, 'eth_call', { 'rpc.method': 'eth_call' }],
+  [
+    'jsonrpc',
+    'my_own',
+    false,
+    'jsonrpc',
+    { 'rpc.method': '_OTHER', 'rpc.method_original': 'my_own' },
+  ],
+  [
+    'tendermintrpc',
+    'status',
+    true,
+    'status',
+    { 'rpc.system.name': 'jsonrpc', 'rpc_router.interface': 'tendermintrpc' },
+  ],
+  [
+    'grpc',
+    'bank.Query/Balance',
+    true,
+    'bank.Query/Balance',
+    { 'rpc.system.name': 'grpc', 'rpc.method': 'bank.Query/Balance' },
+  ],
+  [
+    'rest',
+    '/bank/{address}',
+    true,
+    'POST /bank/{address}',
+    { 'http.request.method': 'POST', 'http.route': '/bank/{address}' },
+  ],
+  ['rest', '/bank/cosmos1secret', false, 'POST', { 'rpc.method': '_OTHER' }],
+])('%s %s (known: %s) is named %s', (apiInterface, method, known, name, attributes) => {
+  const { callEnded, found } = tracing(apiInterface)
+  callEnded(aCall({ method, known }), repliedBy('a'), 1)
+  const { server } = found()
+  expect(server).toMatchObject({ name, attributes })
+  if (apiInterface === 'rest') expect(JSON.stringify(server.attributes)).not.toContain('cosmos1')
+})
+
+test('a name and an id that clients make up are cut', () => {
+  const { callEnded, found } = tracing()
+  const call = aCall({ method: 'x'.repeat(5_000), known: false })
+  const ownId = Buffer.from(JSON.stringify('y'.repeat(5_000)))
+  callEnded({ ...call, reader: { ...call.reader, ownId, form: '2' } }, repliedBy('a'), 1)
+  const { attributes, name } = found().server
+  expect(name).toBe('jsonrpc')
+  expect(String(attributes['rpc.method_original'])).toHaveLength(100)
+  expect(String(attributes['jsonrpc.request.id']).length).toBeLessThanOrEqual(100)
+  expect(attributes['jsonrpc.protocol.version']).toBe('2.0')
+})
+
+test.each([
+  ['"abc"', 'abc'],
+  ['7', '7'],
+  ['null', undefined],
+])('the id %s of a request', (json, shown) => {
+  const { callEnded, found } = tracing()
+  const call = aCall()
+  callEnded({ ...call, reader: { ...call.reader, ownId: Buffer.from(json) } }, repliedBy('a'), 1)
+  expect(found().server.attributes['jsonrpc.request.id']).toBe(shown)
+})
+
+test.each([
+  ['https://node.example.com', { 'server.address': 'node.example.com', 'server.port': 443 }],
+  ['http://[::1]:8545', { 'server.address': '::1', 'server.port': 8545 }],
+  ['grpc://10.0.0.1:9090', { 'server.address': '10.0.0.1', 'server.port': 9090 }],
+  ['https://node:${PORT}', { 'server.address': 'node:${PORT}' }],
+])('an attempt at %s says where its server is', (origin, attributes) => {
+  const { callEnded, found } = tracing()
+  const call = aCall()
+  const attempt = call.journal.begin('a', 'first', 0, origin)
+  Object.assign(attempt, { endedMs: 1, result: 'answer' })
+  callEnded(call, repliedBy('a'), 1)
+  expect(found().clients[0]).toMatchObject({ attributes })
+})
+
+test('an attempt that runs on after the answer has its span when it ends', () => {
+  const { callEnded, attemptEnded, found } = tracing()
+  const call = aCall()
+  anAttempt(call, 'a', 'answer', { kind: 'broadcast' })
+  const late = call.journal.begin('b', 'broadcast', 0)
+  callEnded(call, repliedBy('a'), 10)
+  expect(found().clients).toHaveLength(1)
+  Object.assign(late, { endedMs: 900, result: 'answer' })
+  attemptEnded(call, late)
+  attemptEnded(call, late)
+  const { server, clients } = found()
+  expect(clients.map(({ attributes }) => attributes['rpc_router.upstream'])).toEqual(['a', 'b'])
+  expect(clients[1]?.parentSpanContext?.spanId).toBe(server.spanContext().spanId)
+})
+
+test('the context for an upstream names the span of its attempt, also in a vote with a journal of its own', () => {
+  const { callEnded, traceHeaders, found } = tracing()
+  const call = traced(aCall(), parent, 'vendor=1')
+  const attempt = anAttempt(call, 'a', 'answer')
+  const headers = traceHeaders({ ...call, journal: aCall().journal }, attempt)
+  callEnded(call, repliedBy('a'), 10)
+  const { server, clients, all } = found()
+  expect(all).toHaveLength(2)
+  const { traceId, spanId } = clients[0]!.spanContext()
+  expect(headers).toEqual(['traceparent', `00-${traceId}-${spanId}-01`, 'tracestate', 'vendor=1'])
+  expect(traceId).toBe('8af7651916cd43dd8448eb211c80319c')
+  expect(clients[0]?.parentSpanContext?.spanId).toBe(server.spanContext().spanId)
+})
+
+test('what is not sampled has a context and no span, and no trace in the log', () => {
+  const { callEnded, traceHeaders, found } = tracing('jsonrpc', 'parentbased_always_off')
+  const call = aCall()
+  const [, context] = traceHeaders(call, anAttempt(call, 'a', 'answer'))
+  expect(context).toMatch(/^00-[\da-f]{32}-[\da-f]{16}-00$/)
+  callEnded(call, repliedBy('a'), 10)
+  expect([found().all, call.journal.traceId]).toEqual([[], null])
+})
+
+test('rpc-debug-relay forces the spans of a call and of its attempts', () => {
+  const { callEnded, found } = tracing('jsonrpc', 'parentbased_always_off')
+  const call = aCall({ debugRelay: true })
+  anAttempt(call, 'a', 'answer')
+  callEnded(call, repliedBy('a'), 10)
+  expect(found().all).toHaveLength(2)
+})
+
+test('calls that never end by a defect are forgotten in the end', () => {
+  const { callEnded, traceHeaders, found } = tracing()
+  const calls = Array.from({ length: 10_001 }, (_, at) => aCall({ guid: `guid-${at}` }))
+  const parents = calls.map((call) => traceHeaders(call, anAttempt(call, 'a', 'answer'))[1])
+  for (const call of [calls[0]!, calls[10_000]!]) callEnded(call, repliedBy('a'), 1)
+  const ids = found().clients.map((span) => span.spanContext().spanId)
+  expect(ids).toHaveLength(2)
+  expect(ids.map((id) => parents.some((context) => context?.includes(id)))).toEqual([false, true])
+})

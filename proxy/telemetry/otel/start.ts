@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { diag, DiagLogLevel, metrics, trace } from '@opentelemetry/api'
+import { setGlobalErrorHandler } from '@opentelemetry/core'
+import {
+  defaultResource,
+  resourceAttributesEnvDetector,
+  resourceFromAttributes,
+  serviceInstanceIdDetector,
+  serviceNameEnvDetector,
+} from '@opentelemetry/resources'
+import { NodeSDK } from '@opentelemetry/sdk-node'
+import { sleep, type Clock } from '../../clock/clock.ts'
+import { lineLimits, type Logger } from '../log.ts'
+import { CallDurations } from './call-durations.ts'
+import { CallSpans, type TracingObservers } from './call-spans.ts'
+import { samplerOf } from './sampler.ts'
+import type { Signals } from './switched-on.ts'
+
+/** Who sends. Those of the process, which the SDK has beside them, would export its command line. */
+const resourceDetectors = [
+  resourceAttributesEnvDetector,
+  serviceNameEnvDetector,
+  serviceInstanceIdDetector,
+]
+
+/** A collector that is down is worth a line now and then. */
+const troubleRate = { lines: 1, perMs: 600_000 }
+/** How long a stop waits for a collector that does not take the last spans. */
+const maxFlushMs = 3_000
+
+/** OpenTelemetry as it runs. */
+export interface Tracing extends TracingObservers {
+  /** Sends what is left, within 3 s. */
+  stop(): Promise<void>
+}
+
+interface TracingOptions {
+  readonly signals: Signals
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly version: string
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/**
+ * Starts the SDK as its standard variables say. It sends in the background, from bounded queues. Once in a process.
+ *
+ * @throws Error when a variable cannot be used
+ */
+export function startTracing({ signals, env, version, clock, logger }: TracingOptions): Tracing {
+  const take = lineLimits(logger, clock, {})(troubleRate, 'warn', 'troubles of OpenTelemetry')
+  const say = (error: unknown) => {
+    if (take()) logger.warn('OpenTelemetry is in trouble', { error })
+  }
+  const sdk = new NodeSDK({
+    resource: defaultResource().merge(
+      resourceFromAttributes({ 'service.name': 'rpc-router', 'service.version': version }),
+    ),
+    ...(env['OTEL_NODE_RESOURCE_DETECTORS'] ? {} : { resourceDetectors }),
+    sampler: samplerOf(env),
+    textMapPropagator: null,
+    logRecordProcessors: [],
+    ...(signals.traces ? {} : { spanProcessors: [] }),
+    ...(signals.metrics ? {} : { metricReaders: [] }),
+  })
+  const ignore = () => {}
+  diag.setLogger(
+    { error: say, warn: say, info: ignore, debug: ignore, verbose: ignore },
+    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
+  )
+  setGlobalErrorHandler(say)
+  sdk.start()
+  const scope = ['rpc-router', version] as const
+  const observers = new CallSpans({
+    tracer: signals.traces ? trace.getTracer(...scope) : null,
+    durations: signals.metrics ? new CallDurations(metrics.getMeter(...scope)) : null,
+    clock,
+  })
+  return {
+    listenerObserver: observers.listenerObserver,
+    relayObserver: observers.relayObserver,
+    traceHeaders: observers.traceHeaders,
+    stop: () => Promise.race([sdk.shutdown().catch(say), sleep(clock, maxFlushMs)]),
+  }
+}
