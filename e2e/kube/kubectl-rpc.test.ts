@@ -40,7 +40,7 @@ let folder: string
 let api: ChaosProxy
 const front = createServer((request, response) => {
   const { pathname, searchParams } = new URL(request.url ?? '', 'http://any')
-  if (/\/pods\/r-1:7779\/proxy\/facts$/.test(pathname)) {
+  if (pathname.endsWith('/pods/r-1:7779/proxy/facts')) {
     const disabled = { state: 'disabled', why: 'connection-refused', since: at(40) }
     const facts = someFacts(100, [someChain([someUpstream('node-a', disabled)])])
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(facts))

@@ -134,8 +134,9 @@ async function top(args: readonly string[], io: CommandIo): Promise<number> {
     // It stands beside this program, in the sources as in the package.
     const router = join(dirname(realpathSync(process.argv[1] ?? '')), 'router.mjs')
     const command = ['--', router, 'top', '--at', at.join(','), ...own]
-    const [code] = await once(spawn(process.execPath, command, { env, stdio: 'inherit' }), 'exit')
-    return typeof code === 'number' ? code : exitCodes.failed
+    const shown = spawn(process.execPath, command, { env, stdio: 'inherit' })
+    await once(shown, 'exit')
+    return shown.exitCode ?? exitCodes.failed
   } finally {
     proxy.kill()
   }
