@@ -10,6 +10,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { RpcRouter } from '../../operator/api/rpc-router.ts'
 import { childLabels } from '../../operator/resources/labels.ts'
 import { VirtualClock } from '../../proxy/clock/testing/virtual-clock.ts'
+import { at, someChain, someFacts, someUpstream } from '../../proxy/console/facts.fixture.ts'
 import { aCall, anAttempt, repliedBy } from '../../proxy/telemetry/call.fixture.ts'
 import { explainPage } from '../../proxy/telemetry/explain/explain-page.ts'
 import { KeptCalls } from '../../proxy/telemetry/explain/kept-calls.ts'
@@ -39,6 +40,12 @@ let folder: string
 let api: ChaosProxy
 const front = createServer((request, response) => {
   const { pathname, searchParams } = new URL(request.url ?? '', 'http://any')
+  if (pathname.endsWith('/pods/r-1:7779/proxy/facts')) {
+    const disabled = { state: 'disabled', why: 'connection-refused', since: at(40) }
+    const facts = someFacts(100, [someChain([someUpstream('node-a', disabled)])])
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(facts))
+    return
+  }
   const [, pod = '', guid] =
     /\/pods\/([\w-]+):7779\/proxy\/explain(?:\/(.*))?$/.exec(pathname) ?? []
   const calls = known.get(pod)
@@ -133,6 +140,15 @@ test.each<[string[], number, RegExp]>([
   const outcome = await rpc(args)
   expect(outcome).toMatchObject({ code, stdout: '' })
   expect(outcome.stderr).toMatch(why)
+})
+
+test('kubectl rpc top shows what is wrong with the fleet, by the names of its pods', async () => {
+  const { code, stdout, stderr } = await rpc(['top', '--once', '-n', namespace])
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(stdout).toMatch(/\nDOWN ETH1 jsonrpc since 03:00:40 .*: none of 1 upstreams serves\n/)
+  expect(stdout).toMatch(new RegExp(`^DOWN ${namespace}/r-2: it answers with HTTP \\d+`))
+  expect(stdout).toMatch(/\n node-a +disabled /)
+  expect((await rpc(['top', '--once', '-n', 'default'])).stderr).toMatch(/no router runs in this/)
 })
 
 test('its help', async () => {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { realpathSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { routerPodSelector } from '../resources/labels.ts'
 import { metricsPort } from '../translate/object-names.ts'
@@ -19,6 +22,11 @@ const subcommands: Readonly<Record<string, Subcommand>> = {
     usage: 'explain <guid> | --failed | --slow [flags of kubectl: -n, -A, --context, ...]',
     about: 'Says why a call went where it went. The guid is in its header Rpc-Guid.',
     run: explain,
+  },
+  top: {
+    usage: 'top [--once | --json] [flags of kubectl]',
+    about: 'Shows what all routers are doing, and what is wrong: `router top` over the fleet.',
+    run: top,
   },
 }
 
@@ -69,11 +77,8 @@ const podsAtOnce = 8
 
 /** Asks each router for a page of its admin port. @param flags for kubectl */
 async function askRouters(path: string, flags: readonly string[], io: CommandIo) {
-  const names = '-o=jsonpath={range .items[*]}{.metadata.namespace}/{.metadata.name} {end}'
-  const pods = ['get', 'pods', '-l', routerPodSelector, '--field-selector=status.phase=Running']
-  const listed = (await run([...pods, names, ...flags], io)).split(' ').filter((pod) => pod !== '')
-  if (listed.length === 0) throw new Error('no router runs in this namespace; -A looks in all')
-  const others = flags.filter((flag) => flag !== '-A' && flag !== '--all-namespaces')
+  const listed = await routersOf(flags, io)
+  const others = ofAnyCommand(flags)
   const ask = async (pod: string) => {
     const [namespace, name] = pod.split('/')
     const page = `/api/v1/namespaces/${namespace}/pods/${name}:${metricsPort}/proxy${path}`
@@ -88,6 +93,53 @@ async function askRouters(path: string, flags: readonly string[], io: CommandIo)
   for (let at = 0; at < listed.length; at += podsAtOnce)
     answers.push(...(await Promise.all(listed.slice(at, at + podsAtOnce).map(ask))))
   return answers
+}
+
+/** `namespace/name` of each router that runs. @throws Error where there is none */
+async function routersOf(flags: readonly string[], io: CommandIo): Promise<readonly string[]> {
+  const names = '-o=jsonpath={range .items[*]}{.metadata.namespace}/{.metadata.name} {end}'
+  const pods = ['get', 'pods', '-l', routerPodSelector, '--field-selector=status.phase=Running']
+  const listed = (await run([...pods, names, ...flags], io)).split(' ').filter((pod) => pod !== '')
+  if (listed.length === 0) throw new Error('no router runs in this namespace; -A looks in all')
+  return listed
+}
+
+/** Without those that only lists have. */
+function ofAnyCommand(flags: readonly string[]): readonly string[] {
+  return flags.filter((flag) => flag !== '-A' && flag !== '--all-namespaces')
+}
+
+/** Lets `router top` read all routers through a proxy of kubectl, which passes nothing but these pages of theirs. */
+async function top(args: readonly string[], io: CommandIo): Promise<number> {
+  const own = args.filter((flag) => flag === '--once' || flag === '--json')
+  const flags = args.filter((flag) => flag !== '--once' && flag !== '--json')
+  const pods = await routersOf(flags, io)
+  const env = io.environment
+  const pages = `--accept-paths=^/api/v1/namespaces/[^/]+/pods/[^/]+:${metricsPort}/proxy/(facts|explain)`
+  const proxy = spawn('kubectl', ['proxy', '--port=0', pages, ...ofAnyCommand(flags)], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  try {
+    const [said] = (await Promise.race([once(proxy.stdout, 'data'), once(proxy, 'exit')])) as [
+      unknown,
+    ]
+    const [, port] = /:(\d+)\s*$/.exec(String(said)) ?? []
+    if (port === undefined) throw new Error('kubectl proxy did not start')
+    const at = pods.map((pod) => {
+      const [namespace, name] = pod.split('/')
+      const path = `api/v1/namespaces/${namespace}/pods/${name}:${metricsPort}/proxy`
+      return `${pod}=http://127.0.0.1:${port}/${path}`
+    })
+    // It stands beside this program, in the sources as in the package.
+    const router = join(dirname(realpathSync(process.argv[1] ?? '')), 'router.mjs')
+    const command = ['--', router, 'top', '--at', at.join(','), ...own]
+    const shown = spawn(process.execPath, command, { env, stdio: 'inherit' })
+    await once(shown, 'exit')
+    return shown.exitCode ?? exitCodes.failed
+  } finally {
+    proxy.kill()
+  }
 }
 
 /** What kubectl prints. @throws Error with what it has to say */

@@ -12,6 +12,7 @@ const saidOtherwise: Readonly<Record<string, string>> = {
   'allowed-origins': 'the edge, where clients come in',
   'max-calls-per-connection': 'the default of the router',
   'grpc-idle-timeout': 'the default of the router',
+  'admin-page': 'the default of the router',
   'max-buffered-bytes': 'the memory limit of the pods',
   'subscription-max-topics': 'the default of the router',
 }

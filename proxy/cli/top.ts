@@ -13,7 +13,7 @@ const usage = `Usage:
   router top [--at host:7779,...] [--once | --json]
 
 Shows what is wrong, each chain and its upstreams, and the last failed calls of routers that run.
---at names the admin addresses of all replicas; default: 127.0.0.1:7779.
+--at names the admin addresses of all replicas; default: 127.0.0.1:7779. One behind a path: name=http://host/path.
 --once prints it as a table, --json as a document for programs; both look twice, 3 s apart.
 Exit codes: 0 done, 1 no replica answers, 2 wrong command line.
 `
@@ -67,7 +67,7 @@ export async function top(args: readonly string[], io: CommandIo): Promise<numbe
 
 function readArgs(args: readonly string[]) {
   const problems: Problem[] = []
-  const none = { addresses: [], problems, isOnce: false, isJson: false }
+  const none = { addresses: new Map<string, string>(), problems, isOnce: false, isJson: false }
   let values
   try {
     ;({ values } = parseArgs({ args: [...args], options }))
@@ -81,11 +81,14 @@ function readArgs(args: readonly string[]) {
     problems.push(problemAt('', null, '--once and --json exclude each other', 'Keep one of them.'))
   const addresses = (values.at ?? [`127.0.0.1:${adminPort}`])
     .flatMap((text) => text.split(','))
-    .flatMap((text) => {
+    .flatMap((text): [name: string, url: string][] => {
+      const [name = '', url = ''] = text.split(/=(.*)/s)
+      if (URL.canParse(url) && /^https?:/.test(url)) return [[name, url]]
       const read = parseAddress(text.trim(), adminPort)
-      if (!('fault' in read)) return [formatAddress(read.value)]
+      const address = 'fault' in read ? '' : formatAddress(read.value)
+      if (!('fault' in read)) return [[address, `http://${address}`]]
       problems.push(problemAt('--at', null, `${quote(text)} ${read.fault}`, 'Write host:7779.'))
       return []
     })
-  return { addresses: [...new Set(addresses)], problems, isOnce, isJson }
+  return { addresses: new Map(addresses), problems, isOnce, isJson }
 }

@@ -18,20 +18,21 @@ export interface FailedCall {
 }
 
 /** Reads a page of a replica. @throws Error that says why it cannot be read */
-export type ReadPage = (address: string, path: string) => Promise<string>
+export type ReadPage = (url: string) => Promise<string>
 
 const listed = 20
 
 /** The replicas that a console is attached to. */
 export class Replicas {
   readonly #read: ReadPage
+  /** By the URL that its pages are below. */
   readonly #histories: ReadonlyMap<string, History>
   #calls: readonly FailedCall[] = []
 
-  /** @param addresses `host:port` each */
-  constructor(addresses: readonly string[], read: ReadPage) {
+  /** @param urls by the names of the replicas */
+  constructor(urls: ReadonlyMap<string, string>, read: ReadPage) {
     this.#read = read
-    this.#histories = new Map(addresses.map((each) => [each, new History(each)]))
+    this.#histories = new Map([...urls].map(([name, url]) => [url, new History(name)]))
   }
 
   /** The last failed calls of all of them, the newest first. Empty where they keep none. */
@@ -46,12 +47,12 @@ export class Replicas {
   /** Asks all of them once. Never rejects: one that does not answer is a problem of the view. */
   async ask(): Promise<void> {
     const lists = await Promise.all(
-      [...this.#histories].map(async ([address, history]) => {
-        const failed = this.#read(address, `/explain?failed&limit=${listed}`).then(
+      [...this.#histories].map(async ([url, history]) => {
+        const failed = this.#read(`${url}/explain?failed&limit=${listed}`).then(
           (text) => (JSON.parse(text) as { calls: readonly FailedCall[] }).calls,
         )
         const [facts, calls] = await Promise.allSettled([
-          this.#read(address, '/facts').then((text) => JSON.parse(text) as Facts),
+          this.#read(`${url}/facts`).then((text) => JSON.parse(text) as Facts),
           failed,
         ])
         if (facts.status === 'fulfilled') history.answered(facts.value)
@@ -68,7 +69,7 @@ export class Replicas {
   /** The text that explains a call, of the replica that knows it. */
   async explain(guid: string): Promise<string> {
     const path = `/explain/${encodeURIComponent(guid)}?format=text`
-    const texts = [...this.#histories.keys()].map((address) => this.#read(address, path))
+    const texts = [...this.#histories.keys()].map((url) => this.#read(url + path))
     return Promise.any(texts).catch((error: unknown) => {
       const [first] = (error as AggregateError).errors as unknown[]
       return `No replica explains ${guid}: ${wordsOf(first)}`
@@ -77,10 +78,11 @@ export class Replicas {
 }
 
 /** Reads over HTTP. */
-export const readPage: ReadPage = async (address, path) => {
-  const answer = await fetch(`http://${address}${path}`, { signal: AbortSignal.timeout(3_000) })
+export const readPage: ReadPage = async (url) => {
+  const answer = await fetch(url, { signal: AbortSignal.timeout(3_000) })
   const text = await answer.text()
-  if (!answer.ok) throw new Error(`it answers ${path} with HTTP ${answer.status}: ${text.trim()}`)
+  if (!answer.ok)
+    throw new Error(`it answers with HTTP ${answer.status}: ${text.slice(0, 300).trim()}`)
   return text
 }
 

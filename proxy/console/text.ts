@@ -39,7 +39,7 @@ export function linesOf(view: View, options: TableOptions): readonly Line[] {
   ]
 }
 
-export function upstreamKey(chain: ChainView, { name }: UpstreamView): string {
+function upstreamKey(chain: ChainView, { name }: UpstreamView): string {
   return `${chain.chain} ${chain.interface} ${name}`
 }
 

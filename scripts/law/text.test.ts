@@ -21,7 +21,10 @@ test('no file carries traces of the machine that it was written on', () => {
 test('every link between the pages leads somewhere', () => {
   const isThere = (path: string) =>
     texts.get(path) ??
-    (paths.some((each) => each.startsWith(`${path.replace(/\/$/, '')}/`)) ? '' : null)
+    // Pictures, and folders.
+    (paths.some((each) => each === path || each.startsWith(`${path.replace(/\/$/, '')}/`))
+      ? ''
+      : null)
   const pages = [...texts].filter(([path]) => path.endsWith('.md'))
   expect(pages.flatMap(([path, text]) => checkLinks(path, text, isThere))).toEqual([])
 })
