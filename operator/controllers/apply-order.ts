@@ -52,6 +52,8 @@ export interface WantedObjects {
   /** Hash of the config that the Deployment has had so far; null when there is none. */
   readonly current: string | null
   readonly objects: readonly KubeObject[]
+  /** Others are wanted too, and wait: what the pods use now stays. */
+  readonly isInPart?: boolean
 }
 
 /** How applying the objects of a router ended. */
@@ -86,7 +88,7 @@ export class ApplyOrder {
    */
   async apply(
     router: RpcRouter,
-    { configHash, current, objects }: WantedObjects,
+    { configHash, current, objects, isInPart = false }: WantedObjects,
     signal: AbortSignal,
   ): Promise<ApplyResult> {
     const failures = new Failures()
@@ -113,7 +115,7 @@ export class ApplyOrder {
     }
     // What the pods use now stays while something was not applied, except configs that none of them runs.
     const isDone = (resource: Resource, object: KubeObject): boolean =>
-      !isWanted(resource, object) && (!isHeld || resource.plural === configMaps.plural)
+      !isWanted(resource, object) && ((!isHeld && !isInPart) || resource.plural === configMaps.plural)
     await failures.during(() => this.#prune(router, isDone, [configHash, current], signal))
     if (!isHeld) for (const object of objects) this.#checkConflict(router, object, failures)
     return failures.result(isHeld)

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ObjectKeeper } from '../kube/testing/object-keeper.ts'
-import { deployments, rpcRouters } from '../resources/kinds.ts'
+import {
+  configMaps,
+  deployments,
+  horizontalPodAutoscalers,
+  rpcRouters,
+  services,
+  upstreamProviders,
+} from '../resources/kinds.ts'
 import { OperatorDesk } from './testing/operator-desk.ts'
 
 const names = ['r1', 'r2', 'r3', 'r4', 'r5']
@@ -49,6 +56,96 @@ test('so many routers replace their pods at a time, and the next one when one is
   await desk.pass(6_000)
   for (const name of names) expect(desk.conditions(rpcRouters, name)['Ready']).toMatch(/^True/)
   expect(desk.failures).toEqual([])
+})
+
+describe('of a router that waits', () => {
+  /** A desk on which one router rolls and the others wait, and the name of one that does. */
+  async function queue(change: (desk: OperatorDesk) => void) {
+    const desk = await fleet(1)
+    change(desk)
+    await desk.pass(10_000)
+    return { desk, name: names.find((each) => !begun(desk).includes(each)) ?? '' }
+  }
+  const resources = { requests: { cpu: '300m' } }
+  const changePods = (desk: OperatorDesk) => {
+    for (const name of names) desk.router(name, { pod: { resources } })
+  }
+  const textsOf = (desk: OperatorDesk, name: string) =>
+    desk
+      .names(configMaps)
+      .filter((each) => each.startsWith(`${name}-router`))
+      .map((each) => desk.get(configMaps, each).data?.['router.yml'])
+  const templateOf = (desk: OperatorDesk, name: string) =>
+    desk.get(deployments, `${name}-router`).spec.template
+
+  test('the count changes, the pods do not, and Ready stays as it was', async () => {
+    const { desk, name } = await queue(changeAll)
+    await using _ = desk
+    const { Ready = '' } = desk.conditions(rpcRouters, name)
+    expect(Ready).toMatch(/^True/)
+    const before = templateOf(desk, name)
+    desk.router(name, { replicas: 7 })
+    await desk.pass(6_000)
+    expect(desk.get(deployments, `${name}-router`).spec.replicas).toBe(7)
+    expect(templateOf(desk, name)).toEqual(before)
+    expect(textsOf(desk, name)).toHaveLength(1)
+    // Its generation is another one, of which it is not known that pods serve it.
+    expect(desk.conditions(rpcRouters, name)).toMatchObject({
+      Programmed: expect.stringMatching(/^False\/RolloutQueued@2/),
+      Ready: expect.stringMatching(/^False\/NotProgrammed@2/),
+    })
+    desk.router(name, { autoscaling: { minReplicas: 2, maxReplicas: 9 } })
+    await desk.pass(6_000)
+    expect(desk.get(horizontalPodAutoscalers, `${name}-router`).spec.maxReplicas).toBe(9)
+    desk.keeper.asked.length = 0
+    await desk.pass(12_000)
+    expect(desk.keeper.asked.filter(({ verb }) => verb === 'patch')).toEqual([])
+    expect(desk.failures).toEqual([])
+  })
+
+  test('pods that stop serving are not hidden', async () => {
+    const { desk, name } = await queue(changeAll)
+    await using _ = desk
+    desk.count(name, { replicas: 2, updatedReplicas: 2, availableReplicas: 0 })
+    await desk.pass(6_000)
+    expect(desk.conditions(rpcRouters, name)['Ready']).toMatch(/^False\/NotAvailable/)
+    desk.count(name, { replicas: 2, updatedReplicas: 2, availableReplicas: 2 })
+    await desk.pass(6_000)
+    expect(desk.conditions(rpcRouters, name)['Ready']).toMatch(/^True/)
+  })
+
+  test('the config changes in what its pods take over', async () => {
+    const { desk, name } = await queue(changePods)
+    await using _ = desk
+    desk.provider('b')
+    await desk.pass(6_000)
+    expect(textsOf(desk, name)).toEqual([expect.stringContaining('https://b.example')])
+    desk.remove(upstreamProviders, 'b')
+    await desk.pass(6_000)
+    expect(textsOf(desk, name)).toEqual([expect.not.stringContaining('https://b.example')])
+    expect(generationOf(desk, name)).toBe(1)
+    expect(desk.failures).toEqual([])
+  })
+
+  test('the Service keeps the ports that its pods have', async () => {
+    const sepolia = { name: 'sep', port: 3361, chainId: 'SEP1', apiInterface: 'jsonrpc' }
+    const { desk, name } = await queue((each) => {
+      each.provider('s', 'https://s.example', { chainId: 'SEP1' })
+      for (const router of names) each.router(router, { endpoints: [sepolia] })
+    })
+    await using _ = desk
+    const ports = () => desk.get(services, `${name}-router`).spec.ports?.map(({ port }) => port)
+    expect(ports()).toEqual([3360])
+    const [rolling = ''] = begun(desk)
+    desk.rollOut(rolling)
+    for (let done = 0; done < names.length; done++) {
+      await desk.pass(6_000)
+      for (const each of begun(desk)) desk.rollOut(each)
+    }
+    await desk.pass(6_000)
+    expect(ports()).toEqual([3361])
+    expect(desk.conditions(rpcRouters, name)['Ready']).toMatch(/^True\/Ready@2/)
+  })
 })
 
 test('one that is stalled, or gone, keeps no other waiting', async () => {

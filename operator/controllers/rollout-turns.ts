@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { configMaps, type Deployment, deployments, services } from '../resources/kinds.ts'
+import type { WantedObjects } from './apply-order.ts'
 
 /** How soon a router that waits for its turn looks again. */
 export const turnAgainMs = 5_000
@@ -34,4 +36,37 @@ export class RolloutTurns {
       this.#beginning.delete(router)
     }
   }
+}
+
+/**
+ * What is applied of a router that waits for its turn: all that replaces no pod, and that the present pods can use. The
+ * config and the Service are theirs as long as what they were made with is the same.
+ */
+export function withoutNewPods(wanted: WantedObjects, present: Deployment): WantedObjects {
+  const isSame = wanted.configHash === wanted.current
+  const left: readonly string[] = isSame ? [] : [configMaps.kind, services.kind]
+  const withPresentPods = ({ metadata, spec, ...rest }: Deployment): Deployment => ({
+    ...rest,
+    metadata: isSame
+      ? metadata
+      : {
+          ...metadata,
+          labels: presentOf(metadata.labels, present.metadata.labels),
+          annotations: presentOf(metadata.annotations, present.metadata.annotations),
+        },
+    spec: { ...spec, template: present.spec.template },
+  })
+  return {
+    ...wanted,
+    isInPart: true,
+    objects: wanted.objects
+      .filter(({ kind }) => !left.includes(kind))
+      .map((each) => (each.kind === deployments.kind ? withPresentPods(each as Deployment) : each)),
+  }
+}
+
+type Texts = Readonly<Record<string, string>>
+
+function presentOf(wanted: Texts = {}, present: Texts = {}): Texts {
+  return Object.fromEntries(Object.entries(present).filter(([name]) => name in wanted))
 }

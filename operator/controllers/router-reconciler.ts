@@ -41,7 +41,7 @@ import {
   type TranslatorParts,
   translateRouter,
 } from './router-translator.ts'
-import { type RolloutTurns, turnAgainMs } from './rollout-turns.ts'
+import { type RolloutTurns, turnAgainMs, withoutNewPods } from './rollout-turns.ts'
 import { StatusWriter } from './status-writer.ts'
 
 export interface RouterReconcilerParts extends TranslatorParts {
@@ -166,7 +166,12 @@ export class RouterReconciler {
       .list()
       .filter((each) => isRolling(this.#child(deployments, each)))
       .map(({ metadata }) => keyOf(metadata))
-    return (await turns.take(keyOf(router.metadata), rolling, apply)) ?? queued
+    const begun = await turns.take(keyOf(router.metadata), rolling, apply)
+    if (begun !== null) return begun
+    const waiting = withoutNewPods(wanted, present)
+    const result = await applier.apply(router, waiting, signal)
+    if (result.applied.result === 'applied') return queued
+    return { ...result, againMs: result.againMs ?? turnAgainMs }
   }
 
   /** Pods that serve another config, as they were last seen; they are looked at again soon. */

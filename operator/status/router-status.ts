@@ -120,9 +120,16 @@ function findings(observation: RouterObservation): readonly Finding[] {
     programming(observation),
     availability(router.spec, deployment, translation.config !== null),
   ]
-  const wasReady = before('Ready')?.status === 'True'
+  const ready = before('Ready')
+  const wasReady = ready?.status === 'True'
   const isReached = isRolledOut(router.spec, deployment) ?? (wasReady && !rollsOut)
-  return [...parts, progressing, readiness(parts, isReached ? null : progressing)]
+  // Pods of this generation wait for others that are to replace them, say because the operator was upgraded: they serve on.
+  const serveOn =
+    observation.applied.result === 'queued' &&
+    ready?.observedGeneration === router.metadata.generation &&
+    (wasReady || ready.reason === 'NotAvailable')
+  const needed = serveOn ? parts.filter(({ type }) => type !== 'Programmed') : parts
+  return [...parts, progressing, readiness(needed, isReached ? null : progressing)]
 }
 
 function acceptance({ refusals, providers, notes }: Translation): Finding<'Accepted'> {
