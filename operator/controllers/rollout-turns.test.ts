@@ -162,6 +162,18 @@ test('one that is stalled, or gone, keeps no other waiting', async () => {
   expect(begun(desk)).toHaveLength(3)
 })
 
+test.each([['DeploymentPaused'], ['ReplicaSetCreateError']])(
+  'one whose Deployment says %s keeps no other waiting',
+  async (reason) => {
+    await using desk = await fleet(1)
+    changeAll(desk)
+    await desk.pass(10_000)
+    desk.count(begun(desk)[0] ?? '', { replicas: 2, updatedReplicas: 1 }, reason)
+    await desk.pass(6_000)
+    expect(begun(desk)).toHaveLength(2)
+  },
+)
+
 test('what replaces no pod waits for nobody', async () => {
   await using desk = await fleet(1)
   changeAll(desk)

@@ -46,12 +46,14 @@ export function isStalled(deployment: Deployment | null): boolean {
   )
 }
 
-/** Whether pods are being replaced. One that has given up is not waited for. */
+/** What a Deployment says while it makes pods, and not when it has given up, is paused, or is not let. */
+const rollingReasons = ['NewReplicaSetCreated', 'FoundNewReplicaSet', 'ReplicaSetUpdated']
+
+/** Whether pods are being replaced. */
 export function isRolling(deployment: Deployment | null): boolean {
   if (deployment === null) return false
   const { reason = '' } = conditionOf(deployment, 'Progressing') ?? {}
-  const isOver = reason === 'NewReplicaSetAvailable' || reason === 'ProgressDeadlineExceeded'
-  return !isSeen(deployment) || !isOver
+  return !isSeen(deployment) || rollingReasons.includes(reason)
 }
 
 function conditionOf({ status }: Deployment | Pod, type: string) {
