@@ -81,3 +81,21 @@ test('a second Redis leaves the first one and its sessions as they are', async (
   await desk.pass()
   expect([desk.names(statefulSets), first()]).toEqual([['r-redis'], before])
 })
+
+test('another password reaches Redis: it reads its users at its start only', async () => {
+  await using desk = new OperatorDesk()
+  desk.provider('a')
+  desk.router('r', { sharedState, cache })
+  await desk.pass()
+  const templates = () =>
+    ['r-redis', 'r-redis-cache'].map((name) => desk.get(statefulSets, name).spec.template)
+  const before = structuredClone(templates())
+  const secret = desk.get(secrets, 'r-redis')
+  const [key = ''] = Object.keys(secret.data ?? {}).filter((each) => !each.endsWith('.acl'))
+  const data = { ...secret.data, [key]: Buffer.from('other').toString('base64') }
+  desk.keeper.put(secrets, { ...secret, data } as never)
+  await desk.pass()
+  expect(configOf(desk)[1]).toBe('other@r-redis.ns.svc')
+  expect(templates()[0]).not.toEqual(before[0])
+  expect(templates()[1]).toEqual(before[1])
+})

@@ -6,6 +6,7 @@ import { type Resources, quantityValue } from '../api/quantity.ts'
 import type { RpcRouter } from '../api/rpc-router.ts'
 import type { KubeObject } from '../kube/object.ts'
 import {
+  digest,
   objectName,
   type RedisComponent,
   redisPasswordKey,
@@ -25,7 +26,7 @@ import {
   type StatefulSet,
   statefulSets,
 } from './kinds.ts'
-import { childOf, childLabels, selectorLabels } from './labels.ts'
+import { childOf, childLabels, secretHashAnnotation, selectorLabels } from './labels.ts'
 
 /** An evicted choice would be a session that moves: when that Redis is full, new sessions fail. An answer is asked for again. */
 const purposes = {
@@ -40,8 +41,12 @@ const usersKey = 'users.acl'
 /** The user of the probes: it may ask whether Redis answers, and nothing else. */
 const probeUser = 'probe'
 
+type Texts = Readonly<Record<string, string>>
+
 interface Instance extends OwnRedis {
   readonly image: string
+  /** Redis reads its users when it starts, and no later. */
+  readonly usersHash: string
 }
 
 /** A Redis of a router. It comes first, since the config refers to its password. */
@@ -52,25 +57,29 @@ export function buildRedis(
   { images }: { readonly images: { readonly redis: string } },
 ): readonly KubeObject[] {
   const { image = images.redis } = settings
+  const hash = createHash('sha256').update(password).digest('hex')
+  const users = `user default on #${hash} ~* &* +@all\nuser ${probeUser} on nopass -@all +ping\n`
+  const usersHash = digest([router.metadata.uid, users])
   return [
-    buildSecret(router, component, password),
+    buildSecret(router, component, { [redisPasswordKey]: password, [usersKey]: users }),
     buildService(router, component),
     buildNetworkPolicy(router, component),
-    buildStatefulSet(router, { component, settings, image }),
+    buildStatefulSet(router, { component, settings, image, usersHash }),
     // A single instance may always be moved; the budget states it explicitly.
     buildDisruptionBudget(router, component, 1),
   ]
 }
 
 /** The password, and the file of the users, which holds only the hash of it. */
-function buildSecret(router: RpcRouter, component: RedisComponent, password: string): Secret {
-  const hash = createHash('sha256').update(password).digest('hex')
-  const users = `user default on #${hash} ~* &* +@all\nuser ${probeUser} on nopass -@all +ping\n`
-  const encode = (text: string) => Buffer.from(text).toString('base64')
+function buildSecret(router: RpcRouter, component: RedisComponent, texts: Texts): Secret {
+  const encoded = Object.entries(texts).map(([key, text]) => [
+    key,
+    Buffer.from(text).toString('base64'),
+  ])
   return {
     ...childOf(router, secrets, { component }),
     type: 'Opaque',
-    data: { [redisPasswordKey]: encode(password), [usersKey]: encode(users) },
+    data: Object.fromEntries(encoded) as Texts,
   }
 }
 
@@ -103,7 +112,7 @@ function buildNetworkPolicy(router: RpcRouter, component: RedisComponent): Netwo
 
 /** A single Redis: while it is away, calls with a session id fail closed, and answers are misses. */
 function buildStatefulSet(router: RpcRouter, redis: Instance): StatefulSet {
-  const { component, image, settings } = redis
+  const { component, image, settings, usersHash } = redis
   const { storage } = settings
   return {
     ...childOf(router, statefulSets, { component, image }),
@@ -113,7 +122,10 @@ function buildStatefulSet(router: RpcRouter, redis: Instance): StatefulSet {
       revisionHistoryLimit: 2,
       selector: { matchLabels: { ...selectorLabels(router, component) } },
       template: {
-        metadata: { labels: { ...childLabels(router, component, image) } },
+        metadata: {
+          labels: { ...childLabels(router, component, image) },
+          annotations: { [secretHashAnnotation]: usersHash },
+        },
         spec: podSpec(router, redis),
       },
       ...(storage && {
