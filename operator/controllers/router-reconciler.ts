@@ -15,6 +15,7 @@ import {
   horizontalPodAutoscalers,
   pods,
   rpcRouters,
+  statefulSets,
 } from '../resources/kinds.ts'
 import { contentHashAnnotation, selectorLabels } from '../resources/labels.ts'
 import type { PodPorts } from '../resources/ports.ts'
@@ -27,7 +28,7 @@ import {
 import { invalidRouterStatus } from '../status/invalid-status.ts'
 import { isRolling, podProblem, isStalled } from '../status/rollout.ts'
 import { isPaused, routerStatus } from '../status/router-status.ts'
-import { objectName } from '../translate/object-names.ts'
+import { objectName, type RedisComponent } from '../translate/object-names.ts'
 import type { RenderedConfig } from '../translate/rendered-config.ts'
 import type { Translation } from '../translate/translation.ts'
 import type { ApplyOrder, ApplyResult, WantedObjects } from './apply-order.ts'
@@ -202,11 +203,17 @@ export class RouterReconciler {
     if (config === null || isPaused(router)) return null
     const { build } = this.#parts
     const others = this.#portsOfOthers(router, config, present)
+    const { namespace } = router.metadata
+    const specOf = (component: RedisComponent) =>
+      this.#parts.children.latest(statefulSets, { namespace, name: objectName(router, component) })
+        ?.spec
     return {
       configHash: config.configHash,
       current: present === null ? null : revisionOf(present).configHash,
       objects: [
-        ...redis.flatMap((each) => buildRedis(router, each, each.password, build)),
+        ...redis.flatMap((each) =>
+          buildRedis(router, each, each.password, build, specOf(each.component)),
+        ),
         ...buildFleet(router, config, build, others),
       ],
     }

@@ -49,12 +49,17 @@ interface Instance extends OwnRedis {
   readonly usersHash: string
 }
 
-/** A Redis of a router. It comes first, since the config refers to its password. */
+/**
+ * A Redis of a router. It comes first, since the config refers to its password.
+ *
+ * @param present what cannot change of the StatefulSet that is there
+ */
 export function buildRedis(
   router: RpcRouter,
   { component, settings }: OwnRedis,
   password: string,
   { images }: { readonly images: { readonly redis: string } },
+  present: Pick<StatefulSet['spec'], 'podManagementPolicy'> = {},
 ): readonly KubeObject[] {
   const { image = images.redis } = settings
   const hash = createHash('sha256').update(password).digest('hex')
@@ -64,7 +69,7 @@ export function buildRedis(
     buildSecret(router, component, { [redisPasswordKey]: password, [usersKey]: users }),
     buildService(router, component),
     buildNetworkPolicy(router, component),
-    buildStatefulSet(router, { component, settings, image, usersHash }),
+    buildStatefulSet(router, { component, settings, image, usersHash }, present),
     // A single instance may always be moved; the budget states it explicitly.
     buildDisruptionBudget(router, component, 1),
   ]
@@ -111,7 +116,11 @@ function buildNetworkPolicy(router: RpcRouter, component: RedisComponent): Netwo
 }
 
 /** A single Redis: while it is away, calls with a session id fail closed, and answers are misses. */
-function buildStatefulSet(router: RpcRouter, redis: Instance): StatefulSet {
+function buildStatefulSet(
+  router: RpcRouter,
+  redis: Instance,
+  { podManagementPolicy = 'Parallel' }: Parameters<typeof buildRedis>[4] = {},
+): StatefulSet {
   const { component, image, settings, usersHash } = redis
   const { storage } = settings
   return {
@@ -119,6 +128,8 @@ function buildStatefulSet(router: RpcRouter, redis: Instance): StatefulSet {
     spec: {
       serviceName: objectName(router, component),
       replicas: 1,
+      // With OrderedReady, a pod that never became ready would not be replaced by one of a corrected template.
+      podManagementPolicy,
       revisionHistoryLimit: 2,
       selector: { matchLabels: { ...selectorLabels(router, component) } },
       template: {
