@@ -115,7 +115,8 @@ export class ApplyOrder {
     }
     // What the pods use now stays while something was not applied, except configs that none of them runs.
     const isDone = (resource: Resource, object: KubeObject): boolean =>
-      !isWanted(resource, object) && ((!isHeld && !isInPart) || resource.plural === configMaps.plural)
+      !isWanted(resource, object) &&
+      ((!isHeld && !isInPart) || resource.plural === configMaps.plural)
     await failures.during(() => this.#prune(router, isDone, [configHash, current], signal))
     if (!isHeld) for (const object of objects) this.#checkConflict(router, object, failures)
     return failures.result(isHeld)

@@ -158,7 +158,7 @@ export class Operator {
     })
     const router = new RouterReconciler({
       ...{ ...shared, children, applier, build, generatePassword, fleets: this.#fleets },
-      turns: new RolloutTurns(options.maxRollingRouters),
+      turns: new RolloutTurns(options.maxRollingRouters, clock),
       onResults: (keys) => {
         for (const key of keys) this.providers.enqueue(key)
       },

@@ -8,6 +8,7 @@ import {
   horizontalPodAutoscalers,
   rpcRouters,
   services,
+  statefulSets,
   upstreamProviders,
 } from '../resources/kinds.ts'
 import { OperatorDesk } from './testing/operator-desk.ts'
@@ -160,6 +161,62 @@ test('one that is stalled, or gone, keeps no other waiting', async () => {
   desk.remove(rpcRouters, gone)
   await desk.pass(6_000)
   expect(begun(desk)).toHaveLength(3)
+})
+
+describe('a Redis that restarts', () => {
+  async function fleetWithRedis(routers = names) {
+    const desk = new OperatorDesk(new ObjectKeeper(), null, null, 1)
+    desk.provider('a')
+    for (const name of routers) desk.router(name, withRedis('redis:first'))
+    await desk.pass()
+    for (const name of routers) {
+      desk.rollOut(name)
+      starts(desk, name, true)
+    }
+    await desk.pass()
+    for (const name of routers) desk.router(name, withRedis('redis:other'))
+    await desk.pass(10_000)
+    return desk
+  }
+  const withRedis = (image: string) => ({ sharedState: { mode: 'Managed', managed: { image } } })
+  const restarted = (desk: OperatorDesk) =>
+    names.filter(
+      (name) =>
+        desk.keeper.find(statefulSets, { namespace: 'ns', name: `${name}-redis` })?.metadata
+          .generation === 2,
+    )
+  const starts = (desk: OperatorDesk, name: string, isDone: boolean) => {
+    const { metadata } = desk.get(statefulSets, `${name}-redis`)
+    const { generation } = metadata
+    const currentRevision = String(isDone ? generation : (generation ?? 0) - 1)
+    const revisions = { updateRevision: String(generation), currentRevision }
+    desk.keeper.putStatus(statefulSets, metadata, { observedGeneration: generation, ...revisions })
+  }
+
+  test('waits for its turn, too, though the pods of its router stay', async () => {
+    await using desk = await fleetWithRedis()
+    expect(restarted(desk)).toHaveLength(1)
+    const [first = ''] = restarted(desk)
+    starts(desk, first, false)
+    await desk.pass(12_000)
+    expect(restarted(desk)).toEqual([first])
+    const other = names.find((name) => name !== first) ?? ''
+    expect(desk.conditions(rpcRouters, other)['Programmed']).toMatch(/^False\/RolloutQueued/)
+    starts(desk, first, true)
+    await desk.pass(6_000)
+    expect(restarted(desk)).toHaveLength(2)
+    expect(names.map((name) => generationOf(desk, name))).toEqual([1, 1, 1, 1, 1])
+    expect(desk.failures).toEqual([])
+  })
+
+  test('and does not start keeps no other waiting for more than ten minutes', async () => {
+    await using desk = await fleetWithRedis(['r1', 'r2'])
+    starts(desk, restarted(desk)[0] ?? '', false)
+    await desk.pass(570_000)
+    expect(restarted(desk)).toHaveLength(1)
+    await desk.pass(40_000)
+    expect(restarted(desk)).toHaveLength(2)
+  })
 })
 
 test.each([['DeploymentPaused'], ['ReplicaSetCreateError']])(

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { RpcRouterSpec } from '../api/rpc-router.ts'
 import type { RpcRouterStatus } from '../api/status.ts'
-import type { Deployment, Pod } from '../resources/kinds.ts'
+import type { Deployment, Pod, StatefulSet } from '../resources/kinds.ts'
 import { contentHashAnnotation } from '../resources/labels.ts'
 import { portsIn } from '../resources/ports.ts'
 import { type Finding, routerFinding, sentences } from './condition-set.ts'
@@ -54,6 +54,13 @@ export function isRolling(deployment: Deployment | null): boolean {
   if (deployment === null) return false
   const { reason = '' } = conditionOf(deployment, 'Progressing') ?? {}
   return !isSeen(deployment) || rollingReasons.includes(reason)
+}
+
+/** Whether the pod of a Redis is being replaced; also for ever, when the new one does not start. */
+export function isRestarting(redis: StatefulSet | null): boolean {
+  if (redis === null) return false
+  const { currentRevision, updateRevision } = redis.status ?? {}
+  return !isSeen(redis) || currentRevision !== updateRevision
 }
 
 function conditionOf({ status }: Deployment | Pod, type: string) {
@@ -119,8 +126,8 @@ function awayAtMost(count: number | string, wanted: number): number {
   return count.endsWith('%') ? Math.ceil((amount * wanted) / 100) : amount
 }
 
-/** The Deployment controller has looked at what was applied last. */
-function isSeen({ status, metadata }: Deployment): boolean {
+/** The controller of Kubernetes has looked at what was applied last. */
+function isSeen({ status, metadata }: Deployment | StatefulSet): boolean {
   return (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0)
 }
 
