@@ -92,9 +92,13 @@ export class Operator {
     })
     const { readPodPage } = options
     const chainIdOf = chainNames(options.chains)
-    const onChange = (provider: string) => this.providers.enqueue(provider)
     this.#fleets =
-      readPodPage && new FleetObserver({ ...options, readPodPage, world, chainIdOf, onChange })
+      readPodPage &&
+      new FleetObserver({
+        ...{ ...options, readPodPage, world, chainIdOf },
+        onChange: (provider) => this.providers.enqueue(provider),
+        onServing: (router) => this.routers.enqueue(router),
+      })
     const reconcilers = this.#reconcilers(options, chainIdOf)
     const controllerOf = (name: string, { reconcile }: Pick<ControllerOptions, 'reconcile'>) =>
       new Controller({

@@ -26,6 +26,7 @@ import {
   isOtherTemplate,
   deploymentOccurrences,
 } from '../status/condition-set.ts'
+import type { PodView } from '../status/fleet-view.ts'
 import { invalidRouterStatus } from '../status/invalid-status.ts'
 import { isRestarting, isRolling, podProblem, isStalled } from '../status/rollout.ts'
 import { isPaused, routerStatus } from '../status/router-status.ts'
@@ -199,16 +200,16 @@ export class RouterReconciler {
     return this.#child(statefulSets, router, componentOf(wanted) as RedisComponent)
   }
 
-  /** Pods that serve another config, as they were last seen; they are looked at again soon. */
-  #behind(key: string, { config }: Translation): readonly string[] {
+  /** Pods that serve another config, as they were last seen; they are looked at again soon. Null before the first look. */
+  #behind(key: string, { config }: Translation): readonly PodView[] | null {
     const { fleets } = this.#parts
-    const seen = fleets?.looks(key).at(-1)?.pods ?? []
-    const behind =
-      config === null
-        ? []
-        : seen.filter((each) => !each.configSha256.startsWith(config.contentHash))
-    if (behind.length > 0) fleets?.lookSoon(key)
-    return behind.map(({ pod }) => pod)
+    if (fleets === null || config === null) return []
+    const behind = fleets
+      .looks(key)
+      .at(-1)
+      ?.pods.filter((each) => !each.configSha256.startsWith(config.contentHash))
+    if (behind !== undefined && behind.length > 0) fleets.lookSoon(key)
+    return behind ?? null
   }
 
   /** Null when there is none, or none that belongs to the router. */

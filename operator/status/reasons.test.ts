@@ -52,6 +52,7 @@ function looksAt(...states: readonly string[]): Pick<RouterResult, 'looks'> {
   const pods = states.map((state) => ({
     pod: 'p',
     configSha256: '',
+    isRefusing: false,
     upstreams: [{ ...upstream, state, since: now }],
   }))
   const look = { pods, silent: [] }

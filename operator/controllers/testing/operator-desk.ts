@@ -24,6 +24,8 @@ export class OperatorDesk implements AsyncDisposable {
   readonly clock = new VirtualClock()
   readonly keeper: ObjectKeeper
   readonly failures: string[] = []
+  /** The keys of all objects that were reconciled, in order. */
+  readonly reconciled: string[] = []
   readonly operator: Operator
   readonly #stop = new AbortController()
   readonly #running: Promise<unknown>
@@ -45,7 +47,10 @@ export class OperatorDesk implements AsyncDisposable {
       clock: this.clock,
       random: seededRandom(1),
       observer: {
-        reconciled: ({ error }) => error instanceof Error && this.failures.push(error.message),
+        reconciled: ({ error, key }) => {
+          this.reconciled.push(key)
+          if (error instanceof Error) this.failures.push(error.message)
+        },
       },
       namespaces,
       allowLinkLocal: false,
