@@ -142,7 +142,7 @@ const situations: readonly Situation[] = [
   ofRouter('minimal', { applied: applied('contested') }),
   ofRouter('minimal', { applied: applied('refused') }),
   ofRouter('minimal', { applied: applied('queued') }),
-  ofRouter('minimal', { behind: ['a pod'] }),
+  ofRouter('minimal', { behind: [{ pod: 'a-pod', isRefusing: true }] }),
   paused(),
   ...ofProviders('minimal', { fate: 'left-out' }),
   ...[
