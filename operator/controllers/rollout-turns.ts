@@ -65,7 +65,7 @@ export function withoutNewPods(
   wanted: WantedObjects,
   presentOf: (object: KubeObject) => WithPods | null,
 ): WantedObjects {
-  const isSame = wanted.configHash === wanted.current
+  const isSame = wanted.fixedHash === wanted.current
   const left: readonly string[] = isSame ? [] : [configMaps.kind, services.kind]
   const withPresentPods = (object: KubeObject): KubeObject => {
     const present = presentOf(object)

@@ -233,8 +233,8 @@ export class RouterReconciler {
     const { build } = this.#parts
     const others = this.#portsOfOthers(router, config, present)
     return {
-      configHash: config.configHash,
-      current: present === null ? null : revisionOf(present).configHash,
+      fixedHash: config.fixedHash,
+      current: present === null ? null : revisionOf(present).fixedHash,
       objects: [
         ...redis.flatMap((each) =>
           buildRedis(
@@ -258,7 +258,7 @@ export class RouterReconciler {
       // Its ReplicaSet may not exist yet.
       ...(present === null ? [] : [revisionOf(present)]),
     ]
-      .filter(({ configHash }) => configHash !== wanted.configHash)
+      .filter(({ fixedHash }) => fixedHash !== wanted.fixedHash)
       .map(({ ports }) => ports)
   }
 

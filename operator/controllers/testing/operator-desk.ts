@@ -164,7 +164,7 @@ export class OperatorDesk implements AsyncDisposable {
   /** What the Deployment controller does: a ReplicaSet for the present template, whose pods are all there. */
   rollOut(router: string, pods = 2): void {
     const { metadata, spec } = this.get<Deployment>(deployments, `${router}-router`)
-    const hash = spec.template.metadata?.annotations?.['rpcrouter.dev/config-hash']
+    const hash = spec.template.metadata?.annotations?.['rpcrouter.dev/fixed-hash']
     const name = `${metadata.name}-${hash}`
     for (const { metadata: old } of this.keeper.list(replicaSets))
       if (old.labels?.['app.kubernetes.io/instance'] === router && old.name !== name)
