@@ -15,7 +15,7 @@ import {
 import {
   appliedAnnotation,
   childSelector,
-  configHashAnnotation,
+  fixedHashAnnotation,
   secretHashAnnotation,
 } from '../../operator/resources/labels.ts'
 
@@ -85,7 +85,7 @@ function hashesIn(
     const text = data['router.yml'] as string
     const own = hashOf(text.replaceAll(namespace, 'NAMESPACE'))
     hashes.set(hashOf(text), own)
-    hashes.set(metadata.annotations?.[configHashAnnotation] as string, own)
+    hashes.set(metadata.annotations?.[fixedHashAnnotation] as string, own)
   }
   return hashes
 }

@@ -7,7 +7,9 @@ import type { KubeObserver } from '../../operator/kube/observer.ts'
 import { bundledChains } from '../../operator/translate/bundled-chains.generated.ts'
 import { knownChains } from '../../operator/translate/spec-sources.ts'
 
-export interface OperatorSettings extends Partial<Pick<OperatorOptions, 'readPodPage'>> {
+export interface OperatorSettings extends Partial<
+  Pick<OperatorOptions, 'readPodPage' | 'maxRollingRouters'>
+> {
   /** Null for all. */
   readonly namespaces: readonly string[] | null
   readonly observer?: KubeObserver
@@ -28,6 +30,7 @@ export function createOperator(
     workers = 4,
     clock = systemClock,
     readPodPage = null,
+    maxRollingRouters = 100,
   }: OperatorSettings,
 ): Operator {
   return new Operator({
@@ -40,7 +43,7 @@ export function createOperator(
     allowLinkLocal: false,
     chains: knownChains(bundledChains),
     workers,
-    maxRollingRouters: 100,
+    maxRollingRouters,
     instance: 'in-process',
     podNamespace: null,
     readPodPage,

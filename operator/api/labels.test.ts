@@ -58,13 +58,9 @@ test.each([
   )
 })
 
-test('selectors of peers and of spread constraints are judged alike', () => {
-  const topologySpreadConstraints = [
-    { topologyKey: 'zone', labelSelector: { matchLabels: { app: 'a b' } } },
-  ]
+test('selectors of peers are judged', () => {
   const clients = [{ podSelector: { matchLabels: { app: 'wallet-' } } }]
-  expect(faultsOf({ pod: { topologySpreadConstraints }, networkPolicy: { clients } })).toEqual([
-    `spec.pod.topologySpreadConstraints.0.labelSelector: the value "a b" ${labelValue}`,
+  expect(faultsOf({ networkPolicy: { clients } })).toEqual([
     `spec.networkPolicy.clients.0.podSelector: the value "wallet-" ${labelValue}`,
   ])
 })

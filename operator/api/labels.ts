@@ -7,7 +7,7 @@ import { list, object, oneOf, type Rules, text, textMap } from './field.ts'
  * What the API server takes as keys and values of labels. In the syntax that RE2 and JavaScript share.
  */
 
-export const labelValue = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/
+const labelValue = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/
 const subdomain = '[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*'
 const qualifiedName = new RegExp(`^(${subdomain}/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`)
 const wholeSubdomain = new RegExp(`^${subdomain}$`)
@@ -19,7 +19,7 @@ const maxSubdomainLength = 253
 const keyForm =
   'at most 63 letters, digits, -, _ and ., with a letter or a digit at both ends, and before it, if wanted, a DNS name and a /'
 /** The form of a value, in words. */
-export const valueForm =
+const valueForm =
   'at most 63 letters, digits, -, _ and ., and a letter or a digit at both ends'
 
 /** The form of the name of most objects, in words. */

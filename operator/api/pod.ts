@@ -1,67 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { at, integer, list, object, oneOf, text } from './field.ts'
+import { at, integer, list, object, oneOf } from './field.ts'
 import { group } from './group.ts'
-import {
-  annotationMap,
-  labelKey,
-  labelMap,
-  labelSelector,
-  labelValue,
-  subdomainName,
-  valueForm,
-} from './labels.ts'
+import { annotationMap, labelKey, labelMap, subdomainName } from './labels.ts'
 import { image, objectName } from './names.ts'
 import { additionFields, partOfPod } from './pod-additions.ts'
 import { countOrPercent, resources } from './quantity.ts'
 import type { z } from 'zod'
 
-const toleration = object(
-  'A taint that the pods bear.',
-  {
-    key: labelKey('Key of the taint. Unset: all.', 'dedicated').optional(),
-    operator: oneOf(
-      'How the key relates to the value. Unset: Equal.',
-      ['Exists', 'Equal'],
-      'Equal',
-    ).optional(),
-    value: text('Value of the taint.', {
-      example: 'rpc',
-      min: 0,
-      max: 63,
-      pattern: labelValue,
-      must: `value must have ${valueForm}`,
-    }).optional(),
-    effect: oneOf(
-      'Effect of the taint. Unset: all.',
-      ['NoSchedule', 'PreferNoSchedule', 'NoExecute'],
-      'NoSchedule',
-    ).optional(),
-    tolerationSeconds: integer(
-      'How long a NoExecute taint is tolerated. Unset: for ever.',
-      [0, 2_147_483_647],
-      60,
-    ).optional(),
-  },
-  { key: 'dedicated', value: 'rpc' },
-  {
-    'value must not be set with operator Exists': at(
-      '.value',
-      "self.?operator.orValue('Equal') == 'Equal' || self.?value.orValue('') == ''",
-    ),
-    'operator must be Exists when key is not set': at(
-      '.operator',
-      "has(self.key) || self.?operator.orValue('Equal') == 'Exists'",
-    ),
-    'effect must be NoExecute when tolerationSeconds is set': at(
-      '.effect',
-      "!has(self.tolerationSeconds) || self.?effect.orValue('') == 'NoExecute'",
-    ),
-  },
-)
+const toleration = partOfPod('A taint that the pods bear', {}, { key: 'dedicated', value: 'rpc' })
 
-const topologySpreadConstraint = object(
-  'How pods are spread.',
+const topologySpreadConstraint = partOfPod(
+  'How pods are spread; unset, maxSkew is 1, whenUnsatisfiable ScheduleAnyway, and the pods of this router count',
   {
     topologyKey: labelKey(
       'Label of nodes whose value names the domain.',
@@ -72,9 +22,6 @@ const topologySpreadConstraint = object(
       'ScheduleAnyway',
       'DoNotSchedule',
     ]).default('ScheduleAnyway'),
-    labelSelector: labelSelector('Pods that count. Unset: those of this router.', {
-      matchLabels: { app: 'rpc' },
-    }).optional(),
   },
   { topologyKey: 'topology.kubernetes.io/zone' },
 )

@@ -44,7 +44,11 @@ const policy = object(
     enabled: boolean('Whether the policy is active.').default(true),
     agreementThreshold: bounds('How many answers must match.').optional(),
     maxParticipants: bounds('How many upstreams are asked.').optional(),
-    minGroups: bounds('How many groups the matching answers must come from.').optional(),
+    minGroups: object(
+      'How many groups the matching answers must come from.',
+      { floor: count('The least.', 2) },
+      { floor: 2 },
+    ).optional(),
     perGroupQuorum: count('How many answers must match within each group.', 1).optional(),
     oneVotePerGroup: boolean(
       'Ask one upstream of each group, so that two keys of one vendor have one vote.',
@@ -72,7 +76,7 @@ const policy = object(
     'agreementThreshold.floor must be at most maxParticipants.cap':
       'self.?agreementThreshold.floor.orValue(1) <= self.?maxParticipants.cap.orValue(1000)',
     'minGroups.floor must be at most maxParticipants.cap':
-      'self.?minGroups.floor.orValue(1) <= self.?maxParticipants.cap.orValue(1000)',
+      '!has(self.minGroups) || self.minGroups.floor <= self.?maxParticipants.cap.orValue(1000)',
   },
 )
 

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { z } from 'zod'
 import { tiers } from '../../proxy/config/types.ts'
-import { at, immutable, list, object, oneOf, text, textMap, kindSchema } from './field.ts'
+import { at, immutable, list, object, oneOf, text, kindSchema } from './field.ts'
 import { upstreamProviderNames } from './group.ts'
 import { apiInterface, chainId, headerName, label, urlPort, word } from './names.ts'
 import { duration } from './quantity.ts'
@@ -84,17 +84,11 @@ const nodeUrl = object(
       { example: ['*'], max: 32, kind: 'set' },
     ).optional(),
     auth: upstreamAuth.optional(),
-    grpc: textMap(
-      'Settings of a gRPC upstream, as the router names them. It has none yet: they have no effect, and its log warns of them.',
-      { example: { 'max-message-size': '16MiB' }, max: 16, maxValueLength: 256 },
-    ).optional(),
   },
   { url: 'https://eth.alpha.example/v2/${API_KEY}', addons: ['archive'] },
   {
     'auth.tls must be set only beside an https, wss or grpcs URL':
       "!has(self.auth) || !has(self.auth.tls) || self.url.matches('^(https|wss|grpcs|[$])')",
-    'grpc must be set only beside a grpc or grpcs URL':
-      "!has(self.grpc) || self.url.matches('^(grpc|[$])')",
   },
 )
 

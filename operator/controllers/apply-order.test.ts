@@ -63,7 +63,7 @@ test.each([
       buildRedis(router, { component, settings: {} }, 'password', context),
     )
     const apply = (objects: readonly KubeObject[]) =>
-      fleet.apply(router, { configHash: 'a', current: null, objects }, signal)
+      fleet.apply(router, { fixedHash: 'a', current: null, objects }, signal)
     const left = () =>
       [statefulSets, secrets, services].map((kind) =>
         keeper.list(kind).map(({ metadata }) => metadata.name),
@@ -92,7 +92,7 @@ describe('while the API server refuses to change the StatefulSet of a Redis', ()
     metadata: { namespace: 'ns', name: 'r-router-a', labels: childLabels(router, 'router') },
   }
   const fleetWith = (redisImage: string, others: readonly KubeObject[]) => ({
-    configHash: 'a',
+    fixedHash: 'a',
     current: null,
     objects: [
       ...buildRedis(router, { component: 'redis', settings: {} }, 'password', {
@@ -131,14 +131,14 @@ test('the config that the Deployment asks for by now stays, though no watch has 
     const put = keeper.put(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata })
     world.children.store(configMaps).set(structuredClone(put))
   }
-  const annotations = { 'rpcrouter.dev/config-hash': 'now' }
+  const annotations = { 'rpcrouter.dev/fixed-hash': 'now' }
   keeper.put(deployments, {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
     metadata: { namespace: 'ns', name: 'r-router', labels },
     spec: { template: { metadata: { annotations }, spec: { containers: [] } } },
   } as KubeObject)
-  await fleet.apply(router, { configHash: 'wanted', current: 'before', objects: [] }, signal)
+  await fleet.apply(router, { fixedHash: 'wanted', current: 'before', objects: [] }, signal)
   expect(keeper.list(configMaps).map(({ metadata }) => metadata.name)).toEqual([
     'r-router-before',
     'r-router-now',

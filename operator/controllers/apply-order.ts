@@ -47,11 +47,13 @@ const changesWithPods: readonly Resource[] = [configMaps, networkPolicies, deplo
 
 /** The wanted objects of a router. */
 export interface WantedObjects {
-  /** Hash of the wanted config. */
-  readonly configHash: string
-  /** Hash of the config that the Deployment has had so far; null when there is none. */
+  /** Of the wanted config: see `RenderedConfig`. */
+  readonly fixedHash: string
+  /** Of the config that the Deployment has had so far; null when there is none. */
   readonly current: string | null
   readonly objects: readonly KubeObject[]
+  /** Others are wanted too, and wait: what the pods use now stays. */
+  readonly isInPart?: boolean
 }
 
 /** How applying the objects of a router ended. */
@@ -86,7 +88,7 @@ export class ApplyOrder {
    */
   async apply(
     router: RpcRouter,
-    { configHash, current, objects }: WantedObjects,
+    { fixedHash, current, objects, isInPart = false }: WantedObjects,
     signal: AbortSignal,
   ): Promise<ApplyResult> {
     const failures = new Failures()
@@ -113,8 +115,9 @@ export class ApplyOrder {
     }
     // What the pods use now stays while something was not applied, except configs that none of them runs.
     const isDone = (resource: Resource, object: KubeObject): boolean =>
-      !isWanted(resource, object) && (!isHeld || resource.plural === configMaps.plural)
-    await failures.during(() => this.#prune(router, isDone, [configHash, current], signal))
+      !isWanted(resource, object) &&
+      ((!isHeld && !isInPart) || resource.plural === configMaps.plural)
+    await failures.during(() => this.#prune(router, isDone, [fixedHash, current], signal))
     if (!isHeld) for (const object of objects) this.#checkConflict(router, object, failures)
     return failures.result(isHeld)
   }
@@ -176,7 +179,7 @@ export class ApplyOrder {
   ): Promise<void> {
     const { client, replicaSets } = this.#parts
     const keeping = (revisions: readonly Revision[]) => {
-      const all = [...hashes, ...revisions.map((revision) => revision.configHash)]
+      const all = [...hashes, ...revisions.map((revision) => revision.fixedHash)]
       const configs = new Set(all.map((hash) => (hash ? configMapName(router, hash) : null)))
       return (resource: Resource, object: KubeObject) =>
         !isDone(resource, object) ||

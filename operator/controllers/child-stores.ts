@@ -7,7 +7,7 @@ import { keyOf, type KubeObject, type OwnerReference, type Resource } from '../k
 import { listAll } from '../kube/reflector.ts'
 import { type Change, Store } from '../kube/store.ts'
 import { deployments, type ReplicaSet, replicaSets } from '../resources/kinds.ts'
-import { instanceKeys, isChild, childrenOf, configHashAnnotation } from '../resources/labels.ts'
+import { instanceKeys, isChild, childrenOf, fixedHashAnnotation } from '../resources/labels.ts'
 import { type PodPorts, portsIn } from '../resources/ports.ts'
 
 type ChildStore = Store<KubeObject, 'owner'>
@@ -87,7 +87,7 @@ function isRouter({ apiVersion, kind }: OwnerReference): boolean {
 
 /** What is kept of a ReplicaSet, or of a Deployment: what its pods, if it has any, need in order to run. */
 export interface Revision extends KubeObject {
-  readonly configHash: string | null
+  readonly fixedHash: string | null
   readonly ports: PodPorts
   readonly pods: number
   /** Names of the Secrets that its containers take variables from. */
@@ -104,7 +104,8 @@ export function revisionOf(object: KubeObject): Revision {
     apiVersion,
     kind,
     metadata: { name, namespace, uid, resourceVersion, labels, ownerReferences },
-    configHash: annotations?.[configHashAnnotation] ?? null,
+    // The second name is that of pods which were made before it was changed: they need their ConfigMap.
+    fixedHash: annotations?.[fixedHashAnnotation] ?? annotations?.[`${group}/config-hash`] ?? null,
     ports: portsIn(annotations),
     pods: Math.max(spec?.replicas ?? 0, status?.replicas ?? 0),
     secrets: [...new Set(secrets)],

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { isDeepStrictEqual } from 'node:util'
 import { Controller, type Outcome, type ReconcileContext } from '../kube/controller.ts'
 import { keyOf, type KubeObject, refOf } from '../kube/object.ts'
 import type { Page } from '../kube/page.ts'
@@ -26,6 +27,8 @@ export interface FleetObserverOptions extends Pick<
   readonly chainIdOf: ChainIdOf
   /** Called with a provider whose health has changed. */
   readonly onChange: (provider: string) => void
+  /** Called with a router whose pods were found to serve other configs than before, and at the first look. */
+  readonly onServing: (router: string) => void
 }
 
 /** What is kept of a pod. */
@@ -106,8 +109,10 @@ export class FleetObserver {
       silent: answers.flatMap((answer) => answer.silent),
     }
     if (world.routers.get(key)?.metadata.uid !== router.metadata.uid) return {}
+    const before = this.looks(key).at(-1)
     this.#looks.set(key, [...this.looks(key), view].slice(-2))
     this.#report(router)
+    if (!isDeepStrictEqual(before && servedBy(before), servedBy(view))) this.#options.onServing(key)
     return { requeueAfterMs: everyMs }
   }
 
@@ -131,6 +136,10 @@ export class FleetObserver {
       if (healthIn(looks, upstreamOf(provider, chainIdOf), before) !== before) onChange(key)
     }
   }
+}
+
+function servedBy({ pods: views }: FleetView): ReadonlySet<string> {
+  return new Set(views.map(({ configSha256, isRefusing }) => `${configSha256} ${isRefusing}`))
 }
 
 function runningPodOf(object: KubeObject): RunningPod {

@@ -2,9 +2,16 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import type { Page } from '../kube/page.ts'
+import type { KubeObject } from '../kube/object.ts'
 import { ObjectKeeper } from '../kube/testing/object-keeper.ts'
-import { configMaps, deployments, pods, rpcRouters, secrets } from '../resources/kinds.ts'
+import {
+  configMaps,
+  deployments,
+  pods,
+  replicaSets,
+  rpcRouters,
+  secrets,
+} from '../resources/kinds.ts'
 import type { ReadPodPage } from './fleet-observer.ts'
 import { OperatorDesk } from './testing/operator-desk.ts'
 
@@ -105,13 +112,43 @@ test.each<[string, (desk: OperatorDesk) => void]>([
   expect(desk.failures).toEqual([])
 })
 
-test('Programmed waits for every pod that was seen', async () => {
-  const serves = new Map<string, string>()
-  const answer = (ip: string): Promise<Page> =>
-    Promise.resolve({
-      text: JSON.stringify({ config: { sha256: serves.get(ip) }, upstreams: [] }),
+test('pods of an operator that called the hash otherwise keep their config', async () => {
+  await using desk = await servingDesk()
+  const before = texts(desk)
+  const named = (text: string) => text.replaceAll('/fixed-hash', '/config-hash')
+  for (const kind of [deployments, replicaSets])
+    for (const object of desk.keeper.list<KubeObject>(kind))
+      desk.keeper.put(kind, JSON.parse(named(JSON.stringify(object))) as KubeObject)
+  desk.router('r', { endpoints: [another] })
+  await desk.pass()
+  expect(texts(desk)).toMatchObject(before)
+  expect(Object.keys(texts(desk))).toHaveLength(2)
+})
+
+/** The pages of pods, by IP address. */
+class Pages {
+  readonly sha256 = new Map<string, string>()
+  readonly refusing = new Set<string>()
+  /** How long a page takes. */
+  delayMs = 0
+  desk: OperatorDesk | null = null
+
+  readonly read: ReadPodPage = async (ip, signal) => {
+    await new Promise<void>((resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason as Error))
+      if (this.desk === null) resolve()
+      else this.desk.clock.after(this.delayMs, resolve)
     })
-  await using desk = await servingDesk({}, answer)
+    const refused = this.refusing.has(ip) ? { why: '2 errors, see the log', at: '' } : null
+    const config = { sha256: this.sha256.get(ip), refused }
+    return { text: JSON.stringify({ config, upstreams: [] }) }
+  }
+}
+
+/** Two pods that serve what is applied. */
+async function observedDesk() {
+  const pages = new Pages()
+  const desk = await servingDesk({}, pages.read)
   const hash = () =>
     createHash('sha256')
       .update(Object.values(texts(desk))[0] ?? '')
@@ -121,10 +158,15 @@ test('Programmed waits for every pod that was seen', async () => {
     const metadata = { namespace: 'ns', name: `pod-${ip}`, labels }
     desk.keeper.put(pods, { apiVersion: 'v1', kind: 'Pod', metadata })
     desk.keeper.putStatus(pods, metadata, { phase: 'Running', podIP: ip })
-    serves.set(ip, hash())
+    pages.sha256.set(ip, hash())
   }
   await desk.pass(31_000)
-  const programmed = () => desk.conditions(rpcRouters, 'r')['Programmed']
+  return { desk, pages, hash, programmed: () => desk.conditions(rpcRouters, 'r')['Programmed'] }
+}
+
+test('Programmed waits for every pod that was seen', async () => {
+  const { desk, pages, hash, programmed } = await observedDesk()
+  await using _ = desk
   expect(programmed()).toMatch(/^True\/Programmed/)
   desk.provider('b')
   await desk.pass(3_000)
@@ -132,11 +174,45 @@ test('Programmed waits for every pod that was seen', async () => {
     /^False\/ConfigPending@\d: .* 2 pods serve another config yet: pod-10\.0\.0\.1, pod-10\.0\.0\.2\.$/,
   )
   expect(desk.conditions(rpcRouters, 'r')['Ready']).toMatch(/^False\/NotProgrammed/)
-  serves.set('10.0.0.1', hash())
+  pages.sha256.set('10.0.0.1', hash())
   await desk.pass(11_000)
   expect(programmed()).toMatch(/: .* 1 pods serve another config yet: pod-10\.0\.0\.2\.$/)
-  serves.set('10.0.0.2', hash())
+  pages.sha256.set('10.0.0.2', hash())
   await desk.pass(11_000)
   expect(programmed()).toMatch(/^True\/Programmed/)
   expect(desk.conditions(rpcRouters, 'r')['Ready']).toMatch(/^True/)
+})
+
+test('a config that a pod refuses is named, with the pod', async () => {
+  const { desk, pages, programmed } = await observedDesk()
+  await using _ = desk
+  pages.refusing.add('10.0.0.2')
+  desk.provider('b')
+  await desk.pass(8_000)
+  expect(programmed()).toMatch(
+    /^False\/ConfigPending@\d: .*10\.0\.0\.2\. It is refused by pod-10\.0\.0\.2: the log says why\.$/,
+  )
+})
+
+test('the operator that takes over says the same, before its first look and after it', async () => {
+  const { desk, pages, programmed, hash } = await observedDesk()
+  desk.provider('b')
+  await desk.pass(8_000)
+  const before = programmed()
+  expect(before).toMatch(/^False\/ConfigPending/)
+  await desk[Symbol.asyncDispose]()
+  await using second = new OperatorDesk(desk.keeper, null, pages.read)
+  pages.desk = second
+  pages.delayMs = 1_500
+  for (let second10th = 0; second10th < 50; second10th++) {
+    await second.pass(100)
+    expect(programmed()).toBe(before)
+  }
+  for (const ip of pages.sha256.keys()) pages.sha256.set(ip, hash())
+  await second.pass(11_000)
+  expect(programmed()).toMatch(/^True\/Programmed/)
+  // A pod that went back to an older config, say by a restart, is seen at the next look.
+  pages.sha256.set('10.0.0.1', 'a'.repeat(64))
+  await second.pass(35_000)
+  expect(programmed()).toMatch(/^False\/ConfigPending.* 1 pods .*pod-10\.0\.0\.1\.$/)
 })

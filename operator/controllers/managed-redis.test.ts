@@ -81,3 +81,42 @@ test('a second Redis leaves the first one and its sessions as they are', async (
   await desk.pass()
   expect([desk.names(statefulSets), first()]).toEqual([['r-redis'], before])
 })
+
+test('another password reaches Redis: it reads its users at its start only', async () => {
+  await using desk = new OperatorDesk()
+  desk.provider('a')
+  desk.router('r', { sharedState, cache })
+  await desk.pass()
+  const templates = () =>
+    ['r-redis', 'r-redis-cache'].map((name) => desk.get(statefulSets, name).spec.template)
+  const before = structuredClone(templates())
+  const secret = desk.get(secrets, 'r-redis')
+  const [key = ''] = Object.keys(secret.data ?? {}).filter((each) => !each.endsWith('.acl'))
+  const data = { ...secret.data, [key]: Buffer.from('other').toString('base64') }
+  desk.keeper.put(secrets, { ...secret, data } as never)
+  await desk.pass()
+  expect(configOf(desk)[1]).toBe('other@r-redis.ns.svc')
+  expect(templates()[0]).not.toEqual(before[0])
+  expect(templates()[1]).toEqual(before[1])
+})
+
+test('a Redis whose pod does not start gets another pod when it is corrected; one made before keeps its way', async () => {
+  await using desk = new OperatorDesk()
+  desk.provider('a')
+  desk.router('r', { sharedState })
+  await desk.pass()
+  const policy = () => desk.get(statefulSets, 'r-redis').spec.podManagementPolicy
+  expect(policy()).toBe('Parallel')
+  const { spec, ...rest } = desk.get(statefulSets, 'r-redis')
+  desk.keeper.put(statefulSets, {
+    ...rest,
+    spec: { ...spec, podManagementPolicy: 'OrderedReady' },
+  } as never)
+  desk.router('r', { sharedState: { ...sharedState, managed: { image: 'redis:other' } } })
+  await desk.pass()
+  expect(policy()).toBe('OrderedReady')
+  expect(desk.get(statefulSets, 'r-redis').spec.template.spec?.containers[0]?.image).toBe(
+    'redis:other',
+  )
+  expect(desk.failures).toEqual([])
+})

@@ -92,9 +92,13 @@ export class Operator {
     })
     const { readPodPage } = options
     const chainIdOf = chainNames(options.chains)
-    const onChange = (provider: string) => this.providers.enqueue(provider)
     this.#fleets =
-      readPodPage && new FleetObserver({ ...options, readPodPage, world, chainIdOf, onChange })
+      readPodPage &&
+      new FleetObserver({
+        ...{ ...options, readPodPage, world, chainIdOf },
+        onChange: (provider) => this.providers.enqueue(provider),
+        onServing: (router) => this.routers.enqueue(router),
+      })
     const reconcilers = this.#reconcilers(options, chainIdOf)
     const controllerOf = (name: string, { reconcile }: Pick<ControllerOptions, 'reconcile'>) =>
       new Controller({
@@ -158,7 +162,7 @@ export class Operator {
     })
     const router = new RouterReconciler({
       ...{ ...shared, children, applier, build, generatePassword, fleets: this.#fleets },
-      turns: new RolloutTurns(options.maxRollingRouters),
+      turns: new RolloutTurns(options.maxRollingRouters, clock),
       onResults: (keys) => {
         for (const key of keys) this.providers.enqueue(key)
       },

@@ -15,8 +15,10 @@ import {
   horizontalPodAutoscalers,
   pods,
   rpcRouters,
+  type StatefulSet,
+  statefulSets,
 } from '../resources/kinds.ts'
-import { contentHashAnnotation, selectorLabels } from '../resources/labels.ts'
+import { componentOf, contentHashAnnotation, selectorLabels } from '../resources/labels.ts'
 import type { PodPorts } from '../resources/ports.ts'
 import { buildRedis } from '../resources/redis.ts'
 import {
@@ -24,10 +26,16 @@ import {
   isOtherTemplate,
   deploymentOccurrences,
 } from '../status/condition-set.ts'
+import type { PodView } from '../status/fleet-view.ts'
 import { invalidRouterStatus } from '../status/invalid-status.ts'
-import { isRolling, podProblem, isStalled } from '../status/rollout.ts'
+import { isRestarting, isRolling, podProblem, isStalled } from '../status/rollout.ts'
 import { isPaused, routerStatus } from '../status/router-status.ts'
-import { objectName } from '../translate/object-names.ts'
+import {
+  type Component,
+  objectName,
+  type RedisComponent,
+  redisComponents,
+} from '../translate/object-names.ts'
 import type { RenderedConfig } from '../translate/rendered-config.ts'
 import type { Translation } from '../translate/translation.ts'
 import type { ApplyOrder, ApplyResult, WantedObjects } from './apply-order.ts'
@@ -41,7 +49,7 @@ import {
   type TranslatorParts,
   translateRouter,
 } from './router-translator.ts'
-import { type RolloutTurns, turnAgainMs } from './rollout-turns.ts'
+import { type RolloutTurns, turnAgainMs, withoutNewPods } from './rollout-turns.ts'
 import { StatusWriter } from './status-writer.ts'
 
 export interface RouterReconcilerParts extends TranslatorParts {
@@ -161,29 +169,56 @@ export class RouterReconciler {
   ): Promise<ApplyResult> {
     const { applier, turns, world } = this.#parts
     const apply = () => applier.apply(router, wanted, signal)
-    if (present === null || !replacesPods(present, deploymentIn(wanted))) return apply()
+    const presentOf = (object: KubeObject) => this.#withPods(router, object)
+    if (present === null || !wanted.objects.some((each) => replacesPods(presentOf(each), each)))
+      return apply()
     const rolling = world.routers
       .list()
       .filter((each) => isRolling(this.#child(deployments, each)))
       .map(({ metadata }) => keyOf(metadata))
-    return (await turns.take(keyOf(router.metadata), rolling, apply)) ?? queued
+    const restarting = turns.begunLately().filter((key) => this.#restarts(world.routers.get(key)))
+    const begun = await turns.take(keyOf(router.metadata), [...rolling, ...restarting], apply)
+    if (begun !== null) return begun
+    const waiting = withoutNewPods(wanted, presentOf)
+    const result = await applier.apply(router, waiting, signal)
+    if (result.applied.result === 'applied') return queued
+    return { ...result, againMs: result.againMs ?? turnAgainMs }
   }
 
-  /** Pods that serve another config, as they were last seen; they are looked at again soon. */
-  #behind(key: string, { config }: Translation): readonly string[] {
+  /** Whether a Redis of a router restarts. */
+  #restarts(router: KubeObject | undefined): boolean {
+    return (
+      router !== undefined &&
+      redisComponents.some((each) => isRestarting(this.#child(statefulSets, router, each)))
+    )
+  }
+
+  /** What is there of a wanted object that has pods. */
+  #withPods(router: RpcRouter, wanted: KubeObject): Deployment | StatefulSet | null {
+    if (wanted.kind === deployments.kind) return this.#child(deployments, router)
+    if (wanted.kind !== statefulSets.kind) return null
+    return this.#child(statefulSets, router, componentOf(wanted) as RedisComponent)
+  }
+
+  /** Pods that serve another config, as they were last seen; they are looked at again soon. Null before the first look. */
+  #behind(key: string, { config }: Translation): readonly PodView[] | null {
     const { fleets } = this.#parts
-    const seen = fleets?.looks(key).at(-1)?.pods ?? []
-    const behind =
-      config === null
-        ? []
-        : seen.filter((each) => !each.configSha256.startsWith(config.contentHash))
-    if (behind.length > 0) fleets?.lookSoon(key)
-    return behind.map(({ pod }) => pod)
+    if (fleets === null || config === null) return []
+    const behind = fleets
+      .looks(key)
+      .at(-1)
+      ?.pods.filter((each) => !each.configSha256.startsWith(config.contentHash))
+    if (behind !== undefined && behind.length > 0) fleets.lookSoon(key)
+    return behind ?? null
   }
 
   /** Null when there is none, or none that belongs to the router. */
-  #child<T extends KubeObject>(kind: Resource<T>, { metadata }: Pick<KubeObject, 'metadata'>) {
-    const ref = { namespace: metadata.namespace, name: objectName({ metadata }) }
+  #child<T extends KubeObject>(
+    kind: Resource<T>,
+    { metadata }: Pick<KubeObject, 'metadata'>,
+    component: Component = 'router',
+  ): T | null {
+    const ref = { namespace: metadata.namespace, name: objectName({ metadata }, component) }
     const found = this.#parts.children.latest(kind, ref)
     return found !== null && belongsTo(found, { metadata }) ? found : null
   }
@@ -198,10 +233,15 @@ export class RouterReconciler {
     const { build } = this.#parts
     const others = this.#portsOfOthers(router, config, present)
     return {
-      configHash: config.configHash,
-      current: present === null ? null : revisionOf(present).configHash,
+      fixedHash: config.fixedHash,
+      current: present === null ? null : revisionOf(present).fixedHash,
       objects: [
-        ...redis.flatMap((each) => buildRedis(router, each, each.password, build)),
+        ...redis.flatMap((each) =>
+          buildRedis(
+            ...([router, each, each.password, build] as const),
+            this.#child(statefulSets, router, each.component)?.spec,
+          ),
+        ),
         ...buildFleet(router, config, build, others),
       ],
     }
@@ -218,7 +258,7 @@ export class RouterReconciler {
       // Its ReplicaSet may not exist yet.
       ...(present === null ? [] : [revisionOf(present)]),
     ]
-      .filter(({ configHash }) => configHash !== wanted.configHash)
+      .filter(({ fixedHash }) => fixedHash !== wanted.fixedHash)
       .map(({ ports }) => ports)
   }
 
@@ -279,8 +319,11 @@ function deploymentIn(wanted: WantedObjects | null): Deployment | null {
   return (found as Deployment | undefined) ?? null
 }
 
-function replacesPods(present: Deployment, wanted: Deployment | null): boolean {
-  return wanted !== null && !contains(present.spec.template, wanted.spec.template)
+type WithPods = Pick<Deployment | StatefulSet, 'spec'>
+
+function replacesPods(present: WithPods | null, wanted: KubeObject | null): boolean {
+  if (present === null || wanted === null) return false
+  return !contains(present.spec.template, (wanted as unknown as WithPods).spec.template)
 }
 
 function contentOf(deployment: Deployment | null): string | undefined {

@@ -4,7 +4,11 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Controller } from '../kube/controller.ts'
 import { type KubeObject, keyOf } from '../kube/object.ts'
 import type { Change } from '../kube/store.ts'
-import { deployments } from '../resources/kinds.ts'
+import {
+  deployments,
+  type HorizontalPodAutoscaler,
+  horizontalPodAutoscalers,
+} from '../resources/kinds.ts'
 import { instanceKeys } from '../resources/labels.ts'
 import { routersOf } from './child-stores.ts'
 import type { References } from './references.ts'
@@ -36,7 +40,9 @@ export function connectTriggers({ world, references, routers, providers }: Trigg
     for (const each of previous === null ? [object] : [object, previous])
       for (const router of world.routersOf(each)) routers.enqueue(router)
   })
-  world.children.onChange(({ object, previous }, { plural }) => {
+  world.children.onChange((change, { plural }) => {
+    const { object, previous } = change
+    if (plural === horizontalPodAutoscalers.plural && isMeasured(change)) return
     // It may have been taken from a router: that one is concerned as well.
     const owners = [object, previous].flatMap((each) => (each === null ? [] : routersOf(each)))
     for (const router of new Set(owners)) {
@@ -68,4 +74,15 @@ function isMeant({ type, object, previous }: Change<KubeObject>): boolean {
     !isDeepStrictEqual(a.labels, b.labels) ||
     !isDeepStrictEqual(a.annotations, b.annotations)
   )
+}
+
+/** Whether all that changed of an autoscaler is what it measures, as it does every 15 s. */
+function isMeasured({ type, object, previous }: Change<KubeObject>): boolean {
+  if (previous === null || type === 'deleted') return false
+  const [now, before] = [object, previous].map((each) => {
+    const { metadata, spec, status } = each as HorizontalPodAutoscaler
+    const { resourceVersion: _, ...meant } = metadata
+    return [meant, spec, status?.conditions, status?.desiredReplicas]
+  })
+  return isDeepStrictEqual(now, before)
 }

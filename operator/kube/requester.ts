@@ -8,9 +8,6 @@ import type { Resource } from './object.ts'
 import type { KubeObserver, Verb } from './observer.ts'
 import type { Transport, WireAnswer, WireRequest } from './transport.ts'
 
-/** How often, and for how long each time, `Retry-After` of a server is obeyed before the call fails. */
-const maxWaits = 4
-const maxWaitMs = 30_000
 export type Query = Readonly<Record<string, string | number | boolean>>
 
 export interface ApiRequest {
@@ -45,21 +42,19 @@ export class Requester {
   }
 
   /** What `read` makes of the JSON of the answer. */
-  send<T>(request: ApiRequest, signal: AbortSignal, read: ReadAnswer<T>): Promise<T> {
-    return this.#obeyingRetryAfter(request, signal, async () => {
-      using limit = this.#deadline(request, signal)
-      const answer = await this.#ask(request, limit.signal)
-      return read(nameOf(request), parseJson(request, await text(answer.body)))
-    })
+  async send<T>(request: ApiRequest, signal: AbortSignal, read: ReadAnswer<T>): Promise<T> {
+    await this.#turn(request, signal)
+    using limit = this.#deadline(request, signal)
+    const answer = await this.#ask(request, limit.signal)
+    return read(nameOf(request), parseJson(request, await text(answer.body)))
   }
 
   /** The pieces of an answer without end. */
   async *stream(request: ApiRequest, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     using limit = this.#deadline(request, signal)
-    const answer = await this.#obeyingRetryAfter(request, limit.signal, () => {
-      limit.renew()
-      return this.#ask(request, limit.signal)
-    })
+    await this.#turn(request, limit.signal)
+    limit.renew()
+    const answer = await this.#ask(request, limit.signal)
     for await (const piece of answer.body) {
       limit.renew()
       yield piece
@@ -73,28 +68,13 @@ export class Requester {
     })
   }
 
-  async #obeyingRetryAfter<T>(
-    request: ApiRequest,
-    signal: AbortSignal,
-    attempt: () => Promise<T>,
-  ): Promise<T> {
+  /** What a server asks to wait for, callers do: a call that fails says how long. */
+  async #turn({ resource, verb }: ApiRequest, signal: AbortSignal): Promise<void> {
     const { clock, observer } = this.#options
-    const wait = (waitMs: number, by: 'client' | 'server') => {
-      observer.throttled?.(request.resource.plural, request.verb, waitMs, by)
-      return sleep(clock, waitMs, signal)
-    }
-    for (let times = 1; ; times++) {
-      const turnMs = this.#bucket.reserve()
-      if (turnMs > 0) await wait(turnMs, 'client')
-      try {
-        return await attempt()
-      } catch (error) {
-        // A request that was turned away like this has not begun: it can be sent again, a write too.
-        const askedMs = isTurnedAway(error) ? error.retryAfterMs : null
-        if (askedMs === null || askedMs > maxWaitMs || times > maxWaits) throw error
-        await wait(askedMs, 'server')
-      }
-    }
+    const turnMs = this.#bucket.reserve()
+    if (turnMs === 0) return
+    observer.throttled?.(resource.plural, verb, turnMs, 'client')
+    await sleep(clock, turnMs, signal)
   }
 
   async #ask(request: ApiRequest, signal: AbortSignal): Promise<WireAnswer> {
@@ -108,6 +88,8 @@ export class Requester {
       return answer
     } catch (error) {
       if (error instanceof KubeError && !(error instanceof ApiError)) outcome = error.code
+      if (error instanceof ApiError && error.retryAfterMs !== null)
+        observer.throttled?.(request.resource.plural, request.verb, error.retryAfterMs, 'server')
       throw error
     } finally {
       observer.requested?.(
@@ -118,10 +100,6 @@ export class Requester {
       )
     }
   }
-}
-
-function isTurnedAway(error: unknown): error is ApiError {
-  return error instanceof ApiError && (error.status === 429 || error.status === 503)
 }
 
 function nameOf({ method, path }: ApiRequest): string {

@@ -29,7 +29,7 @@ import { type ConfigMap, configMaps, type Deployment, deployments, type Plain } 
 import {
   childOf,
   childLabels,
-  configHashAnnotation,
+  fixedHashAnnotation,
   contentHashAnnotation,
   secretHashAnnotation,
   selectorLabels,
@@ -47,13 +47,13 @@ const slackSeconds = 10
  * an old pod which starts again in the middle of a rollout finds one that it can serve, and a rollback really goes back.
  */
 export function buildConfigMap(router: RpcRouter, config: RenderedConfig): ConfigMap {
-  const name = configMapName(router, config.configHash)
-  const annotations = { [configHashAnnotation]: config.configHash }
+  const name = configMapName(router, config.fixedHash)
+  const annotations = { [fixedHashAnnotation]: config.fixedHash }
   return { ...childOf(router, configMaps, { name, annotations }), data: config.data }
 }
 
-export function configMapName(router: RpcRouter, configHash: string): string {
-  return `${objectName(router)}-${configHash}`
+export function configMapName(router: RpcRouter, fixedHash: string): string {
+  return `${objectName(router)}-${fixedHash}`
 }
 
 /**
@@ -93,7 +93,7 @@ export function buildDeployment(
           labels: { ...labels, ...childLabels(router, 'router', image) },
           annotations: {
             ...annotations,
-            [configHashAnnotation]: config.configHash,
+            [fixedHashAnnotation]: config.fixedHash,
             [secretHashAnnotation]: config.secretHash,
             ...portAnnotations(podPorts(router, config)),
           },
@@ -118,7 +118,7 @@ function podSpec(router: RpcRouter, config: RenderedConfig, container: V1Contain
     topologySpreadConstraints: spreadOf(pod, selectorLabels(router, 'router')),
     containers: [container],
     volumes: [
-      { name: 'config', configMap: { name: configMapName(router, config.configHash) } },
+      { name: 'config', configMap: { name: configMapName(router, config.fixedHash) } },
       ...secretVolume(config.files),
       { name: 'tmp', emptyDir: {} },
       ...(pod.volumes ?? []),

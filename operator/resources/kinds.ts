@@ -12,6 +12,7 @@ import type {
   V1PodTemplateSpec,
   V1ServiceSpec,
   V1StatefulSetSpec,
+  V1StatefulSetStatus,
   V2HorizontalPodAutoscalerSpec,
 } from '@kubernetes/client-node'
 import { apiVersion, rpcRouterNames, upstreamProviderNames } from '../api/group.ts'
@@ -48,7 +49,7 @@ interface WithSpec<S> extends KubeObject {
 }
 
 export type Service = WithSpec<V1ServiceSpec>
-export type StatefulSet = WithSpec<V1StatefulSetSpec>
+export type StatefulSet = WithSpec<V1StatefulSetSpec> & { readonly status?: V1StatefulSetStatus }
 export type PodDisruptionBudget = WithSpec<V1PodDisruptionBudgetSpec>
 export type HorizontalPodAutoscaler = WithSpec<V2HorizontalPodAutoscalerSpec> & {
   readonly status?: RpcRouterStatus['autoscaling']

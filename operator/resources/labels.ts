@@ -21,7 +21,7 @@ const childLabel: Readonly<Record<string, string>> = { [managedByLabel]: managed
 /** On what the operator applied: a hash of what it asked for, so that it need not ask again. */
 export const appliedAnnotation = `${group}/applied-hash`
 /** On pods: of the part of their config that they were made with. */
-export const configHashAnnotation = `${group}/config-hash`
+export const fixedHashAnnotation = `${group}/fixed-hash`
 /** On the Deployment: of the whole config that its pods have, or will have in a moment. */
 export const contentHashAnnotation = `${group}/content-hash`
 /** Of keys of Secrets; on pods those that they were started with, on the Deployment those that they take over. */

@@ -6,6 +6,7 @@ import { type Resources, quantityValue } from '../api/quantity.ts'
 import type { RpcRouter } from '../api/rpc-router.ts'
 import type { KubeObject } from '../kube/object.ts'
 import {
+  digest,
   objectName,
   type RedisComponent,
   redisPasswordKey,
@@ -25,7 +26,7 @@ import {
   type StatefulSet,
   statefulSets,
 } from './kinds.ts'
-import { childOf, childLabels, selectorLabels } from './labels.ts'
+import { childOf, childLabels, secretHashAnnotation, selectorLabels } from './labels.ts'
 
 /** An evicted choice would be a session that moves: when that Redis is full, new sessions fail. An answer is asked for again. */
 const purposes = {
@@ -40,37 +41,50 @@ const usersKey = 'users.acl'
 /** The user of the probes: it may ask whether Redis answers, and nothing else. */
 const probeUser = 'probe'
 
+type Texts = Readonly<Record<string, string>>
+
 interface Instance extends OwnRedis {
   readonly image: string
+  /** Redis reads its users when it starts, and no later. */
+  readonly usersHash: string
 }
 
-/** A Redis of a router. It comes first, since the config refers to its password. */
+/**
+ * A Redis of a router. It comes first, since the config refers to its password.
+ *
+ * @param present what cannot change of the StatefulSet that is there
+ */
 export function buildRedis(
   router: RpcRouter,
   { component, settings }: OwnRedis,
   password: string,
   { images }: { readonly images: { readonly redis: string } },
+  present: Pick<StatefulSet['spec'], 'podManagementPolicy'> = {},
 ): readonly KubeObject[] {
   const { image = images.redis } = settings
+  const hash = createHash('sha256').update(password).digest('hex')
+  const users = `user default on #${hash} ~* &* +@all\nuser ${probeUser} on nopass -@all +ping\n`
+  const usersHash = digest([router.metadata.uid, users])
   return [
-    buildSecret(router, component, password),
+    buildSecret(router, component, { [redisPasswordKey]: password, [usersKey]: users }),
     buildService(router, component),
     buildNetworkPolicy(router, component),
-    buildStatefulSet(router, { component, settings, image }),
+    buildStatefulSet(router, { component, settings, image, usersHash }, present),
     // A single instance may always be moved; the budget states it explicitly.
     buildDisruptionBudget(router, component, 1),
   ]
 }
 
 /** The password, and the file of the users, which holds only the hash of it. */
-function buildSecret(router: RpcRouter, component: RedisComponent, password: string): Secret {
-  const hash = createHash('sha256').update(password).digest('hex')
-  const users = `user default on #${hash} ~* &* +@all\nuser ${probeUser} on nopass -@all +ping\n`
-  const encode = (text: string) => Buffer.from(text).toString('base64')
+function buildSecret(router: RpcRouter, component: RedisComponent, texts: Texts): Secret {
+  const encoded = Object.entries(texts).map(([key, text]) => [
+    key,
+    Buffer.from(text).toString('base64'),
+  ])
   return {
     ...childOf(router, secrets, { component }),
     type: 'Opaque',
-    data: { [redisPasswordKey]: encode(password), [usersKey]: encode(users) },
+    data: Object.fromEntries(encoded) as Texts,
   }
 }
 
@@ -102,18 +116,27 @@ function buildNetworkPolicy(router: RpcRouter, component: RedisComponent): Netwo
 }
 
 /** A single Redis: while it is away, calls with a session id fail closed, and answers are misses. */
-function buildStatefulSet(router: RpcRouter, redis: Instance): StatefulSet {
-  const { component, image, settings } = redis
+function buildStatefulSet(
+  router: RpcRouter,
+  redis: Instance,
+  { podManagementPolicy = 'Parallel' }: Parameters<typeof buildRedis>[4] = {},
+): StatefulSet {
+  const { component, image, settings, usersHash } = redis
   const { storage } = settings
   return {
     ...childOf(router, statefulSets, { component, image }),
     spec: {
       serviceName: objectName(router, component),
       replicas: 1,
+      // With OrderedReady, a pod that never became ready would not be replaced by one of a corrected template.
+      podManagementPolicy,
       revisionHistoryLimit: 2,
       selector: { matchLabels: { ...selectorLabels(router, component) } },
       template: {
-        metadata: { labels: { ...childLabels(router, component, image) } },
+        metadata: {
+          labels: { ...childLabels(router, component, image) },
+          annotations: { [secretHashAnnotation]: usersHash },
+        },
         spec: podSpec(router, redis),
       },
       ...(storage && {

@@ -9,7 +9,7 @@ const word = z.string().max(256)
 
 /** The page `/status` of a router, as far as it is read. Pods are not trusted: all is bounded. */
 const page = z.object({
-  config: z.object({ sha256: z.string().regex(/^[0-9a-f]{64}$/) }),
+  config: z.object({ sha256: z.string().regex(/^[0-9a-f]{64}$/), refused: z.unknown().optional() }),
   upstreams: z
     .array(
       z.object({
@@ -31,6 +31,8 @@ export interface PodView {
   readonly pod: string
   /** Of the text of its config file. */
   readonly configSha256: string
+  /** Its file was changed in a way that it does not take over. */
+  readonly isRefusing: boolean
   readonly upstreams: readonly UpstreamView[]
 }
 
@@ -50,5 +52,7 @@ export function podView(pod: string, text: string): PodView | null {
     return null
   }
   const { data } = page.safeParse(json)
-  return data ? { pod, configSha256: data.config.sha256, upstreams: data.upstreams } : null
+  if (data === undefined) return null
+  const { sha256, refused } = data.config
+  return { pod, configSha256: sha256, isRefusing: Boolean(refused), upstreams: data.upstreams }
 }

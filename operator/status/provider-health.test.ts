@@ -16,6 +16,7 @@ function look(...pods: readonly (readonly [state: string, minute: number])[]): F
     pods: pods.map(([state, minute], index) => ({
       pod: `p${index}`,
       configSha256: '',
+      isRefusing: false,
       upstreams: [{ ...upstream, state, since: at(minute) }],
     })),
     silent: [],
@@ -95,8 +96,8 @@ test('a pod without it does not count, nor does another upstream of its name', (
     { ...upstream, state: 'eligible', since: at(1) },
   ]
   const pods = [
-    { pod: 'old', configSha256: '', upstreams: [] },
-    { pod: 'new', configSha256: '', upstreams: others },
+    { pod: 'old', configSha256: '', isRefusing: false, upstreams: [] },
+    { pod: 'new', configSha256: '', isRefusing: false, upstreams: others },
   ]
   const view = { pods, silent: [] }
   expect(healthIn([view, view], upstream, undefined).reason).toBe('Serving')
@@ -151,7 +152,11 @@ const page = { config: { sha256 }, upstreams: [{ ...upstream, state: 'eligible',
 test('the page of a pod is read, with what a later version adds', () => {
   const more = { ...page, upstreams: page.upstreams.map((each) => ({ ...each, tip: 1 })), x: 1 }
   const upstreams = page.upstreams
-  expect(podView('p', JSON.stringify(more))).toEqual({ pod: 'p', configSha256: sha256, upstreams })
+  const view = { pod: 'p', configSha256: sha256, isRefusing: false, upstreams }
+  expect(podView('p', JSON.stringify(more))).toEqual(view)
+  const refused = { why: '2 errors, see the log', at: at(1) }
+  const refusing = { ...page, config: { ...page.config, refused } }
+  expect(podView('p', JSON.stringify(refusing))).toEqual({ ...view, isRefusing: true })
 })
 
 test.each([

@@ -52,6 +52,7 @@ function looksAt(...states: readonly string[]): Pick<RouterResult, 'looks'> {
   const pods = states.map((state) => ({
     pod: 'p',
     configSha256: '',
+    isRefusing: false,
     upstreams: [{ ...upstream, state, since: now }],
   }))
   const look = { pods, silent: [] }
@@ -141,7 +142,7 @@ const situations: readonly Situation[] = [
   ofRouter('minimal', { applied: applied('contested') }),
   ofRouter('minimal', { applied: applied('refused') }),
   ofRouter('minimal', { applied: applied('queued') }),
-  ofRouter('minimal', { behind: ['a pod'] }),
+  ofRouter('minimal', { behind: [{ pod: 'a-pod', isRefusing: true }] }),
   paused(),
   ...ofProviders('minimal', { fate: 'left-out' }),
   ...[

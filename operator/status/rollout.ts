@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { RpcRouterSpec } from '../api/rpc-router.ts'
 import type { RpcRouterStatus } from '../api/status.ts'
-import type { Deployment, Pod } from '../resources/kinds.ts'
+import type { Deployment, Pod, StatefulSet } from '../resources/kinds.ts'
 import { contentHashAnnotation } from '../resources/labels.ts'
 import { portsIn } from '../resources/ports.ts'
 import { type Finding, routerFinding, sentences } from './condition-set.ts'
@@ -46,12 +46,21 @@ export function isStalled(deployment: Deployment | null): boolean {
   )
 }
 
-/** Whether pods are being replaced. One that has given up is not waited for. */
+/** What a Deployment says while it makes pods, and not when it has given up, is paused, or is not let. */
+const rollingReasons = ['NewReplicaSetCreated', 'FoundNewReplicaSet', 'ReplicaSetUpdated']
+
+/** Whether pods are being replaced. */
 export function isRolling(deployment: Deployment | null): boolean {
   if (deployment === null) return false
   const { reason = '' } = conditionOf(deployment, 'Progressing') ?? {}
-  const isOver = reason === 'NewReplicaSetAvailable' || reason === 'ProgressDeadlineExceeded'
-  return !isSeen(deployment) || !isOver
+  return !isSeen(deployment) || rollingReasons.includes(reason)
+}
+
+/** Whether the pod of a Redis is being replaced; also for ever, when the new one does not start. */
+export function isRestarting(redis: StatefulSet | null): boolean {
+  if (redis === null) return false
+  const { currentRevision, updateRevision } = redis.status ?? {}
+  return !isSeen(redis) || currentRevision !== updateRevision
 }
 
 function conditionOf({ status }: Deployment | Pod, type: string) {
@@ -117,8 +126,8 @@ function awayAtMost(count: number | string, wanted: number): number {
   return count.endsWith('%') ? Math.ceil((amount * wanted) / 100) : amount
 }
 
-/** The Deployment controller has looked at what was applied last. */
-function isSeen({ status, metadata }: Deployment): boolean {
+/** The controller of Kubernetes has looked at what was applied last. */
+function isSeen({ status, metadata }: Deployment | StatefulSet): boolean {
   return (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0)
 }
 

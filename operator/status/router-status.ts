@@ -8,6 +8,7 @@ import { selectorLabels } from '../resources/labels.ts'
 import { objectName } from '../translate/object-names.ts'
 import { type ProviderOutcome, type Translation, violationText } from '../translate/translation.ts'
 import { type Finding, routerFinding, sentences, settle } from './condition-set.ts'
+import type { PodView } from './fleet-view.ts'
 import {
   availability,
   fleetFigures,
@@ -51,8 +52,8 @@ export interface RouterObservation {
   readonly rollsOut: boolean
   /** Why a pod of a stalled rollout is not ready, as far as it is known. */
   readonly podProblem?: string | null
-  /** Pods that were last seen to serve another config. */
-  readonly behind?: readonly string[]
+  /** Pods that were last seen to serve another config; null before the first look. */
+  readonly behind?: readonly Pick<PodView, 'pod' | 'isRefusing'>[] | null
   /** RFC 3339. */
   readonly now: string
 }
@@ -120,9 +121,16 @@ function findings(observation: RouterObservation): readonly Finding[] {
     programming(observation),
     availability(router.spec, deployment, translation.config !== null),
   ]
-  const wasReady = before('Ready')?.status === 'True'
+  const ready = before('Ready')
+  const wasReady = ready?.status === 'True'
   const isReached = isRolledOut(router.spec, deployment) ?? (wasReady && !rollsOut)
-  return [...parts, progressing, readiness(parts, isReached ? null : progressing)]
+  // Pods of this generation wait for others that are to replace them, say because the operator was upgraded: they serve on.
+  const serveOn =
+    observation.applied.result === 'queued' &&
+    ready?.observedGeneration === router.metadata.generation &&
+    (wasReady || ready.reason === 'NotAvailable')
+  const needed = serveOn ? parts.filter(({ type }) => type !== 'Programmed') : parts
+  return [...parts, progressing, readiness(needed, isReached ? null : progressing)]
 }
 
 function acceptance({ refusals, providers, notes }: Translation): Finding<'Accepted'> {
@@ -165,15 +173,26 @@ function programming({
     const isOwn = result === 'waiting' || result === 'contested' || result === 'queued'
     return routerFinding('Programmed', failures[result], isOwn ? sentences([message]) : message)
   }
-  if (behind.length > 0) {
-    const some = behind.length > 3 ? [...behind.slice(0, 3), '...'] : behind
-    const message = `All objects are applied, and ${behind.length} pods serve another config yet: ${some.join(', ')}.`
-    return routerFinding('Programmed', 'ConfigPending', message)
+  const before = router.status?.conditions?.find(({ type }) => type === 'Programmed')
+  if (behind === null && before?.reason === 'ConfigPending')
+    return { ...before, type: 'Programmed' }
+  if (behind !== null && behind.length > 0) {
+    const refusing = behind.filter(({ isRefusing }) => isRefusing)
+    const message = `All objects are applied, and ${behind.length} pods serve another config yet: ${named(behind)}`
+    const refused = `It is refused by ${named(refusing)}: the log says why`
+    const messages = refusing.length === 0 ? [message] : [message, refused]
+    return routerFinding('Programmed', 'ConfigPending', sentences(messages))
   }
   if (missingMonitor === null)
     return routerFinding('Programmed', 'Programmed', 'All objects are applied.')
   const message = `All objects are applied but the ${missingMonitor}: the cluster does not know this kind. It is looked for every minute.`
   return routerFinding('Programmed', 'ProgrammedWithoutMonitor', message)
+}
+
+/** A few of many. */
+function named(pods: readonly Pick<PodView, 'pod'>[]): string {
+  const names = pods.slice(0, 3).map(({ pod }) => pod)
+  return (pods.length > 3 ? [...names, '…'] : names).join(', ')
 }
 
 function heldText(deployment: Deployment | null): string {

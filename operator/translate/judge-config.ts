@@ -31,7 +31,6 @@ const renames: readonly (readonly [RegExp, string])[] = [
   [/auth-config\.tls\.ca-file/, 'auth.tls.ca'],
   [/auth-config\.tls\.(?:cert|key)-file/, 'auth.tls.clientCertificate'],
   [/auth-config/, 'auth'],
-  [/grpc-config/, 'grpc'],
   [/set-relay-retry-limit/, 'retryLimit'],
   [/max-relay-attempts/, 'maxAttempts'],
   [/default-processing-timeout/, 'processingTimeout'],

@@ -4,7 +4,8 @@ import { createHash } from 'node:crypto'
 import type { RpcRouter, RpcRouterSpec } from '../api/rpc-router.ts'
 
 /** A Redis that the operator runs: for sessions, and for answers. */
-export type RedisComponent = 'redis' | 'redis-cache'
+export const redisComponents = ['redis', 'redis-cache'] as const
+export type RedisComponent = (typeof redisComponents)[number]
 /** The part that a child plays. */
 export type Component = 'router' | RedisComponent
 

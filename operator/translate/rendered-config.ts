@@ -33,7 +33,7 @@ export interface RenderedConfig {
   /** Of the router's config as pods have it: 16 digits, with which `sha256sum` of the file begins. */
   readonly contentHash: string
   /** Of what pods must be made anew for. It names the ConfigMap: pods see only contents that they can take over. */
-  readonly configHash: string
+  readonly fixedHash: string
   /** Of the values of Secrets that pods read at their start only. */
   readonly secretHash: string
   /** Of the values that running pods take over. */
@@ -73,7 +73,7 @@ export function renderConfig(
     files,
     openPorts: endpoints.map(({ port }) => port),
     contentHash: createHash('sha256').update(text).digest('hex').slice(0, 16),
-    configHash: digest([
+    fixedHash: digest([
       ...[
         fixed,
         JSON.stringify([variables, files, ports, ...environment]),

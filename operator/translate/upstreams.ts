@@ -144,8 +144,6 @@ class EntryWriter {
       addons: node.addons,
       'skip-verifications': node.skipVerifications,
       'auth-config': this.#auth(node, place),
-      'grpc-config':
-        node.grpc && Object.fromEntries(inOrder(Object.entries(node.grpc), ([key]) => key)),
     }
   }
 

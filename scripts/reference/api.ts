@@ -25,15 +25,14 @@ function kind(definition: CustomResourceDefinition): readonly string[] {
   const { names, versions } = definition.spec
   const [version] = versions
   const { openAPIV3Schema: schema } = version.schema
-  const fields = version.selectableFields.map(({ jsonPath }) => `\`${jsonPath.slice(1)}\``)
+  const fields = version.selectableFields?.map(({ jsonPath }) => `\`${jsonPath.slice(1)}\``)
   return [
     `## ${names.kind}`,
     '',
     `${textOf(schema).meaning} Short name: \`${names.shortNames.join('`, `')}\`.`,
     '',
     ...ruleLines(schema),
-    `Field selectors: ${fields.join(', ')}.`,
-    '',
+    ...(fields ? [`Field selectors: ${fields.join(', ')}.`, ''] : []),
     '| Column | Meaning |',
     '|---|---|',
     ...version.additionalPrinterColumns.map(

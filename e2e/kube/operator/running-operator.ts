@@ -59,7 +59,10 @@ export async function grantRules(place: OperatorPlace): Promise<Access> {
   return accessFor(folder, access, { user })
 }
 
-export interface RunOptions extends Pick<OperatorSettings, 'readPodPage' | 'clock'> {
+export interface RunOptions extends Pick<
+  OperatorSettings,
+  'readPodPage' | 'clock' | 'maxRollingRouters'
+> {
   readonly as?: Access
   readonly observer?: KubeObserver
   /** Plurals of kinds that a quota refuses with the same message as missing rules. */

@@ -30,9 +30,9 @@ test('while new pods are not ready, old ones serve: they keep their ports, and R
   await fleet.routerIs('old', 'Ready', 'Ready', 30_000)
   await fleet.routerIs('old', 'Progressing', 'RolloutComplete', 30_000)
   const template = (await fleet.get(deployments, 'old-router')).spec.template.metadata
-  const hash = template?.annotations?.['rpcrouter.dev/config-hash']
+  const hash = template?.annotations?.['rpcrouter.dev/fixed-hash']
   kubelet.decide(({ metadata }) =>
-    metadata.name.startsWith('old-') && metadata.annotations?.['rpcrouter.dev/config-hash'] !== hash
+    metadata.name.startsWith('old-') && metadata.annotations?.['rpcrouter.dev/fixed-hash'] !== hash
       ? 'failing'
       : 'ready',
   )

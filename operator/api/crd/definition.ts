@@ -30,7 +30,7 @@ interface KindDefinition {
   /** Where the scale subresource finds its figures. */
   readonly scale?: Readonly<Record<string, string>>
   /** Fields that `kubectl get --field-selector` can select by. */
-  readonly selectableFields: readonly string[]
+  readonly selectableFields?: readonly string[]
 }
 
 /** A CustomResourceDefinition of apiextensions.k8s.io/v1, as far as we fill it in. */
@@ -61,7 +61,9 @@ export function customResourceDefinition(of: KindDefinition) {
           storage: true,
           schema: { openAPIV3Schema: structuralSchema(of.schema) },
           subresources: { status: {}, ...(of.scale && { scale: of.scale }) },
-          selectableFields: of.selectableFields.map((jsonPath) => ({ jsonPath })),
+          ...(of.selectableFields && {
+            selectableFields: of.selectableFields.map((jsonPath) => ({ jsonPath })),
+          }),
           additionalPrinterColumns: of.columns.map(([name, type, jsonPath, description, wide]) => ({
             name,
             type,
@@ -91,7 +93,6 @@ export function rpcRouterDefinition() {
       statusReplicasPath: '.status.replicas',
       labelSelectorPath: '.status.selector',
     },
-    selectableFields: ['.spec.portRange', '.spec.service.type'],
     columns: [
       ['Ready', 'string', readyPath, 'Whether the newest generation serves.'],
       ['Replicas', 'string', '.status.summary.replicas', 'Ready pods, of those wanted.'],
@@ -132,7 +133,12 @@ export function upstreamProviderDefinition() {
     columns: [
       ['Chain', 'string', '.spec.chainId', 'Chain that it serves.'],
       ['Interface', 'string', '.spec.apiInterface', 'Interface that it serves.'],
-      ['Ready', 'string', readyPath, 'Whether a router runs with it.'],
+      [
+        'Ready',
+        'string',
+        readyPath,
+        'Whether a router runs with it, and its node is not known to be out of use.',
+      ],
       ['Healthy', 'string', healthyPath, 'Whether its node works, as the pods see it.'],
       ['Routers', 'string', '.status.summary.routers', routers],
       ['Urls', 'integer', '.status.summary.urls', 'How many URLs it has.', 'wide'],

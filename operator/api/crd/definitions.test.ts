@@ -55,8 +55,16 @@ describe.each(definitions.map((definition) => [definition.spec.names.kind, defin
     })
 
     const partsOfPod = [
+      'tolerations[]',
       ...['nodeAffinity', 'podAffinity', 'podAntiAffinity'].map((each) => `affinity.${each}`),
-      ...['env[]', 'volumes[]', 'volumeMounts[]', 'dnsConfig', 'patch'],
+      ...[
+        'topologySpreadConstraints[]',
+        'env[]',
+        'volumes[]',
+        'volumeMounts[]',
+        'dnsConfig',
+        'patch',
+      ],
     ]
     test('only what is a part of a pod has fields that are not described here', () => {
       const open = pathsWhere((field) => field['x-kubernetes-preserve-unknown-fields'] === true)
@@ -94,8 +102,11 @@ describe.each(definitions.map((definition) => [definition.spec.names.kind, defin
     })
 
     test('columns, selectable fields and the scale subresource name fields that exist', () => {
-      const { additionalPrinterColumns, selectableFields, subresources } =
-        definition.spec.versions[0]
+      const {
+        additionalPrinterColumns,
+        selectableFields = [],
+        subresources,
+      } = definition.spec.versions[0]
       const known = new Set(places.map(({ path }) => path))
       const named = [
         ...additionalPrinterColumns.map(({ jsonPath }) => jsonPath.replace(/\[\?\(.*?\)\]/, '[]')),

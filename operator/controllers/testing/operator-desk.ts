@@ -24,6 +24,8 @@ export class OperatorDesk implements AsyncDisposable {
   readonly clock = new VirtualClock()
   readonly keeper: ObjectKeeper
   readonly failures: string[] = []
+  /** The keys of all objects that were reconciled, in order. */
+  readonly reconciled: string[] = []
   readonly operator: Operator
   readonly #stop = new AbortController()
   readonly #running: Promise<unknown>
@@ -45,7 +47,10 @@ export class OperatorDesk implements AsyncDisposable {
       clock: this.clock,
       random: seededRandom(1),
       observer: {
-        reconciled: ({ error }) => error instanceof Error && this.failures.push(error.message),
+        reconciled: ({ error, key }) => {
+          this.reconciled.push(key)
+          if (error instanceof Error) this.failures.push(error.message)
+        },
       },
       namespaces,
       allowLinkLocal: false,
@@ -159,7 +164,7 @@ export class OperatorDesk implements AsyncDisposable {
   /** What the Deployment controller does: a ReplicaSet for the present template, whose pods are all there. */
   rollOut(router: string, pods = 2): void {
     const { metadata, spec } = this.get<Deployment>(deployments, `${router}-router`)
-    const hash = spec.template.metadata?.annotations?.['rpcrouter.dev/config-hash']
+    const hash = spec.template.metadata?.annotations?.['rpcrouter.dev/fixed-hash']
     const name = `${metadata.name}-${hash}`
     for (const { metadata: old } of this.keeper.list(replicaSets))
       if (old.labels?.['app.kubernetes.io/instance'] === router && old.name !== name)
