@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { globSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { parse, parseAllDocuments, stringify } from 'yaml'
 import packageJson from '../../../package.json' with { type: 'json' }
 import {
@@ -13,7 +14,7 @@ import { rpcRouterSchema } from '../../../operator/api/rpc-router.ts'
 import { upstreamProviderSchema } from '../../../operator/api/upstream-provider.ts'
 import { imagesOf, parseCommandLine } from '../../../operator/cli/command-line.ts'
 import { rbacManifests } from '../../../operator/rbac/rules.ts'
-import { helm, printed } from '../kubectl.ts'
+import { helm, printed, run } from '../kubectl.ts'
 
 /*
  * What the chart renders, without a cluster.
@@ -36,8 +37,10 @@ interface Rendered {
 
 const release = ['template', 'rpc-router', chart, '--namespace', 'rpc-router-system']
 const template = (...args: string[]) => printed(helm([...release, ...args]))
-async function render(...args: string[]): Promise<readonly Rendered[]> {
-  const documents = parseAllDocuments(await template(...args))
+const render = async (...args: string[]) => objectsOf(await template(...args))
+
+function objectsOf(text: string): readonly Rendered[] {
+  const documents = parseAllDocuments(text)
   return documents.map((document) => document.toJS() as Rendered | null).filter((it) => it !== null)
 }
 
@@ -100,6 +103,26 @@ test('deploy/install.yaml is what the chart renders, without what only Helm need
   const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' }
   const first = { ...namespace, metadata: { name: 'rpc-router-system', labels } }
   expectGolden(join(root, 'deploy/install.yaml'), `${installNote}${stringify(first)}${plain}`)
+})
+
+test('the sample of deploy/kustomization.yaml takes all images from another registry', async () => {
+  const text = readFileSync(join(root, 'deploy/kustomization.yaml'), 'utf8')
+  const sample = text.slice(text.indexOf('#   images:')).replaceAll(/^# {3}/gm, '')
+  const folder = mkdtempSync(join(tmpdir(), 'kustomization-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  copyFileSync(join(root, 'deploy/install.yaml'), join(folder, 'install.yaml'))
+  writeFileSync(join(folder, 'kustomization.yaml'), `resources: [install.yaml]\n${sample}`)
+  const built = await printed(run('kubectl', ['kustomize', folder]))
+  const { spec } = only(objectsOf(built), 'Deployment')
+  const [{ image, args }] = spec.template.spec.containers
+  const { values, problems } = parseCommandLine(args as string[])
+  expect(problems).toEqual([])
+  const { router, redis } = imagesOf(values, packageJson.version)
+  expect([image, router, redis].map((name) => String(name).replace(/:.*/, ''))).toEqual([
+    'registry.example.com/rpc-router-operator',
+    'registry.example.com/rpc-router',
+    'registry.example.com/redis',
+  ])
 })
 
 describe('values', () => {
