@@ -24,7 +24,7 @@ interface Rule {
 
 const root = join(import.meta.dirname, '../../..')
 const files = ['', '-operator'].map((suffix) =>
-  join(root, `examples/prometheus-rules${suffix}.yml`),
+  join(root, `charts/rpc-router/files/prometheus-rules${suffix}.yaml`),
 )
 const rules = files.flatMap((path) => {
   const { groups } = parse(readFileSync(path, 'utf8')) as { groups: { rules: Rule[] }[] }
@@ -57,7 +57,7 @@ test('the rules are such as Prometheus takes, and its linter has nothing to say'
 test('the example has a config that Prometheus takes, with these rules', async () => {
   const example = readFileSync(join(root, 'examples/observability/prometheus.yml'), 'utf8')
   const path = aside('prometheus.yml', example)
-  copyFileSync(files[0]!, join(path, '../prometheus-rules.yml'))
+  copyFileSync(files[0]!, join(path, '../prometheus-rules.yaml'))
   const stdout = await printed(run('promtool', ['check', 'config', path]))
   expect(stdout).toContain('1 rule files found')
 })
