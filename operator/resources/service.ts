@@ -121,13 +121,10 @@ function ingress(
   return { ports: ports.map(tcp), ...(peers && { from: [...peers.map(peer), ...others] }) }
 }
 
-/** The pods of the operator, as the chart labels them. */
+/** The pods of the operator: the one label that whoever installs it has no reason to replace. */
 function operatorPeers(namespace: string | null): readonly V1NetworkPolicyPeer[] {
   if (namespace === null) return []
-  const matchLabels = {
-    'app.kubernetes.io/part-of': 'rpc-router',
-    'app.kubernetes.io/component': 'operator',
-  }
+  const matchLabels = { 'app.kubernetes.io/component': 'operator' }
   return [
     {
       namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },

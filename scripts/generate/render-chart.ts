@@ -68,7 +68,7 @@ function crdTemplate(text: string): string {
     .replace(
       start,
       (metadata) =>
-        `${metadata}    {{- if .Values.crds.keep }}\n${kept}    {{- end }}\n  labels:\n    {{- include "rpc-router.releaseLabels" . | nindent 4 }}\n`,
+        `${metadata}    {{- if .Values.crds.keep }}\n${kept}    {{- end }}\n  labels:\n    {{- include "rpc-router.releaseLabels" (list .) | nindent 4 }}\n`,
     )
   if (!template.includes('resource-policy')) throw new Error('A definition has no annotations.')
   return `{{- /* Generated from crds/ by make generate. Do not edit. */}}\n{{- if .Values.crds.enabled }}\n${template}{{- end }}\n`

@@ -17,25 +17,22 @@
 {{- end }}
 
 {{- define "rpc-router.selectorLabels" -}}
-app.kubernetes.io/name: {{ include "rpc-router.name" . }}
-app.kubernetes.io/instance: {{ .Release.Name }}
-app.kubernetes.io/component: operator
+{{- dict "app.kubernetes.io/name" (include "rpc-router.name" .) "app.kubernetes.io/instance" .Release.Name "app.kubernetes.io/component" "operator" | toYaml -}}
 {{- end }}
 
+{{/* Labels of an object of the operator: (list . more...) */}}
 {{- define "rpc-router.labels" -}}
-{{ include "rpc-router.selectorLabels" . }}
-{{ include "rpc-router.releaseLabels" . }}
+{{- $own := include "rpc-router.selectorLabels" (first .) | fromYaml -}}
+{{- include "rpc-router.releaseLabels" (concat (list (first .) $own) (rest .)) -}}
 {{- end }}
 
-{{/* Labels of what is not of the operator alone. */}}
+{{/* Labels of what is not of the operator alone: (list . more...). Of two with one name the first wins, so that no value of a user replaces what selectors ask for. */}}
 {{- define "rpc-router.releaseLabels" -}}
-app.kubernetes.io/part-of: rpc-router
-app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
-app.kubernetes.io/managed-by: {{ .Release.Service }}
-helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
-{{- with .Values.commonLabels }}
-{{ toYaml . }}
-{{- end }}
+{{- $root := first . -}}
+{{- $labels := dict "app.kubernetes.io/part-of" "rpc-router" "app.kubernetes.io/version" $root.Chart.AppVersion "app.kubernetes.io/managed-by" $root.Release.Service -}}
+{{- $_ := set $labels "helm.sh/chart" (printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace "+" "_") -}}
+{{- range rest . }}{{ $labels = merge $labels . }}{{ end -}}
+{{- merge $labels $root.Values.commonLabels | toYaml -}}
 {{- end }}
 
 {{- define "rpc-router.serviceAccountName" -}}

@@ -31,6 +31,7 @@ interface Rendered {
     readonly name: string
     readonly namespace?: string
     readonly annotations?: object
+    readonly labels?: object
   }
   readonly [part: string]: any
 }
@@ -41,6 +42,8 @@ const render = async (...args: string[]) => objectsOf(await template(...args))
 
 function objectsOf(text: string): readonly Rendered[] {
   const documents = parseAllDocuments(text)
+  // Such as a key that is there twice.
+  expect(documents.flatMap(({ errors }) => errors)).toEqual([])
   return documents.map((document) => document.toJS() as Rendered | null).filter((it) => it !== null)
 }
 
@@ -225,6 +228,29 @@ describe('values', () => {
       }),
     )
     expect(unused.flat()).toEqual([])
+  })
+})
+
+test('no label of a user replaces one of the chart, and none is there twice', async () => {
+  const own = {
+    'app.kubernetes.io/component': 'operator',
+    'app.kubernetes.io/part-of': 'rpc-router',
+    'helm.sh/chart': `rpc-router-${packageJson.version}`,
+  }
+  const other = { ...Object.fromEntries(Object.keys(own).map((name) => [name, 'x'])), team: 'a' }
+  const groups = ['serviceMonitor', 'prometheusRule', 'dashboards'].map((name) => `metrics.${name}`)
+  const labels = ['commonLabels', 'podLabels', ...groups.map((group) => `${group}.labels`)]
+  const objects = await render(
+    ...labels.flatMap((name) => ['--set-json', `${name}=${JSON.stringify(other)}`]),
+    ...groups.flatMap((group) => ['--set', `${group}.enabled=true`]),
+    ...['--set-json', 'podAnnotations={"kubectl.kubernetes.io/default-container":"x"}'],
+  )
+  const { spec } = only(objects, 'Deployment')
+  for (const kind of ['Deployment', 'Service', 'ServiceMonitor', 'PrometheusRule'])
+    expect(only(objects, kind).metadata.labels).toMatchObject({ ...own, team: 'a' })
+  expect(spec.template.metadata.labels).toMatchObject({ ...own, ...spec.selector.matchLabels })
+  expect(spec.template.metadata.annotations).toEqual({
+    'kubectl.kubernetes.io/default-container': 'operator',
   })
 })
 
