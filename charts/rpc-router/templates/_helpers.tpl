@@ -49,6 +49,41 @@
 {{- end -}}
 {{- end }}
 
+{{/* The flags of the operator that have values. */}}
+{{- define "rpc-router.flags" -}}
+{{- with include "rpc-router.namespaces" . -}}
+- --namespaces={{ . }}
+{{ end -}}
+- --lease-name={{ include "rpc-router.leaseName" . }}
+- --router-image={{ include "rpc-router.image" (list . .Values.routerImage) }}
+{{- with .Values.redisImage }}
+- --redis-image={{ . }}
+{{- end }}
+{{- with .Values.operator }}
+- --log-level={{ .logLevel }}
+- --workers={{ .workers }}
+- --qps={{ .qps }}
+- --max-rolling-routers={{ .maxRollingRouters }}
+- --allow-link-local={{ .allowLinkLocal }}
+- --observe-pods={{ .observePods }}
+{{- end }}
+{{- end }}
+
+{{/* All arguments. A flag that is there twice would end the operator at its start. */}}
+{{- define "rpc-router.args" -}}
+{{- $flags := include "rpc-router.flags" . -}}
+{{- range .Values.operator.extraArgs -}}
+{{- $flag := regexFind "^--[^=]+" . -}}
+{{- if and $flag (contains (printf "- %s=" $flag) (print "- --namespaces=\n" $flags)) -}}
+{{- fail (printf "operator.extraArgs: %s has a value of its own in this chart, which must be set instead" $flag) -}}
+{{- end -}}
+{{- end -}}
+{{ $flags }}
+{{- with .Values.operator.extraArgs }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
 {{/* The namespaces that are watched, each once, as one text; empty for all. */}}
 {{- define "rpc-router.namespaces" -}}
 {{- .Values.namespaces | sortAlpha | join "," -}}

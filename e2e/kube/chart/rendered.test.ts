@@ -182,6 +182,17 @@ describe('values', () => {
     expect(stderr).toContain(`at '${place}'`)
   })
 
+  test.each(['--workers=4', '--workers', '--namespaces=a', '--observe-pods=false'])(
+    'the argument %s is refused, since the chart has a value for it',
+    async (argument) => {
+      const set = `operator.extraArgs=${JSON.stringify(['--kubeconfig=/x', argument])}`
+      const { code, stderr } = await helm([...release, '--set-json', set])
+      expect(code).toBe(1)
+      const [flag] = argument.split('=')
+      expect(stderr).toContain(`operator.extraArgs: ${flag} has a value of its own in this chart`)
+    },
+  )
+
   test('each changes what is rendered: the full values leave none at its default', async () => {
     // So that a value which no template reads is found: without it, the output stays the same.
     const full = parse(read('ci/full-values.yaml')) as Record<string, unknown>
