@@ -149,8 +149,8 @@ function egressRules(
   ports: PodPorts['egress'],
   to: Pick<V1NetworkPolicyEgressRule, 'to'> | false,
 ): V1NetworkPolicyEgressRule[] {
-  // Of any address: a node's own DNS cache has a link-local one.
-  const dns = { ports: [{ protocol: 'UDP', port: 53 }, tcp(53)] }
+  // Of any address: a node's own DNS cache has a link-local one. The pods behind the Service of OpenShift listen on 5353.
+  const dns = { ports: [53, 5353].flatMap((port) => [{ protocol: 'UDP', port }, tcp(port)]) }
   return [dns, { ...to, ...(ports !== 'any' && { ports: ports.map(tcp) }) }]
 }
 
