@@ -214,6 +214,7 @@ describe('values', () => {
       'routerImage.digest': `sha256:${'0'.repeat(64)}`,
       'crds.enabled': false,
       'rbac.create': false,
+      'rbac.managedRedis': false,
       'rbac.userRoles': false,
       'serviceAccount.create': false,
       'podDisruptionBudget.enabled': false,
@@ -293,6 +294,25 @@ describe('rights', () => {
         .toSorted((one, other) => (one.namespace! < other.namespace! ? -1 : 1))
     expect(rulesOf(objects)).toEqual(rulesOf(wanted))
     expect(objects.filter(({ kind }) => kind.startsWith('ClusterRole'))).toEqual([])
+  })
+
+  test('without managed Redis, Secrets and StatefulSets are read alone, and all else is as before', async () => {
+    const rulesWith = async (value: boolean) => {
+      const args = ['--set', `rbac.managedRedis=${value},rbac.userRoles=false`]
+      return only(await render(...args), 'ClusterRole').rules as {
+        resources: string[]
+        verbs: string[]
+      }[]
+    }
+    const isOfRedis = ({ resources }: { resources: string[] }) =>
+      resources.some((name) => ['secrets', 'statefulsets'].includes(name))
+    const [most, least] = await Promise.all([rulesWith(true), rulesWith(false)])
+    expect(least.filter(isOfRedis).map(({ verbs }) => verbs)).toEqual(
+      [1, 2].map(() => ['get', 'list', 'watch']),
+    )
+    expect(least.filter((rule) => !isOfRedis(rule))).toEqual(
+      most.filter((rule) => !isOfRedis(rule)),
+    )
   })
 
   test('the lease has a bounded name, however many namespaces there are', async () => {
