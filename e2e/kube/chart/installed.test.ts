@@ -131,6 +131,10 @@ test('from install to uninstall', { timeout: 90_000 }, async () => {
   const older = await onCluster('upgrade', 'rpc-router', chart, '--force-conflicts')
   expect(older.code).toBe(1)
   expect(older.stderr).toContain('fields that objects use would be lost')
+  // A rollback cannot set a value, so the way back is an upgrade to the older chart.
+  const rollback = await onCluster('rollback', 'rpc-router', '1', '--force-conflicts')
+  expect(rollback.code).toBe(1)
+  expect(rollback.stderr).toContain('fields that objects use would be lost')
   await printed(onCluster('upgrade', 'rpc-router', chart, '--set', 'crds.enabled=false'))
   expect(await run('get', crd, '-o', 'jsonpath={.metadata.annotations}')).toContain('0.10.0')
 
