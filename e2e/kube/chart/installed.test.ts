@@ -94,7 +94,7 @@ test('from install to uninstall', { timeout: 90_000 }, async () => {
     await run('get', 'deployment', 'rpc-router-operator', '-o', 'json'),
   ) as { spec: { template: { spec: { containers: { args: string[] }[] } } } }
   const user = `system:serviceaccount:${namespace}:rpc-router-operator`
-  const access = await accessFor(cluster.folder, cluster.access, { user })
+  const access = await accessFor(cluster.folder, cluster.access, user)
   const kubeconfig = await writeKubeconfig(cluster.folder, 'operator', access, namespace)
   const operator = spawn(
     process.execPath,

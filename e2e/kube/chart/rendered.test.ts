@@ -299,7 +299,7 @@ describe('rights', () => {
   test('without managed Redis, Secrets and StatefulSets are read alone, and all else is as before', async () => {
     const rulesWith = async (value: boolean) => {
       const args = ['--set', `rbac.managedRedis=${value},rbac.userRoles=false`]
-      return only(await render(...args), 'ClusterRole').rules as {
+      return only(await render(...args), 'ClusterRole')['rules'] as {
         resources: string[]
         verbs: string[]
       }[]
