@@ -56,9 +56,7 @@
 {{ end -}}
 - --lease-name={{ include "rpc-router.leaseName" . }}
 - --router-image={{ include "rpc-router.image" (list . .Values.routerImage) }}
-{{- with .Values.redisImage }}
-- --redis-image={{ . }}
-{{- end }}
+- --redis-image={{ include "rpc-router.image" (list . .Values.redisImage) }}
 {{- with .Values.operator }}
 - --log-level={{ .logLevel }}
 - --workers={{ .workers }}

@@ -164,6 +164,24 @@ describe('values', () => {
     }
   })
 
+  test('the registry of a parent chart is that of all images, and each may have another', async () => {
+    const imagesWith = async (...values: string[]) => {
+      const { spec } = only(await render('--set', values.join()), 'Deployment')
+      const [{ image, args }] = spec.template.spec.containers
+      const { router, redis } = imagesOf(parseCommandLine(args as string[]).values, '')
+      return [image, router, redis]
+    }
+    const { version } = packageJson
+    expect(await imagesWith('global.imageRegistry=r.example/mirror')).toEqual([
+      `r.example/mirror/rpc-router-operator:${version}`,
+      `r.example/mirror/rpc-router:${version}`,
+      'r.example/mirror/redis:8.2-alpine',
+    ])
+    const redis = ['redisImage.registry=docker.io', 'redisImage.repository=library/redis']
+    const others = await imagesWith('global.imageRegistry=r.example', ...redis)
+    expect(others[2]).toBe('docker.io/library/redis:8.2-alpine')
+  })
+
   test('what a parent chart shares with others is let through', async () => {
     await expect(template('--set', 'global.storageClass=fast')).resolves.toContain('Deployment')
   })
@@ -210,6 +228,7 @@ describe('values', () => {
       fullnameOverride: 'other',
       'image.digest': `sha256:${'0'.repeat(64)}`,
       'routerImage.registry': 'registry.example.com',
+      'redisImage.digest': `sha256:${'0'.repeat(64)}`,
       'routerImage.tag': '1',
       'routerImage.digest': `sha256:${'0'.repeat(64)}`,
       'crds.enabled': false,
@@ -399,6 +418,9 @@ describe('Chart.yaml', () => {
       `rpc-router:${version}`,
       imagesOf(parseCommandLine([]).values, version).redis,
     ])
+    // Without the chart, the operator takes the same.
+    const { redisImage } = parse(read('values.yaml')) as { redisImage: Record<string, string> }
+    expect(part('images')[2].image).toBe(`${redisImage['repository']}:${redisImage['tag']}`)
   })
 
   test('names the kinds, with examples that hold', () => {
