@@ -12,7 +12,7 @@ import {
   redisPort,
 } from '../translate/object-names.ts'
 import type { OwnRedis } from '../translate/state-store.ts'
-import { buildDisruptionBudget } from './build-children.ts'
+import { buildDisruptionBudget, type Images, withPullSecrets } from './build-children.ts'
 import { commonPodSpec, containerSecurity, podSecurity, resourcesOf } from './deployment.ts'
 import {
   type NetworkPolicy,
@@ -49,14 +49,14 @@ export function buildRedis(
   router: RpcRouter,
   { component, settings }: OwnRedis,
   password: string,
-  { images }: { readonly images: { readonly redis: string } },
+  { images }: { readonly images: Images },
 ): readonly KubeObject[] {
   const { image = images.redis } = settings
   return [
     buildSecret(router, component, password),
     buildService(router, component),
     buildNetworkPolicy(router, component),
-    buildStatefulSet(router, { component, settings, image }),
+    buildStatefulSet(withPullSecrets(router, images), { component, settings, image }),
     // A single instance may always be moved; the budget states it explicitly.
     buildDisruptionBudget(router, component, 1),
   ]

@@ -57,6 +57,9 @@
 - --lease-name={{ include "rpc-router.leaseName" . }}
 - --router-image={{ include "rpc-router.image" (list . .Values.routerImage) }}
 - --redis-image={{ include "rpc-router.image" (list . .Values.redisImage) }}
+{{- with concat .Values.global.imagePullSecrets .Values.routerImagePullSecrets | uniq }}
+- --image-pull-secrets={{ range $index, $secret := . }}{{ if $index }},{{ end }}{{ .name }}{{ end }}
+{{- end }}
 {{- with .Values.operator }}
 - --log-level={{ .logLevel }}
 - --workers={{ .workers }}
@@ -72,7 +75,7 @@
 {{- $flags := include "rpc-router.flags" . -}}
 {{- range .Values.operator.extraArgs -}}
 {{- $flag := regexFind "^--[^=]+" . -}}
-{{- if and $flag (contains (printf "- %s=" $flag) (print "- --namespaces=\n" $flags)) -}}
+{{- if and $flag (contains (printf "- %s=" $flag) (print "- --namespaces=\n- --image-pull-secrets=\n" $flags)) -}}
 {{- fail (printf "operator.extraArgs: %s has a value of its own in this chart, which must be set instead" $flag) -}}
 {{- end -}}
 {{- end -}}

@@ -182,6 +182,23 @@ describe('values', () => {
     expect(others[2]).toBe('docker.io/library/redis:8.2-alpine')
   })
 
+  test('the pull secrets of a parent chart are those of the operator and of routers, each once', async () => {
+    const secret = (name: string) => JSON.stringify([{ name }, { name: 'shared' }])
+    const values = ['imagePullSecrets', 'routerImagePullSecrets', 'global.imagePullSecrets']
+    const set = values.flatMap((value) => ['--set-json', `${value}=${secret(value.toLowerCase())}`])
+    const { spec } = only(await render(...set), 'Deployment')['spec'].template
+    expect(spec.imagePullSecrets.map(({ name }: { name: string }) => name)).toEqual([
+      'global.imagepullsecrets',
+      'shared',
+      'imagepullsecrets',
+    ])
+    expect(
+      imagesOf(parseCommandLine(spec.containers[0].args as string[]).values, ''),
+    ).toMatchObject({
+      pullSecrets: ['global.imagepullsecrets', 'shared', 'routerimagepullsecrets'],
+    })
+  })
+
   test('what a parent chart shares with others is let through', async () => {
     await expect(template('--set', 'global.storageClass=fast')).resolves.toContain('Deployment')
   })
