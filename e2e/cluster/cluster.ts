@@ -39,10 +39,14 @@ export const onSystem = placeIn(system)
 export const release = (...args: string[]) =>
   printed(helm([...args, '--namespace', system], kubeconfig))
 
-export const imageValues = [
+/** As every release of the chart takes them. */
+export const programValues = [
   ...['--set', `image.repository=${images}rpc-router-operator`],
   ...['--set', `routerImage.repository=${images}rpc-router`],
-  ...['--set', `redisImage=${imageOf('rpc-router-redis', 'e2e')}`],
+]
+export const imageValues = [
+  ...programValues,
+  ...['--set', `redisImage.repository=${images}rpc-router-redis,redisImage.tag=e2e`],
 ]
 
 /** Brings the operator of this version, whatever was there. */

@@ -7,9 +7,9 @@ import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import packageJson from '../../package.json' with { type: 'json' }
 import { eventually } from '../processes/eventually.ts'
 import {
-  imageValues,
   installOperator,
   onSystem,
+  programValues,
   provider,
   release,
   router,
@@ -110,7 +110,7 @@ test('an upgrade from the previous chart changes the kinds, and loses nothing', 
     ...['--set', `${name}=${packageJson.version}`],
   ])
   const wait = ['--wait', '--timeout', '2m']
-  await release('install', 'rpc-router', previous, ...imageValues, ...tags, ...wait)
+  await release('install', 'rpc-router', previous, ...programValues, ...tags, ...wait)
   await eventually(() => apply(...fleet))
   await settled(place, 'mainnet')
   const specs = async () => {

@@ -7,10 +7,8 @@ import { ChildProcesses } from '../processes/child-processes.ts'
 import { interruptedExitCode, interruptSignal, wordsOf } from '../processes/interrupt.ts'
 import { freePorts } from '../processes/free-ports.ts'
 import { startRouter } from '../processes/router-process.ts'
-import { tourClients } from './clients-tour.ts'
 import { Devnet } from './devnet.ts'
 import { tourFailure } from './failure-tour.ts'
-import { showHealth } from './health-tour.ts'
 import type { HeadCounts } from './received-heads.ts'
 import { Screen } from './screen.ts'
 import { tourSharedState } from './shared-tour.ts'
@@ -52,9 +50,6 @@ async function demo(interrupted: AbortSignal): Promise<boolean> {
   screen.row(['config', router.configFile], widths)
   screen.note(`\n${router.configText}`)
 
-  screen.step("Real clients; only their URL is the router's")
-  const tourRequests = await tourClients(screen, router.url, devnet, signal)
-
   screen.step(`Under 200 reads a second, ${victim} dies (SIGKILL) and comes back`)
   const load = await tourFailure(screen, router.url, devnet, victim, signal)
 
@@ -64,12 +59,9 @@ async function demo(interrupted: AbortSignal): Promise<boolean> {
   screen.step('Two replicas share a Redis: a session, a cache, and a vote against a node that lies')
   const shared = await tourSharedState(screen, { children, directory, devnet, signal })
 
-  screen.step('What the router reports about itself')
-  await showHealth(screen, router, victim)
-
   const failures = load.stretches.flatMap((each) => Object.keys(each.failures))
   for (const failure of [...failures, ...shared.wrong]) screen.note(failure)
-  const total = (tourRequests + load.requests + shared.requests).toLocaleString('en-US')
+  const total = (load.requests + shared.requests).toLocaleString('en-US')
   const sumOf = (figure: keyof HeadCounts) => received.reduce((sum, each) => sum + each[figure], 0)
   const [missed, doubled, wrong] = [sumOf('missed'), sumOf('doubled'), sumOf('wrong')]
   const isGood = shared.wrong.length === 0 && load.failed === 0 && missed + doubled + wrong === 0

@@ -42,8 +42,3 @@ export class Screen {
     this.#write(`\n  ${styleText(['bold', good ? 'green' : 'red'], text)}\n\n`)
   }
 }
-
-/** A long hex value, short enough for a column. */
-export function short(hex: string): string {
-  return hex.length <= 14 ? hex : `${hex.slice(0, 8)}…${hex.slice(-4)}`
-}

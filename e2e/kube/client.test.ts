@@ -109,7 +109,7 @@ describe('refusals name the error', () => {
   })
 
   test('forbidden, for a user without rights', async () => {
-    const stranger = clientOf(await accessFor(folder, access, { user: 'stranger' }))
+    const stranger = clientOf(await accessFor(folder, access, 'stranger'))
     const error = await refusal(stranger.list(pods, { namespace }, signal))
     expect(isForbidden(error)).toBe(true)
     expect(error.message).toContain('User "stranger" cannot list resource "pods"')
@@ -241,7 +241,7 @@ describe('the way to the cluster', () => {
   })
 
   test('the server is not the one that its certificate must name', async () => {
-    const { ca } = await accessFor(folder, access, { user: 'x' })
+    const { ca } = await accessFor(folder, access, 'x')
     const cluster = clusterOf({ ...access, ca })
     const other = clientOf(access, {
       cluster: {

@@ -5,8 +5,8 @@ import { closeSync, openSync, readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { serviceAccounts } from '../../operator/resources/kinds.ts'
+import { createAuthority, createSigningKey } from '../../proxy/upstream/testing/certificates.ts'
 import type { Assets } from './assets.ts'
-import { Authority, createSigningKey } from './certificates.ts'
 import { eventually } from '../processes/eventually.ts'
 import { freePorts } from '../processes/free-ports.ts'
 import { clientOf, type Access, kubeconfigOf } from './access.ts'
@@ -109,12 +109,12 @@ export class ControlPlane {
   async #writeCredentials(server: string): Promise<Access> {
     const write = (name: string, text: string) =>
       writeFile(join(this.#options.folder, name), text, { mode: 0o600 })
-    const authority = await Authority.create()
+    const authority = await createAuthority('test cluster')
     const ca = authority.cert
     const [apiserver, admin, controllers, tokens] = await Promise.all([
-      authority.issue({ user: 'kube-apiserver' }),
-      authority.issue({ user: 'admin', groups: ['system:masters'] }),
-      authority.issue({ user: 'system:kube-controller-manager' }),
+      authority.issue('127.0.0.1'),
+      authority.issue('admin', ['system:masters']),
+      authority.issue('system:kube-controller-manager'),
       createSigningKey(),
     ])
     await Promise.all([

@@ -4,8 +4,7 @@ import { spawn } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import type { Subject } from './certificates.ts'
-import { Authority } from './certificates.ts'
+import { loadAuthority } from '../../proxy/upstream/testing/certificates.ts'
 import type { ControlPlaneOptions } from './control-plane.ts'
 import { type Access, kubeconfigOf } from './access.ts'
 
@@ -57,9 +56,9 @@ export async function startCluster(
 }
 
 /** Credentials for another user of the cluster, as a kubeconfig would hold them. */
-export async function accessFor(folder: string, admin: Access, subject: Subject): Promise<Access> {
-  const authority = await Authority.load(admin.ca, await readFile(join(folder, 'ca.key'), 'utf8'))
-  return { ...admin, ...(await authority.issue(subject)) }
+export async function accessFor(folder: string, admin: Access, user: string): Promise<Access> {
+  const authority = await loadAuthority(admin.ca, await readFile(join(folder, 'ca.key'), 'utf8'))
+  return { ...admin, ...(await authority.issue(user)) }
 }
 
 /** Writes a kubeconfig file into the cluster's folder and returns its path. */

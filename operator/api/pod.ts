@@ -136,7 +136,7 @@ export const pod = object(
       'Never',
     ]).default('IfNotPresent'),
     imagePullSecrets: list(
-      'Secrets to pull images with.',
+      'Secrets to pull images with. Unset: those that --image-pull-secrets of the operator names.',
       object(
         'A Secret of the same namespace.',
         { name: objectName('Name of the Secret.', 'pull') },

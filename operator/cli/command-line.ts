@@ -155,6 +155,7 @@ export function imagesOf(values: FlagValues, version: string): Images {
   return {
     router: valueOf(values, 'router-image') ?? `rpc-router:${version}`,
     redis: valueOf(values, 'redis-image') ?? 'redis:8.2-alpine',
+    pullSecrets: valueOf(values, 'image-pull-secrets')?.split(',') ?? [],
   }
 }
 

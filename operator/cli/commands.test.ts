@@ -76,6 +76,24 @@ describe('render', () => {
     expect(stdout).toContain('"image": "example.com/router:1"')
   })
 
+  test('gives the pods of routers and of Redis the pull secrets of the flag, where a router names none', async () => {
+    const spec = 'spec:\n  sharedState: { mode: Managed }\n'
+    const pullSecrets = async (of: string) => {
+      const input = `${router.replace('spec:\n', `${spec}${of}`)}---${provider}`
+      const flags = ['-o', 'json', '--image-pull-secrets', 'one,two']
+      const { stdout } = await run(['render', '-f', '-', ...flags], input)
+      const { items } = JSON.parse(stdout) as { items: { kind: string; spec?: any }[] }
+      return items
+        .filter(({ kind }) => ['Deployment', 'StatefulSet'].includes(kind))
+        .map((object) => object.spec.template.spec.imagePullSecrets)
+    }
+    const ofFlag = [{ name: 'one' }, { name: 'two' }]
+    expect(await pullSecrets('')).toEqual([ofFlag, ofFlag])
+    const own = '  pod: { imagePullSecrets: [{ name: own }] }\n'
+    expect(await pullSecrets(own)).toEqual([[{ name: 'own' }], [{ name: 'own' }]])
+    expect(await pullSecrets('  pod: { imagePullSecrets: [] }\n')).toEqual([[], []])
+  })
+
   test('prints what can be had, and says what is missing', async () => {
     const other = provider.replaceAll('name: alpha', 'name: beta').replace('ETH1', 'ETH2')
     const { code, stdout, stderr } = await run(

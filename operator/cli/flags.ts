@@ -101,6 +101,14 @@ export const flags = {
     of: ['run', 'render', 'validate'],
     fault: imageName,
   }),
+  'image-pull-secrets': flag(
+    'a,b',
+    'Secrets that pull the images of routers and of managed Redis whose spec names none. They are in the namespace of each.',
+    {
+      of: ['run', 'render', 'validate'],
+      fault: matching(`^${dnsLabel}(?:[.,]${dnsLabel})*$`, 'names of Secrets separated by commas'),
+    },
+  ),
   'allow-link-local': flag(
     'true|false',
     'Let upstreams be at link-local addresses (169.254.0.0/16, fe80::/10), where clouds keep credentials.',

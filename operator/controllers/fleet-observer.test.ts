@@ -185,7 +185,6 @@ test('a NetworkPolicy that names who may scrape lets the operator in, too', asyn
       namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'system' } },
       podSelector: {
         matchLabels: {
-          'app.kubernetes.io/part-of': 'rpc-router',
           'app.kubernetes.io/component': 'operator',
         },
       },

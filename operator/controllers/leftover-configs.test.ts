@@ -60,7 +60,7 @@ describe.each(['networkpolicies', 'deployments', 'serviceaccounts'])(
       desk.keeper.refuse = quota
       await desk.pass(121_000)
       expect(programmed(desk)).toMatch(/^True\/Programmed@1/)
-      expect(egress(desk)).toEqual([53, 53, 8545, 9005])
+      expect(egress(desk)).toEqual([53, 53, 5353, 5353, 8545, 9005])
     })
 
     test('what pods may go back to stays', async () => {
@@ -94,7 +94,7 @@ test('a config that no pod ever ran opens no port, even if it cannot be deleted'
   wish(desk, 9002)
   await desk.pass(5_000)
   expect(desk.names(configMaps)).toHaveLength(3)
-  expect(egress(desk)).toEqual([53, 53, 8545, 9002])
+  expect(egress(desk)).toEqual([53, 53, 5353, 5353, 8545, 9002])
   // The pods are as wanted, and the status says what is wrong.
   expect(programmed(desk)).toMatch(/^False\/ApplyFailed@1: .*nothing is deleted here/)
   desk.keeper.refuse = () => null

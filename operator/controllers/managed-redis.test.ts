@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import { parseConfig } from '../../proxy/config/parse.ts'
+import { ApiError } from '../kube/errors.ts'
 import { configMaps, deployments, rpcRouters, secrets, statefulSets } from '../resources/kinds.ts'
 import { secretData } from '../translate/reference-data.ts'
 import { OperatorDesk } from './testing/operator-desk.ts'
@@ -119,4 +120,19 @@ test('a Redis whose pod does not start gets another pod when it is corrected; on
     'redis:other',
   )
   expect(desk.failures).toEqual([])
+})
+
+test('an operator that may not write Secrets says so, and starts no pods without a password', async () => {
+  await using desk = new OperatorDesk()
+  desk.keeper.refuse = ({ verb, plural }) =>
+    plural === 'secrets' && verb === 'patch'
+      ? new ApiError(`PATCH ${plural}`, 403, { reason: 'Forbidden', message: 'cannot patch it' })
+      : null
+  desk.provider('a')
+  desk.router('r', { sharedState })
+  await desk.pass()
+  expect(desk.conditions(rpcRouters, 'r')['Programmed']).toContain(
+    'ApplyFailed@1: PATCH secrets: Forbidden: cannot patch it',
+  )
+  expect(desk.names(deployments)).toEqual([])
 })

@@ -28,6 +28,6 @@ test('a provider with port 0 is left out alone, and changes of the others reach 
   })
   const { egress } = desk.get(networkPolicies, 'r-router').spec
   expect(egress.flatMap(({ ports = [] }) => ports.map(({ port }) => port))).toEqual([
-    53, 53, 443, 8443,
+    53, 53, 5353, 5353, 443, 8443,
   ])
 })

@@ -187,7 +187,14 @@ describe('what old pods need stays', () => {
       pod: { rollout: { revisionHistoryLimit: 1 } },
     })
     await desk.pass()
-    expect(tcp(policy().egress)).toEqual(['UDP 53', 'TCP 53', 'TCP 8545', 'TCP 9545'])
+    expect(tcp(policy().egress)).toEqual([
+      'UDP 53',
+      'TCP 53',
+      'UDP 5353',
+      'TCP 5353',
+      'TCP 8545',
+      'TCP 9545',
+    ])
     expect(tcp(policy().ingress)).toEqual(['TCP 3361', 'TCP 3360', 'TCP 7779'])
     // It can be undone as long as the ReplicaSet is there.
     desk.rollOut('r')
@@ -195,7 +202,7 @@ describe('what old pods need stays', () => {
     expect(tcp(policy().egress)).toContain('TCP 8545')
     desk.remove(replicaSets, old)
     await desk.pass()
-    expect(tcp(policy().egress)).toEqual(['UDP 53', 'TCP 53', 'TCP 9545'])
+    expect(tcp(policy().egress)).toEqual(['UDP 53', 'TCP 53', 'UDP 5353', 'TCP 5353', 'TCP 9545'])
     expect(tcp(policy().ingress)).toEqual(['TCP 3361', 'TCP 7779'])
     expect(desk.names(configMaps)).toHaveLength(1)
   })

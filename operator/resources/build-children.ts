@@ -19,10 +19,19 @@ import { childOf, selectorLabels } from './labels.ts'
 import type { PodPorts } from './ports.ts'
 import { buildMetricsService, buildMonitor, buildNetworkPolicy, buildService } from './service.ts'
 
-/** Images of objects that name none. */
+/** Images of objects that name none, and the Secrets with which routers that name none pull theirs. */
 export interface Images {
   readonly router: string
   readonly redis: string
+  readonly pullSecrets?: readonly string[]
+}
+
+/** The router with the pull secrets that its pods and those of its Redis have. */
+export function withPullSecrets(router: RpcRouter, { pullSecrets = [] }: Images): RpcRouter {
+  const { spec } = router
+  if (pullSecrets.length === 0 || spec.pod.imagePullSecrets !== undefined) return router
+  const imagePullSecrets = pullSecrets.map((name) => ({ name }))
+  return { ...router, spec: { ...spec, pod: { ...spec.pod, imagePullSecrets } } }
 }
 
 /** What the children of a router are made of, its config apart. */
@@ -56,7 +65,7 @@ export function buildFleet(
     buildServiceAccount(router),
     buildNetworkPolicy(router, config, others, context),
     buildAutoscaler(router),
-    buildDeployment(router, config, images.router, chainIdOf),
+    buildDeployment(withPullSecrets(router, images), config, images.router, chainIdOf),
     // Clients use it: it changes only together with the pods.
     buildService(router, chainIdOf),
     type === 'ServiceMonitor' ? buildMetricsService(router) : null,

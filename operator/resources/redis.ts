@@ -13,7 +13,7 @@ import {
   redisPort,
 } from '../translate/object-names.ts'
 import type { OwnRedis } from '../translate/state-store.ts'
-import { buildDisruptionBudget } from './build-children.ts'
+import { buildDisruptionBudget, type Images, withPullSecrets } from './build-children.ts'
 import { commonPodSpec, containerSecurity, podSecurity, resourcesOf } from './deployment.ts'
 import {
   type NetworkPolicy,
@@ -58,7 +58,7 @@ export function buildRedis(
   router: RpcRouter,
   { component, settings }: OwnRedis,
   password: string,
-  { images }: { readonly images: { readonly redis: string } },
+  { images }: { readonly images: Images },
   present: Pick<StatefulSet['spec'], 'podManagementPolicy'> = {},
 ): readonly KubeObject[] {
   const { image = images.redis } = settings
@@ -69,7 +69,11 @@ export function buildRedis(
     buildSecret(router, component, { [redisPasswordKey]: password, [usersKey]: users }),
     buildService(router, component),
     buildNetworkPolicy(router, component),
-    buildStatefulSet(router, { component, settings, image, usersHash }, present),
+    buildStatefulSet(
+      withPullSecrets(router, images),
+      { component, settings, image, usersHash },
+      present,
+    ),
     // A single instance may always be moved; the budget states it explicitly.
     buildDisruptionBudget(router, component, 1),
   ]

@@ -121,13 +121,10 @@ function ingress(
   return { ports: ports.map(tcp), ...(peers && { from: [...peers.map(peer), ...others] }) }
 }
 
-/** The pods of the operator, as the chart labels them. */
+/** The pods of the operator: the one label that whoever installs it has no reason to replace. */
 function operatorPeers(namespace: string | null): readonly V1NetworkPolicyPeer[] {
   if (namespace === null) return []
-  const matchLabels = {
-    'app.kubernetes.io/part-of': 'rpc-router',
-    'app.kubernetes.io/component': 'operator',
-  }
+  const matchLabels = { 'app.kubernetes.io/component': 'operator' }
   return [
     {
       namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
@@ -152,8 +149,8 @@ function egressRules(
   ports: PodPorts['egress'],
   to: Pick<V1NetworkPolicyEgressRule, 'to'> | false,
 ): V1NetworkPolicyEgressRule[] {
-  // Of any address: a node's own DNS cache has a link-local one.
-  const dns = { ports: [{ protocol: 'UDP', port: 53 }, tcp(53)] }
+  // Of any address: a node's own DNS cache has a link-local one. The pods behind the Service of OpenShift listen on 5353.
+  const dns = { ports: [53, 5353].flatMap((port) => [{ protocol: 'UDP', port }, tcp(port)]) }
   return [dns, { ...to, ...(ports !== 'any' && { ports: ports.map(tcp) }) }]
 }
 

@@ -26,7 +26,7 @@ interface Rule {
 }
 
 const rules = ['', '-operator'].flatMap((suffix) => {
-  const text = projectText(`examples/prometheus-rules${suffix}.yml`)
+  const text = projectText(`charts/rpc-router/files/prometheus-rules${suffix}.yaml`)
   return (parse(text) as { groups: { rules: Rule[] }[] }).groups.flatMap((group) => group.rules)
 })
 const runbooks = projectFiles().filter((path) => /^docs\/runbooks\/(?!README).*\.md$/.test(path))

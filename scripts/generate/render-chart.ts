@@ -21,7 +21,7 @@ interface Value {
   readonly properties?: Readonly<Record<string, Value>>
 }
 
-/** Renders the parts of the chart that have their source elsewhere: kinds, rights, alerts, values. */
+/** Renders the parts of the chart that have their source elsewhere: kinds, rights, dashboards, values. */
 export async function renderChart(crds: readonly GeneratedFile[]): Promise<GeneratedFile[]> {
   const schema = JSON.parse(read(`${chart}/values.schema.json`)) as Required<Value>
   const readme = `${chart}/README.md`
@@ -31,14 +31,6 @@ export async function renderChart(crds: readonly GeneratedFile[]): Promise<Gener
       text: crdTemplate(text),
     })),
     await pretty(`${chart}/files/rbac.yaml`, `${note}${rbacRules()}`),
-    ...(await Promise.all(
-      ['', '-operator'].map((suffix) =>
-        pretty(
-          `${chart}/files/prometheus-rules${suffix}.yaml`,
-          `${note}${read(`examples/prometheus-rules${suffix}.yml`)}`,
-        ),
-      ),
-    )),
     ...(await Promise.all(
       renderDashboards().map(({ name, text }) =>
         pretty(`${chart}/files/dashboards/${name}.json`, text),
@@ -76,7 +68,7 @@ function crdTemplate(text: string): string {
     .replace(
       start,
       (metadata) =>
-        `${metadata}    {{- if .Values.crds.keep }}\n${kept}    {{- end }}\n  labels:\n    {{- include "rpc-router.releaseLabels" . | nindent 4 }}\n`,
+        `${metadata}    {{- if .Values.crds.keep }}\n${kept}    {{- end }}\n  labels:\n    {{- include "rpc-router.releaseLabels" (list .) | nindent 4 }}\n`,
     )
   if (!template.includes('resource-policy')) throw new Error('A definition has no annotations.')
   return `{{- /* Generated from crds/ by make generate. Do not edit. */}}\n{{- if .Values.crds.enabled }}\n${template}{{- end }}\n`

@@ -17,25 +17,22 @@
 {{- end }}
 
 {{- define "rpc-router.selectorLabels" -}}
-app.kubernetes.io/name: {{ include "rpc-router.name" . }}
-app.kubernetes.io/instance: {{ .Release.Name }}
-app.kubernetes.io/component: operator
+{{- dict "app.kubernetes.io/name" (include "rpc-router.name" .) "app.kubernetes.io/instance" .Release.Name "app.kubernetes.io/component" "operator" | toYaml -}}
 {{- end }}
 
+{{/* Labels of an object of the operator: (list . more...) */}}
 {{- define "rpc-router.labels" -}}
-{{ include "rpc-router.selectorLabels" . }}
-{{ include "rpc-router.releaseLabels" . }}
+{{- $own := include "rpc-router.selectorLabels" (first .) | fromYaml -}}
+{{- include "rpc-router.releaseLabels" (concat (list (first .) $own) (rest .)) -}}
 {{- end }}
 
-{{/* Labels of what is not of the operator alone. */}}
+{{/* Labels of what is not of the operator alone: (list . more...). Of two with one name the first wins, so that no value of a user replaces what selectors ask for. */}}
 {{- define "rpc-router.releaseLabels" -}}
-app.kubernetes.io/part-of: rpc-router
-app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
-app.kubernetes.io/managed-by: {{ .Release.Service }}
-helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
-{{- with .Values.commonLabels }}
-{{ toYaml . }}
-{{- end }}
+{{- $root := first . -}}
+{{- $labels := dict "app.kubernetes.io/part-of" "rpc-router" "app.kubernetes.io/version" $root.Chart.AppVersion "app.kubernetes.io/managed-by" $root.Release.Service -}}
+{{- $_ := set $labels "helm.sh/chart" (printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace "+" "_") -}}
+{{- range rest . }}{{ $labels = merge $labels . }}{{ end -}}
+{{- merge $labels $root.Values.commonLabels | toYaml -}}
 {{- end }}
 
 {{- define "rpc-router.serviceAccountName" -}}
@@ -50,6 +47,42 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- if $registry }}{{ trimSuffix "/" $registry }}/{{ end }}{{ .repository }}
 {{- if .digest }}@{{ .digest }}{{ else }}:{{ default $root.Chart.AppVersion .tag }}{{ end -}}
 {{- end -}}
+{{- end }}
+
+{{/* The flags of the operator that have values. */}}
+{{- define "rpc-router.flags" -}}
+{{- with include "rpc-router.namespaces" . -}}
+- --namespaces={{ . }}
+{{ end -}}
+- --lease-name={{ include "rpc-router.leaseName" . }}
+- --router-image={{ include "rpc-router.image" (list . .Values.routerImage) }}
+- --redis-image={{ include "rpc-router.image" (list . .Values.redisImage) }}
+{{- with concat .Values.global.imagePullSecrets .Values.routerImagePullSecrets | uniq }}
+- --image-pull-secrets={{ range $index, $secret := . }}{{ if $index }},{{ end }}{{ .name }}{{ end }}
+{{- end }}
+{{- with .Values.operator }}
+- --log-level={{ .logLevel }}
+- --workers={{ .workers }}
+- --qps={{ .qps }}
+- --max-rolling-routers={{ .maxRollingRouters }}
+- --allow-link-local={{ .allowLinkLocal }}
+- --observe-pods={{ .observePods }}
+{{- end }}
+{{- end }}
+
+{{/* All arguments. A flag that is there twice would end the operator at its start. */}}
+{{- define "rpc-router.args" -}}
+{{- $flags := include "rpc-router.flags" . -}}
+{{- range .Values.operator.extraArgs -}}
+{{- $flag := regexFind "^--[^=]+" . -}}
+{{- if and $flag (contains (printf "- %s=" $flag) (print "- --namespaces=\n- --image-pull-secrets=\n" $flags)) -}}
+{{- fail (printf "operator.extraArgs: %s has a value of its own in this chart, which must be set instead" $flag) -}}
+{{- end -}}
+{{- end -}}
+{{ $flags }}
+{{- with .Values.operator.extraArgs }}
+{{ toYaml . }}
+{{- end }}
 {{- end }}
 
 {{/* The namespaces that are watched, each once, as one text; empty for all. */}}

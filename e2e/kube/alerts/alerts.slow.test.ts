@@ -24,7 +24,7 @@ interface Rule {
 
 const root = join(import.meta.dirname, '../../..')
 const files = ['', '-operator'].map((suffix) =>
-  join(root, `examples/prometheus-rules${suffix}.yml`),
+  join(root, `charts/rpc-router/files/prometheus-rules${suffix}.yaml`),
 )
 const rules = files.flatMap((path) => {
   const { groups } = parse(readFileSync(path, 'utf8')) as { groups: { rules: Rule[] }[] }
@@ -57,7 +57,7 @@ test('the rules are such as Prometheus takes, and its linter has nothing to say'
 test('the example has a config that Prometheus takes, with these rules', async () => {
   const example = readFileSync(join(root, 'examples/observability/prometheus.yml'), 'utf8')
   const path = aside('prometheus.yml', example)
-  copyFileSync(files[0]!, join(path, '../prometheus-rules.yml'))
+  copyFileSync(files[0]!, join(path, '../prometheus-rules.yaml'))
   const stdout = await printed(run('promtool', ['check', 'config', path]))
   expect(stdout).toContain('1 rule files found')
 })
@@ -66,7 +66,7 @@ test('each alert has a case, and each case an alert', () => {
   expect(Object.keys(cases).toSorted()).toEqual(rules.map(({ alert }) => alert).toSorted())
 })
 
-test.each(Object.entries(cases))('%s', async (alert, { broken, well, at, labels, says }) => {
+test.each(Object.entries(cases))('%s', async (alert, { broken, well, gone, at, labels, says }) => {
   const { annotations, labels: ofRule } = rules.find((rule) => rule.alert === alert)!
   const described = annotations['description']?.replaceAll(
     /\{\{ \$labels\.(\w+) \}\}/g,
@@ -90,6 +90,9 @@ test.each(Object.entries(cases))('%s', async (alert, { broken, well, at, labels,
     },
     { interval, input_series: inputs(well), alert_rule_test: [expected(at * 2, [])] },
   ]
+  const bare = { ...fires, exp_labels: ofRule }
+  const ofNothing = [expected(4, []), expected(5, [bare])]
+  if (gone) tests.push({ interval, input_series: inputs(gone), alert_rule_test: ofNothing })
   const path = aside('test.yml', stringify({ rule_files: files, tests }))
   const { code, stdout, stderr } = await run('promtool', ['test', 'rules', path])
   expect(`${stdout}${stderr}`).toContain('SUCCESS')

@@ -6,6 +6,8 @@ interface Case {
   readonly broken: readonly string[]
   /** Series with which it does not. */
   readonly well: readonly string[]
+  /** Other series with which it comes after five minutes, without labels. */
+  readonly gone?: readonly string[]
   /** The first minute at which it fires. */
   readonly at: number
   readonly labels: Readonly<Record<string, string>>
@@ -31,6 +33,8 @@ const lookups = (verdict: string, values: string) =>
   `router_cache_lookups_total${on({ ...fleet, class: 'latest', verdict })} ${values}`
 const claims = (outcome: string, values: string, instance = 'a:7779') =>
   `router_csm_sticky_claims_total${on({ job: 'rpc/mainnet', instance, outcome })} ${values}`
+const leads = (pod: string, values: string, namespace = 'rpc-router-system') =>
+  `rpc_operator_leader${on({ namespace, job: 'rpc-router-operator', pod })} ${values}`
 const sessions = (instance: string) =>
   `router_csm_sticky_sessions${on({ job: 'rpc/mainnet', instance })} 50x200`
 
@@ -166,10 +170,13 @@ export const cases: Readonly<Record<string, Case>> = {
     says: 'the replicas of rpc/mainnet do not share their sticky sessions',
   },
   OperatorNoLeader: {
-    broken: ['rpc_operator_leader{pod="a"} 1x4 0x20', 'rpc_operator_leader{pod="b"} 0x30'],
-    well: ['rpc_operator_leader{pod="a"} 0x30', 'rpc_operator_leader{pod="b"} 0x3 1x30'],
+    // Another operator leads in its own namespace.
+    broken: [leads('a', '1x4 0x20'), leads('b', '0x30'), leads('c', '1x30', 'other')],
+    well: [leads('a', '0x30'), leads('b', '0x3 1x30')],
+    // One that runs nowhere has no series.
+    gone: ['up{job="rpc-router-operator"} 0x30'],
     at: 10,
-    labels: {},
+    labels: { namespace: 'rpc-router-system', job: 'rpc-router-operator' },
     says: 'no replica of the operator leads: changes are not applied',
   },
   OperatorReconcileErrors: {

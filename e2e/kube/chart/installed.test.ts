@@ -94,7 +94,7 @@ test('from install to uninstall', { timeout: 90_000 }, async () => {
     await run('get', 'deployment', 'rpc-router-operator', '-o', 'json'),
   ) as { spec: { template: { spec: { containers: { args: string[] }[] } } } }
   const user = `system:serviceaccount:${namespace}:rpc-router-operator`
-  const access = await accessFor(cluster.folder, cluster.access, { user })
+  const access = await accessFor(cluster.folder, cluster.access, user)
   const kubeconfig = await writeKubeconfig(cluster.folder, 'operator', access, namespace)
   const operator = spawn(
     process.execPath,
@@ -131,6 +131,10 @@ test('from install to uninstall', { timeout: 90_000 }, async () => {
   const older = await onCluster('upgrade', 'rpc-router', chart, '--force-conflicts')
   expect(older.code).toBe(1)
   expect(older.stderr).toContain('fields that objects use would be lost')
+  // A rollback cannot set a value, so the way back is an upgrade to the older chart.
+  const rollback = await onCluster('rollback', 'rpc-router', '1', '--force-conflicts')
+  expect(rollback.code).toBe(1)
+  expect(rollback.stderr).toContain('fields that objects use would be lost')
   await printed(onCluster('upgrade', 'rpc-router', chart, '--set', 'crds.enabled=false'))
   expect(await run('get', crd, '-o', 'jsonpath={.metadata.annotations}')).toContain('0.10.0')
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { globSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { parse, parseAllDocuments, stringify } from 'yaml'
 import packageJson from '../../../package.json' with { type: 'json' }
 import {
@@ -13,7 +14,7 @@ import { rpcRouterSchema } from '../../../operator/api/rpc-router.ts'
 import { upstreamProviderSchema } from '../../../operator/api/upstream-provider.ts'
 import { imagesOf, parseCommandLine } from '../../../operator/cli/command-line.ts'
 import { rbacManifests } from '../../../operator/rbac/rules.ts'
-import { helm, printed } from '../kubectl.ts'
+import { helm, printed, run } from '../kubectl.ts'
 
 /*
  * What the chart renders, without a cluster.
@@ -30,14 +31,19 @@ interface Rendered {
     readonly name: string
     readonly namespace?: string
     readonly annotations?: object
+    readonly labels?: object
   }
   readonly [part: string]: any
 }
 
 const release = ['template', 'rpc-router', chart, '--namespace', 'rpc-router-system']
 const template = (...args: string[]) => printed(helm([...release, ...args]))
-async function render(...args: string[]): Promise<readonly Rendered[]> {
-  const documents = parseAllDocuments(await template(...args))
+const render = async (...args: string[]) => objectsOf(await template(...args))
+
+function objectsOf(text: string): readonly Rendered[] {
+  const documents = parseAllDocuments(text)
+  // Such as a key that is there twice.
+  expect(documents.flatMap(({ errors }) => errors)).toEqual([])
   return documents.map((document) => document.toJS() as Rendered | null).filter((it) => it !== null)
 }
 
@@ -102,6 +108,26 @@ test('deploy/install.yaml is what the chart renders, without what only Helm need
   expectGolden(join(root, 'deploy/install.yaml'), `${installNote}${stringify(first)}${plain}`)
 })
 
+test('the sample of deploy/kustomization.yaml takes all images from another registry', async () => {
+  const text = readFileSync(join(root, 'deploy/kustomization.yaml'), 'utf8')
+  const sample = text.slice(text.indexOf('#   images:')).replaceAll(/^# {3}/gm, '')
+  const folder = mkdtempSync(join(tmpdir(), 'kustomization-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  copyFileSync(join(root, 'deploy/install.yaml'), join(folder, 'install.yaml'))
+  writeFileSync(join(folder, 'kustomization.yaml'), `resources: [install.yaml]\n${sample}`)
+  const built = await printed(run('kubectl', ['kustomize', folder]))
+  const { spec } = only(objectsOf(built), 'Deployment')
+  const [{ image, args }] = spec.template.spec.containers
+  const { values, problems } = parseCommandLine(args as string[])
+  expect(problems).toEqual([])
+  const { router, redis } = imagesOf(values, packageJson.version)
+  expect([image, router, redis].map((name) => String(name).replace(/:.*/, ''))).toEqual([
+    'registry.example.com/rpc-router-operator',
+    'registry.example.com/rpc-router',
+    'registry.example.com/redis',
+  ])
+})
+
 describe('values', () => {
   interface Schema {
     readonly type?: string
@@ -138,6 +164,41 @@ describe('values', () => {
     }
   })
 
+  test('the registry of a parent chart is that of all images, and each may have another', async () => {
+    const imagesWith = async (...values: string[]) => {
+      const { spec } = only(await render('--set', values.join()), 'Deployment')
+      const [{ image, args }] = spec.template.spec.containers
+      const { router, redis } = imagesOf(parseCommandLine(args as string[]).values, '')
+      return [image, router, redis]
+    }
+    const { version } = packageJson
+    expect(await imagesWith('global.imageRegistry=r.example/mirror')).toEqual([
+      `r.example/mirror/rpc-router-operator:${version}`,
+      `r.example/mirror/rpc-router:${version}`,
+      'r.example/mirror/redis:8.2-alpine',
+    ])
+    const redis = ['redisImage.registry=docker.io', 'redisImage.repository=library/redis']
+    const others = await imagesWith('global.imageRegistry=r.example', ...redis)
+    expect(others[2]).toBe('docker.io/library/redis:8.2-alpine')
+  })
+
+  test('the pull secrets of a parent chart are those of the operator and of routers, each once', async () => {
+    const secret = (name: string) => JSON.stringify([{ name }, { name: 'shared' }])
+    const values = ['imagePullSecrets', 'routerImagePullSecrets', 'global.imagePullSecrets']
+    const set = values.flatMap((value) => ['--set-json', `${value}=${secret(value.toLowerCase())}`])
+    const { spec } = only(await render(...set), 'Deployment')['spec'].template
+    expect(spec.imagePullSecrets.map(({ name }: { name: string }) => name)).toEqual([
+      'global.imagepullsecrets',
+      'shared',
+      'imagepullsecrets',
+    ])
+    expect(
+      imagesOf(parseCommandLine(spec.containers[0].args as string[]).values, ''),
+    ).toMatchObject({
+      pullSecrets: ['global.imagepullsecrets', 'shared', 'routerimagepullsecrets'],
+    })
+  })
+
   test('what a parent chart shares with others is let through', async () => {
     await expect(template('--set', 'global.storageClass=fast')).resolves.toContain('Deployment')
   })
@@ -156,6 +217,17 @@ describe('values', () => {
     expect(stderr).toContain(`at '${place}'`)
   })
 
+  test.each(['--workers=4', '--workers', '--namespaces=a', '--observe-pods=false'])(
+    'the argument %s is refused, since the chart has a value for it',
+    async (argument) => {
+      const set = `operator.extraArgs=${JSON.stringify(['--kubeconfig=/x', argument])}`
+      const { code, stderr } = await helm([...release, '--set-json', set])
+      expect(code).toBe(1)
+      const [flag] = argument.split('=')
+      expect(stderr).toContain(`operator.extraArgs: ${flag} has a value of its own in this chart`)
+    },
+  )
+
   test('each changes what is rendered: the full values leave none at its default', async () => {
     // So that a value which no template reads is found: without it, the output stays the same.
     const full = parse(read('ci/full-values.yaml')) as Record<string, unknown>
@@ -173,10 +245,12 @@ describe('values', () => {
       fullnameOverride: 'other',
       'image.digest': `sha256:${'0'.repeat(64)}`,
       'routerImage.registry': 'registry.example.com',
+      'redisImage.digest': `sha256:${'0'.repeat(64)}`,
       'routerImage.tag': '1',
       'routerImage.digest': `sha256:${'0'.repeat(64)}`,
       'crds.enabled': false,
       'rbac.create': false,
+      'rbac.managedRedis': false,
       'rbac.userRoles': false,
       'serviceAccount.create': false,
       'podDisruptionBudget.enabled': false,
@@ -202,6 +276,29 @@ describe('values', () => {
       }),
     )
     expect(unused.flat()).toEqual([])
+  })
+})
+
+test('no label of a user replaces one of the chart, and none is there twice', async () => {
+  const own = {
+    'app.kubernetes.io/component': 'operator',
+    'app.kubernetes.io/part-of': 'rpc-router',
+    'helm.sh/chart': `rpc-router-${packageJson.version}`,
+  }
+  const other = { ...Object.fromEntries(Object.keys(own).map((name) => [name, 'x'])), team: 'a' }
+  const groups = ['serviceMonitor', 'prometheusRule', 'dashboards'].map((name) => `metrics.${name}`)
+  const labels = ['commonLabels', 'podLabels', ...groups.map((group) => `${group}.labels`)]
+  const objects = await render(
+    ...labels.flatMap((name) => ['--set-json', `${name}=${JSON.stringify(other)}`]),
+    ...groups.flatMap((group) => ['--set', `${group}.enabled=true`]),
+    ...['--set-json', 'podAnnotations={"kubectl.kubernetes.io/default-container":"x"}'],
+  )
+  const { spec } = only(objects, 'Deployment')
+  for (const kind of ['Deployment', 'Service', 'ServiceMonitor', 'PrometheusRule'])
+    expect(only(objects, kind).metadata.labels).toMatchObject({ ...own, team: 'a' })
+  expect(spec.template.metadata.labels).toMatchObject({ ...own, ...spec.selector.matchLabels })
+  expect(spec.template.metadata.annotations).toEqual({
+    'kubectl.kubernetes.io/default-container': 'operator',
   })
 })
 
@@ -233,6 +330,25 @@ describe('rights', () => {
         .toSorted((one, other) => (one.namespace! < other.namespace! ? -1 : 1))
     expect(rulesOf(objects)).toEqual(rulesOf(wanted))
     expect(objects.filter(({ kind }) => kind.startsWith('ClusterRole'))).toEqual([])
+  })
+
+  test('without managed Redis, Secrets and StatefulSets are read alone, and all else is as before', async () => {
+    const rulesWith = async (value: boolean) => {
+      const args = ['--set', `rbac.managedRedis=${value},rbac.userRoles=false`]
+      return only(await render(...args), 'ClusterRole')['rules'] as {
+        resources: string[]
+        verbs: string[]
+      }[]
+    }
+    const isOfRedis = ({ resources }: { resources: string[] }) =>
+      resources.some((name) => ['secrets', 'statefulsets'].includes(name))
+    const [most, least] = await Promise.all([rulesWith(true), rulesWith(false)])
+    expect(least.filter(isOfRedis).map(({ verbs }) => verbs)).toEqual(
+      [1, 2].map(() => ['get', 'list', 'watch']),
+    )
+    expect(least.filter((rule) => !isOfRedis(rule))).toEqual(
+      most.filter((rule) => !isOfRedis(rule)),
+    )
   })
 
   test('the lease has a bounded name, however many namespaces there are', async () => {
@@ -319,6 +435,9 @@ describe('Chart.yaml', () => {
       `rpc-router:${version}`,
       imagesOf(parseCommandLine([]).values, version).redis,
     ])
+    // Without the chart, the operator takes the same.
+    const { redisImage } = parse(read('values.yaml')) as { redisImage: Record<string, string> }
+    expect(part('images')[2].image).toBe(`${redisImage['repository']}:${redisImage['tag']}`)
   })
 
   test('names the kinds, with examples that hold', () => {

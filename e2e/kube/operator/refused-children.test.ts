@@ -90,7 +90,7 @@ test('a router whose NetworkPolicy is refused leaves no configs behind, and reco
   await quota('few', { [networkPolicy]: '10', 'count/configmaps': '3' })
   await lookAgain('new')
   await fleet.routerIs('new', 'Ready', 'Ready', 60_000)
-  expect(await egress('new')).toEqual([53, 53, 9004])
+  expect(await egress('new')).toEqual([53, 53, 5353, 5353, 9004])
   expect(await configsOf('new')).toHaveLength(1)
   await fleet.delete(quotas, 'few')
 })

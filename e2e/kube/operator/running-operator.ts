@@ -56,7 +56,7 @@ export async function grantRules(place: OperatorPlace): Promise<Access> {
     await client.create({ group, version: 'v1', kind, plural, namespaced }, object, signal)
   }
   const user = `system:serviceaccount:${account.namespace}:${account.name}`
-  return accessFor(folder, access, { user })
+  return accessFor(folder, access, user)
 }
 
 export interface RunOptions extends Pick<

@@ -42,7 +42,7 @@ test('while new pods are not ready, old ones serve: they keep their ports, and R
   await eventually(async () => {
     const { spec } = await fleet.get(networkPolicies, 'old-router')
     const ports = spec.egress.flatMap((rule) => rule.ports ?? []).map(({ port }) => port)
-    expect(ports).toEqual([53, 53, 8545, 9545])
+    expect(ports).toEqual([53, 53, 5353, 5353, 8545, 9545])
   })
   await fleet.routerIs('old', 'Ready', 'NotRolledOut')
   await fleet.routerIs('old', 'Available', 'MinimumReplicasAvailable')

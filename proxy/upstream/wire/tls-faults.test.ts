@@ -60,8 +60,8 @@ beforeAll(async () => {
   await serve('self-signed', await selfSigned())
   await serve('unknown authority', await stranger.issue('localhost'))
   await serve('another name', await authority.issue('node.example'))
-  await serve('expired', await authority.issue('localhost', { from: -2, to: -1 }))
-  await serve('not valid yet', await authority.issue('localhost', { from: 1, to: 2 }))
+  await serve('expired', await authority.issue('localhost', [], { from: -2, to: -1 }))
+  await serve('not valid yet', await authority.issue('localhost', [], { from: 1, to: 2 }))
   await serve('an old TLS', {
     ...right,
     ...{ maxVersion: 'TLSv1.1', minVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' },
