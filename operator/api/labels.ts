@@ -19,8 +19,7 @@ const maxSubdomainLength = 253
 const keyForm =
   'at most 63 letters, digits, -, _ and ., with a letter or a digit at both ends, and before it, if wanted, a DNS name and a /'
 /** The form of a value, in words. */
-const valueForm =
-  'at most 63 letters, digits, -, _ and ., and a letter or a digit at both ends'
+const valueForm = 'at most 63 letters, digits, -, _ and ., and a letter or a digit at both ends'
 
 /** The form of the name of most objects, in words. */
 const subdomainForm =
