@@ -92,8 +92,7 @@ test('another password reaches Redis: it reads its users at its start only', asy
     ['r-redis', 'r-redis-cache'].map((name) => desk.get(statefulSets, name).spec.template)
   const before = structuredClone(templates())
   const secret = desk.get(secrets, 'r-redis')
-  const [key = ''] = Object.keys(secret.data ?? {}).filter((each) => !each.endsWith('.acl'))
-  const data = { ...secret.data, [key]: Buffer.from('other').toString('base64') }
+  const data = { ...secret.data, password: Buffer.from('other').toString('base64') }
   desk.keeper.put(secrets, { ...secret, data } as never)
   await desk.pass()
   expect(configOf(desk)[1]).toBe('other@r-redis.ns.svc')

@@ -239,7 +239,7 @@ export function commonPodSpec(pod: Pod): Partial<V1PodSpec> {
     enableServiceLinks: false,
     ...(imagePullSecrets && { imagePullSecrets: [...imagePullSecrets] }),
     ...(nodeSelector && { nodeSelector }),
-    ...(tolerations && { tolerations: tolerations as NonNullable<V1PodSpec['tolerations']> }),
+    ...(tolerations && { tolerations }),
     ...(priorityClassName && { priorityClassName }),
   }
 }

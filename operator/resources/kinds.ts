@@ -49,7 +49,9 @@ interface WithSpec<S> extends KubeObject {
 }
 
 export type Service = WithSpec<V1ServiceSpec>
-export type StatefulSet = WithSpec<V1StatefulSetSpec> & { readonly status?: V1StatefulSetStatus }
+export type StatefulSet = WithSpec<Plain<V1StatefulSetSpec>> & {
+  readonly status?: V1StatefulSetStatus
+}
 export type PodDisruptionBudget = WithSpec<V1PodDisruptionBudgetSpec>
 export type HorizontalPodAutoscaler = WithSpec<V2HorizontalPodAutoscalerSpec> & {
   readonly status?: RpcRouterStatus['autoscaling']

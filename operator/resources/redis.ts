@@ -41,8 +41,6 @@ const usersKey = 'users.acl'
 /** The user of the probes: it may ask whether Redis answers, and nothing else. */
 const probeUser = 'probe'
 
-type Texts = Readonly<Record<string, string>>
-
 interface Instance extends OwnRedis {
   readonly image: string
   /** Redis reads its users when it starts, and no later. */
@@ -66,7 +64,7 @@ export function buildRedis(
   const users = `user default on #${hash} ~* &* +@all\nuser ${probeUser} on nopass -@all +ping\n`
   const usersHash = digest([router.metadata.uid, users])
   return [
-    buildSecret(router, component, { [redisPasswordKey]: password, [usersKey]: users }),
+    buildSecret(router, component, password, users),
     buildService(router, component),
     buildNetworkPolicy(router, component),
     buildStatefulSet(
@@ -80,16 +78,15 @@ export function buildRedis(
 }
 
 /** The password, and the file of the users, which holds only the hash of it. */
-function buildSecret(router: RpcRouter, component: RedisComponent, texts: Texts): Secret {
-  const encoded = Object.entries(texts).map(([key, text]) => [
-    key,
-    Buffer.from(text).toString('base64'),
-  ])
-  return {
-    ...childOf(router, secrets, { component }),
-    type: 'Opaque',
-    data: Object.fromEntries(encoded) as Texts,
-  }
+function buildSecret(
+  router: RpcRouter,
+  component: RedisComponent,
+  password: string,
+  users: string,
+): Secret {
+  const encode = (text: string) => Buffer.from(text).toString('base64')
+  const data = { [redisPasswordKey]: encode(password), [usersKey]: encode(users) }
+  return { ...childOf(router, secrets, { component }), type: 'Opaque', data }
 }
 
 /** The name under which the pods find Redis. */
