@@ -46,6 +46,7 @@ export const rpcRouterConditions = {
   Available: {
     MinimumReplicasAvailable: 'True',
     MinimumReplicasUnavailable: 'False',
+    RedisUnavailable: 'False',
     ScaledToZero: 'False',
     NotProgrammed: 'False',
   },

@@ -13,6 +13,7 @@ import {
   availability,
   fleetFigures,
   isRolledOut,
+  type LostRedis,
   openListeners,
   progress,
   readyOfWanted,
@@ -50,8 +51,10 @@ export interface RouterObservation {
   readonly missingMonitor: string | null
   /** The template of the pods was just changed. */
   readonly rollsOut: boolean
-  /** Why a pod of a stalled rollout is not ready, as far as it is known. */
+  /** Why a pod is not ready, as far as it is known. */
   readonly podProblem?: string | null
+  /** Those of its own that are not there. */
+  readonly lost?: readonly LostRedis[]
   /** Pods that were last seen to serve another config; null before the first look. */
   readonly behind?: readonly Pick<PodView, 'pod' | 'isRefusing'>[] | null
   /** RFC 3339. */
@@ -112,14 +115,14 @@ function isElsewhere({ refusals }: ProviderOutcome): boolean {
 }
 
 function findings(observation: RouterObservation): readonly Finding[] {
-  const { router, translation, deployment, rollsOut, podProblem = null } = observation
+  const { router, translation, deployment, rollsOut, podProblem = null, lost } = observation
   const before = (wanted: string) => router.status?.conditions?.find(({ type }) => type === wanted)
   const progressing = progress(deployment, before('Progressing'), rollsOut, podProblem)
   const parts = [
     acceptance(translation),
     resolution(translation),
     programming(observation),
-    availability(router.spec, deployment, translation.config !== null),
+    availability(router.spec, deployment, translation.config !== null, podProblem, lost),
   ]
   const ready = before('Ready')
   const wasReady = ready?.status === 'True'
