@@ -14,6 +14,7 @@ import {
   deployments,
   horizontalPodAutoscalers,
   rpcRouters,
+  services,
   type StatefulSet,
   statefulSets,
 } from '../resources/kinds.ts'
@@ -143,9 +144,10 @@ export class RouterReconciler {
     const redis = translated.redis.flatMap(
       ({ component }) => this.#child(statefulSets, router, component) ?? [],
     )
+    const isCutOff = this.#child(services, router) === null
     const troubles = await troublesOf(this.#parts.client, router, { deployment, redis }, signal)
     const status = routerStatus({
-      ...{ router, translation, applied: result.applied, deployment, now: this.#now() },
+      ...{ router, translation, applied: result.applied, deployment, isCutOff, now: this.#now() },
       autoscaler: this.#child(horizontalPodAutoscalers, router),
       missingMonitor: type === 'None' || this.#parts.build.monitors.has(type) ? null : type,
       rollsOut: isOtherTemplate(...templates),

@@ -44,6 +44,8 @@ export interface RouterObservation {
   readonly router: RpcRouter
   readonly translation: Translation
   readonly applied: Applied
+  /** It has no Service of its own: clients do not reach it. */
+  readonly isCutOff?: boolean
   /** Null while there is none. */
   readonly deployment: Deployment | null
   readonly autoscaler?: HorizontalPodAutoscaler | null
@@ -72,7 +74,7 @@ export function isPaused({ metadata }: RpcRouter): boolean {
 
 /** The status of a router. */
 export function routerStatus(observation: RouterObservation): RpcRouterStatus {
-  const { router, translation, deployment, autoscaler, now } = observation
+  const { router, translation, deployment, isCutOff = false, autoscaler, now } = observation
   const { metadata, status } = router
   const { desiredReplicas, conditions } = autoscaler?.status ?? {}
   const selector = Object.entries(selectorLabels(router, 'router'))
@@ -87,15 +89,16 @@ export function routerStatus(observation: RouterObservation): RpcRouterStatus {
       port: endpoint.port,
       chainId: endpoint.chainId,
       apiInterface: endpoint.apiInterface,
-      ...(served && {
-        url: `${endpoint.apiInterface === 'grpc' ? 'grpc' : 'http'}://${objectName(router)}.${metadata.namespace}.svc:${endpoint.port}`,
-      }),
+      ...(served &&
+        !isCutOff && {
+          url: `${endpoint.apiInterface === 'grpc' ? 'grpc' : 'http'}://${objectName(router)}.${metadata.namespace}.svc:${endpoint.port}`,
+        }),
       providers: upstreams,
     })),
     summary: {
       replicas: readyOfWanted(deployment),
       providers: providersSummary(observation),
-      listeners: openListeners(deployment),
+      listeners: isCutOff ? 0 : openListeners(deployment),
     },
   }
 }
