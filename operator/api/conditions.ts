@@ -45,6 +45,7 @@ export const rpcRouterConditions = {
   Available: {
     MinimumReplicasAvailable: 'True',
     MinimumReplicasUnavailable: 'False',
+    RedisUnavailable: 'False',
     ScaledToZero: 'False',
     NotProgrammed: 'False',
   },

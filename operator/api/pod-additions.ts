@@ -99,7 +99,7 @@ export const additionFields = {
     'rpc-router-cloud',
   ).optional(),
   patch: partOfPod(
-    'The last resort: laid over the spec of the pods when all else is done. Fields are merged, null takes one away. Items of a list are merged by mountPath or else by name, and `$patch: delete` takes one away; a list of items without names is replaced',
+    'The last resort: laid over the spec of the pods when all else is done. Fields are merged, null takes one away; kubectl apply drops nulls before it sends them, but with --server-side. Items of a list are merged by mountPath or else by name, and `$patch: delete` takes one away; a list of items without names is replaced',
     {},
     { containers: [{ name: 'router', livenessProbe: { failureThreshold: 12 } }] },
   ).optional(),

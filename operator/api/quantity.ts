@@ -44,7 +44,7 @@ export function duration(
     example,
     max: 32,
     pattern: durationPattern,
-    must: '{field} must be a duration such as 500ms, 5s or 1m30s',
+    must: `{field} must be a duration such as 500ms, 5s or 1m30s, from ${min} to ${max}`,
     rules: {
       [`{field} must be from ${min} to ${max}`]: `!self.matches(r'${durationPattern.source}') || (${bounds})`,
     },
@@ -60,7 +60,7 @@ export function byteSize(description: string, max: string, example?: string): z.
     example,
     max: 16,
     pattern: byteSizePattern,
-    must: '{field} must be a size such as 512Ki, 10Mi or 1Gi',
+    must: `{field} must be a size such as 512Ki, 10Mi or 1Gi, at most ${max}`,
     rules: {
       [`{field} must be at most ${max}`]: `!self.matches(r'${byteSizePattern.source}') || ${bound}`,
     },

@@ -137,7 +137,7 @@ const spec = object(
     subscriptions: subscriptions.optional(),
     maxRequestSize: byteSize('The largest request body that is taken.', '1Gi').default('10Mi'),
     replicas: integer(
-      'How many pods there are. Unset: 2, or what autoscaling says. kubectl scale writes it.',
+      'How many pods there are. Unset: what autoscaling says, and without it 2 at the beginning, then as many as there are: to remove it, or autoscaling, changes no count. kubectl scale writes it.',
       [0, 1000],
       3,
     ).optional(),

@@ -137,7 +137,7 @@ const spec = object(
       '.upstreamName',
       'has(self.upstreamName) == has(oldSelf.upstreamName)',
     ),
-    'every ${NAME} in a url must be the name of one of variables': at(
+    'every ${NAME} in a url must be the name of exactly one of variables': at(
       '.nodeUrls',
       "has(self.variables) || !self.nodeUrls.exists(u, u.url.replace('$${', '').contains('${'))",
       "!has(self.variables) || self.nodeUrls.all(u, u.url.replace('$${', '').split('${').size() == 1 + self.variables.map(v, u.url.replace('$${', '').split('${' + v.name + '}').size() - 1).sum())",

@@ -217,7 +217,7 @@ describe('validate', () => {
       'a rule that does not hold',
       ['validate', '-f', '-'],
       provider.replace('name: KEY,', 'name: OTHER,'),
-      'standard input: UpstreamProvider default/alpha: spec.nodeUrls: every ${NAME} in a url must be the name of one of variables',
+      'standard input: UpstreamProvider default/alpha: spec.nodeUrls: every ${NAME} in a url must be the name of exactly one of variables',
     ],
     [
       'another version of ours',

@@ -27,6 +27,7 @@ import {
   applyDeployment,
 } from './child-applier.ts'
 import { liveRevisions, type Revision } from './child-stores.ts'
+import { setsCount } from './field-conflicts.ts'
 
 /*
  * Most objects of a router are applied in a chain, each needed by those after it: first what pods start with (of a Redis its
@@ -132,8 +133,17 @@ export class ApplyOrder {
     const resource = resourceOf(object)
     if (resource === deployments) {
       const deployment = object as Deployment
-      const { replicas: _, ...uncounted } = deployment.spec
-      const wanted = isCountOurs ? deployment : { ...deployment, spec: uncounted }
+      const { replicas: count, ...spec } = deployment.spec
+      const isNamed = router.spec.replicas !== undefined
+      // Where the router names no count, the present one stays: also that of an autoscaler which is gone.
+      const present = isNamed ? null : this.#parts.children.latest(deployments, object.metadata)
+      const isTheirs = !isCountOurs || present?.metadata.managedFields?.some(setsCount) === true
+      const replicas =
+        isTheirs || count === undefined ? undefined : (present?.spec.replicas ?? count)
+      const wanted = {
+        ...deployment,
+        spec: { ...spec, ...(replicas !== undefined && { replicas }) },
+      }
       return applyDeployment(this.#parts.client, this.#parts.children, router, wanted, signal)
     }
     try {

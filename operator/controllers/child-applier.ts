@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { RpcRouter } from '../api/rpc-router.ts'
 import type { ApplyOptions, KubeClient } from '../kube/client.ts'
 import type { Clock } from '../kube/clock.ts'
-import { isConflict, isNotFound } from '../kube/errors.ts'
+import { ApiError, isConflict, isNotFound } from '../kube/errors.ts'
 import {
   keyOf,
   type KubeObject,
@@ -101,7 +101,13 @@ export class ChildApplier {
       else if (foreignManagers(found).length > 0)
         await takeForeignFields(this.#client, resource, found.metadata, signal)
     }
-    const applied = await this.#client.apply(resource, intent, applyOptions, signal)
+    const apply = () => this.#client.apply(resource, intent, applyOptions, signal)
+    const applied = await apply().catch(async (error: unknown) => {
+      if (found === null || !isStorage(error)) throw error
+      // A router keeps the storage of its Redis: it was without sharedState in between, and gave the old one up.
+      await this.#client.delete(resource, found.metadata, signal)
+      return apply()
+    })
     this.#remember(resource, applied)
     // The same intent was applied before: another client has changed the object since.
     if (found?.metadata.annotations?.[appliedAnnotation] === hashOf(intent))
@@ -224,6 +230,15 @@ export function isOrphanOf(
 /** Whether an object is immutable and has other data than is wanted. */
 function isFrozen(found: ConfigMap, wanted: ConfigMap): boolean {
   return found.immutable === true && !isDeepStrictEqual(found.data, wanted.data)
+}
+
+/** Whether the API server refuses a StatefulSet since it cannot change so: of ours, only the storage does. */
+function isStorage(error: unknown): boolean {
+  return (
+    error instanceof ApiError &&
+    error.message.includes('statefulset') &&
+    error.causes.some(({ field, reason }) => field === 'spec' && reason === 'FieldValueForbidden')
+  )
 }
 
 /** The intent with a hash of it, whatever the order of its keys. */

@@ -141,7 +141,7 @@ function countOf(object: KubeObject): number | undefined {
 }
 
 /** Whether another manager sets the count. */
-function setsCount(entry: ManagedFields): boolean {
+export function setsCount(entry: ManagedFields): boolean {
   const { manager = '' } = entry
   if (manager === fieldManager || manager === handoverManager) return false
   return treeOf(entry)['f:spec']?.['f:replicas'] !== undefined

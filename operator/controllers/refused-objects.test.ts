@@ -109,6 +109,29 @@ test('a name that a foreign object has is no reason to leave what serves', async
   expect(desk.get(deployments, 'r-router').spec.replicas).toBe(3)
 })
 
+test('behind a foreign Service no listener is open, nor has a URL', async () => {
+  await using desk = new OperatorDesk()
+  const metadata = { namespace: 'ns', name: 'r-router' }
+  desk.keeper.put(services, { apiVersion: 'v1', kind: 'Service', metadata })
+  desk.provider('a')
+  desk.router('r')
+  await desk.pass()
+  desk.rollOut('r')
+  await desk.pass()
+  expect(programmed(desk)).toMatch(/^False\/NameConflict@1: a Service named r-router exists/)
+  const status = () => desk.status(rpcRouters, 'r')
+  expect(status()).toMatchObject({ summary: { listeners: 0 }, listeners: [{ port: 3360 }] })
+  expect(JSON.stringify(status()['listeners'])).not.toContain('url')
+  desk.remove(services, 'r-router')
+  await desk.pass(60_000)
+  desk.rollOut('r')
+  await desk.pass()
+  expect(status()).toMatchObject({
+    summary: { listeners: 1 },
+    listeners: [{ url: 'http://r-router.ns.svc:3360' }],
+  })
+})
+
 test('the status names every refused object', async () => {
   await using desk = await servingDesk({ replicas: 1 })
   desk.keeper.refuse = refusing('horizontalpodautoscalers', 'poddisruptionbudgets')

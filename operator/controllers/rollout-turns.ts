@@ -2,7 +2,13 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from '../kube/clock.ts'
 import type { KubeObject } from '../kube/object.ts'
-import { configMaps, type Deployment, services, type StatefulSet } from '../resources/kinds.ts'
+import {
+  configMaps,
+  type Deployment,
+  services,
+  type StatefulSet,
+  statefulSets,
+} from '../resources/kinds.ts'
 import type { WantedObjects } from './apply-order.ts'
 
 type WithPods = Deployment | StatefulSet
@@ -81,7 +87,11 @@ export function withoutNewPods(
       spec: { ...spec, template: present.spec.template },
     } as WithPods
   }
-  const objects = wanted.objects.filter(({ kind }) => !left.includes(kind)).map(withPresentPods)
+  const objects = wanted.objects
+    // The storage of a Redis, which cannot change, is that of its pod.
+    .filter((each) => each.kind !== statefulSets.kind || presentOf(each) === null)
+    .filter(({ kind }) => !left.includes(kind))
+    .map(withPresentPods)
   return { ...wanted, objects, isInPart: true }
 }
 

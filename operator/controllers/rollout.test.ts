@@ -9,6 +9,7 @@ import {
   replicaSets,
   rpcRouters,
   secrets,
+  statefulSets,
   upstreamProviders,
 } from '../resources/kinds.ts'
 import { OperatorDesk } from './testing/operator-desk.ts'
@@ -267,6 +268,87 @@ test('a rollout that stalls says why its newest pod is not ready', async () => {
   expect(Progressing).toContain(
     `Pod r-router-1: CrashLoopBackOff, its container ended with exit code 2: ${message}`,
   )
+})
+
+test('why pods do not come is said at once: of the first ones, of more, and of a Redis', async () => {
+  await using desk = new OperatorDesk()
+  desk.provider('a')
+  desk.router('r', { sharedState: { mode: 'Managed', managed: {} } })
+  await desk.pass()
+  const put = (name: string, component: string, status: object) => {
+    const labels = {
+      ...desk.get(deployments, 'r-router').spec.template.metadata?.labels,
+      'app.kubernetes.io/component': component,
+    }
+    const metadata = { namespace: 'ns', name, labels }
+    desk.keeper.put(pods, { apiVersion: 'v1', kind: 'Pod', metadata })
+    desk.keeper.putStatus(pods, metadata, status)
+  }
+  const waiting = (reason: string) => ({ containerStatuses: [{ state: { waiting: { reason } } }] })
+  const conditions = () => desk.conditions(rpcRouters, 'r')
+  desk.keeper.putStatus(
+    statefulSets,
+    { namespace: 'ns', name: 'r-redis' },
+    { availableReplicas: 1 },
+  )
+  put('r-router-1', 'router', waiting('ContainerCreating'))
+  desk.count('r', { replicas: 2, updatedReplicas: 2 }, 'ReplicaSetUpdated')
+  await desk.pass()
+  expect(conditions()['Progressing']).not.toContain('r-router-1')
+  // Nothing changes but the pod.
+  put('r-router-1', 'router', waiting('ErrImagePull'))
+  await desk.pass(10_000)
+  for (const type of ['Available', 'Progressing', 'Ready'])
+    expect(conditions()[type]).toContain('Pod r-router-1: ErrImagePull.')
+  desk.count('r', { replicas: 2, updatedReplicas: 2 }, 'ProgressDeadlineExceeded')
+  await desk.pass()
+  expect(conditions()['Progressing']).not.toContain('old pods')
+
+  desk.router('r', { sharedState: { mode: 'Managed', managed: {} }, replicas: 5 })
+  await desk.pass()
+  const unschedulable = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable' }
+  put('r-router-1', 'router', { conditions: [unschedulable] })
+  const most = { updatedReplicas: 5, readyReplicas: 4, availableReplicas: 4 }
+  desk.count('r', { replicas: 5, ...most })
+  await desk.pass()
+  expect(conditions()['Available']).toMatch(
+    /^True\/\S+ 4 of 5 pods are available\. Pod r-router-1: Unschedulable\.$/,
+  )
+
+  put('r-router-1', 'router', { conditions: [{ type: 'Ready', status: 'True' }] })
+  desk.count('r', { replicas: 5, ...most, availableReplicas: 5 })
+  put('r-redis-0', 'redis', waiting('ImagePullBackOff'))
+  desk.keeper.putStatus(statefulSets, { namespace: 'ns', name: 'r-redis' }, {})
+  await desk.pass()
+  expect(conditions()).toMatchObject({
+    Available: expect.stringMatching(
+      /^False\/RedisUnavailable\S+ 5 of 5 pods are available\. .* fail .* Pod r-redis-0: ImagePullBackOff\.$/,
+    ) as string,
+    Ready: expect.stringMatching(/^False\/NotAvailable/) as string,
+  })
+  desk.keeper.putStatus(
+    statefulSets,
+    { namespace: 'ns', name: 'r-redis' },
+    { availableReplicas: 1 },
+  )
+  await desk.pass()
+  expect(conditions()['Ready']).toMatch(/^True/)
+  const before = desk.reconciled.length
+  await desk.pass(300_000)
+  expect(desk.reconciled.length, 'what is well is not looked at').toBe(before)
+})
+
+test('the Redis of the answers makes nothing False: all is served without it', async () => {
+  await using desk = new OperatorDesk()
+  desk.provider('a')
+  desk.router('r', { cache: { type: 'Managed' } })
+  await desk.pass()
+  desk.rollOut('r')
+  await desk.pass()
+  expect(desk.conditions(rpcRouters, 'r')).toMatchObject({
+    Available: expect.stringMatching(/^True.* The Redis of the answers is not available/) as string,
+    Ready: expect.stringMatching(/^True/) as string,
+  })
 })
 
 describe('the columns', () => {

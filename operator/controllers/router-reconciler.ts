@@ -5,7 +5,7 @@ import type { RpcRouterStatus } from '../api/status.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { type Clock, rfc3339 } from '../kube/clock.ts'
 import type { Outcome, ReconcileContext } from '../kube/controller.ts'
-import { ApiError } from '../kube/errors.ts'
+import type { ApiError } from '../kube/errors.ts'
 import type { EventRecorder, Occurrence } from '../kube/event-recorder.ts'
 import { type KubeObject, keyOf, type Resource } from '../kube/object.ts'
 import { type BuildContext, buildFleet } from '../resources/build-children.ts'
@@ -13,12 +13,12 @@ import {
   type Deployment,
   deployments,
   horizontalPodAutoscalers,
-  pods,
   rpcRouters,
+  services,
   type StatefulSet,
   statefulSets,
 } from '../resources/kinds.ts'
-import { componentOf, contentHashAnnotation, selectorLabels } from '../resources/labels.ts'
+import { componentOf, contentHashAnnotation } from '../resources/labels.ts'
 import type { PodPorts } from '../resources/ports.ts'
 import { buildRedis } from '../resources/redis.ts'
 import {
@@ -28,7 +28,7 @@ import {
 } from '../status/condition-set.ts'
 import type { PodView } from '../status/fleet-view.ts'
 import { invalidRouterStatus } from '../status/invalid-status.ts'
-import { isRestarting, isRolling, podProblem, isStalled } from '../status/rollout.ts'
+import { isRestarting, isRolling } from '../status/rollout.ts'
 import { isPaused, routerStatus } from '../status/router-status.ts'
 import {
   type Component,
@@ -51,6 +51,7 @@ import {
 } from './router-translator.ts'
 import { type RolloutTurns, turnAgainMs, withoutNewPods } from './rollout-turns.ts'
 import { StatusWriter } from './status-writer.ts'
+import { lookAgainMs, looksAgainMs, troublesOf } from './pod-troubles.ts'
 
 export interface RouterReconcilerParts extends TranslatorParts {
   readonly client: Pick<KubeClient, 'get' | 'list' | 'apply'>
@@ -84,8 +85,6 @@ const queued: ApplyResult = {
   error: null,
   againMs: turnAgainMs,
 }
-/** Pods that do not serve the config yet are looked at as often. */
-const lookAgainMs = 5_000
 
 /** Brings the objects of one router to what it and its providers ask for, and says so in its status. */
 export class RouterReconciler {
@@ -142,12 +141,17 @@ export class RouterReconciler {
 
     const { translation } = translated
     const { type } = router.spec.monitoring
+    const redis = translated.redis.flatMap(
+      ({ component }) => this.#child(statefulSets, router, component) ?? [],
+    )
+    const isCutOff = this.#child(services, router) === null
+    const troubles = await troublesOf(this.#parts.client, router, { deployment, redis }, signal)
     const status = routerStatus({
-      ...{ router, translation, applied: result.applied, deployment, now: this.#now() },
+      ...{ router, translation, applied: result.applied, deployment, isCutOff, now: this.#now() },
       autoscaler: this.#child(horizontalPodAutoscalers, router),
       missingMonitor: type === 'None' || this.#parts.build.monitors.has(type) ? null : type,
       rollsOut: isOtherTemplate(...templates),
-      podProblem: isStalled(deployment) ? await this.#podProblem(router, signal) : null,
+      ...troubles,
       behind: this.#behind(key, translation),
     })
     const occurrences = conditionOccurrences('NotAccepted', router.status, status)
@@ -156,7 +160,9 @@ export class RouterReconciler {
     this.#record(router, occurrences)
     if (result.error !== null) throw result.error
     const isBehind = status.conditions?.some(({ reason }) => reason === 'ConfigPending')
-    const againMs = result.againMs ?? (isBehind ? lookAgainMs : null)
+    const againMs =
+      result.againMs ??
+      (isBehind ? lookAgainMs : troubles && looksAgainMs(status, this.#parts.clock.wallMs()))
     return againMs === null ? {} : { requeueAfterMs: againMs }
   }
 
@@ -275,20 +281,6 @@ export class RouterReconciler {
     }
     this.#delay.forget(key)
     return 0
-  }
-
-  async #podProblem(router: RpcRouter, signal: AbortSignal): Promise<string | null> {
-    const { namespace } = router.metadata
-    const labels = Object.entries(selectorLabels(router, 'router'))
-    const labelSelector = labels.map(([label, value]) => `${label}=${value}`).join(',')
-    try {
-      const { items } = await this.#parts.client.list(pods, { namespace, labelSelector }, signal)
-      return podProblem(items)
-    } catch (error) {
-      // The status is written without this part of it; the right may be missing.
-      if (error instanceof ApiError) return null
-      throw error
-    }
   }
 
   #record(router: RpcRouter, occurrences: readonly Omit<Occurrence, 'regarding'>[]): void {

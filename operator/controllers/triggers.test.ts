@@ -9,6 +9,8 @@ test('what an autoscaler measures reconciles no router, what it decides does', a
   desk.provider('a')
   desk.router('r', { autoscaling: { minReplicas: 2, maxReplicas: 9 } })
   await desk.pass()
+  desk.rollOut('r')
+  await desk.pass()
   const { metadata } = desk.get(horizontalPodAutoscalers, 'r-router')
   const conditions = [
     {

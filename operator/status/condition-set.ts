@@ -97,6 +97,8 @@ export function deploymentOccurrences(
   })) as [Contents, Contents]
   const isNew = isOtherTemplate(old.template, now.template)
   const how = isNew ? 'the pods are replaced' : 'the pods take it over'
+  if (before === null)
+    return [occurrence('ConfigRendered', `Config ${now.config} was applied: the first pods start`)]
   if (old.config !== now.config)
     return [occurrence('ConfigRendered', `Config ${now.config} was applied: ${how}`)]
   if (old.fixed !== now.fixed || old.live !== now.live)

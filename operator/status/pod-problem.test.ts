@@ -37,21 +37,37 @@ test.each([
     container({ terminated: { exitCode: 1 } }),
     'Pod new: its container ended with exit code 1',
   ],
+  [
+    'had too little memory',
+    container({ running: {} }, { terminated: { exitCode: 137, reason: 'OOMKilled' } }),
+    'Pod new: its container ended with exit code 137 (out of memory)',
+  ],
   ['runs', container({ running: {} }), 'Pod new: it runs and is not ready'],
 ])('of a pod that %s is said why', (_, status, text) => {
   const older = pod('old', container({ running: {} }), '2025-01-01T00:00:00Z')
   const later = pod('ready', ready, '2026-02-01T00:00:00Z')
-  expect(podProblem([older, pod('new', status), later])).toBe(text)
+  expect(podProblem([older, pod('new', status), later], true)).toBe(text)
 })
 
 test('a long log is cut at its beginning', () => {
   const message = `${'x'.repeat(2_000)} the end`
-  const text = podProblem([pod('new', container({ terminated: { exitCode: 1, message } }))]) ?? ''
+  const text =
+    podProblem([pod('new', container({ terminated: { exitCode: 1, message } }))], false) ?? ''
   expect(text.length).toBeLessThan(600)
   expect(text.endsWith('the end')).toBe(true)
 })
 
 test('pods that are ready say nothing', () => {
-  expect(podProblem([pod('a', ready)])).toBeNull()
-  expect(podProblem([])).toBeNull()
+  expect(podProblem([pod('a', ready)], true)).toBeNull()
+  expect(podProblem([], true)).toBeNull()
+})
+
+test('a start as usual is no problem until it is late, and hides none of an older pod', () => {
+  const starting = pod('new', container({ waiting: { reason: 'ContainerCreating' } }))
+  expect(podProblem([starting], false)).toBeNull()
+  expect(podProblem([pod('new', container({ running: {} }))], false)).toBeNull()
+  expect(podProblem([starting], true)).toBe('Pod new: ContainerCreating')
+  const bad = container({ waiting: { reason: 'ErrImagePull' } })
+  const older = pod('old', bad, '2025-01-01T00:00:00Z')
+  expect(podProblem([older, starting], false)).toBe('Pod old: ErrImagePull')
 })

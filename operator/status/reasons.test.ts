@@ -137,6 +137,7 @@ const situations: readonly Situation[] = [
   }),
   ofRouter('minimal', { deployment: deployment({ ready: 0 }) }),
   ofRouter('minimal', { deployment: deployment({ wanted: 0, updated: 0, ready: 0 }) }),
+  ofRouter('minimal', { deployment: complete, lost: [{ component: 'redis', problem: null }] }),
   ofRouter('minimal', { applied: applied('conflict') }),
   ofRouter('minimal', { applied: applied('waiting') }),
   ofRouter('minimal', { applied: applied('contested') }),

@@ -5,6 +5,7 @@ import type { RpcRouterStatus } from '../api/status.ts'
 import type { Deployment, Pod, StatefulSet } from '../resources/kinds.ts'
 import { contentHashAnnotation } from '../resources/labels.ts'
 import { portsIn } from '../resources/ports.ts'
+import type { RedisComponent } from '../translate/object-names.ts'
 import { type Finding, routerFinding, sentences } from './condition-set.ts'
 
 /** Pods of a Deployment, as it counts them. */
@@ -63,6 +64,16 @@ export function isRestarting(redis: StatefulSet | null): boolean {
   return !isSeen(redis) || currentRevision !== updateRevision
 }
 
+/** Whether all wanted pods are there, and of the newest revision. */
+export function isComplete(deployment: Deployment): boolean {
+  const isDone = conditionOf(deployment, 'Progressing')?.reason === 'NewReplicaSetAvailable'
+  return isDone && isSeen(deployment) && !isShort(deployment)
+}
+
+function isShort(deployment: Deployment): boolean {
+  return countsOf(deployment).availableReplicas < wantedBy(deployment)
+}
+
 function conditionOf({ status }: Deployment | Pod, type: string) {
   return status?.conditions?.find((condition) => condition.type === type)
 }
@@ -73,15 +84,30 @@ export function readyOfWanted(deployment: Deployment | null): string {
   return `${countsOf(deployment).readyReplicas}/${wantedBy(deployment)}`
 }
 
+/** A Redis of a router that is not there. */
+export interface LostRedis {
+  readonly component: RedisComponent
+  readonly problem: string | null
+}
+
+const losses = {
+  redis: 'The Redis of the sessions is not available: calls with a session id fail until it is',
+  'redis-cache': 'The Redis of the answers is not available: none is shared until it is',
+} as const satisfies Readonly<Record<RedisComponent, string>>
+
 /**
- * Whether enough pods are ready, of whatever revision: as many as are left when nodes are drained.
+ * Whether enough pods are ready, of whatever revision: as many as are left when nodes are drained. And the Redis without
+ * which sessions fail.
  *
  * @param isGood of the present config: without a Deployment it was not applied
+ * @param problem why a pod is not ready, as far as it is known
  */
 export function availability(
   spec: Disruptable,
   deployment: Deployment | null,
   isGood = true,
+  problem: string | null = null,
+  lost: readonly LostRedis[] = [],
 ): Finding<'Available'> {
   if (deployment === null) {
     const message = isGood ? 'Nothing runs yet: see Programmed.' : 'No config has been good yet.'
@@ -92,10 +118,18 @@ export function availability(
   if (wanted === 0) return routerFinding('Available', 'ScaledToZero', 'No pod is wanted.')
   const least = minPods(spec, wanted)
   const counts = `${available} of ${wanted} pods are available`
-  if (available >= least)
-    return routerFinding('Available', 'MinimumReplicasAvailable', `${counts}.`)
-  const message = `${counts}, ${least} are the least.`
-  return routerFinding('Available', 'MinimumReplicasUnavailable', message)
+  const isEnough = available >= least
+  const texts = [
+    isEnough ? counts : `${counts}, ${least} are the least`,
+    isShort(deployment) ? problem : null,
+    ...lost.flatMap((redis) => [losses[redis.component], redis.problem]),
+  ]
+  const message = sentences(texts.filter((text) => text !== null))
+  if (!isEnough) return routerFinding('Available', 'MinimumReplicasUnavailable', message)
+  // Without the answers all is served, only slower.
+  return lost.some(({ component }) => component === 'redis')
+    ? routerFinding('Available', 'RedisUnavailable', message)
+    : routerFinding('Available', 'MinimumReplicasAvailable', message)
 }
 
 /**
@@ -147,9 +181,10 @@ export function progress(
 ): Finding {
   if (deployment === null)
     return routerFinding('Progressing', 'NotProgrammed', 'Nothing was applied yet.')
-  const { updatedReplicas, availableReplicas } = countsOf(deployment)
+  const { replicas, updatedReplicas, availableReplicas } = countsOf(deployment)
   const counts = `${updatedReplicas} of ${wantedBy(deployment)} pods are of the newest revision`
-  const underWay = `${counts}, ${availableReplicas} are available.`
+  const because = problem === null ? [] : [problem]
+  const underWay = sentences([`${counts}, ${availableReplicas} are available`, ...because])
   if (!isSeen(deployment)) {
     const isKnown = before !== undefined && before.reason !== 'NotProgrammed' && !isNew
     return isKnown ? before : routerFinding('Progressing', 'RolloutInProgress', underWay)
@@ -163,9 +198,13 @@ export function progress(
     case 'NewReplicaSetAvailable':
       return routerFinding('Progressing', 'RolloutComplete', 'All pods are of the newest revision.')
     case 'ProgressDeadlineExceeded': {
-      const message = `${counts}; there was no progress for ${deployment.spec.progressDeadlineSeconds} s. The old pods keep serving.`
-      const messages = problem === null ? [message] : [message, problem]
-      return routerFinding('Progressing', 'RolloutStalled', sentences(messages))
+      const message = `${counts}; there was no progress for ${deployment.spec.progressDeadlineSeconds} s`
+      const old = replicas > updatedReplicas ? ['The old pods keep serving'] : []
+      return routerFinding(
+        'Progressing',
+        'RolloutStalled',
+        sentences([message, ...old, ...because]),
+      )
     }
     default:
       return routerFinding('Progressing', 'RolloutInProgress', underWay)
@@ -175,32 +214,41 @@ export function progress(
 /** Of a message: the end of a log says why a process ended. */
 const maxCharacters = 512
 
+/** What a container waits for in any start. */
+const usualWaits: readonly (string | undefined)[] = ['ContainerCreating', 'PodInitializing']
+
 /**
- * Why the newest of the pods that are not ready is not: the reasons that Kubernetes gives, and the end of the log of a
- * container that ended. Null when all are ready, or there is none.
+ * Why a pod that is not ready is not, the newest that says why: the reasons that Kubernetes gives, and the end of the log of
+ * a container that ended. Null when none says it.
+ *
+ * @param isLate a pod should have been ready by now: what is usual in a start is a reason too
  */
-export function podProblem(pods: readonly Pod[]): string | null {
-  const [newest] = pods
+export function podProblem(pods: readonly Pod[], isLate: boolean): string | null {
+  const waiting = pods
     .filter(
       (pod) => !pod.metadata.deletionTimestamp && conditionOf(pod, 'Ready')?.status !== 'True',
     )
     .toSorted((a, b) => (createdAt(a) < createdAt(b) ? 1 : -1))
-  if (newest === undefined) return null
-  return `Pod ${newest.metadata.name}: ${problemOf(newest)}`
+  const [newest] = waiting
+  const said = waiting.find((pod) => problemOf(pod, false) !== null) ?? newest
+  const problem = said === undefined ? null : problemOf(said, isLate)
+  return problem && `Pod ${said?.metadata.name}: ${problem}`
 }
 
-function problemOf(pod: Pod): string {
+function problemOf(pod: Pod, isLate: boolean): string | null {
   const scheduled = conditionOf(pod, 'PodScheduled')
   if (scheduled?.status === 'False') return textOf(scheduled.reason, scheduled.message)
   for (const { state, lastState } of pod.status?.containerStatuses ?? []) {
     const ended = state?.terminated ?? lastState?.terminated
+    const why = ended?.reason === 'OOMKilled' ? ' (out of memory)' : ''
     const how =
-      ended && textOf(`its container ended with exit code ${ended.exitCode}`, ended.message)
+      ended && textOf(`its container ended with exit code ${ended.exitCode}${why}`, ended.message)
     const { waiting } = state ?? {}
     if (how) return waiting?.reason ? `${waiting.reason}, ${how}` : how
-    if (waiting) return textOf(waiting.reason, waiting.message)
+    if (waiting && (isLate || !usualWaits.includes(waiting.reason)))
+      return textOf(waiting.reason, waiting.message)
   }
-  return 'it runs and is not ready'
+  return isLate ? 'it runs and is not ready' : null
 }
 
 function textOf(reason = 'it does not say why', message = ''): string {

@@ -13,6 +13,7 @@ import {
   availability,
   fleetFigures,
   isRolledOut,
+  type LostRedis,
   openListeners,
   progress,
   readyOfWanted,
@@ -43,6 +44,8 @@ export interface RouterObservation {
   readonly router: RpcRouter
   readonly translation: Translation
   readonly applied: Applied
+  /** It has no Service of its own: clients do not reach it. */
+  readonly isCutOff?: boolean
   /** Null while there is none. */
   readonly deployment: Deployment | null
   readonly autoscaler?: HorizontalPodAutoscaler | null
@@ -50,8 +53,10 @@ export interface RouterObservation {
   readonly missingMonitor: string | null
   /** The template of the pods was just changed. */
   readonly rollsOut: boolean
-  /** Why a pod of a stalled rollout is not ready, as far as it is known. */
+  /** Why a pod is not ready, as far as it is known. */
   readonly podProblem?: string | null
+  /** Those of its own that are not there. */
+  readonly lost?: readonly LostRedis[]
   /** Pods that were last seen to serve another config; null before the first look. */
   readonly behind?: readonly Pick<PodView, 'pod' | 'isRefusing'>[] | null
   /** RFC 3339. */
@@ -69,7 +74,7 @@ export function isPaused({ metadata }: RpcRouter): boolean {
 
 /** The status of a router. */
 export function routerStatus(observation: RouterObservation): RpcRouterStatus {
-  const { router, translation, deployment, autoscaler, now } = observation
+  const { router, translation, deployment, isCutOff = false, autoscaler, now } = observation
   const { metadata, status } = router
   const { desiredReplicas, conditions } = autoscaler?.status ?? {}
   const selector = Object.entries(selectorLabels(router, 'router'))
@@ -84,15 +89,16 @@ export function routerStatus(observation: RouterObservation): RpcRouterStatus {
       port: endpoint.port,
       chainId: endpoint.chainId,
       apiInterface: endpoint.apiInterface,
-      ...(served && {
-        url: `${endpoint.apiInterface === 'grpc' ? 'grpc' : 'http'}://${objectName(router)}.${metadata.namespace}.svc:${endpoint.port}`,
-      }),
+      ...(served &&
+        !isCutOff && {
+          url: `${endpoint.apiInterface === 'grpc' ? 'grpc' : 'http'}://${objectName(router)}.${metadata.namespace}.svc:${endpoint.port}`,
+        }),
       providers: upstreams,
     })),
     summary: {
       replicas: readyOfWanted(deployment),
       providers: providersSummary(observation),
-      listeners: openListeners(deployment),
+      listeners: isCutOff ? 0 : openListeners(deployment),
     },
   }
 }
@@ -112,14 +118,14 @@ function isElsewhere({ refusals }: ProviderOutcome): boolean {
 }
 
 function findings(observation: RouterObservation): readonly Finding[] {
-  const { router, translation, deployment, rollsOut, podProblem = null } = observation
+  const { router, translation, deployment, rollsOut, podProblem = null, lost } = observation
   const before = (wanted: string) => router.status?.conditions?.find(({ type }) => type === wanted)
   const progressing = progress(deployment, before('Progressing'), rollsOut, podProblem)
   const parts = [
     acceptance(translation),
     resolution(translation),
     programming(observation),
-    availability(router.spec, deployment, translation.config !== null),
+    availability(router.spec, deployment, translation.config !== null, podProblem, lost),
   ]
   const ready = before('Ready')
   const wasReady = ready?.status === 'True'

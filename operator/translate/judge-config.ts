@@ -145,12 +145,15 @@ export function judgeConfig(
 }
 
 const linkLocalMessage =
-  'the host is a link-local address (169.254.0.0/16, fe80::/10), where clouds keep the credentials of machines; the operator takes such URLs only with --allow-link-local true'
+  'the host is a link-local address (169.254.0.0/16, fe80::/10) or another one where clouds keep the credentials of machines; the operator takes such URLs only with --allow-link-local true'
 
-/** Also of an IPv4 address in any spelling, or within an IPv6 address: the parser gives each one form. */
+/**
+ * Also of an IPv4 address in any spelling, or within an IPv6 address: the parser gives each one form. What else serves
+ * the metadata of clouds counts too: of AWS by IPv6, and the name of Google.
+ */
 function isLinkLocal(url = ''): boolean {
   const host = URL.parse(url.replace(/^(?:grpc|ws)/i, 'http'))?.hostname ?? ''
-  return /^(?:169\.254\.\d+\.\d+$|\[(?:fe[89ab][0-9a-f]:|(?:::(?:ffff:(?:0:)?)?|64:ff9b::)a9fe:))/.test(
+  return /^(?:169\.254\.\d+\.\d+$|metadata\.google\.internal\.?$|\[(?:fd00:ec2::254\]|fe[89ab][0-9a-f]:|(?:::(?:ffff:(?:0:)?)?|64:ff9b::)a9fe:))/.test(
     host,
   )
 }

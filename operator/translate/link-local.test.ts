@@ -41,6 +41,10 @@ const linkLocal = [
   'http://[0:0:0:0:0:ffff:a9fe:a9fe]',
   'http://[::169.254.169.254]',
   'http://[64:ff9b::169.254.169.254]',
+  'http://[fd00:ec2::254]/',
+  'http://[FD00:0EC2:0:0::254]/latest',
+  'http://metadata.google.internal',
+  'https://Metadata.Google.internal.:443/computeMetadata/v1',
 ]
 
 test.each(linkLocal)('%s is refused', (url) => {
@@ -68,6 +72,10 @@ test.each([
   'http://169.255.0.1',
   'http://1.169.254.1',
   'http://[fec0::1]',
+  'http://[fd00:ec2::2540]',
+  'http://[fd00:ec2::1]',
+  'https://metadata.google.internal.example.com',
+  'https://my-metadata.google.internal',
   'http://[fe7f::1]',
   'http://[::a9fd:1]',
   'http://[2001:db8::a9fe:a9fe]',

@@ -101,6 +101,33 @@ test('switched off, the count is the one of the spec, and the autoscaler is gone
   expect(counts.get('off-router')?.every((each) => each >= 3)).toBe(true)
 })
 
+test('switched off without another count, the present one stays', async () => {
+  await fleet.provider('left', 'left-a')
+  await fleet.router('left', { autoscaling })
+  await fleet.routerIs('left', 'Programmed', 'Programmed')
+  await scale('left', 5)
+  await fleet.patch(rpcRouters, 'left', { spec: { autoscaling: null } })
+  await eventually(() =>
+    fleet.get(horizontalPodAutoscalers, 'left-router').then(() => false, isNotFound),
+  )
+  await fleet.routerIs('left', 'Programmed', 'Programmed')
+  await fleet.patch(rpcRouters, 'left', { spec: { relay: { strategy: 'latency' } } })
+  await fleet.routerIs('left', 'Programmed', 'Programmed')
+  await quiet(running)
+  expect(await count('left')).toBe(5)
+  // Nor does a count that the router named itself.
+  await fleet.patch(rpcRouters, 'left', { spec: { replicas: 4 } })
+  await eventually(async () => expect(await count('left')).toBe(4))
+  await fleet.patch(rpcRouters, 'left', { spec: { replicas: null } })
+  await fleet.routerIs('left', 'Programmed', 'Programmed')
+  await fleet.patch(rpcRouters, 'left', { spec: { autoscaling } })
+  await eventually(() => fleet.get(horizontalPodAutoscalers, 'left-router'))
+  await fleet.patch(rpcRouters, 'left', { spec: { autoscaling: null } })
+  await fleet.routerIs('left', 'Programmed', 'Programmed')
+  await quiet(running)
+  expect(await count('left')).toBe(4)
+})
+
 test('switched on and off again and again, the count never falls below what both sides want', async () => {
   await fleet.provider('flip', 'flip-a')
   await fleet.router('flip', { replicas: 4 })

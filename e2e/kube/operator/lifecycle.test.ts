@@ -10,6 +10,7 @@ import {
   secrets,
   serviceAccounts,
   services,
+  statefulSets,
   upstreamProviders,
 } from '../../../operator/resources/kinds.ts'
 import { eventually } from '../../processes/eventually.ts'
@@ -85,7 +86,7 @@ describe('a router', () => {
 
   test('is repaired after a change of its objects', async () => {
     await fleet.provider('drift', 'drift-a')
-    await fleet.router('drift')
+    await fleet.router('drift', { replicas: 2 })
     await fleet.routerIs('drift', 'Ready', 'Ready', 30_000)
     await fleet
       .patch(services, 'drift-router', { spec: { ports: null, selector: { app: 'x' } } })
@@ -166,6 +167,31 @@ describe('a router', () => {
       await fleet.routerIs(name, 'Programmed', 'Programmed')
     },
   )
+})
+
+test('a Redis gets or loses its storage while the router does without it for a moment', async () => {
+  const redis = async () => {
+    const { metadata, spec } = await fleet.get(statefulSets, 'vol-redis')
+    return { uid: metadata.uid, volumes: spec.volumeClaimTemplates?.length ?? 0 }
+  }
+  const share = (sharedState: object) => fleet.patch(rpcRouters, 'vol', { spec: { sharedState } })
+  await fleet.provider('vol', 'vol-a')
+  await fleet.router('vol', {
+    sharedState: { mode: 'Managed', managed: { storage: { size: '1Gi' } } },
+  })
+  await fleet.routerIs('vol', 'Ready', 'Ready', 30_000)
+  const before = await redis()
+  expect(before.volumes).toBe(1)
+  await expect(share({ managed: { storage: null } })).rejects.toThrow(
+    'set sharedState.mode to None',
+  )
+  // Pods that use the old one are still there.
+  await share({ mode: 'None', managed: null })
+  await share({ mode: 'Managed', managed: {} })
+  await eventually(async () => expect((await redis()).volumes).toBe(0), 30_000)
+  await fleet.routerIs('vol', 'Programmed', 'Programmed')
+  await fleet.routerIs('vol', 'Ready', 'Ready', 60_000)
+  expect((await redis()).uid).not.toBe(before.uid)
 })
 
 test('nothing is built for a router that is refused, nor a Redis', async () => {

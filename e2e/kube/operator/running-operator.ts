@@ -106,16 +106,17 @@ export async function runOperator(
   return { operator, metrics, asked, failures, stop, [Symbol.asyncDispose]: stop }
 }
 
-/** Resolves after a second without work of the operator. */
+/** Resolves after two seconds without work of the operator, but that it looks again at pods which do not come. */
 export async function quiet({ operator, asked }: RunningOperator): Promise<void> {
-  const { routers, providers } = operator
+  const queues = [operator.routers.queue, operator.providers.queue]
   let since = performance.now()
-  let count = asked.length
+  let count = 0
   await eventually(() => {
-    const isIdle = routers.queue.isIdle && providers.queue.isIdle && asked.length === count
+    const written = writes(asked).length
+    const isIdle = queues.every(({ depth, active }) => depth + active === 0) && written === count
     if (!isIdle) since = performance.now()
-    count = asked.length
-    return performance.now() - since > 1_000
+    count = written
+    return performance.now() - since > 2_000
   }, 30_000)
 }
 

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { RpcRouter } from '../api/rpc-router.ts'
+import type { RpcRouterStatus } from '../api/status.ts'
+import type { KubeClient } from '../kube/client.ts'
+import { ApiError } from '../kube/errors.ts'
+import { type Deployment, type Pod, pods, type StatefulSet } from '../resources/kinds.ts'
+import { childrenOf, componentOf } from '../resources/labels.ts'
+import { isComplete, isStalled, podProblem } from '../status/rollout.ts'
+import type { RouterObservation } from '../status/router-status.ts'
+import type { Component, RedisComponent } from '../translate/object-names.ts'
+
+/** What has pods of a router. */
+interface WithPods {
+  readonly deployment: Deployment | null
+  readonly redis: readonly StatefulSet[]
+}
+
+/** What is not there of the pods of a router and of its own Redis, and why; null when all are. */
+export async function troublesOf(
+  client: Pick<KubeClient, 'list'>,
+  { metadata: { namespace, name } }: RpcRouter,
+  { deployment, redis }: WithPods,
+  signal: AbortSignal,
+): Promise<Pick<RouterObservation, 'podProblem' | 'lost'> | null> {
+  const lost = redis.filter(({ status }) => !status?.availableReplicas)
+  if (lost.length === 0 && (deployment === null || isComplete(deployment))) return null
+  let found: readonly Pod[] = []
+  try {
+    found = (await client.list(pods, { namespace, labelSelector: childrenOf(name) }, signal)).items
+  } catch (error) {
+    // The status is written without this part of it; the right may be missing.
+    if (!(error instanceof ApiError)) throw error
+  }
+  const problem = (of: Component, isLate: boolean) => {
+    const own = found.filter((pod) => componentOf(pod) === of)
+    return podProblem(own, isLate)
+  }
+  const lostOf = (each: StatefulSet) => {
+    const component = componentOf(each) as RedisComponent
+    return { component, problem: problem(component, true) }
+  }
+  return { podProblem: problem('router', isStalled(deployment)), lost: lost.map(lostOf) }
+}
+
+/** What is not as it should be of pods is looked at again so soon. */
+export const lookAgainMs = 5_000
+const maxLookAgainMs = 60_000
+
+/** Nothing reports why pods do not come: they are looked at soon after a change of the status, and less often when it lasts. */
+export function looksAgainMs({ conditions = [] }: RpcRouterStatus, nowMs: number): number {
+  const changes = conditions.map(({ lastTransitionTime }) => Date.parse(lastTransitionTime))
+  return Math.min(Math.max(nowMs - Math.max(...changes), lookAgainMs), maxLookAgainMs)
+}
