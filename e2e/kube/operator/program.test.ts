@@ -115,7 +115,7 @@ describe('the program', () => {
       `rpc_operator_router_ready{namespace="${place.namespace}",name="program"} 0`,
     )
     expect(page).toMatch(
-      /rpc_operator_reconcile_total\{controller="rpcrouter",result="success"\} [1-9]/,
+      /rpc_operator_reconcile_total\{controller="rpcrouter",result="requeue"\} [1-9]/,
     )
     running.child.kill('SIGTERM')
     expect(await running.ended).toBe(0)
