@@ -41,8 +41,8 @@ export class Reloader {
   #files: readonly string[]
   /** The state in which they were read. */
   #read = ''
-  /** When reading them began, on the wall. */
-  #beganMs: number
+  /** When reading those of the start began, on the wall. */
+  readonly #beganMs: number
   #againAtMs = Infinity
   #running: Promise<void> = Promise.resolve()
   #waiting: Promise<void> | null = null
@@ -59,7 +59,7 @@ export class Reloader {
   async watch(): Promise<void> {
     const { clock } = this.#parts
     const { signal } = this.#stop
-    let last = (this.#read = await stateOf(this.#files, this.#beganMs))
+    let last = (this.#read ||= await stateOf(this.#files, this.#beganMs))
     while (!signal.aborted) {
       await sleep(clock, lookMs, signal).catch(() => {})
       const now = await stateOf(this.#files)
@@ -92,13 +92,12 @@ export class Reloader {
     const now = await stateOf(this.#files)
     if (ifChanged && !this.#isDue(now)) return
     this.#read = now
-    this.#beganMs = clock.wallMs()
     this.#againAtMs = Infinity
     try {
       const next = await judge()
       if (next.files.join('\n') !== this.#files.join('\n')) {
         this.#files = next.files
-        this.#read = await stateOf(next.files, this.#beganMs)
+        this.#read = await stateOf(next.files)
       }
       redact(next, this.#served)
       const fixed = next.config ? checkFixed(this.#served.parsed, next.parsed) : []
