@@ -358,3 +358,21 @@ describe('a monitor of a kind that the cluster does not know', () => {
     expect(desk.conditions(rpcRouters, 'r')['Programmed']).toMatch(/^True\/Programmed@/)
   })
 })
+
+const left = { reason: 'NamespaceTerminating' }
+
+test.each([
+  ['being deleted', 403, { reason: 'Forbidden', details: { causes: [left] } }],
+  ['gone', 404, { reason: 'NotFound', details: { kind: 'namespaces' } }],
+])(
+  'writes that are refused since their namespace is %s are no failure',
+  async (_, status, body) => {
+    await using desk = new OperatorDesk()
+    desk.keeper.refuse = ({ verb }) =>
+      verb === 'patch' ? new ApiError('PATCH configmaps', status, body) : null
+    desk.provider('a')
+    desk.router('r')
+    await desk.pass(600_000)
+    expect(desk.failures).toEqual([])
+  },
+)

@@ -15,6 +15,8 @@ export interface Status {
   readonly reason?: string
   readonly message?: string
   readonly details?: {
+    /** Of what it is about, in the plural. */
+    readonly kind?: string
     readonly retryAfterSeconds?: number
     readonly causes?: readonly StatusCause[]
   }
@@ -39,6 +41,8 @@ export class ApiError extends KubeError {
   readonly reason: string
   /** Which fields were refused and why. */
   readonly causes: readonly StatusCause[]
+  /** What was refused, in the plural; null where the server does not say. */
+  readonly kind: string | null
   /** The delay that the server asks for; null for none. */
   readonly retryAfterMs: number | null
 
@@ -50,6 +54,7 @@ export class ApiError extends KubeError {
     super(`${request}: ${reason}${message && `: ${message}`}`)
     this.status = status
     this.reason = reason
+    this.kind = body.details?.kind ?? null
     const causes = body.details?.causes ?? []
     this.causes = isSecret ? causes.map(({ reason = '' }) => ({ reason })) : causes
     const seconds = body.details?.retryAfterSeconds
@@ -80,9 +85,10 @@ export const isNotFound = (error: unknown): error is ApiError => hasStatus(error
 /** There is no such kind, or it is being removed and takes no new object. */
 export const isUnknownKind = (error: unknown): error is ApiError => hasStatus(error, 404, 405)
 export const isForbidden = (error: unknown): error is ApiError => hasStatus(error, 403)
-/** Its namespace is being deleted: nothing new can be created there, and the rest is deleted. */
+/** Its namespace is being deleted, or is gone: nothing can be created there, and the rest is deleted. */
 export const isNamespaceTerminating = (error: unknown): boolean =>
-  isForbidden(error) && error.causes.some(({ reason }) => reason === 'NamespaceTerminating')
+  (isForbidden(error) && error.causes.some(({ reason }) => reason === 'NamespaceTerminating')) ||
+  (isNotFound(error) && error.kind === 'namespaces')
 
 /** Another client wrote first, or owns a field. */
 export const isConflict = (error: unknown): error is ApiError =>
