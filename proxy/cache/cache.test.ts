@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import type { Directives } from '../relay/call.ts'
 import { CacheFixture, Instead, type Question } from './testing/cache-fixture.ts'
 
@@ -394,6 +394,27 @@ describe('calls at the same time', () => {
     expect((await first).text).toBe('CallAborted')
     for (const each of others) expect((await each).answer).toBe('0x2')
     expect(cache.asked).toBe(2)
+  })
+
+  test('whose clients leave one after another cost as much for each, however many wait', async () => {
+    const cache = counting()
+    const params = [account, 'latest']
+    const clients = Array.from({ length: 400 }, () => new AbortController())
+    const all = clients.map(({ signal }, id) =>
+      cache.start('eth_getBalance', params, { id, signal }),
+    )
+    const looks = vi.spyOn(cache.clock, 'nowMs')
+    const [last, ...leaving] = clients.toReversed()
+    for (const each of leaving.toReversed()) {
+      each.abort()
+      await cache.clock.advance(0)
+    }
+    expect(last?.signal.aborted).toBe(false)
+    expect(looks.mock.calls.length).toBeLessThan(100 * clients.length)
+    await cache.clock.advance(100)
+    expect((await Promise.all(all)).map(({ text }) => text === 'CallAborted')).toEqual(
+      clients.map(({ signal }) => signal.aborted),
+    )
   })
 
   test('fail as one, and the next one is asked again', async () => {

@@ -162,14 +162,30 @@ class CachedRelay {
       (error: unknown) => {
         this.#flights.delete(flight)
         this.#drop(flight)
-        for (const { call: each, resolve, reject } of flight.followers ?? []) {
-          // The client of the first one left: the others go on, again as one.
-          if (error instanceof CallAborted) resolve(this.run(each))
-          else reject(error)
-        }
+        if (flight.followers) this.#fail(flight, flight.followers, error)
         throw error
       },
     )
+  }
+
+  /** Those that waited fail with it; but where only its client left, the next one asks for all of them. */
+  #fail(flight: Flight, followers: readonly Follower[], error: unknown): void {
+    const isOver = ({ call: { signal } }: Follower) =>
+      signal.aborted || !(error instanceof CallAborted)
+    for (const each of followers) if (isOver(each)) each.reject(error)
+    const [next, ...others] = followers.filter((each) => !isOver(each))
+    if (next === undefined) return
+    const { clock, pool } = this.#options
+    const again: Flight = {
+      ...flight,
+      ...{ tip: flight.tip && pool.tip, head: this.#branch.headAt(clock.nowMs()) },
+      ...{ branch: this.#branch.id, reorgs: null, followers: others },
+      payload: next.call.payload ?? new Uint8Array(0),
+    }
+    const { cache } = next.call.journal
+    if (cache) next.call.journal.cache = { ...cache, verdict: 'miss' }
+    this.#flights.add(again)
+    next.resolve(this.#ask(next.call, again))
   }
 
   #drop({ key, reorgs }: Flight): void {
