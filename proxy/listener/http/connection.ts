@@ -60,6 +60,8 @@ export class Connection extends Held {
   }
 
   override cutOff(): void {
+    // Not when the socket has closed: many that are read in one turn of the event loop would fill the budget for all.
+    this.finish()
     this.#socket.destroy()
   }
 }

@@ -49,7 +49,7 @@ async function held(
   const client = stack.use(new RawClient(port))
   const answer = (at: number) => exchanges[at]?.respond(200, [], Buffer.from(`answer ${at};`))
   const dispose = () => stack.disposeAsync()
-  return { clock, seen, exchanges, server, client, answer, [Symbol.asyncDispose]: dispose }
+  return { clock, port, seen, exchanges, server, client, answer, [Symbol.asyncDispose]: dispose }
 }
 
 test('20,000 calls on one connection are answered in order, one at a time, and others meanwhile', async () => {
@@ -104,6 +104,23 @@ test('requests that wait count in the budget of the process, and beyond half of 
   await client.untilClosed()
   await expect.poll(() => budget.heldBytes).toBe(0)
   expect(exchanges).toHaveLength(201)
+})
+
+test('many connections whose requests wait never fill the budget for others', async () => {
+  class Watched extends ByteBudget {
+    mostBytes = 0
+    override hold(bytes: number): void {
+      super.hold(bytes)
+      this.mostBytes = Math.max(this.mostBytes, this.heldBytes)
+    }
+  }
+  const budget = new Watched(1_000_000)
+  await using fixture = await held({}, budget)
+  const ahead = Buffer.concat(Array.from({ length: 100 }, (_, id) => post(id, 'ahead')))
+  using stack = new DisposableStack()
+  for (let at = 0; at < 20; at++) stack.use(new RawClient(fixture.port)).write(ahead)
+  await expect.poll(() => budget.cutOffs).toBeGreaterThan(5)
+  expect(budget.mostBytes).toBeLessThan(budget.maxBytes * 0.6)
 })
 
 test('a long body behind a call is read when its turn comes', async () => {
