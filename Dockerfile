@@ -39,7 +39,7 @@ USER 65532:65532
 WORKDIR /app
 ENV NODE_ENV=production
 
-# One arena of the C library, and long blocks go back to the system: see bin/router.mjs.
+# One arena of the C library, and long blocks go back to the system; few young objects: see bin/router.mjs.
 FROM common AS with-router
 COPY dist/specs /app/dist/specs
 COPY examples/ethereum.yml /app/examples/
@@ -49,11 +49,11 @@ ENV MALLOC_ARENA_MAX=1 MALLOC_MMAP_THRESHOLD_=131072
 # The two dashes keep --env-file from Node, which has an option of that name.
 FROM with-router AS router
 LABEL org.opencontainers.image.title="rpc-router"
-ENTRYPOINT ["/usr/local/bin/node", "--", "/app/dist/bin/router.mjs"]
+ENTRYPOINT ["/usr/local/bin/node", "--max-semi-space-size=16", "--", "/app/dist/bin/router.mjs"]
 
 FROM with-router AS cache
 LABEL org.opencontainers.image.title="rpc-router-cache"
-ENTRYPOINT ["/usr/local/bin/node", "--", "/app/dist/bin/router.mjs", "cache"]
+ENTRYPOINT ["/usr/local/bin/node", "--max-semi-space-size=16", "--", "/app/dist/bin/router.mjs", "cache"]
 
 FROM common AS operator
 COPY dist/bin/rpc-operator* /app/dist/bin/

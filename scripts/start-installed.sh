@@ -3,8 +3,8 @@
 # SPDX-FileCopyrightText: The rpc-router Authors
 #
 # In the npm package this is bin/router, bin/rpc-operator and bin/kubectl-rpc: it finds the Node that npm installed inside the package or beside it,
-# whatever links lead here. The variables are those of bin/router.mjs.
+# whatever links lead here. The variables and the option are those of bin/router.mjs.
 self=$(readlink -f -- "$0")
 package=${self%/*/*}
 export MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-1}" MALLOC_MMAP_THRESHOLD_="${MALLOC_MMAP_THRESHOLD_:-131072}"
-PATH="$package/node_modules/.bin:$package/../.bin:$PATH" exec node -- "$self.mjs" "$@"
+PATH="$package/node_modules/.bin:$package/../.bin:$PATH" exec node --max-semi-space-size=16 -- "$self.mjs" "$@"
