@@ -77,7 +77,8 @@ async function untilReplaced(before: string, after: string): Promise<void> {
 
 beforeAll(async () => {
   await serve(place, nodePod('keyed', 'keyed-node'))
-  await accept('first', ...others)
+  // Its second port opens after the one that says that it is ready.
+  await eventually(() => accept('first', ...others), 30_000)
   await apply(secret('first'), alpha, beta, router('mainnet', { replicas: 2 }))
   await settled(place, 'mainnet')
   load = await Load.start(place, 'mainnet')
