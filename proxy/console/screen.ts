@@ -4,7 +4,8 @@ import { Box, render, Text, useApp, useInput, useWindowSize, type Key } from 'in
 import { createElement, useEffect, useRef, useState } from 'react'
 import { sleep, type Clock } from '../clock/clock.ts'
 import type { Replicas } from './replicas.ts'
-import { linesOf, type Line, sorts, type Tone, upstreamLines } from './text.ts'
+import { sorts, type Tone } from './rows.ts'
+import { linesOf, type Line, upstreamLines } from './text.ts'
 
 /** What a console needs. */
 export interface ScreenOptions {

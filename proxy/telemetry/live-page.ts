@@ -7,6 +7,7 @@ import type { Clock } from '../clock/clock.ts'
 import { viewOf } from '../console/differences.ts'
 import type { Facts } from '../console/facts.ts'
 import { History } from '../console/history.ts'
+import { heads, rowsOf } from '../console/rows.ts'
 
 const everyMs = 1_000
 
@@ -69,7 +70,8 @@ export class LivePage {
     const facts = await this.#facts().catch((error: unknown) => String(error))
     if (typeof facts === 'string') history.failed(facts)
     else history.answered(facts)
-    const event = `data: ${JSON.stringify(viewOf([history.look]))}\n\n`
+    const view = viewOf([history.look])
+    const event = `data: ${JSON.stringify({ ...view, heads, rows: rowsOf(view, 'state') })}\n\n`
     // A slow reader gets the next one: nothing heaps up here.
     for (const each of this.#streams) if (!each.writableNeedDrain) each.write(event)
     if (this.#streams.size === 0) this.#history = null
