@@ -48,11 +48,9 @@ export async function runDoctor(
     }),
   )
   const parts = { catalog, version, clock: systemClock, budget: new ByteBudget(maxBytes) }
-  // The clock's timers hold no process.
-  const alive = setInterval(() => {}, 60_000)
   const examined = await eachAtOnce(placed, async ({ upstream, url, place }) => {
     return { place, ...(await examineUrl(upstream, url, parts)) }
-  }).finally(() => clearInterval(alive))
+  })
   const rows = [...Map.groupBy(examined, ({ group }) => group).values()].flatMap(diagnose)
   io.stdout.write(redact(output === 'json' ? reportJson(configPath, rows) : reportText(rows)))
   return rows.every(isRight) ? exitCodes.done : exitCodes.failed

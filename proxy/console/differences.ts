@@ -2,7 +2,14 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ChainFacts, Counts, Facts, UpstreamFacts } from './facts.ts'
 import { problemsOf } from './problems.ts'
-import { badnessOf, isServing, type ChainView, type Traffic, type UpstreamView, type View } from './view.ts'
+import {
+  badnessOf,
+  isServing,
+  type ChainView,
+  type Traffic,
+  type UpstreamView,
+  type View,
+} from './view.ts'
 
 /** What one replica said at two instants. */
 export interface Look {

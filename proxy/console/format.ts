@@ -41,7 +41,9 @@ export function clean(text: string): string {
 
 /** One line a row, each column as wide as its widest cell. */
 export function aligned(rows: readonly (readonly string[])[]): readonly string[] {
-  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)))
+  const widths = (rows[0] ?? []).map((_, at) =>
+    Math.max(...rows.map((row) => row[at]?.length ?? 0)),
+  )
   const line = (row: readonly string[]) => row.map((cell, at) => cell.padEnd(widths[at] ?? 0))
   return rows.map((row) => line(row).join('  ').trimEnd())
 }

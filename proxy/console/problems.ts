@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { countsText } from './format.ts'
-import { isServing, type ChainView, type Problem, type Replica, type Traffic, type UpstreamView } from './view.ts'
+import {
+  isServing,
+  type ChainView,
+  type Problem,
+  type Replica,
+  type Traffic,
+  type UpstreamView,
+} from './view.ts'
 
 const severities = ['down', 'bad', 'odd']
 
@@ -71,8 +78,7 @@ function ofUpstream(
     add(state === 'lagging' ? 'odd' : 'bad', `${state}${some}${why}${until}`, each.since)
   }
   // Of one that is out of service the state says it already.
-  if (isServing(each) && isFailing(each, failing.ofAttempts))
-    add('odd', failures(each, 'attempts'))
+  if (isServing(each) && isFailing(each, failing.ofAttempts)) add('odd', failures(each, 'attempts'))
   const others = all.filter((other) => other !== each && other.state === 'eligible')
   const fastest = Math.min(...others.map(({ p50Seconds }) => p50Seconds ?? Infinity))
   const { p50Seconds } = each
