@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { aligned, time } from '../../console/format.ts'
 import type { Diagnosis, Subject } from './advice.ts'
 
 /** One URL in the report. */
@@ -19,16 +20,14 @@ const columns = 'UPSTREAM,URL,CHAIN,HEIGHT,LATENCY,ARCHIVE,SUBSCRIBE,ADD-ONS'.sp
 export function reportText(rows: readonly ReportRow[]): string {
   const lines: string[] = []
   for (const [group, own] of Map.groupBy(rows, (row) => row.group)) {
-    const table = [columns, ...own.map(cellsOf)]
-    const widths = columns.map((_, at) => Math.max(...table.map((cells) => cells[at]?.length ?? 0)))
-    const line = (mark: string, cells: readonly string[]) =>
-      `${mark.padEnd(6)}  ${cells.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ')}`.trimEnd()
-    lines.push(group, line('', columns))
-    for (const row of own) {
-      lines.push(line(isRight(row) ? 'ok' : 'CHANGE', cellsOf(row)))
-      for (const { severity, message } of row.advice)
-        lines.push(`        ${row.place}: ${severity}: ${message}`)
-    }
+    const marked = own.map((row) => [isRight(row) ? 'ok    ' : 'CHANGE', ...cellsOf(row)])
+    const [head = '', ...table] = aligned([['', ...columns], ...marked])
+    lines.push(group, head)
+    for (const [at, { place, advice }] of own.entries())
+      lines.push(
+        table[at] ?? '',
+        ...advice.map(({ severity, message }) => `        ${place}: ${severity}: ${message}`),
+      )
     lines.push('')
   }
   const wrong = rows.filter((row) => !isRight(row)).length
@@ -70,7 +69,7 @@ function cellsOf({ upstream, url, facts, behindBlocks, servedAddons }: ReportRow
     url,
     identity?.why === null ? 'ok' : shown.slice(0, 12).replaceAll(/[^\x20-\x7e]/g, '?'),
     head === null ? '-' : `${head.block}${behind}`,
-    latencyMs === null ? '-' : `${latencyMs.toFixed(latencyMs < 10 ? 1 : 0)} ms`,
+    time(latencyMs === null ? null : latencyMs / 1_000),
     depth === 0 ? 'none' : state,
     subscribes === 'yes' || subscribes === null ? (subscribes ?? '-') : 'no',
     servedAddons.join(', ') || '-',
