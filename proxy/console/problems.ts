@@ -25,19 +25,15 @@ export function problemsOf(
   chains: readonly ChainView[],
   at: string,
 ): readonly Problem[] {
-  const found = [...replicas.flatMap(ofReplica), ...chains.flatMap((chain) => ofChain(chain, at))]
+  const found = chains.flatMap((chain) => ofChain(chain, at))
+  for (const { at: where, problem, refused } of replicas.toReversed()) {
+    const about = { where, upstream: null, since: null }
+    const what = `its new config is refused: ${refused}`
+    if (refused !== null) found.unshift({ ...about, severity: 'odd', what })
+    if (problem !== null) found.unshift({ ...about, severity: 'down', what: problem })
+  }
   const rank = ({ severity }: Problem) => severities.indexOf(severity)
   return found.toSorted((a, b) => rank(a) - rank(b))
-}
-
-function ofReplica({ at, problem, refused }: Replica): Problem[] {
-  const about = { where: at, upstream: null, since: null }
-  return [
-    ...(problem === null ? [] : [{ ...about, severity: 'down' as const, what: problem }]),
-    ...(refused === null
-      ? []
-      : [{ ...about, severity: 'odd' as const, what: `its new config is refused: ${refused}` }]),
-  ]
 }
 
 function ofChain(chain: ChainView, at: string): Problem[] {

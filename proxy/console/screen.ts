@@ -94,9 +94,11 @@ function Screen({ replicas, clock, isColoured }: ScreenOptions) {
   const { view, calls } = shown
   const sort = sorts[model.sort % sorts.length] ?? 'state'
   // One column is the cursor's.
-  const all = opened
-    ? openedLines(opened, () => upstreamLines(view, opened.upstream ?? ''))
-    : linesOf(view, { columns: columns - 1, sort, filter, calls })
+  const all: readonly Line[] = opened?.text !== undefined !== undefined
+    ? opened.text.split('\n').map((each) => ({ text: each, tone: 'plain' }))
+    : opened?.upstream
+      ? upstreamLines(view, opened.upstream)
+      : linesOf(view, { columns: columns - 1, sort, filter, calls })
   const height = Math.max(1, rows - 3)
   const stops = stopsIn(all)
   const names = [...stops.keys()]
@@ -180,12 +182,4 @@ function Screen({ replicas, clock, isColoured }: ScreenOptions) {
     createElement(Box, { key: 'rest', flexGrow: 1 }),
     text({ text: more + keys, tone: 'faint' }, false, -2),
   )
-}
-
-function openedLines(
-  { text }: NonNullable<Model['opened']>,
-  upstream: () => readonly Line[],
-): readonly Line[] {
-  if (text === undefined) return upstream()
-  return text.split('\n').map((each) => ({ text: each, tone: 'plain' }))
 }
