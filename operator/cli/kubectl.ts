@@ -66,7 +66,8 @@ async function askRouters(command: readonly string[], flags: readonly string[], 
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   try {
-    const [said] = await Promise.race([once(proxy.stdout, 'data'), once(proxy, 'exit')])
+    const first = await Promise.race([once(proxy.stdout, 'data'), once(proxy, 'exit')])
+    const [said] = first as readonly unknown[]
     const [, port] = /:(\d+)\s*$/.exec(String(said)) ?? []
     if (port === undefined) throw new Error('kubectl proxy did not start')
     const at = pods.map((pod) => {
@@ -91,15 +92,16 @@ async function askRouters(command: readonly string[], flags: readonly string[], 
 async function routersOf(flags: readonly string[], env: Environment): Promise<readonly string[]> {
   const names = '-o=jsonpath={range .items[*]}{.metadata.namespace}/{.metadata.name} {end}'
   const pods = ['get', 'pods', '-l', routerPodSelector, '--field-selector=status.phase=Running']
-  const options = { env, maxBuffer: 4 * 1024 * 1024 }
-  const listed = await promisify(execFile)('kubectl', [...pods, names, ...flags], options).catch(
-    (cause: Error & { readonly stderr?: string }) => {
-      // Lines of its own log come before the error.
-      const said = cause.stderr?.split('\n').find((line) => !/^(?:[EWI]\d{4} |$)/.test(line))
-      throw new Error(said ?? cause.message, { cause })
-    },
-  )
-  const all = listed.stdout.split(' ').filter((pod) => pod !== '')
-  if (all.length === 0) throw new Error('no router runs in this namespace; -A looks in all')
-  return all
+  try {
+    const options = { env, maxBuffer: 4 * 1024 * 1024 }
+    const { stdout } = await promisify(execFile)('kubectl', [...pods, names, ...flags], options)
+    const listed = stdout.split(' ').filter((pod) => pod !== '')
+    if (listed.length > 0) return listed
+  } catch (cause) {
+    const { stderr = '', message } = cause as Error & { readonly stderr?: string }
+    // Lines of its own log come before the error.
+    const said = stderr.split('\n').find((line) => !/^(?:[EWI]\d{4} |$)/.test(line))
+    throw new Error(said ?? message, { cause })
+  }
+  throw new Error('no router runs in this namespace; -A looks in all')
 }

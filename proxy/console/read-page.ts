@@ -18,7 +18,7 @@ export const readPage: ReadPage = async (url) => {
     const answer = await fetch(url, { signal, redirect: 'error' })
     const pieces: Uint8Array[] = []
     let left = mostBytes
-    for await (const piece of answer.body ?? []) {
+    for await (const piece of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
       left -= piece.byteLength
       if (left < 0) return { text: null, fault: 'its answer is longer than 16 MiB' }
       pieces.push(piece)

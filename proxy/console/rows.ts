@@ -74,8 +74,10 @@ function upstreamRow(each: UpstreamView, chain: string, at: string): UpstreamRow
   known.push(ageBetween(each.since, at), String(each.retries), `${hedgesWon}/${hedges}`)
   known.push(age(each.cooldownSeconds), String(disputed))
   const wrong = [state === 'eligible' ? '' : (why ?? ''), countsText(errors)].filter(Boolean)
-  const details = {
-    ...Object.fromEntries(known.map((cell, column) => [ofUpstream[column]?.toLowerCase(), cell])),
+  const details: Readonly<Record<string, string>> = {
+    ...Object.fromEntries(
+      known.map((cell, column) => [ofUpstream[column]?.toLowerCase() ?? '', cell]),
+    ),
     since: `${each.since} (${ageBetween(each.since, at)})`,
     why: why ?? '-',
     until: each.until ?? '-',

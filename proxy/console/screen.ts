@@ -93,12 +93,13 @@ function Screen({ replicas, clock, isColoured }: ScreenOptions) {
 
   const { view, calls } = shown
   const sort = sorts[model.sort % sorts.length] ?? 'state'
-  // One column is the cursor's.
-  const all: readonly Line[] = opened?.text !== undefined !== undefined
-    ? opened.text.split('\n').map((each) => ({ text: each, tone: 'plain' }))
-    : opened?.upstream
-      ? upstreamLines(view, opened.upstream)
-      : linesOf(view, { columns: columns - 1, sort, filter, calls })
+  const { text: openText, upstream = null } = opened ?? {}
+  const all: readonly Line[] =
+    upstream !== null
+      ? upstreamLines(view, upstream)
+      : (openText?.split('\n').map((each) => ({ text: each, tone: 'plain' })) ??
+        // One column is the cursor's.
+        linesOf(view, { columns: columns - 1, sort, filter, calls }))
   const height = Math.max(1, rows - 3)
   const stops = stopsIn(all)
   const names = [...stops.keys()]

@@ -109,7 +109,8 @@ async function askHead({ clock, facts, ask }: Examination, call: ProbeCall): Pro
     const atMs = clock.nowMs()
     const block = toBlockNumber(answer.value, call.result.encoding)
     if (block !== null) facts.head = { block, atMs }
-    if (each > 0) facts.latencyMs = Math.min(facts.latencyMs ?? Infinity, atMs - askedMs)
+    const tookMs = Math.round((atMs - askedMs) * 10) / 10
+    if (each > 0) facts.latencyMs = Math.min(facts.latencyMs ?? Infinity, tookMs)
   }
   return true
 }

@@ -77,10 +77,6 @@ export function startTracing({ signals, env, version, clock, logger }: TracingOp
     durations: signals.metrics ? new CallDurations(metrics.getMeter(...scope)) : null,
     clock,
   })
-  return {
-    listenerObserver: observers.listenerObserver,
-    relayObserver: observers.relayObserver,
-    traceHeaders: observers.traceHeaders,
-    stop: () => Promise.race([sdk.shutdown().catch(say), sleep(clock, maxFlushMs)]),
-  }
+  const stop = () => Promise.race([sdk.shutdown().catch(say), sleep(clock, maxFlushMs)])
+  return Object.assign(observers, { stop })
 }
