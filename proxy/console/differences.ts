@@ -51,6 +51,7 @@ interface Part<T> {
 }
 type Parts<T> = readonly Part<T>[]
 
+const upstreamsOf = ({ upstreams }: ChainFacts) => upstreams
 const nameOf = ({ chain, interface: iface }: ChainFacts) => `${chain} ${iface}`
 
 /** The parts of what the parts hold, those of one name together. */
@@ -73,13 +74,8 @@ function chainView(parts: Parts<ChainFacts>): ChainView {
   const [first] = all as [ChainFacts]
   const cache = grown(parts, (facts) => facts.cache)
   const kept = (cache['hit'] ?? 0) + (cache['coalesced'] ?? 0)
-  const upstreams = grouped(
-    parts,
-    (facts) => facts.upstreams,
-    ({ name }) => name,
-  ).map(upstreamView)
+  const upstreams = grouped(parts, upstreamsOf, ({ name }) => name).map(upstreamView)
   const attempts = upstreams.reduce((sum, { count }) => sum + count, 0)
-  const serving = all.map((facts) => facts.upstreams.filter(isServing).length)
   return {
     ...{ chain: first.chain, interface: first.interface, blockSeconds: first.blockSeconds },
     addresses: [...new Set(all.flatMap(({ addresses }) => addresses))],
@@ -88,7 +84,7 @@ function chainView(parts: Parts<ChainFacts>): ChainView {
     tip: ofKnown(Math.max, all, 'tip'),
     tipAgeSeconds: ofKnown(Math.min, all, 'tipAgeSeconds'),
     breakerOpen: all.some(({ breakerOpen }) => breakerOpen),
-    serving: Math.min(...serving),
+    serving: Math.min(...all.map((facts) => upstreamsOf(facts).filter(isServing).length)),
     upstreams: upstreams.map((each) => ({ ...each, share: ratio(each.count, attempts) })),
   }
 }
