@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { Clock } from '../clock/clock.ts'
 import { viewOf } from '../console/differences.ts'
 import type { Facts } from '../console/facts.ts'
+import { ageBetween } from '../console/format.ts'
 import { History } from '../console/history.ts'
 import { heads, rowsOf } from '../console/rows.ts'
 
@@ -71,7 +72,11 @@ export class LivePage {
     if (typeof facts === 'string') history.failed(facts)
     else history.answered(facts)
     const view = viewOf([history.look])
-    const event = `data: ${JSON.stringify({ ...view, heads, rows: rowsOf(view, 'state') })}\n\n`
+    const problems = view.problems.map((each) => {
+      return { ...each, age: each.since && ageBetween(each.since, view.at) }
+    })
+    const rows = rowsOf(view, 'state')
+    const event = `data: ${JSON.stringify({ ...view, problems, heads, rows })}\n\n`
     // A slow reader gets the next one: nothing heaps up here.
     for (const each of this.#streams) if (!each.writableNeedDrain) each.write(event)
     if (this.#streams.size === 0) this.#history = null
