@@ -8,6 +8,8 @@ for (const signal of ['SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const) process.on(signa
 // Keeps what was compiled for the next start, which then takes half the time.
 enableCompileCache()
 const { main } = await import('./cli/main.ts')
+// The clock's timers and idle connections hold no process: it would end in the middle of a stop.
+const alive = setInterval(() => {}, 60_000)
 process.exitCode = await main(process.argv.slice(2), {
   stdout: process.stdout,
   stderr: process.stderr,
@@ -16,4 +18,4 @@ process.exitCode = await main(process.argv.slice(2), {
     return process.stdin
   },
   environment: process.env,
-})
+}).finally(() => clearInterval(alive))

@@ -63,7 +63,7 @@ test.each([
   [['--once', '--at', '127.0.0.1:1'], 1, /^$/, /DOWN 127\.0\.0\.1:1: no answer: /],
   [['--once', '--json'], 2, /--once and --json exclude each other/, /^$/],
   [['--at', 'a b', '--once'], 2, /--at: "a b" is not an address/, /^$/],
-  [['--onec'], 2, /Unknown option '--onec'/, /^$/],
+  [['--onec'], 2, /--onec: unknown flag "--onec"\. Did you mean --once\?/, /^$/],
   [[], 2, /there is no terminal/, /^$/],
   [['--help'], 0, /^$/, /router top \[--at host:7779,...\]/],
 ])('router top %j ends with %i', async (args, code, stderr, stdout) => {

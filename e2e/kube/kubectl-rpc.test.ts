@@ -123,7 +123,7 @@ test.each<[string[], number, RegExp]>([
   [
     ['explain', 'guid-2'],
     1,
-    /^(kubectl rpc: error: test-\w+\/r-[12]: no call has this guid there \(any more\)\n){2}$/,
+    /^(router: error: test-\w+\/r-[12]: no call has this guid here; kept are [01] recent calls.*\n){2}$/,
   ],
   [['explain', 'guid-1', '-n', 'default'], 1, /error: no router runs in this namespace; -A looks/],
   [['explain', 'guid-1', '--context', 'gone'], 1, /^kubectl rpc: error: .*context.*gone/],
@@ -160,5 +160,5 @@ test('its help', async () => {
 test('what the API server itself says of a pod that it cannot reach is passed on', async () => {
   const { code, stderr } = await rpc(['explain', 'guid-1', '-n', namespace], kubeconfig)
   expect(code).toBe(1)
-  expect(stderr).toMatch(/^(kubectl rpc: error: test-\w+\/r-[12]: .*not allowed.*\n){2}$/)
+  expect(stderr).toMatch(/^(router: error: test-\w+\/r-[12]: .*not allowed.*\n){2}$/)
 })

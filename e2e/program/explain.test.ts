@@ -131,14 +131,10 @@ test.each<[string[], number, RegExp]>([
     1,
     /^router: error: AT: no call has this guid here; kept are \d+ recent/,
   ],
-  [['1-2-3', '--at', 'NOBODY'], 1, /^router: error: NOBODY: cannot be asked: ECONNREFUSED\.?\n$/],
-  [
-    ['--slow', '--at', 'AT,NOBODY'],
-    1,
-    /^router: error: NOBODY: cannot be asked: ECONNREFUSED\.?\n$/,
-  ],
+  [['1-2-3', '--at', 'NOBODY'], 1, /^router: error: NOBODY: no answer: ECONNREFUSED\.?\n$/],
+  [['--slow', '--at', 'AT,NOBODY'], 1, /^router: error: NOBODY: no answer: ECONNREFUSED\.?\n$/],
   [[], 2, /one guid is wanted, or --failed, or --slow/],
-  [['1', '2'], 2, /one guid is wanted/],
+  [['1', '2'], 2, /unexpected argument "2"\. router explain takes one guid/],
   [['1', '--failed'], 2, /one guid is wanted/],
   [['--failed', '--slow'], 2, /one guid is wanted/],
   [['../status'], 2, /"\.\.\/status" is no guid\. Take it from Rpc-Guid/],
@@ -148,8 +144,8 @@ test.each<[string[], number, RegExp]>([
     2,
     /"1\.2\.3\.4\.5" is not an address.*\n.*"b c" is not an addr/,
   ],
-  [['1', '--att', 'b'], 2, /Unknown option '--att'\. See router explain --help/],
-  [['1', '--at'], 2, /'--at <value>' argument missing/],
+  [['1', '--att', 'b'], 2, /--att: unknown flag "--att"\. Did you mean --at\?/],
+  [['1', '--at'], 2, /--at: the value is missing/],
 ])('router explain %j fails with code %i and says why', async (args, code, why) => {
   const nobody = `127.0.0.1:${await freePort()}`
   const outcome = await explain(
@@ -166,5 +162,5 @@ test('its help', async () => {
 
 test('a page of the admin address that does not know of calls is shown as it is', async () => {
   const { stderr } = await explain('1', '--at', new URL(nodes[0]?.url ?? '').host)
-  expect(stderr).toMatch(/^router: error: .*: (HTTP \d+|.*not found.*)\n$/)
+  expect(stderr).toMatch(/^router: error: .*: (it answers with HTTP \d+: .*|not found.*)\n$/)
 })

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { z } from 'zod'
 import { tiers } from '../../proxy/config/types.ts'
-import { at, immutable, list, object, oneOf, text, kindSchema } from './field.ts'
+import { at, boolean, immutable, list, object, oneOf, text, kindSchema } from './field.ts'
 import { upstreamProviderNames } from './group.ts'
 import { apiInterface, chainId, headerName, label, urlPort, word } from './names.ts'
 import { duration } from './quantity.ts'
@@ -82,6 +82,10 @@ const nodeUrl = object(
       'Names of start-up verifications to leave out, or * for all.',
       word('A verification, or *.', 'chain-id'),
       { example: ['*'], max: 32, kind: 'set' },
+    ).optional(),
+    traceContext: boolean(
+      'Whether it is sent the trace context of a call (W3C), over HTTP and gRPC. For nodes and gateways that you trust. Unset: false.',
+      true,
     ).optional(),
     auth: upstreamAuth.optional(),
   },

@@ -143,6 +143,7 @@ class EntryWriter {
       timeout: node.timeout,
       addons: node.addons,
       'skip-verifications': node.skipVerifications,
+      'trace-context': node.traceContext,
       'auth-config': this.#auth(node, place),
     }
   }

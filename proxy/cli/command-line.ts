@@ -21,8 +21,8 @@ export const commands = {
   doctor: 'Ask each URL of a config what it serves, and say what to change. Exit code 0 or 1.',
   init: 'Write a first config: by flags, or by asking on a terminal.',
   cache: 'Serve the cache that routers share as `cache-be`.',
-  explain: 'Say why a call went where it went: `router explain --help`.',
-  top: 'Show what routers that run are doing, and what is wrong: `router top --help`.',
+  explain: 'Say why a call went where it went. Its guid is in the header Rpc-Guid.',
+  top: 'Show what is wrong at routers that run, their upstreams and failed calls.',
   schema: 'Print the JSON Schema of the config file, for editors.',
   version: 'Print the version.',
   help: 'Print this text.',
@@ -33,17 +33,26 @@ export type Command = keyof typeof commands
 const settingsOf: Partial<Record<Command, readonly string[]>> = {
   cache: 'cache-bytes metrics-listen-address drain-timeout log-level log-format'.split(' '),
   init: ['use-static-spec'],
+  explain: [],
+  top: [],
 }
+
+/** What these commands take beside flags; the others a config file, or nothing. */
+const takenBy: Partial<Record<Command, string>> = { cache: 'one address', explain: 'one guid' }
 
 const outputFormats = ['text', 'json'] as const
 
 /** The flags that are no settings, with the placeholder of their value and the commands that have them. */
 const ownFlags = {
   output: { valueName: outputFormats.join('|'), of: ['validate', 'doctor'], repeatable: false },
-  json: { valueName: null, of: ['validate', 'doctor'], repeatable: false },
+  json: { valueName: null, of: ['validate', 'doctor', 'top'], repeatable: false },
   chain: { valueName: 'id', of: ['init'], repeatable: false },
   interface: { valueName: apiInterfaces.join('|'), of: ['init'], repeatable: false },
   url: { valueName: 'url', of: ['init'], repeatable: true },
+  at: { valueName: 'host:7779', of: ['explain', 'top'], repeatable: true },
+  failed: { valueName: null, of: ['explain'], repeatable: false },
+  slow: { valueName: null, of: ['explain'], repeatable: false },
+  once: { valueName: null, of: ['top'], repeatable: false },
 } as const satisfies Record<string, OwnFlag>
 interface OwnFlag {
   readonly valueName: string | null
@@ -63,9 +72,9 @@ export interface CommandLine {
   /** What is neither a flag nor the command: the path of the config file. */
   readonly positionals: readonly string[]
   readonly flags: FlagValues
-  /** `--output` of `validate` and `doctor`; `--json` is `--output json`. */
+  /** `--output` of `validate` and `doctor`; `--json`, which `top` has too, is `--output json`. */
   readonly output: OutputFormat
-  /** `--chain`, `--interface` and `--url` of `init`. */
+  /** The other flags that are no settings. */
   readonly own: Partial<Readonly<Record<OwnFlagName, readonly string[]>>>
   readonly problems: readonly Problem[]
 }
@@ -127,7 +136,7 @@ export function parseFlags(argv: readonly string[]): CommandLine {
         problems.push(problemAt(`--${name}`, null, `the flag is of ${of.join(' and ')} alone`))
     }
     const taken = settingsOf[command] ?? settingNames
-    const hint = `Those of router ${command}: --${taken.join(', --')}.`
+    const hint = taken.length > 0 ? `Those of router ${command}: --${taken.join(', --')}.` : null
     for (const name of [...values.keys()].filter(isSettingName))
       if (!taken.includes(name))
         problems.push(problemAt(`--${name}`, null, `the flag is not of router ${command}`, hint))
@@ -184,7 +193,7 @@ function takeFlag(
 }
 
 function checkPositionals(command: Command, rest: readonly string[]): readonly Problem[] {
-  const most = ['run', 'validate', 'doctor', 'init', 'cache'].includes(command) ? 1 : 0
+  const most = ['run', 'validate', 'doctor', 'init', 'cache', 'explain'].includes(command) ? 1 : 0
   const extra = rest[most]
   if (extra === undefined) return []
   // `router valdate config.yml`: the first was meant as a command.
@@ -193,7 +202,7 @@ function checkPositionals(command: Command, rest: readonly string[]): readonly P
     const message = `unknown command ${quote(rest[0] ?? '')}`
     return [problemAt('', null, message, `Did you mean ${meant}?`)]
   }
-  const one = command === 'cache' ? 'one address' : 'one config file'
+  const { [command]: one = 'one config file' } = takenBy
   const hint = `router ${command} takes ${most === 1 ? one : 'no arguments'}.`
   return [problemAt('', null, `unexpected argument ${quote(extra)}`, hint)]
 }
@@ -212,9 +221,12 @@ export function helpText(): string {
     '  router doctor <config.yml> [--json] [flags]',
     '  router init [config.yml] [--chain id [--interface name] --url url [--url url ...]]',
     '  router cache [host:port] [flags]',
-    '  router explain <guid> | --failed | --slow [--at host:7779,...]',
+    '  router explain <guid> [--at host:7779,...]',
+    '  router explain --failed | --slow [--at host:7779,...]',
     '  router top [--at host:7779,...] [--once | --json]',
     '  router schema | version | help',
+    '',
+    'With --at they ask the admin addresses of all replicas; the default is 127.0.0.1:7779.',
     '',
     'Commands:',
     ...Object.entries(commands).map(

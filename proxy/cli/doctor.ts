@@ -10,7 +10,7 @@ import { NodeUrl } from '../upstream/upstream.ts'
 import type { OutputFormat } from './command-line.ts'
 import { diagnose } from './doctor/advice.ts'
 import { examine } from './doctor/examine.ts'
-import { isRight, reportJson, reportText } from './doctor/report.ts'
+import { reportRow, reportText } from './doctor/report.ts'
 import { type CheckReferences, type ConfigRequest, judgeConfig } from './judged-config.ts'
 import { exitCodes, problemLine } from './judged-config.ts'
 import { transportsOf } from './served-chain.ts'
@@ -48,14 +48,15 @@ export async function runDoctor(
     }),
   )
   const parts = { catalog, version, clock: systemClock, budget: new ByteBudget(maxBytes) }
-  // The clock's timers hold no process.
-  const alive = setInterval(() => {}, 60_000)
   const examined = await eachAtOnce(placed, async ({ upstream, url, place }) => {
     return { place, ...(await examineUrl(upstream, url, parts)) }
-  }).finally(() => clearInterval(alive))
-  const rows = [...Map.groupBy(examined, ({ group }) => group).values()].flatMap(diagnose)
-  io.stdout.write(redact(output === 'json' ? reportJson(configPath, rows) : reportText(rows)))
-  return rows.every(isRight) ? exitCodes.done : exitCodes.failed
+  })
+  const groups = Map.groupBy(examined, ({ chain, iface }) => `${chain.id} ${iface.apiInterface}`)
+  const urls = [...groups.values()].flatMap((each) => diagnose(each)).map(reportRow)
+  const ok = urls.every((each) => each.ok)
+  const json = () => `${JSON.stringify({ version: 1, file: configPath, ok, urls }, null, 2)}\n`
+  io.stdout.write(redact(output === 'json' ? json() : reportText(urls)))
+  return ok ? exitCodes.done : exitCodes.failed
 }
 
 interface DoctorParts {
@@ -80,12 +81,12 @@ async function examineUrl(
   const { createTransport, createSocketTransport } = transportsOf(apiInterface, parts)
   const transport = (isSocket ? createSocketTransport : createTransport)(config)
   const url = new NodeUrl(config, transport, new Cooldown(clock, null))
-  const { printable, declaredAddons } = url
   const dialect = dialects[apiInterface]
   const facts = await examine(url, { chain, iface, dialect, clock, isSocket })
   await transport.close()
   const isForSubscriptions = isSocket && !nodeUrls.every(isOfSocket)
-  const named = { upstream: name, url: printable, group: `${chain.id} ${apiInterface}` }
+  const { printable, declaredAddons } = url
+  const named = { upstream: name, url: printable }
   return { ...named, chain, iface, catalog, declaredAddons, isForSubscriptions, facts }
 }
 

@@ -31,12 +31,8 @@ interface Wishes {
   readonly path: string | null
 }
 
-const nothing = problemAt(
-  '',
-  null,
-  'nothing was written: a chain and a URL are needed',
-  'Such as router init --chain ETH1 --url https://eth.example.com/v2/${KEY}',
-)
+const nothing = 'nothing was written: a chain and a URL are needed'
+const example = 'Such as router init --chain ETH1 --url https://eth.example.com/v2/${KEY}'
 
 /**
  * Writes a first config, and no file that exists. Without flags it asks, on a terminal.
@@ -49,12 +45,11 @@ export async function runInit(request: InitArguments, io: CommandIo): Promise<nu
       io.stderr.write(`${problemLine('router', { ...each, line: null })}\n`)
     return exitCodes.invalid
   }
-  const { chain: [named = null] = [], url: urls = [], interface: [through] = [], specs } = request
-  const wishes =
-    named !== null && urls.length > 0
-      ? { chainId: named, urls, path: request.path }
-      : named === null && urls.length === 0 && (await ask(request.path, io))
-  if (!wishes) return refuse([nothing])
+  const { chain: [chainId] = [], url: urls = [], interface: [through] = [], specs, path } = request
+  let wishes: Wishes | null = null
+  if (chainId !== undefined && urls.length > 0) wishes = { chainId, urls, path }
+  else if (chainId === undefined && urls.length === 0) wishes = await ask(path, io)
+  if (!wishes) return refuse([problemAt('', null, nothing, example)])
   try {
     const catalog = await loadCatalog(specs)
     const text = textOf(wishes, through, specs, catalog)
@@ -62,10 +57,10 @@ export async function runInit(request: InitArguments, io: CommandIo): Promise<nu
     const { entries, locate } = parsed
     const problems = [...parsed.problems, ...checkChains(entries, catalog, locate)]
     // What is wrong with the chain is wrong with its listener and with each upstream.
-    const once = new Map(problems.toReversed().map((each) => [each.message, each]))
-    return once.size > 0
-      ? refuse([...once.values()].toReversed())
-      : await put(text, wishes.path, io)
+    const once = problems.filter(
+      ({ message }, at) => problems.findIndex((each) => each.message === message) === at,
+    )
+    return once.length > 0 ? refuse(once) : await put(text, wishes.path, io)
   } catch (error) {
     if (error instanceof SpecError) return refuse(error.problems)
     throw error
@@ -117,27 +112,23 @@ async function put(text: string, path: string | null, io: CommandIo): Promise<nu
 }
 
 /** Asks on the terminal, line by line. @returns null without one, or when the input ends */
-async function ask(
-  path: string | null,
-  { stdin, stderr, stdout }: CommandIo,
-): Promise<Wishes | null> {
-  if (!stdin?.isTTY) return null
-  const reader = createInterface({ input: stdin })
+async function ask(path: string | null, io: CommandIo): Promise<Wishes | null> {
+  if (!io.stdin?.isTTY) return null
+  const reader = createInterface({ input: io.stdin })
   const lines = reader[Symbol.asyncIterator]()
-  const answer = async (question: string) => {
-    stderr.write(question)
-    const { value, done } = await lines.next()
-    return done ? null : value.trim()
+  const answer = async (question: string): Promise<string | undefined> => {
+    io.stderr.write(question)
+    return (await lines.next()).value?.trim()
   }
   try {
     const chainId = await answer('Chain [ETH1]: ')
-    stderr.write('URLs of its nodes, an empty line ends. Write ${NAME} for a key.\n')
+    io.stderr.write('URLs of its nodes, an empty line ends. Write ${NAME} for a key.\n')
     const urls: string[] = []
     for (let url = await answer('URL: '); url; url = await answer('URL: ')) urls.push(url)
     // Redirected, it goes where the user sent it.
-    const isAsked = path === null && stdout.isTTY === true
+    const isAsked = path === null && io.stdout.isTTY === true
     const file = isAsked ? await answer('File [config.yml]: ') : path
-    if (chainId === null || urls.length === 0 || (isAsked && file === null)) return null
+    if (chainId === undefined || urls.length === 0 || file === undefined) return null
     return { chainId: chainId || 'ETH1', urls, path: isAsked ? file || 'config.yml' : file }
   } finally {
     reader.close()

@@ -13,12 +13,8 @@ const defaultConfig = fileURLToPath(new URL('../../examples/ethereum.yml', impor
 
 /** Runs one command line to its end. @returns the exit code of the process */
 export async function main(argv: readonly string[], io: CommandIo): Promise<number> {
-  const explain = async () => (await import('./explain.ts')).explain(argv, io)
-  const top = async () => (await import('./top.ts')).top(argv.slice(1), io)
-  // They have flags of their own.
-  if (argv[0] === 'explain') return explain()
-  if (argv[0] === 'top') return top()
-  const { command, positionals, flags, output, own, problems } = parseFlags(argv)
+  const line = parseFlags(argv)
+  const { command, positionals, flags, output, own, problems } = line
   if (problems.length > 0) {
     for (const problem of problems) io.stderr.write(`${problemLine('router', problem)}\n`)
     return exitCodes.invalid
@@ -52,9 +48,9 @@ export async function main(argv: readonly string[], io: CommandIo): Promise<numb
       return serveCache(positionals[0] ?? '', { flags, version }, io)
     }
     case 'explain':
-      return explain()
+      return (await import('./explain.ts')).explain(line, io)
     case 'top':
-      return top()
+      return (await import('./top.ts')).top(line, io)
     case 'run':
       return run({ configPath, flags, version }, io)
   }

@@ -55,33 +55,26 @@ export async function run(request: RunRequest, io: CommandIo): Promise<number> {
     ...{ state, logger, clock },
   })
   const stopSignal = onceStopped(logger)
-  // The clock's timers and idle connections hold no process: it would end in the middle of a stop.
-  const alive = setInterval(() => {}, 60_000)
   try {
     await router.start()
   } catch (error) {
     logger.error('the router cannot start', { error: error as Error })
-    clearInterval(alive)
     return exitCodes.failed
   }
   switchOffPretenuring()
-  try {
-    logger.info('router started', { version, config: configPath, sha256: first.sha256 })
-    process.on('SIGHUP', () => void reloader.reload('SIGHUP'))
-    void reloader.watch()
-    logger.info('stopping: calls in flight are answered first', { signal: await stopSignal })
-    reloader.stop()
-    const answered = await router.stop()
-    if (answered) logger.info('router stopped: every call in flight was answered')
-    else logger.warn('router stopped: the drain time was over before every call was answered')
-    const code = answered ? exitCodes.done : exitCodes.failed
-    await tracing?.stop()
-    // A collector that hangs would hold the process for as long as the SDK tries.
-    if (tracing) process.exit(code)
-    return code
-  } finally {
-    clearInterval(alive)
-  }
+  logger.info('router started', { version, config: configPath, sha256: first.sha256 })
+  process.on('SIGHUP', () => void reloader.reload('SIGHUP'))
+  void reloader.watch()
+  logger.info('stopping: calls in flight are answered first', { signal: await stopSignal })
+  reloader.stop()
+  const answered = await router.stop()
+  if (answered) logger.info('router stopped: every call in flight was answered')
+  else logger.warn('router stopped: the drain time was over before every call was answered')
+  const code = answered ? exitCodes.done : exitCodes.failed
+  await tracing?.stop()
+  // A collector that hangs would hold the process for as long as the SDK tries.
+  if (tracing) process.exit(code)
+  return code
 }
 
 /** Loads OpenTelemetry where it is asked for. What is wrong with it must not keep a router from serving. */

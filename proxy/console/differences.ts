@@ -2,7 +2,14 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ChainFacts, Counts, Facts, UpstreamFacts } from './facts.ts'
 import { problemsOf } from './problems.ts'
-import { badnessOf, type ChainView, type Traffic, type UpstreamView, type View } from './view.ts'
+import {
+  badnessOf,
+  isServing,
+  type ChainView,
+  type Traffic,
+  type UpstreamView,
+  type View,
+} from './view.ts'
 
 /** What one replica said at two instants. */
 export interface Look {
@@ -16,106 +23,93 @@ export interface Look {
 }
 
 const notFailed = ['success', 'node-error', 'abandoned', 'answer', 'aborted', 'running']
-const fromCache = ['hit', 'coalesced']
 
 /** Works out what lies between the looks, and what is wrong. */
 export function viewOf(looks: readonly Look[]): View {
   const heard = looks.flatMap(({ before, now }) => {
     if (!now) return []
     const same = before?.started === now.started ? before : null
-    return [{ now, before: same, seconds: secondsBetween(same?.at ?? now.started, now.at) }]
+    const ms = Date.parse(now.at) - Date.parse(same?.at ?? now.started)
+    return [{ now, before: same, seconds: Math.max(0, ms) / 1_000, bounds: now.bounds }]
   })
-  const seconds = Math.max(0, ...heard.map((each) => each.seconds))
-  const parts = heard.flatMap(({ now, before, seconds: own }) =>
-    now.chains.map((chain): ChainPart => {
-      const isSame = (other: ChainFacts) => keyOf(other) === keyOf(chain)
-      return { now: chain, before: before?.chains.find(isSame), seconds: own, bounds: now.bounds }
-    }),
-  )
-  const groups = Map.groupBy(parts, ({ now }) => keyOf(now))
-  const chains = [...groups.values()].map(chainView)
+  const chains = grouped(heard, (facts) => facts.chains, nameOf).map(chainView)
   const replicas = looks.map(({ at, now, problem }) => ({
     ...{ at, version: now?.version ?? null, problem },
     refused: now?.config.refused?.why ?? null,
   }))
-  const at =
-    heard
-      .map(({ now }) => now.at)
-      .toSorted()
-      .at(-1) ?? ''
+  const [at = ''] = heard.map(({ now }) => now.at).toSorted((a, b) => (a < b ? 1 : -1))
+  const seconds = Math.max(0, ...heard.map((each) => each.seconds))
   return { at, seconds, replicas, problems: problemsOf(replicas, chains, at), chains }
 }
 
 /** The same thing at one replica, now and before. */
 interface Part<T> {
   readonly now: T
-  readonly before: T | undefined
+  readonly before: T | null
   readonly seconds: number
   readonly bounds: readonly number[]
 }
-type ChainPart = Part<ChainFacts>
-type UpstreamPart = Part<UpstreamFacts>
+type Parts<T> = readonly Part<T>[]
 
-function keyOf({ chain, interface: iface }: ChainFacts): string {
-  return `${chain} ${iface}`
+const upstreamsOf = ({ upstreams }: ChainFacts) => upstreams
+const nameOf = ({ chain, interface: iface }: ChainFacts) => `${chain} ${iface}`
+
+/** The parts of what the parts hold, those of one name together. */
+function grouped<T, U>(
+  parts: Parts<T>,
+  held: (facts: T) => readonly U[],
+  nameIn: (one: U) => string,
+): readonly Parts<U>[] {
+  const all = parts.flatMap(({ now, before, ...same }) =>
+    held(now).map((one): Part<U> => {
+      const past = before && held(before).find((other) => nameIn(other) === nameIn(one))
+      return { ...same, now: one, before: past ?? null }
+    }),
+  )
+  return [...Map.groupBy(all, ({ now }) => nameIn(now)).values()]
 }
 
-function chainView(parts: readonly ChainPart[]): ChainView {
-  const [{ now: first }] = parts as [ChainPart]
-  const cache = grown(parts, ({ cache: counts }) => counts)
-  const lookups = totalOf(cache)
-  const kept = fromCache.reduce((sum, word) => sum + (cache[word] ?? 0), 0)
-  const ofUpstreams = Map.groupBy(
-    parts.flatMap(({ now, before, seconds, bounds }) =>
-      now.upstreams.map((upstream): UpstreamPart => {
-        const same = before?.upstreams.find(({ name }) => name === upstream.name)
-        return { now: upstream, before: same, seconds, bounds }
-      }),
-    ),
-    ({ now }) => now.name,
-  )
-  const upstreams = [...ofUpstreams.values()].map(upstreamView)
+function chainView(parts: Parts<ChainFacts>): ChainView {
+  const all = parts.map(({ now }) => now)
+  const [first] = all as [ChainFacts]
+  const cache = grown(parts, (facts) => facts.cache)
+  const kept = (cache['hit'] ?? 0) + (cache['coalesced'] ?? 0)
+  const upstreams = grouped(parts, upstreamsOf, ({ name }) => name).map(upstreamView)
   const attempts = upstreams.reduce((sum, { count }) => sum + count, 0)
-  const servingAt = ({ now }: ChainPart) =>
-    now.upstreams.filter(({ state }) => badnessOf(state) < 2).length
   return {
-    ...{ chain: first.chain, interface: first.interface },
-    addresses: [...new Set(parts.flatMap(({ now }) => now.addresses))],
+    ...{ chain: first.chain, interface: first.interface, blockSeconds: first.blockSeconds },
+    addresses: [...new Set(all.flatMap(({ addresses }) => addresses))],
     ...trafficOf(parts, ({ outcomes }) => outcomes),
-    cacheRatio: ratio(kept, lookups),
-    tip: most(parts.map(({ now }) => now.tip)),
-    tipAgeSeconds: least(parts.map(({ now }) => now.tipAgeSeconds)),
-    blockSeconds: first.blockSeconds,
-    breakerOpen: parts.some(({ now }) => now.breakerOpen),
-    serving: Math.min(...parts.map(servingAt)),
+    cacheRatio: ratio(kept, totalOf(cache)),
+    tip: ofKnown(Math.max, all, 'tip'),
+    tipAgeSeconds: ofKnown(Math.min, all, 'tipAgeSeconds'),
+    breakerOpen: all.some(({ breakerOpen }) => breakerOpen),
+    serving: Math.min(...all.map((facts) => upstreamsOf(facts).filter(isServing).length)),
     upstreams: upstreams.map((each) => ({ ...each, share: ratio(each.count, attempts) })),
   }
 }
 
-function upstreamView(parts: readonly UpstreamPart[]): UpstreamView {
-  const worst = parts
+function upstreamView(parts: Parts<UpstreamFacts>): UpstreamView {
+  const all = parts
     .map(({ now }) => now)
-    .toSorted((a, b) => badnessOf(b.state) - badnessOf(a.state))[0] as UpstreamFacts
-  const so = parts.filter(({ now }) => now.state === worst.state)
-  const kinds = ({ attempts }: UpstreamFacts, kind: string) => attempts[kind] ?? {}
-  const hedges = grown(parts, (facts) => kinds(facts, 'hedge'))
-  const { name, tier, state, why, until } = worst
+    .toSorted((a, b) => badnessOf(b.state) - badnessOf(a.state) || (a.since < b.since ? -1 : 1))
+  const [{ name, tier, state, why, since, until }] = all as [UpstreamFacts]
+  const hedges = grown(parts, ({ attempts }) => attempts['hedge'] ?? {})
   // Of one that is out of service the head is an old one, and so would be its lag.
-  const isJudged = badnessOf(state) < 2
+  const judged = all.filter(() => isServing({ state }))
   return {
-    ...{ name, tier, state, why, until },
-    since: so.map(({ now }) => now.since).toSorted()[0] ?? worst.since,
-    replicas: { so: so.length, all: parts.length },
+    ...{ name, tier, state, why, since, until },
+    replicas: { so: all.filter((each) => each.state === state).length, all: all.length },
     ...trafficOf(parts, ({ attempts }) => summed(Object.values(attempts))),
-    latestBlock: most(parts.map(({ now }) => now.latestBlock)),
-    lagBlocks: isJudged ? most(parts.map(({ now }) => now.lagBlocks)) : null,
-    lagSeconds: isJudged ? most(parts.map(({ now }) => now.lagSeconds)) : null,
-    latencySeconds: most(parts.map(({ now }) => now.latencySeconds)),
-    cooldownSeconds: most(parts.map(({ now }) => now.cooldownSeconds)),
-    score: least(parts.map(({ now }) => now.score)),
-    sessions: parts.reduce((sum, { now }) => sum + now.sessions, 0),
+    latestBlock: ofKnown(Math.max, all, 'latestBlock'),
+    lagBlocks: ofKnown(Math.max, judged, 'lagBlocks'),
+    lagSeconds: ofKnown(Math.max, judged, 'lagSeconds'),
+    latencySeconds: ofKnown(Math.max, all, 'latencySeconds'),
+    cooldownSeconds: ofKnown(Math.max, all, 'cooldownSeconds'),
+    score: ofKnown(Math.min, all, 'score'),
+    sessions: all.reduce((sum, { sessions }) => sum + sessions, 0),
     share: null,
-    retries: totalOf(grown(parts, (facts) => kinds(facts, 'retry'))),
+    retries: totalOf(grown(parts, ({ attempts }) => attempts['retry'] ?? {})),
     hedges: totalOf(hedges),
     hedgesWon: (hedges['answer'] ?? 0) + (hedges['node-error'] ?? 0),
     disputes: grown(parts, ({ disputes }) => disputes),
@@ -123,7 +117,7 @@ function upstreamView(parts: readonly UpstreamPart[]): UpstreamView {
 }
 
 function trafficOf<T extends { readonly durations: readonly number[] }>(
-  parts: readonly Part<T>[],
+  parts: Parts<T>,
   ended: (facts: T) => Counts,
 ): Traffic {
   const counts = grown(parts, ended)
@@ -145,16 +139,13 @@ function trafficOf<T extends { readonly durations: readonly number[] }>(
 }
 
 /** By how much counts have grown, over all replicas. */
-function grown<T>(parts: readonly Part<T>[], read: (facts: T) => Counts): Counts {
-  return summed(
-    parts.map(({ now, before }) => {
-      const past = before ? read(before) : {}
-      const words = Object.entries(read(now))
-      return Object.fromEntries(
-        words.map(([word, n]) => [word, Math.max(0, n - (past[word] ?? 0))]),
-      )
-    }),
-  )
+function grown<T>(parts: Parts<T>, read: (facts: T) => Counts): Counts {
+  const growths = parts.map(({ now, before }) => {
+    const past = before ? read(before) : {}
+    const words = Object.entries(read(now))
+    return Object.fromEntries(words.map(([word, n]) => [word, Math.max(0, n - (past[word] ?? 0))]))
+  })
+  return summed(growths)
 }
 
 function summed(all: readonly Counts[]): Counts {
@@ -192,16 +183,12 @@ function ratio(part: number, whole: number): number | null {
   return whole === 0 ? null : part / whole
 }
 
-function most(values: readonly (number | null)[]): number | null {
-  const known = values.filter((value) => value !== null)
-  return known.length === 0 ? null : Math.max(...known)
-}
-
-function least(values: readonly (number | null)[]): number | null {
-  const known = values.filter((value) => value !== null)
-  return known.length === 0 ? null : Math.min(...known)
-}
-
-function secondsBetween(from: string, to: string): number {
-  return Math.max(0, Date.parse(to) - Date.parse(from)) / 1_000
+/** Of those that are known. */
+function ofKnown<K extends string>(
+  choose: typeof Math.max,
+  all: readonly Readonly<Record<K, number | null>>[],
+  key: K,
+): number | null {
+  const known = all.map((each) => each[key]).filter((value) => value !== null)
+  return known.length === 0 ? null : choose(...known)
 }

@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { badnessOf, type ChainView, type Problem, type Replica, type UpstreamView } from './view.ts'
+import { countsText } from './format.ts'
+import {
+  isServing,
+  type ChainView,
+  type Problem,
+  type Replica,
+  type Traffic,
+  type UpstreamView,
+} from './view.ts'
 
 const severities = ['down', 'bad', 'odd']
 
@@ -17,19 +25,15 @@ export function problemsOf(
   chains: readonly ChainView[],
   at: string,
 ): readonly Problem[] {
-  const found = [...replicas.flatMap(ofReplica), ...chains.flatMap((chain) => ofChain(chain, at))]
+  const found = chains.flatMap((chain) => ofChain(chain, at))
+  for (const { at: where, problem, refused } of replicas.toReversed()) {
+    const about = { where, upstream: null, since: null }
+    const what = `its new config is refused: ${refused}`
+    if (refused !== null) found.unshift({ ...about, severity: 'odd', what })
+    if (problem !== null) found.unshift({ ...about, severity: 'down', what: problem })
+  }
   const rank = ({ severity }: Problem) => severities.indexOf(severity)
   return found.toSorted((a, b) => rank(a) - rank(b))
-}
-
-function ofReplica({ at, problem, refused }: Replica): Problem[] {
-  const about = { where: at, upstream: null, since: null }
-  return [
-    ...(problem === null ? [] : [{ ...about, severity: 'down' as const, what: problem }]),
-    ...(refused === null
-      ? []
-      : [{ ...about, severity: 'odd' as const, what: `its new config is refused: ${refused}` }]),
-  ]
 }
 
 function ofChain(chain: ChainView, at: string): Problem[] {
@@ -70,8 +74,7 @@ function ofUpstream(
     add(state === 'lagging' ? 'odd' : 'bad', `${state}${some}${why}${until}`, each.since)
   }
   // Of one that is out of service the state says it already.
-  if (badnessOf(state) < 2 && isFailing(each, failing.ofAttempts))
-    add('odd', failures(each, 'attempts'))
+  if (isServing(each) && isFailing(each, failing.ofAttempts)) add('odd', failures(each, 'attempts'))
   const others = all.filter((other) => other !== each && other.state === 'eligible')
   const fastest = Math.min(...others.map(({ p50Seconds }) => p50Seconds ?? Infinity))
   const { p50Seconds } = each
@@ -84,19 +87,18 @@ function ofUpstream(
     add('odd', `slow: half of its answers take over ${ms(p50Seconds)}, elsewhere ${ms(fastest)}`)
   const disputes = Object.entries(each.disputes).filter(([, count]) => count > 0)
   const words = disputes.map(([word, count]) => `${count} ${word}`).join(', ')
-  if (words !== '') add('odd', `its answers are doubtful: ${words}`)
+  if (words) add('odd', `its answers are doubtful: ${words}`)
   return found
 }
 
-function isFailing({ errors, errorRatio }: ChainView | UpstreamView, share: number): boolean {
+function isFailing({ errors, errorRatio }: Traffic, share: number): boolean {
   const failed = errors.reduce((sum, [, count]) => sum + count, 0)
   return failed >= failing.count && (errorRatio ?? 0) >= share
 }
 
 /** `12 % of calls fail: timeout 8, no-upstream 3`. */
-function failures({ errors, errorRatio }: ChainView | UpstreamView, what: string): string {
-  const words = errors.slice(0, 3).map(([word, count]) => `${word} ${count}`)
-  return `${Math.round((errorRatio ?? 0) * 100)} % of ${what} fail: ${words.join(', ')}`
+function failures({ errors, errorRatio }: Traffic, what: string): string {
+  return `${Math.round((errorRatio ?? 0) * 100)} % of ${what} fail: ${countsText(errors.slice(0, 3))}`
 }
 
 function ms(seconds: number): string {

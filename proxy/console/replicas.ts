@@ -3,6 +3,7 @@
 import { viewOf } from './differences.ts'
 import type { Facts } from './facts.ts'
 import { History } from './history.ts'
+import type { ReadPage } from './read-page.ts'
 import type { View } from './view.ts'
 
 /** Of what `/explain?failed` says about a call, what a list needs. */
@@ -16,9 +17,6 @@ export interface FailedCall {
   readonly outcome: string
   readonly totalMs: number
 }
-
-/** Reads a page of a replica. @throws Error that says why it cannot be read */
-export type ReadPage = (url: string) => Promise<string>
 
 const listed = 20
 
@@ -48,16 +46,13 @@ export class Replicas {
   async ask(): Promise<void> {
     const lists = await Promise.all(
       [...this.#histories].map(async ([url, history]) => {
-        const failed = this.#read(`${url}/explain?failed&limit=${listed}`).then(
-          (text) => (JSON.parse(text) as { calls: readonly FailedCall[] }).calls,
-        )
-        const [facts, calls] = await Promise.allSettled([
-          this.#read(`${url}/facts`).then((text) => JSON.parse(text) as Facts),
-          failed,
+        const [facts, failed] = await Promise.all([
+          this.#readJson<Facts>(`${url}/facts`),
+          this.#readJson<{ calls: readonly FailedCall[] }>(`${url}/explain?failed&limit=${listed}`),
         ])
-        if (facts.status === 'fulfilled') history.answered(facts.value)
-        else history.failed(wordsOf(facts.reason))
-        return calls.status === 'fulfilled' ? calls.value : []
+        if (typeof facts === 'string') history.failed(facts)
+        else history.answered(facts)
+        return typeof failed === 'string' ? [] : failed.calls
       }),
     )
     this.#calls = lists
@@ -69,27 +64,21 @@ export class Replicas {
   /** The text that explains a call, of the replica that knows it. */
   async explain(guid: string): Promise<string> {
     const path = `/explain/${encodeURIComponent(guid)}?format=text`
-    const texts = [...this.#histories.keys()].map((url) => this.#read(url + path))
-    return Promise.any(texts).catch((error: unknown) => {
-      const [first] = (error as AggregateError).errors as unknown[]
-      return `No replica explains ${guid}: ${wordsOf(first)}`
-    })
+    const pages = await Promise.all(
+      [...this.#histories.keys()].map((url) => this.#read(url + path)),
+    )
+    const known = pages.find(({ text }) => text !== null)
+    return known?.text ?? `No replica explains ${guid}: ${pages[0]?.fault}`
   }
-}
 
-/** Reads over HTTP. */
-export const readPage: ReadPage = async (url) => {
-  const answer = await fetch(url, { signal: AbortSignal.timeout(3_000) })
-  const text = await answer.text()
-  if (!answer.ok)
-    throw new Error(`it answers with HTTP ${answer.status}: ${text.slice(0, 300).trim()}`)
-  return text
-}
-
-function wordsOf(error: unknown): string {
-  const { name, message, cause } = error as Error
-  if (name === 'TimeoutError') return 'no answer within 3 s'
-  const { code, message: why } = (cause ?? {}) as NodeJS.ErrnoException
-  if (cause) return `no answer: ${code ?? why}`
-  return name === 'SyntaxError' ? 'its answer is no JSON' : message
+  /** @returns why not, as a text */
+  async #readJson<T extends object>(url: string): Promise<T | string> {
+    const { text, fault } = await this.#read(url)
+    if (text === null) return fault
+    try {
+      return JSON.parse(text) as T
+    } catch {
+      return 'its answer is no JSON'
+    }
+  }
 }

@@ -4,7 +4,8 @@ import { Box, render, Text, useApp, useInput, useWindowSize, type Key } from 'in
 import { createElement, useEffect, useRef, useState } from 'react'
 import { sleep, type Clock } from '../clock/clock.ts'
 import type { Replicas } from './replicas.ts'
-import { linesOf, type Line, sorts, type Tone, upstreamLines } from './text.ts'
+import { sorts, type Tone } from './rows.ts'
+import { linesOf, type Line, upstreamLines } from './text.ts'
 
 /** What a console needs. */
 export interface ScreenOptions {
@@ -92,10 +93,13 @@ function Screen({ replicas, clock, isColoured }: ScreenOptions) {
 
   const { view, calls } = shown
   const sort = sorts[model.sort % sorts.length] ?? 'state'
-  // One column is the cursor's.
-  const all = opened
-    ? openedLines(opened, () => upstreamLines(view, opened.upstream ?? ''))
-    : linesOf(view, { columns: columns - 1, sort, filter, calls })
+  const { text: openText, upstream = null } = opened ?? {}
+  const all: readonly Line[] =
+    upstream !== null
+      ? upstreamLines(view, upstream)
+      : (openText?.split('\n').map((each) => ({ text: each, tone: 'plain' })) ??
+        // One column is the cursor's.
+        linesOf(view, { columns: columns - 1, sort, filter, calls }))
   const height = Math.max(1, rows - 3)
   const stops = stopsIn(all)
   const names = [...stops.keys()]
@@ -179,12 +183,4 @@ function Screen({ replicas, clock, isColoured }: ScreenOptions) {
     createElement(Box, { key: 'rest', flexGrow: 1 }),
     text({ text: more + keys, tone: 'faint' }, false, -2),
   )
-}
-
-function openedLines(
-  { text }: NonNullable<Model['opened']>,
-  upstream: () => readonly Line[],
-): readonly Line[] {
-  if (text === undefined) return upstream()
-  return text.split('\n').map((each) => ({ text: each, tone: 'plain' }))
 }

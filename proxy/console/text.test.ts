@@ -4,7 +4,8 @@ import { expect, test } from 'vitest'
 import { viewOf } from './differences.ts'
 import { at, someChain, someFacts, someUpstream } from './facts.fixture.ts'
 import type { FailedCall } from './replicas.ts'
-import { age, linesOf, type TableOptions, upstreamLines } from './text.ts'
+import { age } from './format.ts'
+import { linesOf, type TableOptions, upstreamLines } from './text.ts'
 
 const now = someFacts(100, [
   someChain(

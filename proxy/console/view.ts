@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Counts } from './facts.ts'
+import type { ChainFacts, UpstreamFacts } from './facts.ts'
 
 /** Rates, ratios and quantiles of a time, over all replicas: what console and page show. Null: unknown, or no calls. */
 export interface View {
@@ -34,44 +34,25 @@ export interface Traffic {
   readonly count: number
 }
 
-export interface ChainView extends Traffic {
-  readonly chain: string
-  readonly interface: string
-  readonly addresses: readonly string[]
+/** Of the numbers of its replicas the highest, or the lowest age and score. */
+export interface ChainView
+  extends Traffic, Omit<ChainFacts, 'outcomes' | 'durations' | 'cache' | 'upstreams'> {
   readonly cacheRatio: number | null
-  readonly tip: number | null
-  readonly tipAgeSeconds: number | null
-  readonly blockSeconds: number
-  readonly breakerOpen: boolean
   /** How many of its upstreams serve, at the replica where they are the fewest. */
   readonly serving: number
   readonly upstreams: readonly UpstreamView[]
 }
 
 /** The state is that of the replica where it is the worst. */
-export interface UpstreamView extends Traffic {
-  readonly name: string
-  readonly tier: string
-  readonly state: string
-  readonly why: string | null
-  readonly since: string
-  readonly until: string | null
+export interface UpstreamView extends Traffic, Omit<UpstreamFacts, 'attempts' | 'durations'> {
   /** Replicas where it is in this state, and those that have it. */
   readonly replicas: { readonly so: number; readonly all: number }
-  readonly latestBlock: number | null
-  readonly lagBlocks: number | null
-  readonly lagSeconds: number | null
-  readonly latencySeconds: number | null
-  readonly cooldownSeconds: number | null
-  readonly score: number | null
-  readonly sessions: number
   /** Of the attempts at the upstreams of its chain. */
   readonly share: number | null
   readonly retries: number
   readonly hedges: number
   /** Hedges that answered first. */
   readonly hedgesWon: number
-  readonly disputes: Counts
 }
 
 /** Something that is wrong, as one line for who was woken by it. */
@@ -92,4 +73,8 @@ const states = ['eligible', 'lagging', 'held-off', 'unverified', 'disabled', 're
 /** How bad a state is, 0 for the best; a word that is not known is the worst. */
 export function badnessOf(state: string): number {
   return (states.indexOf(state) + 1 || states.length + 1) - 1
+}
+
+export function isServing({ state }: { readonly state: string }): boolean {
+  return badnessOf(state) < 2
 }

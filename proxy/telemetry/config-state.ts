@@ -20,6 +20,12 @@ export class ConfigState {
     this.sinceMs = clock.wallMs()
   }
 
+  /** For programs: times are in ISO 8601, `refused` is null while the files are served. */
+  get facts() {
+    const refused = this.refusal && { why: this.refusal.why, at: timeOf(this.refusal.atMs) }
+    return { sha256: this.sha256, since: timeOf(this.sinceMs), refused }
+  }
+
   applied(sha256: string): void {
     this.sha256 = sha256
     this.sinceMs = this.#clock.wallMs()
@@ -31,4 +37,9 @@ export class ConfigState {
     this.refusal = { why, atMs: this.#clock.wallMs() }
     this.reloads.refused += 1
   }
+}
+
+/** In ISO 8601. @param wallMs since the Unix epoch */
+export function timeOf(wallMs: number): string {
+  return new Date(wallMs).toISOString()
 }

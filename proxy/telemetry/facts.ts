@@ -3,7 +3,7 @@
 import type { Clock } from '../clock/clock.ts'
 import type { ChainFacts, Counts, Facts, UpstreamFacts } from '../console/facts.ts'
 import type { UpstreamSnapshot } from '../upstream/observer.ts'
-import type { ConfigState } from './config-state.ts'
+import { type ConfigState, timeOf } from './config-state.ts'
 import type { Health, ListenerLook } from './health.ts'
 import type { Metrics, Sample } from './metrics.ts'
 import { type Series, series } from './series.ts'
@@ -29,19 +29,16 @@ export function createFacts(options: FactsOptions): () => Promise<Facts> {
   const { metrics, health, config, clock, version } = options
   const started = timeOf(clock.wallMs())
   const gather = async (): Promise<Facts> => {
-    const tables = await Promise.all(
-      Object.values(counted).map(async (one) => {
-        const samples = await metrics.samples(one)
-        return [one.name, Map.groupBy(samples, ({ labels }) => keyOf(labels))] as const
-      }),
+    const tables = Object.values(counted).map(async (one) => {
+      const samples = await metrics.samples(one)
+      return [one.name, Map.groupBy(samples, ({ labels }) => keyOf(labels))] as const
+    })
+    const byName = new Map<string, ReadonlyMap<string, readonly Sample[]>>(
+      await Promise.all(tables),
     )
-    const byName = new Map<string, ReadonlyMap<string, readonly Sample[]>>(tables)
     const read: Read = (one, labels) => byName.get(one.name)?.get(keyOf(labels)) ?? []
-    const { sha256, sinceMs, refusal } = config
-    const refused = refusal && { why: refusal.why, at: timeOf(refusal.atMs) }
     return {
-      ...{ at: timeOf(clock.wallMs()), started, version },
-      config: { sha256, since: timeOf(sinceMs), refused },
+      ...{ at: timeOf(clock.wallMs()), started, version, config: config.facts },
       bounds: series.requestDuration.buckets,
       chains: health.look().map((look) => chainFacts(look, read, options)),
     }
@@ -155,8 +152,4 @@ function totalOf(samples: readonly Sample[]): number {
 
 function secondsOf(ms: number | null): number | null {
   return ms === null ? null : Math.round(ms) / 1_000
-}
-
-function timeOf(wallMs: number): string {
-  return new Date(wallMs).toISOString()
 }

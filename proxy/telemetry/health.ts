@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from '../clock/clock.ts'
-import type { ConfigState } from './config-state.ts'
+import { type ConfigState, timeOf } from './config-state.ts'
 import { isServing, type PoolObserver, type PoolSnapshot } from '../upstream/observer.ts'
 import { type Standing, UpstreamStates } from './upstream-states.ts'
 
@@ -34,14 +34,14 @@ export interface ListenerLook {
 /** Follows the listeners from start to stop, and says whether the router is ready and healthy. */
 export class Health {
   readonly #clock: Clock
-  readonly #config: Pick<ConfigState, 'sha256' | 'sinceMs' | 'refusal'>
+  readonly #config: Pick<ConfigState, 'facts'>
   readonly #graceEndsMs: number
   readonly #listeners: Listener[] = []
   /** By the name of the listener. */
   readonly #states = new Map<string, UpstreamStates>()
   #isDraining = false
 
-  constructor(clock: Clock, config: Pick<ConfigState, 'sha256' | 'sinceMs' | 'refusal'>) {
+  constructor(clock: Clock, config: Pick<ConfigState, 'facts'>) {
     this.#clock = clock
     this.#config = config
     this.#graceEndsMs = clock.nowMs() + graceMs
@@ -101,15 +101,13 @@ export class Health {
         return { chain, interface: iface, name, tier, state, since, lagBlocks, tip: pool.tip }
       }),
     )
-    const { sha256, sinceMs, refusal } = this.#config
-    const refused = refusal && { why: refusal.why, at: timeOf(refusal.atMs) }
-    return JSON.stringify({ config: { sha256, since: timeOf(sinceMs), refused }, upstreams })
+    return JSON.stringify({ config: this.#config.facts, upstreams })
   }
 
   get #configLine(): string {
-    const { sha256, sinceMs, refusal } = this.#config
-    const serves = `config ${sha256} since ${timeOf(sinceMs)}`
-    return refusal ? `${serves}; refused at ${timeOf(refusal.atMs)}: ${refusal.why}` : serves
+    const { sha256, since, refused } = this.#config.facts
+    const serves = `config ${sha256} since ${since}`
+    return refused ? `${serves}; refused at ${refused.at}: ${refused.why}` : serves
   }
 
   /** Notes what has changed since the last look. */
@@ -149,8 +147,4 @@ function lineOf(listener: string, pool: PoolSnapshot): string {
 
 function servingIn(pool: PoolSnapshot): number {
   return pool.upstreams.filter(({ state }) => isServing(state)).length
-}
-
-function timeOf(wallMs: number): string {
-  return new Date(wallMs).toISOString()
 }

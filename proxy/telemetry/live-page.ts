@@ -6,7 +6,9 @@ import { join } from 'node:path'
 import type { Clock } from '../clock/clock.ts'
 import { viewOf } from '../console/differences.ts'
 import type { Facts } from '../console/facts.ts'
+import { ageBetween } from '../console/format.ts'
 import { History } from '../console/history.ts'
+import { heads, rowsOf } from '../console/rows.ts'
 
 const everyMs = 1_000
 
@@ -69,7 +71,12 @@ export class LivePage {
     const facts = await this.#facts().catch((error: unknown) => String(error))
     if (typeof facts === 'string') history.failed(facts)
     else history.answered(facts)
-    const event = `data: ${JSON.stringify(viewOf([history.look]))}\n\n`
+    const view = viewOf([history.look])
+    const problems = view.problems.map((each) => {
+      return { ...each, age: each.since && ageBetween(each.since, view.at) }
+    })
+    const rows = rowsOf(view, 'state')
+    const event = `data: ${JSON.stringify({ ...view, problems, heads, rows })}\n\n`
     // A slow reader gets the next one: nothing heaps up here.
     for (const each of this.#streams) if (!each.writableNeedDrain) each.write(event)
     if (this.#streams.size === 0) this.#history = null

@@ -14,6 +14,9 @@ export interface Advice {
 
 /** What a URL is by its config and its spec, and what it has shown. */
 export interface Subject {
+  readonly upstream: string
+  /** Printable: without keys. */
+  readonly url: string
   readonly chain: Chain
   readonly iface: ChainInterface
   /** It may be of another chain. */

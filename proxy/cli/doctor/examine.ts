@@ -66,16 +66,21 @@ const subscribeMs = 5_000
 
 /** Asks one URL what the chain's spec asks before an upstream may serve, and more. Never rejects for what a node does. */
 export async function examine(url: NodeUrl, options: ExamineOptions): Promise<Facts> {
-  const { clock, chain, dialect } = options
+  const { clock, chain, iface, dialect, isSocket } = options
   const facts: Facts = {
     ...{ trouble: null, latencyMs: null, head: null, checks: [], partial: [] },
     ...{ depth: null, subscribes: null },
   }
   const outOfTime = new Error('out of time')
-  const run = (signal: AbortSignal) => {
+  const run = async (signal: AbortSignal) => {
     const probing = { dialect, clock, failures: chain.failures, signal }
     const ask = (call: ProbeCall) => probe(url, call, probing)
-    return askAll({ ...options, url, facts, signal, ask })
+    const one = { ...options, url, facts, signal, ask }
+    // It ends as soon as the URL itself is in trouble: the other questions would show no more.
+    if (iface.latestBlock && !(await askHead(one, iface.latestBlock))) return
+    for (const verification of iface.verifications) if (!(await verify(one, verification))) return
+    if (isSocket) facts.subscribes = await subscribe(one)
+    facts.depth = await findDepth(one)
   }
   try {
     await within(clock, new AbortController().signal, maxMs, run, () => outOfTime)
@@ -93,15 +98,6 @@ interface Examination extends ExamineOptions {
   readonly ask: (call: ProbeCall) => Promise<ProbeAnswer>
 }
 
-/** Ends as soon as the URL itself is in trouble: the other questions would show no more. */
-async function askAll(one: Examination): Promise<void> {
-  const { iface, isSocket } = one
-  if (iface.latestBlock && !(await askHead(one, iface.latestBlock))) return
-  for (const verification of iface.verifications) if (!(await verify(one, verification))) return
-  if (isSocket) one.facts.subscribes = await subscribe(one)
-  one.facts.depth = await findDepth(one)
-}
-
 async function askHead({ clock, facts, ask }: Examination, call: ProbeCall): Promise<boolean> {
   // The first also opens the connection.
   for (let each = 0; each <= latencySamples; each++) {
@@ -113,7 +109,8 @@ async function askHead({ clock, facts, ask }: Examination, call: ProbeCall): Pro
     const atMs = clock.nowMs()
     const block = toBlockNumber(answer.value, call.result.encoding)
     if (block !== null) facts.head = { block, atMs }
-    if (each > 0) facts.latencyMs = Math.min(facts.latencyMs ?? Infinity, atMs - askedMs)
+    const tookMs = Math.round((atMs - askedMs) * 10) / 10
+    if (each > 0) facts.latencyMs = Math.min(facts.latencyMs ?? Infinity, tookMs)
   }
   return true
 }

@@ -1,16 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { aligned, time } from '../../console/format.ts'
 import type { Diagnosis, Subject } from './advice.ts'
 
-/** One URL in the report. */
-export interface ReportRow extends Subject, Diagnosis {
-  readonly upstream: string
-  /** Printable: without keys. */
-  readonly url: string
-  /** `ETH1 jsonrpc`. */
-  readonly group: string
-  /** `config.yml:12`. */
-  readonly place: string
+/** One URL, as the document for programs has it. Null: not known. */
+export type ReportRow = ReturnType<typeof reportRow>
+
+/** @param place `config.yml:12` */
+export function reportRow(subject: Subject & Diagnosis & { readonly place: string }) {
+  const { chain, iface, upstream, url, place, facts, behindBlocks, servedAddons, advice } = subject
+  const { head, latencyMs, checks, depth, subscribes } = facts
+  const identity = checks.find(({ verification }) => verification.name === 'chain-id')
+  const said =
+    typeof identity?.value === 'string' ? identity.value : JSON.stringify(identity?.value)
+  return {
+    // Nothing about it must change.
+    ok: advice.every(({ severity }) => severity !== 'change'),
+    ...{ chain: chain.id, interface: iface.apiInterface, upstream, url, place },
+    chainSaid: identity?.why === null ? 'ok' : (said?.slice(0, 12) ?? null),
+    ...{ height: head?.block ?? null, behindBlocks, latencyMs, archive: depth, subscribes },
+    ...{ servedAddons, advice },
+  }
 }
 
 const columns = 'UPSTREAM,URL,CHAIN,HEIGHT,LATENCY,ARCHIVE,SUBSCRIBE,ADD-ONS'.split(',')
@@ -18,61 +28,29 @@ const columns = 'UPSTREAM,URL,CHAIN,HEIGHT,LATENCY,ARCHIVE,SUBSCRIBE,ADD-ONS'.sp
 /** The report for a person: a table for each chain and interface, and under each URL what to do about it. */
 export function reportText(rows: readonly ReportRow[]): string {
   const lines: string[] = []
-  for (const [group, own] of Map.groupBy(rows, (row) => row.group)) {
-    const table = [columns, ...own.map(cellsOf)]
-    const widths = columns.map((_, at) => Math.max(...table.map((cells) => cells[at]?.length ?? 0)))
-    const line = (mark: string, cells: readonly string[]) =>
-      `${mark.padEnd(6)}  ${cells.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ')}`.trimEnd()
-    lines.push(group, line('', columns))
-    for (const row of own) {
-      lines.push(line(isRight(row) ? 'ok' : 'CHANGE', cellsOf(row)))
-      for (const { severity, message } of row.advice)
-        lines.push(`        ${row.place}: ${severity}: ${message}`)
+  for (const [group, own] of Map.groupBy(rows, (row) => `${row.chain} ${row.interface}`)) {
+    const marked = own.map((row) => [row.ok ? 'ok    ' : 'CHANGE', ...cellsOf(row)])
+    const [head = '', ...table] = aligned([['', ...columns], ...marked])
+    lines.push(group, head)
+    for (const [at, { place, advice }] of own.entries()) {
+      const under = advice.map((each) => `        ${place}: ${each.severity}: ${each.message}`)
+      lines.push(table[at] ?? '', ...under)
     }
     lines.push('')
   }
-  const wrong = rows.filter((row) => !isRight(row)).length
-  lines.push(
-    `${rows.length} ${rows.length === 1 ? 'URL' : 'URLs'} asked, ${wrong === 0 ? 'none' : wrong} to change.`,
-  )
-  return `${lines.join('\n')}\n`
+  const wrong = rows.filter(({ ok }) => !ok).length
+  const asked = `${rows.length} ${rows.length === 1 ? 'URL' : 'URLs'} asked`
+  return `${[...lines, `${asked}, ${wrong || 'none'} to change.`].join('\n')}\n`
 }
 
-/** The same as one document for programs. */
-export function reportJson(file: string, rows: readonly ReportRow[]): string {
-  const urls = rows.map((row) => {
-    const { chain, iface, upstream, url, place, facts, behindBlocks, servedAddons, advice } = row
-    const { head, latencyMs, depth, subscribes } = facts
-    return {
-      ...{ ok: isRight(row), chain: chain.id, interface: iface.apiInterface },
-      ...{ upstream, url, place, height: head?.block ?? null, behindBlocks },
-      ...{ latencyMs: latencyMs && Math.round(latencyMs), archive: depth, subscribes },
-      ...{ servedAddons, advice },
-    }
-  })
-  return `${JSON.stringify({ version: 1, file, ok: rows.every(isRight), urls }, null, 2)}\n`
-}
-
-/** Nothing about it must change. */
-export function isRight({ advice }: Pick<ReportRow, 'advice'>): boolean {
-  return advice.every(({ severity }) => severity !== 'change')
-}
-
-function cellsOf({ upstream, url, facts, behindBlocks, servedAddons }: ReportRow): string[] {
-  const { head, latencyMs, checks, depth, subscribes } = facts
-  const identity = checks.find(({ verification }) => verification.name === 'chain-id')
-  const { value } = identity ?? {}
-  const shown = typeof value === 'string' ? value : (JSON.stringify(value) ?? '-')
-  const behind = behindBlocks ? ` (-${behindBlocks})` : ''
-  const state = depth === null || depth === 'all' ? (depth ?? '-') : `last ${depth}+`
+function cellsOf(row: ReportRow): string[] {
+  const { upstream, url, chainSaid, height, behindBlocks, latencyMs, archive, subscribes } = row
   return [
-    upstream,
-    url,
-    identity?.why === null ? 'ok' : shown.slice(0, 12).replaceAll(/[^\x20-\x7e]/g, '?'),
-    head === null ? '-' : `${head.block}${behind}`,
-    latencyMs === null ? '-' : `${latencyMs.toFixed(latencyMs < 10 ? 1 : 0)} ms`,
-    depth === 0 ? 'none' : state,
+    ...[upstream, url, (chainSaid ?? '-').replaceAll(/[^\x20-\x7e]/g, '?')],
+    height === null ? '-' : `${height}${behindBlocks ? ` (-${behindBlocks})` : ''}`,
+    time(latencyMs && latencyMs / 1_000),
+    typeof archive !== 'number' ? (archive ?? '-') : archive === 0 ? 'none' : `last ${archive}+`,
     subscribes === 'yes' || subscribes === null ? (subscribes ?? '-') : 'no',
-    servedAddons.join(', ') || '-',
+    row.servedAddons.join(', ') || '-',
   ]
 }

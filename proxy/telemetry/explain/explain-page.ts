@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { explainLimits } from '../../bytes/limits.ts'
+import { aligned, clean } from '../../console/format.ts'
 import type { Explained, ExplainedAttempt, ExplainedCall, ExplainedCandidate } from './explained.ts'
 import type { KeptCalls } from './kept-calls.ts'
 
@@ -110,15 +111,7 @@ function tableOf(seen: readonly ExplainedCandidate[] | null): readonly string[] 
       each.leftOut === null ? `${Math.round(each.share * 100)} %` : `no: ${reasonOf(each)}`
     return [each.name, String(each.rank ?? '-'), ...scores.map((one) => one.toFixed(2)), drawn]
   })
-  const all = [columns, ...rows]
-  const widths = columns.map((_, at) => Math.max(...all.map((row) => row[at]?.length ?? 0)))
-  return all.map(
-    (row) =>
-      `    ${row
-        .map((cell, at) => cell.padEnd(widths[at] ?? 0))
-        .join('  ')
-        .trimEnd()}`,
-  )
+  return aligned([columns, ...rows]).map((line) => `    ${line}`)
 }
 
 /** @returns `cooldown, 22,000 ms left` */
@@ -132,5 +125,3 @@ function reasonOf({ leftOut, amount }: ExplainedCandidate): string {
 const ms = (amount: number) =>
   amount < 10_000 ? `${amount.toLocaleString('en-US')} ms` : `${Math.round(amount / 1_000)} s`
 const names = (list: readonly string[]) => list.join(', ') || 'none'
-/** A client may send any text as a method's name. */
-const clean = (line: string) => line.replaceAll(/\p{C}/gu, '\u{fffd}')

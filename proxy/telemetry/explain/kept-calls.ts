@@ -2,7 +2,6 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { explainLimits } from '../../bytes/limits.ts'
 import type { Clock } from '../../clock/clock.ts'
-import type { ApiInterface } from '../../config/types.ts'
 import { type AttemptRecord, Journal, type SessionNote } from '../../relay/call.ts'
 import type { Considered } from '../../upstream/pick.ts'
 import { floorOf } from '../../upstream/weights.ts'
@@ -11,14 +10,10 @@ import { perListener, type PartialObservers } from '../observers.ts'
 import type { Explained, ExplainedAttempt, ExplainedCall, ExplainedCandidate } from './explained.ts'
 
 /** A call that has ended. Of its request and its answer nothing is kept alive. */
-interface KeptCall {
-  readonly guid: string
-  readonly listener: { readonly chain: string; readonly interface: ApiInterface }
-  readonly method: string | null
-  readonly outcome: string
-  readonly error: string | null
-  readonly answeredBy: string | null
-  readonly totalMs: number
+interface KeptCall extends Pick<
+  ExplainedCall,
+  'guid' | 'chain' | 'interface' | 'method' | 'outcome' | 'error' | 'answeredBy' | 'totalMs'
+> {
   readonly journal: Journal
 }
 
@@ -47,14 +42,14 @@ export class KeptCalls implements Pick<PartialObservers, 'listenerObserver'> {
       const method = asked.known ? asked.method : unknown
       const error = end.kind === 'error' ? copied(end.error.message) : null
       const answeredBy = end.kind === 'reply' ? end.reply.upstream : null
-      const kept = { guid, listener, method, outcome, error, answeredBy, totalMs, journal }
+      const kept = { guid, ...listener, method, outcome, error, answeredBy, totalMs, journal }
       this.#rings[kind].add(kept)
     },
     requestRefused: ({ kind, message }, guid) => {
       const journal = new Journal(this.#clock.nowMs())
-      const about = { outcome: kind.reason, error: copied(message), journal }
-      const none = { method: null, answeredBy: null, totalMs: 0 }
-      if (guid !== '') this.#rings.recent.add({ guid, listener, ...about, ...none })
+      const about = { guid, ...listener, outcome: kind.reason, error: copied(message), journal }
+      if (guid !== '')
+        this.#rings.recent.add({ ...about, method: null, answeredBy: null, totalMs: 0 })
     },
   }))
 
@@ -89,16 +84,15 @@ export class KeptCalls implements Pick<PartialObservers, 'listenerObserver'> {
     return { calls: shown, more: calls.length - shown.length }
   }
 
-  #explain({ journal, listener, totalMs, ...call }: KeptCall): ExplainedCall {
+  #explain({ journal, totalMs, ...call }: KeptCall): ExplainedCall {
     const { startedMs, attempts, retries, cache, session, crossValidation, considered } = journal
     const atMs = this.#clock.wallMs() - (this.#clock.nowMs() - startedMs)
     const isUnserved = considered?.every(({ leftOut }) => leftOut !== null)
     return {
-      ...{ guid: call.guid, at: new Date(atMs).toISOString(), ...listener, method: call.method },
-      ...{ outcome: call.outcome, error: call.error, totalMs: rounded(totalMs) },
-      ...{ answeredBy: call.answeredBy, retries },
+      ...{ ...call, at: new Date(atMs).toISOString(), totalMs: rounded(totalMs), retries },
       hedges: attempts.filter(({ kind }) => kind === 'hedge').length,
-      ...{ cache, session: session && explainSession(session), crossValidation },
+      ...{ cache, crossValidation },
+      session: session && explainSession(session),
       attempts: attempts
         .slice(0, explainLimits.listed)
         .map((each) => explainAttempt(each, startedMs)),

@@ -7,22 +7,20 @@ const explicitBucketBoundaries = [
   ...[0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10],
 ]
 
-/** How long calls and attempts take, in seconds. Attributes are of bounded sets. */
-export class CallDurations {
-  readonly server: (durationMs: number, attributes: Attributes, errorType: string | null) => void
-  readonly client: CallDurations['server']
+export type CallDurations = ReturnType<typeof callDurations>
 
-  constructor(meter: Meter) {
-    const recorder = (name: string, description: string): CallDurations['server'] => {
-      const advice = { explicitBucketBoundaries }
-      const histogram = meter.createHistogram(name, { unit: 's', description, advice })
-      return (durationMs, attributes, errorType) =>
-        histogram.record(
-          durationMs / 1_000,
-          errorType === null ? attributes : { ...attributes, 'error.type': errorType },
-        )
+/** How long calls and attempts take, in seconds. Attributes are of bounded sets. */
+export function callDurations(meter: Meter) {
+  const recorder = (name: string, description: string) => {
+    const advice = { explicitBucketBoundaries }
+    const histogram = meter.createHistogram(name, { unit: 's', description, advice })
+    return (durationMs: number, attributes: Attributes, errorType: string | null) => {
+      const failed = errorType === null ? {} : { 'error.type': errorType }
+      histogram.record(durationMs / 1_000, { ...attributes, ...failed })
     }
-    this.server = recorder('rpc.server.call.duration', 'Calls of clients.')
-    this.client = recorder('rpc.client.call.duration', 'Attempts at upstreams.')
+  }
+  return {
+    server: recorder('rpc.server.call.duration', 'Calls of clients.'),
+    client: recorder('rpc.client.call.duration', 'Attempts at upstreams.'),
   }
 }

@@ -54,7 +54,7 @@ interface Trace {
   /** From the monotonic scale to the epoch. */
   readonly epochMs: number
   /** Of attempts whose request carries the id of its span. */
-  begun: Map<AttemptRecord, Span> | null
+  readonly begun: Map<AttemptRecord, Span>
   /** Attempts that run on after the end of the call; null before that. */
   running: Set<AttemptRecord> | null
 }
@@ -116,7 +116,6 @@ export class CallSpans implements TracingObservers {
       )
       if (this.#known.size > maxKnown) this.#known.delete(this.#known.keys().next().value ?? '')
       const span = this.#beginAttempt(known, attempt, tracer, naming)
-      known.begun ??= new Map()
       known.begun.set(attempt, span)
       const { traceId, spanId, traceFlags, traceState } = span.spanContext()
       const parent = `00-${traceId}-${spanId}-0${traceFlags}`
@@ -133,7 +132,7 @@ export class CallSpans implements TracingObservers {
     const startTime = timeOf(epochMs + journal.startedMs)
     // No sampler of the standard ones looks at attributes: most calls are not recorded, and need none.
     const server = tracer.startSpan(name, { kind: SpanKind.SERVER, startTime }, context)
-    return { server, context, epochMs, begun: null, running: null }
+    return { server, context, epochMs, begun: new Map(), running: null }
   }
 
   #callEnded(
@@ -172,7 +171,7 @@ export class CallSpans implements TracingObservers {
   }
 
   #attempt(known: Trace, attempt: AttemptRecord, tracer: Tracer, naming: Naming): void {
-    const span = known.begun?.get(attempt) ?? this.#beginAttempt(known, attempt, tracer, naming)
+    const span = known.begun.get(attempt) ?? this.#beginAttempt(known, attempt, tracer, naming)
     if (!span.isRecording()) return
     const { endedMs, startedMs, result } = attempt
     const endTime = timeOf(known.epochMs + (endedMs ?? startedMs))

@@ -12,7 +12,7 @@ import {
 import { NodeSDK } from '@opentelemetry/sdk-node'
 import { sleep, type Clock } from '../../clock/clock.ts'
 import { lineLimits, type Logger } from '../log.ts'
-import { CallDurations } from './call-durations.ts'
+import { callDurations } from './call-durations.ts'
 import { CallSpans, type TracingObservers } from './call-spans.ts'
 import { samplerOf } from './sampler.ts'
 import type { Signals } from './switched-on.ts'
@@ -74,13 +74,9 @@ export function startTracing({ signals, env, version, clock, logger }: TracingOp
   const scope = ['rpc-router', version] as const
   const observers = new CallSpans({
     tracer: signals.traces ? trace.getTracer(...scope) : null,
-    durations: signals.metrics ? new CallDurations(metrics.getMeter(...scope)) : null,
+    durations: signals.metrics ? callDurations(metrics.getMeter(...scope)) : null,
     clock,
   })
-  return {
-    listenerObserver: observers.listenerObserver,
-    relayObserver: observers.relayObserver,
-    traceHeaders: observers.traceHeaders,
-    stop: () => Promise.race([sdk.shutdown().catch(say), sleep(clock, maxFlushMs)]),
-  }
+  const stop = () => Promise.race([sdk.shutdown().catch(say), sleep(clock, maxFlushMs)])
+  return Object.assign(observers, { stop })
 }
