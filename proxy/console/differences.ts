@@ -112,6 +112,7 @@ function upstreamView(parts: Parts<UpstreamFacts>): UpstreamView {
     retries: totalOf(grown(parts, ({ attempts }) => attempts['retry'] ?? {})),
     hedges: totalOf(hedges),
     hedgesWon: (hedges['answer'] ?? 0) + (hedges['node-error'] ?? 0),
+    aborted: grown(parts, ({ attempts }) => attempts['first'] ?? {})['aborted'] ?? 0,
     disputes: grown(parts, ({ disputes }) => disputes),
   }
 }

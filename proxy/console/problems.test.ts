@@ -72,6 +72,17 @@ test.each<[string, Partial<UpstreamFacts>, Partial<ChainFacts>, string[]]>([
   expect(said(upstream, chain)).toEqual(expected)
 })
 
+test.each([
+  ['is late', 4, ['late: another upstream, asked as well, answered first in 4 of 15 attempts']],
+  ['is not, since its clients left', 0, []],
+])('a node whose attempts are given up %s', (_name, won, expected) => {
+  const late = someUpstream('a', { attempts: { first: { answer: 10, aborted: 5 } } })
+  const hedging = someUpstream('b', { attempts: { first: { answer: 20 }, hedge: { answer: won } } })
+  const now = someFacts(100, [someChain([late, hedging])])
+  const { problems } = viewOf([{ at: 'one:7779', before: null, now, problem: null }])
+  expect(problems.map(({ what }) => what)).toEqual(expected)
+})
+
 test('the worst stands first: no upstream serves, then why each of them does not', () => {
   const bad = { state: 'rejected', why: 'chain-id: another network' }
   const upstreams = [

@@ -85,6 +85,14 @@ function ofUpstream(
     p50Seconds > fastest + slow.seconds
   )
     add('odd', `slow: half of its answers take over ${ms(p50Seconds)}, elsewhere ${ms(fastest)}`)
+  // Clients that leave end attempts as well, but no more than hedges have won were overtaken by one.
+  const won = others.reduce((sum, { hedgesWon }) => sum + hedgesWon, 0)
+  const overtaken = Math.min(each.aborted, won)
+  if (overtaken >= failing.count && overtaken >= each.count * failing.ofAttempts)
+    add(
+      'odd',
+      `late: another upstream, asked as well, answered first in ${overtaken} of ${each.count} attempts`,
+    )
   const disputes = Object.entries(each.disputes).filter(([, count]) => count > 0)
   const words = disputes.map(([word, count]) => `${count} ${word}`).join(', ')
   if (words) add('odd', `its answers are doubtful: ${words}`)

@@ -53,6 +53,8 @@ export interface UpstreamView extends Traffic, Omit<UpstreamFacts, 'attempts' | 
   readonly hedges: number
   /** Hedges that answered first. */
   readonly hedgesWon: number
+  /** First attempts that were given up, since a hedge answered first or the client left. */
+  readonly aborted: number
 }
 
 /** Something that is wrong, as one line for who was woken by it. */
