@@ -50,7 +50,8 @@ async function profileRouter(): Promise<void> {
     `--cpu-prof-dir=${directory}`,
     `--cpu-prof-interval=${sampleMicros}`,
   ]
-  const { child, url } = await startRouter({ ...setting, upstreams, nodeFlags })
+  const env = { NODE_OPTIONS: nodeFlags.join(' ') }
+  const { child, url } = await startRouter({ ...setting, upstreams, env })
   const runner = new LoadRunner(children)
   const target = { name: 'router', port: Number(new URL(url).port), child }
   await runner.run(target, { connections, seconds })

@@ -12,7 +12,7 @@ import {
   startBareAnswer,
   startNginx,
   startPassthrough,
-  startRouterWith,
+  routersWith,
   startUpstreams,
   type Target,
   type TargetName,
@@ -63,9 +63,7 @@ export async function measure(plan: Plan): Promise<BenchResult> {
     nginx: () => startNginx(plan.nginx ?? '', upstreams, setting),
     passthrough: () => startPassthrough(upstreams, setting),
     bare: () => startBareAnswer(setting),
-    caching: () => startRouterWith('caching', upstreams, setting),
-    redis: () => startRouterWith('redis', upstreams, setting),
-    voting: () => startRouterWith('voting', upstreams, setting),
+    ...routersWith(upstreams, setting),
   }
   const started = new Map<TargetName, Target>()
   const runner = new LoadRunner(children)

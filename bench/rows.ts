@@ -47,6 +47,7 @@ export const rows: readonly Row[] = [
   { ...besideBare, name: 'hit', shape: 'kept', targets: ['caching', 'bare'], most: 1.5 },
   { ...besideBare, name: 'hit-redis', shape: 'kept', targets: ['redis', 'bare'], most: 5 },
   { ...besideRouter, name: 'miss', targets: ['caching', 'router'], most: 1.05 },
+  { ...besideRouter, name: 'traced', targets: ['traced', 'router'], most: 1.05 },
   { ...besideRouter, name: 'cv3', targets: ['voting', 'router'], most: 6 },
 ]
 

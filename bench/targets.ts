@@ -6,16 +6,17 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Child, ChildProcesses } from '../e2e/processes/child-processes.ts'
 import { freePort, freePorts } from '../e2e/processes/free-ports.ts'
-import { startRouter } from '../e2e/processes/router-process.ts'
+import { type RouterOptions, startRouter } from '../e2e/processes/router-process.ts'
 import { askRpc } from '../e2e/processes/rpc-client.ts'
 import { waitUntil } from '../e2e/processes/eventually.ts'
 import { startRedis } from '../e2e/state/redis-process.fixture.ts'
 
 const startTimeoutMs = 20_000
 
-/** All that is loaded. `caching`, `redis` and `voting` are routers too. */
-export type TargetName =
-  'router' | 'nginx' | 'passthrough' | 'bare' | 'caching' | 'redis' | 'voting'
+type RouterName = 'caching' | 'redis' | 'voting' | 'traced'
+
+/** All that is loaded. */
+export type TargetName = 'router' | 'nginx' | 'passthrough' | 'bare' | RouterName
 
 /** A proxy between the load and the upstreams. */
 export interface Target {
@@ -58,25 +59,35 @@ const votes = {
   ...{ 'agreement-threshold': 2, 'max-participants': { floor: 3 } },
 }
 
-/** Starts a router with a cache, with one in Redis alone, or with votes of three upstreams. */
-export async function startRouterWith(
-  name: 'caching' | 'redis' | 'voting',
-  upstreams: readonly Upstream[],
-  setting: Setting,
-): Promise<Target> {
-  const settings = {
-    caching: () => Promise.resolve({}),
-    // No answer fits into so little memory.
-    redis: async () => ({
-      'cache-bytes': '1KiB',
-      'resp-cache': { addresses: [(await startRedis(setting)).address] },
-    }),
-    voting: () =>
-      Promise.resolve({ 'cache-bytes': '0', 'cross-validation': { policies: [votes] } }),
+const sampled = {
+  OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
+  OTEL_TRACES_SAMPLER_ARG: '0.01',
+}
+
+/** Start a router with a cache, with one in Redis alone, with votes of three upstreams, or with traces of 1 % of calls. */
+export function routersWith(upstreams: readonly Upstream[], setting: Setting) {
+  const start = async (name: RouterName, options: Pick<RouterOptions, 'settings' | 'env'>) => {
+    const { child, url } = await startRouter({ ...setting, upstreams, name, ...options })
+    return { name, port: Number(new URL(url).port), child }
   }
-  const options = { ...setting, upstreams, name, settings: await settings[name]() }
-  const { child, url } = await startRouter(options)
-  return { name, port: Number(new URL(url).port), child }
+  const noCache = { 'cache-bytes': '0' }
+  return {
+    caching: () => start('caching', {}),
+    redis: async () => {
+      const { address } = await startRedis(setting)
+      // No answer fits into so little memory.
+      const settings = { 'cache-bytes': '1KiB', 'resp-cache': { addresses: [address] } }
+      return start('redis', { settings })
+    },
+    voting: () =>
+      start('voting', { settings: { ...noCache, 'cross-validation': { policies: [votes] } } }),
+    traced: async () => {
+      // It takes whatever is sent.
+      const { port } = await startBareAnswer(setting)
+      const env = { ...sampled, OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` }
+      return start('traced', { settings: noCache, env })
+    },
+  } satisfies Readonly<Record<RouterName, () => Promise<Target>>>
 }
 
 /** Starts the bare node:http + undici proxy. */

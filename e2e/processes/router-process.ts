@@ -35,8 +35,8 @@ export interface RouterOptions {
   readonly directory: string
   readonly upstreams: readonly RouterUpstream[]
   readonly signal: AbortSignal
-  /** Flags for Node itself, such as `--cpu-prof`. */
-  readonly nodeFlags?: readonly string[]
+  /** Variables that it has beside those of this process. */
+  readonly env?: Readonly<Record<string, string>>
   /** Flags for the router, such as `--strategy`. */
   readonly flags?: readonly string[]
   /** Started by `npx router`, as the README does. */
@@ -51,8 +51,8 @@ export interface RouterOptions {
 
 /** Starts the router as a user would, with a config file for ETH1, and waits for its first answer. */
 export async function startRouter(options: RouterOptions): Promise<RouterProcess> {
-  const { children, directory, upstreams, signal, nodeFlags = [], flags = [] } = options
-  const { name = 'router' } = options
+  const { children, directory, upstreams, signal, flags = [] } = options
+  const { name = 'router', env = {} } = options
   const [port, adminPort] = await freePorts(2)
   const nodes = upstreams.map(({ name, url, webSocketUrl }) => ({
     name,
@@ -69,7 +69,7 @@ export async function startRouter(options: RouterOptions): Promise<RouterProcess
   const startedMs = performance.now()
   const program = options.throughNpx
     ? { command: 'npx', args: ['--no', 'router'] }
-    : { command: process.execPath, args: [...nodeFlags, entry] }
+    : { command: 'env', args: [...Object.entries(env).map((each) => each.join('=')), entry] }
   const child = await children.start({
     name,
     command: program.command,
