@@ -106,6 +106,12 @@ export const explainLimits = {
   listed: 100, // in one answer
 }
 
+/** Of what waits to be written to a recording. */
+export const recordLimits = {
+  bodyBytes: 1 * MiB, // of a request or an answer: those that are longer stream
+  queuedBytes: 8 * MiB, // some thousand calls: a disk that is slower than the traffic loses the rest
+}
+
 /** Of the cache service. */
 export const cacheServiceLimits = {
   messageBytes: 17 * MiB, // a value of 16 MiB and its frame

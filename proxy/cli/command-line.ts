@@ -19,6 +19,7 @@ export const commands = {
   run: 'Serve. The default: `router config.yml` is `router run config.yml`.',
   validate: 'Check a config file and print every problem. Exit code 0 or 2.',
   doctor: 'Ask each URL of a config what it serves, and say what to change. Exit code 0 or 1.',
+  replay: 'Send recorded calls again, and say what is answered otherwise. Exit code 0 or 1.',
   init: 'Write a first config: by flags, or by asking on a terminal.',
   cache: 'Serve the cache that routers share as `cache-be`.',
   explain: 'Say why a call went where it went. Its guid is in the header Rpc-Guid.',
@@ -38,14 +39,24 @@ const settingsOf: Partial<Record<Command, readonly string[]>> = {
 }
 
 /** What these commands take beside flags; the others a config file, or nothing. */
-const takenBy: Partial<Record<Command, string>> = { cache: 'one address', explain: 'one guid' }
+const takenBy: Partial<Record<Command, string>> = {
+  cache: 'one address',
+  explain: 'one guid',
+  replay: 'one recording',
+}
 
 const outputFormats = ['text', 'json'] as const
 
 /** The flags that are no settings, with the placeholder of their value and the commands that have them. */
 const ownFlags = {
   output: { valueName: outputFormats.join('|'), of: ['validate', 'doctor'], repeatable: false },
-  json: { valueName: null, of: ['validate', 'doctor', 'top'], repeatable: false },
+  json: { valueName: null, of: ['validate', 'doctor', 'replay', 'top'], repeatable: false },
+  record: { valueName: 'file', of: ['run'], repeatable: false },
+  'record-bytes': { valueName: 'size', of: ['run'], repeatable: false },
+  'record-without-params': { valueName: null, of: ['run'], repeatable: false },
+  against: { valueName: 'config.yml', of: ['replay'], repeatable: false },
+  limit: { valueName: 'calls', of: ['replay'], repeatable: false, isCount: true },
+  rate: { valueName: 'calls a second', of: ['replay'], repeatable: false, isCount: true },
   chain: { valueName: 'id', of: ['init'], repeatable: false },
   interface: { valueName: apiInterfaces.join('|'), of: ['init'], repeatable: false },
   url: { valueName: 'url', of: ['init'], repeatable: true },
@@ -58,6 +69,7 @@ interface OwnFlag {
   readonly valueName: string | null
   readonly of: readonly Command[]
   readonly repeatable: boolean
+  readonly isCount?: true
 }
 type OwnFlagName = keyof typeof ownFlags
 
@@ -72,9 +84,9 @@ export interface CommandLine {
   /** What is neither a flag nor the command: the path of the config file. */
   readonly positionals: readonly string[]
   readonly flags: FlagValues
-  /** `--output` of `validate` and `doctor`; `--json`, which `top` has too, is `--output json`. */
+  /** `--output` of `validate` and `doctor`; `--json`, also of `replay` and `top`, is `--output json`. */
   readonly output: OutputFormat
-  /** The other flags that are no settings. */
+  /** The flags of one command that are no settings: `--url` of `init`, `--record` of `run`. */
   readonly own: Partial<Readonly<Record<OwnFlagName, readonly string[]>>>
   readonly problems: readonly Problem[]
 }
@@ -188,12 +200,16 @@ function takeFlag(
     : isOwnFlag(name) && ownFlags[name].repeatable
   if (known.length > 0 && !isRepeatable)
     return problemAt(flag, null, 'the flag is given twice', 'Keep one of them.')
+  const { isCount }: Partial<OwnFlag> = isOwnFlag(name) ? ownFlags[name] : {}
+  if (isCount && !/^[1-9]\d{0,8}$/.test(value))
+    return problemAt(flag, null, `${quote(value)} is not a whole number from 1`)
   values.set(name, [...known, value])
   return null
 }
 
 function checkPositionals(command: Command, rest: readonly string[]): readonly Problem[] {
-  const most = ['run', 'validate', 'doctor', 'init', 'cache', 'explain'].includes(command) ? 1 : 0
+  const takeOne = ['run', 'validate', 'doctor', 'replay', 'init', 'cache', 'explain']
+  const most = takeOne.includes(command) ? 1 : 0
   const extra = rest[most]
   if (extra === undefined) return []
   // `router valdate config.yml`: the first was meant as a command.
@@ -219,6 +235,8 @@ export function helpText(): string {
     '  router <config.yml> [flags]',
     '  router validate <config.yml> [--output text|json] [flags]',
     '  router doctor <config.yml> [--json] [flags]',
+    '  router <config.yml> --record file [--record-bytes size] [--record-without-params]',
+    '  router replay <file> --against <config.yml> [--limit n] [--rate n] [--json] [flags]',
     '  router init [config.yml] [--chain id [--interface name] --url url [--url url ...]]',
     '  router cache [host:port] [flags]',
     '  router explain <guid> [--at host:7779,...]',

@@ -36,6 +36,10 @@ export async function main(argv: readonly string[], io: CommandIo): Promise<numb
       const { runDoctor } = await import('./doctor.ts')
       return runDoctor({ configPath, flags, output, version }, io, checkReferences)
     }
+    case 'replay': {
+      const { runReplay } = await import('./replay.ts')
+      return runReplay({ positionals, flags, output, own }, version, io, checkReferences)
+    }
     case 'init': {
       const { runInit } = await import('./init.ts')
       return runInit(
@@ -52,6 +56,6 @@ export async function main(argv: readonly string[], io: CommandIo): Promise<numb
     case 'top':
       return (await import('./top.ts')).top(line, io)
     case 'run':
-      return run({ configPath, flags, version }, io)
+      return run({ configPath, flags, version, own }, io)
   }
 }

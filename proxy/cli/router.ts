@@ -16,6 +16,7 @@ import { Health } from '../telemetry/health.ts'
 import { LivePage } from '../telemetry/live-page.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import type { TracingObservers } from '../telemetry/otel/call-spans.ts'
+import type { Recorder } from '../telemetry/record/recorder.ts'
 import { combineObservers } from '../telemetry/observers.ts'
 import { type PreparedChain, serveChains } from './served-chain.ts'
 import { createCache, createSessions, type SharingParts } from './stores.ts'
@@ -28,6 +29,8 @@ export interface RouterParts extends SharingParts {
   readonly state: ConfigState
   /** Null: nothing is traced. */
   readonly tracing: TracingObservers | null
+  /** Null: nothing is recorded. */
+  readonly recorder: Recorder | null
 }
 
 /** A whole router: a pool per chain and interface, a listener per endpoint, and the admin server. */
@@ -66,7 +69,7 @@ const lingerShare = 0.6
 
 /** Wires a router. Nothing is bound or sent yet. @throws Error when a TLS file cannot be used */
 export function createRouter(config: RouterConfig, parts: RouterParts): Router {
-  const { clock, logger, version, state } = parts
+  const { clock, logger, version, state, recorder } = parts
   // Node's heap limit follows the memory of the container.
   const heapBytes = getHeapStatistics().heap_size_limit
   const budget = new ByteBudget(config.maxBufferedBytes ?? Math.floor(heapBytes / 3))
@@ -82,7 +85,9 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
     ...(parts.tracing ? [parts.tracing] : []),
     ...[metrics, log, { poolObserver }],
     ...(config.metricsListenAddress ? [calls] : []),
+    ...(recorder ? [recorder] : []),
   ])
+  recorder?.maskKeysOf(config)
   let draining = false
   const shared = createSessions(config, { ...parts, metrics, asked })
   const { sessions, keys } = shared
@@ -159,6 +164,7 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
         throw error
       }
       if (draining) return
+      recorder?.maskKeysOf(next)
       for (const each of prepared) each.commit()
     },
     async stop() {

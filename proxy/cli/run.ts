@@ -9,8 +9,10 @@ import { createLogger, type Logger } from '../telemetry/log.ts'
 import type { Tracing } from '../telemetry/otel/start.ts'
 import { signalsAsked } from '../telemetry/otel/switched-on.ts'
 import { checkReferences } from './reference-check.ts'
+import type { CommandLine } from './command-line.ts'
 import type { CommandIo } from './validate.ts'
 import { exitCodes, judgeConfig, problemLine, type ConfigRequest } from './judged-config.ts'
+import { startRecording } from './record.ts'
 import { Reloader } from './reload.ts'
 import { createRouter } from './router.ts'
 import { loadStores } from './stores.ts'
@@ -18,6 +20,7 @@ import { loadStores } from './stores.ts'
 /** What `router <config>` was asked. */
 export interface RunRequest extends Omit<ConfigRequest, 'environment'> {
   readonly version: string
+  readonly own: CommandLine['own']
 }
 
 /**
@@ -25,7 +28,7 @@ export interface RunRequest extends Omit<ConfigRequest, 'environment'> {
  * @returns the exit code
  */
 export async function run(request: RunRequest, io: CommandIo): Promise<number> {
-  const { configPath, version } = request
+  const { configPath, version, own } = request
   const asked = { ...request, environment: io.environment }
   const clock = systemClock
   const beganMs = clock.wallMs()
@@ -42,10 +45,25 @@ export async function run(request: RunRequest, io: CommandIo): Promise<number> {
   const logger = createLogger({ level, format, colours, redact: (text) => redact(text) })
   for (const { path, line, message, hint } of problems)
     logger.warn(`config: ${message}`, { path, line, hint })
+  const recorder = startRecording(own, { version, clock, logger })
+  if (recorder && 'severity' in recorder) {
+    io.stderr.write(`${problemLine('router', recorder)}\n`)
+    return exitCodes.invalid
+  }
   const stores = await loadStores(config)
   const state = new ConfigState(clock, first.sha256)
   const tracing = await loadTracing(io.environment, { version, clock, logger })
-  const parts = { catalog, logger, clock, random: systemRandom, version, stores, state, tracing }
+  const parts = {
+    catalog,
+    logger,
+    clock,
+    random: systemRandom,
+    version,
+    stores,
+    state,
+    tracing,
+    recorder,
+  }
   const router = createRouter(config, parts)
   const reloader = new Reloader(first, beganMs, {
     judge: () => judgeConfig(asked, checkReferences, catalog),
@@ -68,6 +86,7 @@ export async function run(request: RunRequest, io: CommandIo): Promise<number> {
   logger.info('stopping: calls in flight are answered first', { signal: await stopSignal })
   reloader.stop()
   const answered = await router.stop()
+  await recorder?.close()
   if (answered) logger.info('router stopped: every call in flight was answered')
   else logger.warn('router stopped: the drain time was over before every call was answered')
   const code = answered ? exitCodes.done : exitCodes.failed

@@ -71,6 +71,8 @@ export interface ServedChainParts {
 export interface ServedEndpoint {
   readonly config: EndpointConfig
   readonly listener: Listener
+  /** What the listener asks. */
+  readonly relay: Relay
 }
 
 /**
@@ -234,12 +236,11 @@ function serveChain(
     ...router.subscriptions,
     observer: observers.subscriptionObserver(chainId, apiInterface),
   })
-  const endpoints = served.map(({ config, relaying }, index) => ({
-    config,
-    listener: listeners[apiInterface]({
+  const endpoints = served.map(({ config, relaying }, index) => {
+    const relay = cachedRelayFor(relaying, index)
+    const listener = listeners[apiInterface]({
       address: config.address,
-      iface,
-      relay: cachedRelayFor(relaying, index),
+      ...{ iface, relay },
       clock,
       observer: observers.listenerObserver(chainId, apiInterface),
       maxRequestBytes: router.maxRequestBytes,
@@ -251,8 +252,9 @@ function serveChain(
       version: parts.version,
       newGuid: randomUUID,
       health: () => pool.hasEligible && !parts.isDraining(),
-    }),
-  }))
+    })
+    return { config, listener, relay }
+  })
   const prepare = (next: RouterConfig): PreparedChain => {
     const own = live(next)
     const change = pool.prepare(own.upstreams)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { hash } from 'node:crypto'
+import type { FailureClass } from '../chain/failure-table.ts'
 import type { ApiInterface } from '../config/types.ts'
 import { canonicalJson } from '../json/canonical-json.ts'
 import { bufferOf, memberOf } from '../json/scanner.ts'
-import type { Reply } from '../relay/reply.ts'
 
 /** One upstream's answer, of which only equality counts. */
 export interface Vote {
@@ -87,7 +87,7 @@ const maxExcerptLength = 256
  * @param body all of it
  */
 export function digestOf(
-  { refusal }: Pick<Reply, 'refusal'>,
+  { refusal }: { readonly refusal: Pick<FailureClass, 'name'> | null },
   body: Uint8Array,
   apiInterface: ApiInterface,
   ignored: readonly string[],

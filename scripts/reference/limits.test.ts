@@ -123,6 +123,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
     'explainLimits.slowMs',
     'explainLimits.listed',
   ],
+  'wait for the disk': ['recordLimits.bodyBytes', 'recordLimits.queuedBytes'],
 }
 
 test('limits.md has every bound that has no key, and nothing else', () => {

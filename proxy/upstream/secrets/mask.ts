@@ -9,15 +9,17 @@ import { header, type HeaderList, type Incoming } from '../wire.ts'
 const maxMaskedBytes = 64 * 1024
 
 /**
- * Hides the keys of one URL in errors of its node: a page that names the URL that it was asked by, an error that
+ * Hides the keys of a URL, or of several, in errors of its node: a page that names the URL that it was asked by, an error that
  * repeats a header. Keys are found as they are and percent-encoded. Each byte of a key becomes an asterisk, so
  * that no length changes. Results are never scanned.
  */
 export class SecretMask {
   readonly #pattern: RegExp | null
 
-  constructor({ url, authHeaders, authQuery }: NodeUrlConfig) {
-    const secrets = [url, ...authHeaders.values(), ...authQuery.values()]
+  constructor(...urls: readonly NodeUrlConfig[]) {
+    const secrets = urls.flatMap(({ url, authHeaders, authQuery }) => [
+      ...[url, ...authHeaders.values(), ...authQuery.values()],
+    ])
     const keys = secrets.flatMap((secret) => secret.keys()).map((key) => key.trim())
     // Bytes are searched as Latin-1.
     const spellings = keys.flatMap(spellingsOf).map((each) => Buffer.from(each).toString('latin1'))
@@ -33,13 +35,16 @@ export class SecretMask {
     return {
       ...incoming,
       headers: this.#headers(headers),
-      body: isGrpc || !(body instanceof Uint8Array) ? body : this.bytes(body),
+      body:
+        isGrpc || !(body instanceof Uint8Array) || body.length > maxMaskedBytes
+          ? body
+          : this.bytes(body),
       trailers: () => this.#headers(incoming.trailers()),
     }
   }
 
   bytes(bytes: Uint8Array): Uint8Array {
-    if (this.#pattern === null || bytes.length > maxMaskedBytes) return bytes
+    if (this.#pattern === null) return bytes
     const text = bufferOf(bytes).toString('latin1')
     const masked = this.#text(text)
     return masked === text ? bytes : Buffer.from(masked, 'latin1')

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { readFile, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { main } from '../../proxy/cli/main.ts'
+import { waitUntil } from '../processes/eventually.ts'
+import { createChainModel } from '../upstream-sim/chain-model.ts'
+import { ethereumMethods } from '../upstream-sim/ethereum-methods.ts'
+import type { Method } from '../upstream-sim/rpc-node.ts'
+import type { ChainView } from '../upstream-sim/chain-view.ts'
+import { type SimNode, type SimNodeOptions, startSimNode } from '../upstream-sim/sim-node.ts'
+import { runProgram, startProgram } from './program.ts'
+import { createWorkspace, ethereumConfig, type Workspace } from './workspace.ts'
+
+/*
+ * What a user does before a switch: record an hour of traffic, and send it to the new node.
+ */
+
+const key = 'canary-of-a-plan-51f0'
+const client = 'canary-of-a-client-77aa'
+const chain = createChainModel({ seed: 'replay' })
+const { eth_getBlockByNumber: getBlock } = ethereumMethods() as {
+  eth_getBlockByNumber: Method<ChainView>
+}
+/** Of a version that counts gas in another way. */
+const otherGas: Method<ChainView> = (view, params) => ({
+  ...(getBlock(view, params) as object),
+  gasUsed: '0x1',
+})
+
+let workspace: Workspace
+let recording: string
+let running: SimNode
+const nodes: SimNode[] = []
+
+async function start(name: string, more: Partial<SimNodeOptions> = {}): Promise<SimNode> {
+  const node = await startSimNode({ chain, name, ...more })
+  nodes.push(node)
+  return node
+}
+
+function configOf({ url }: SimNode, name: string, settings = {}) {
+  return ethereumConfig([{ name, url: `${url}/v2/\${KEY}` }], settings)
+}
+
+async function replay(config: object, ...flags: readonly string[]) {
+  const against = await workspace.write('against.yml', config)
+  const args = ['replay', recording, '--against', against, '--rate', '1000', ...flags]
+  return runProgram(args, { env: { KEY: key } })
+}
+
+const blockAt = (back: number) => `0x${(chain.head - back).toString(16)}`
+const calls = [
+  { method: 'eth_chainId', params: [] },
+  { method: 'eth_getBlockByNumber', params: [blockAt(200), false] },
+  { method: 'eth_getBlockByNumber', params: [blockAt(201), false] },
+  { method: 'eth_getBlockByNumber', params: ['latest', false] },
+  { method: 'eth_call', params: [{ to: chain.population.revertingContract }, blockAt(200)] },
+  { method: 'eth_call', params: [{ to: `0x${'5e'.repeat(20)}` }, blockAt(200)] },
+  { method: 'eth_accounts', params: [] },
+  { method: 'eth_sendRawTransaction', params: ['0x00'] },
+  { method: 'acme_mayWrite', params: [`as ${key} says`] },
+]
+
+async function record(name: string, ...flags: readonly string[]): Promise<string> {
+  const file = join(workspace.directory, name)
+  const config = configOf(running, 'running')
+  await using program = await startProgram(workspace, config, {
+    ...{ env: { KEY: key }, flags: ['--record', file, ...flags] },
+  })
+  const isReady = async () => (await fetch(`${program.adminUrl}/readyz`)).ok
+  await waitUntil('the upstream serves', 15_000, undefined, isReady)
+  for (const [id, call] of calls.entries()) {
+    const body = JSON.stringify({ jsonrpc: '2.0', id, ...call })
+    const headers = { 'content-type': 'application/json', authorization: client }
+    await fetch(program.urls[0] ?? '', { method: 'POST', headers, body })
+  }
+  program.kill('SIGTERM')
+  expect((await program.ended).code).toBe(0)
+  return file
+}
+
+beforeAll(async () => {
+  workspace = await createWorkspace()
+  running = await start('running', { methods: { acme_mayWrite: () => true } })
+  recording = await record('calls.jsonl')
+})
+afterAll(async () => {
+  await workspace[Symbol.asyncDispose]()
+  await Promise.all(nodes.map((node) => node.stop()))
+})
+
+test('the file is for its owner, and has each call, no key and no header', async () => {
+  expect((await stat(recording)).mode & 0o777).toBe(0o600)
+  const text = await readFile(recording, 'utf8')
+  const [head, ...lines] = text.trim().split('\n')
+  expect(head).toMatch(/^{"recording":1,/)
+  expect(lines).toHaveLength(calls.length)
+  expect(text).toContain(calls[1]?.params[0])
+  for (const hidden of [key, client]) expect(text).not.toContain(hidden)
+})
+
+test('the same node gives the same', async () => {
+  const { code, stdout, stderr } = await replay(configOf(running, 'running'))
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(stdout).toMatch(/^Calls: differs 0, failed 0, mayDiffer 0, leftOut 3, same 6\n/)
+  expect(stdout).toMatch(/leftOut +1 +eth_accounts .* of the state of one node /)
+  expect(stdout).toMatch(/leftOut +1 +eth_sendRawTransaction .* a write /)
+  expect(stdout).toMatch(/leftOut +1 +other .* it may be a write /)
+})
+
+test('a node that differs in one field is found, by method, field and name', async () => {
+  const methods = { eth_getBlockByNumber: otherGas, acme_mayWrite: () => true }
+  const other = await start('other', { methods })
+  other.faults.add(
+    { kind: 'error', code: -32_000, message: 'out of memory' },
+    { methods: ['eth_call'] },
+  )
+  const { code, stdout } = await replay(configOf(other, 'other'), '--json')
+  const { calls: counts, findings, latencyMs } = JSON.parse(stdout) as Record<string, object[]>
+  expect(code).toBe(1)
+  expect(counts).toEqual({ differs: 2, failed: 2, mayDiffer: 1, leftOut: 3, same: 1 })
+  expect(findings?.slice(0, 3)).toMatchObject([
+    {
+      ...{ result: 'differs', calls: 2, method: 'eth_getBlockByNumber', upstream: 'other' },
+      ...{ what: 'result.gasUsed', is: '"0x1"', line: 3 },
+    },
+    { result: 'failed', calls: 2, method: 'eth_call' },
+    { result: 'mayDiffer', calls: 1, method: 'eth_getBlockByNumber', what: 'result.gasUsed' },
+  ])
+  expect(latencyMs).toContainEqual(expect.objectContaining({ method: 'eth_chainId', calls: 1 }))
+  for (const method of ['eth_sendRawTransaction', 'acme_mayWrite', 'eth_accounts'])
+    expect(other.calls.count(method)).toBe(0)
+})
+
+test('fields that a policy ignores do not differ, and --limit ends it', async () => {
+  const other = await start('ignored', { methods: { eth_getBlockByNumber: otherGas } })
+  const policy = { 'chain-id': 'ETH1', 'api-interface': 'jsonrpc', method: 'eth_getBlockByNumber' }
+  const policies = [
+    { ...policy, 'agreement-threshold': 1, 'max-participants': 1, 'ignore-fields': ['gasUsed'] },
+  ]
+  const config = configOf(other, 'ignored', { 'cross-validation': { policies } })
+  expect((await replay(config, '--limit', '3')).stdout).toMatch(/differs 0, .* same 3\n/)
+})
+
+test('without params the file has no request and no answer, and says nothing to send', async () => {
+  const file = await record('bare.jsonl', '--record-without-params')
+  const text = await readFile(file, 'utf8')
+  expect(text).toContain('"method":"eth_chainId"')
+  for (const part of [
+    ...calls.flatMap(({ params }) => params.filter((each) => typeof each === 'string')),
+    '"0x1"',
+  ])
+    expect(text).not.toContain(part)
+})
+
+const head = '{"recording":1,"router":"1","startedAt":"2026-01-01T00:00:00Z"}\n'
+const line = {
+  ...{ at: '2026-01-01T00:00:00Z', chain: 'ETH1', interface: 'jsonrpc', method: 'eth_chainId' },
+  ...{ outcome: 'success', refusal: null, upstream: null, totalMs: 1, answer: { text: '{}' } },
+}
+const asks = (text: string) => ({ ...line, request: { verb: 'POST', path: '', body: { text } } })
+const question = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}'
+
+test.each([
+  [null, 'bad.jsonl: error: there is no such file.'],
+  ['', 'bad.jsonl:1:1: error: this is no line of a recording.'],
+  ['hello\n', 'bad.jsonl:1:1: error: this is no line of a recording.'],
+  ['{"a":1}\n', 'bad.jsonl:1:1: error: recording: not 1, which this router reads.'],
+  [head.replace('1', '2'), 'bad.jsonl:1:1: error: recording: not 1, which this router reads.'],
+  [`${head}{"a\n{}\n`, 'bad.jsonl:2:1: error: this is no line of a recording.'],
+  [`${head}{}\n`, 'bad.jsonl:2:1: error: at: '],
+  [
+    `${head}${JSON.stringify(asks('{"id":'))}`,
+    'bad.jsonl:2:1: error: request: the request body ends',
+  ],
+  [head, 'bad.jsonl: error: none of its calls can be sent again.'],
+  [`${head}{"at":"cut`, 'bad.jsonl: error: none of its calls can be sent again.'],
+  [
+    `${head}${JSON.stringify({ ...asks(question), chain: 'LAVA' })}`,
+    'bad.jsonl: error: none of its calls',
+  ],
+])('the recording %j', async (text, message) => {
+  const file = join(workspace.directory, 'bad.jsonl')
+  await (text === null ? rm(file, { force: true }) : workspace.write('bad.jsonl', text))
+  const against = await workspace.write('against.yml', configOf(running, 'running'))
+  const { code, output } = await command('replay', file, '--against', against)
+  expect(output).toContain(message)
+  expect(code).toBe(2)
+})
+
+test.each([
+  [['replay'], 'a file is missing. Write router replay <recording> --against <config.yml>.'],
+  [['replay', 'a.jsonl'], 'a file is missing'],
+  [['replay', 'a', 'b'], 'unexpected argument "b". router replay takes one recording.'],
+  [['replay', 'a', '--against', 'nowhere.yml'], 'nowhere.yml: error: the file cannot be read'],
+  [['replay', 'a', '--againts', 'b.yml'], 'unknown flag "--againts". Did you mean --against?'],
+  [['replay', 'a', '--limit', '0'], '--limit: "0" is not a whole number from 1'],
+  [['replay', 'a', '--rate', 'x'], '--rate: "x" is not a whole number from 1'],
+  [['validate', 'a.yml', '--record', 'b'], '--record: the flag is of run alone'],
+])('router %j is refused', async (args, message) => {
+  const { code, output } = await command(...args)
+  expect(output).toContain(message)
+  expect(code).toBe(2)
+})
+
+test('a file that exists is not written over', async () => {
+  const config = await workspace.write('router.yml', configOf(running, 'running'))
+  const before = await readFile(recording, 'utf8')
+  const run = (...flags: readonly string[]) => runProgram([config, ...flags], { env: { KEY: key } })
+  const { code, stderr } = await run('--record', recording)
+  expect(code).toBe(2)
+  expect(stderr).toMatch(/--record: ".*" cannot be written: it exists already\. Name another one/)
+  expect(await readFile(recording, 'utf8')).toBe(before)
+  expect((await run('--record', 'x', '--record-bytes', 'much')).stderr).toContain('is not a size')
+})
+
+async function command(...args: readonly string[]) {
+  let output = ''
+  const sink = { write: (text: string) => (output += text) }
+  const code = await main(args, { stdout: sink, stderr: sink, environment: { KEY: key } })
+  return { code, output }
+}

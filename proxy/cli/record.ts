@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { type Problem, problemAt, quote, whyUnreadable } from '../config/problem.ts'
+import { parseByteSize } from '../config/units.ts'
+import { Recorder, type RecorderOptions } from '../telemetry/record/recorder.ts'
+import type { CommandLine } from './command-line.ts'
+
+/** Begins the recording that the flags ask for; null: they ask for none. */
+export function startRecording(
+  { record: [path] = [], 'record-bytes': [size = '256MiB'] = [], ...own }: CommandLine['own'],
+  parts: Pick<RecorderOptions, 'version' | 'clock' | 'logger'>,
+): Recorder | Problem | null {
+  if (path === undefined) return null
+  const maxBytes = parseByteSize(size)
+  if (maxBytes === null)
+    return problemAt('--record-bytes', null, `${quote(size)} is not a size`, 'Write 256MiB.')
+  try {
+    const withParams = own['record-without-params'] === undefined
+    return new Recorder({ path, maxBytes, withParams, ...parts })
+  } catch (error) {
+    const exists = (error as NodeJS.ErrnoException).code === 'EEXIST'
+    const why = exists ? 'it exists already' : whyUnreadable(error)
+    const hint = exists ? 'Name another one, or move it away.' : null
+    return problemAt('--record', null, `${quote(path)} cannot be written: ${why}`, hint)
+  }
+}

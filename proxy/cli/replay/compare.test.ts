@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import type { BlockRef, Classification } from '../../chain/types.ts'
+import type { ApiInterface } from '../../config/types.ts'
+import { aCall, aFailure } from '../../telemetry/call.fixture.ts'
+import { compare, isFixed } from './compare.ts'
+
+interface Asked {
+  readonly apiInterface?: ApiInterface
+  readonly ignored?: readonly string[]
+  readonly refusal?: string
+}
+
+function ask(
+  then: string,
+  now: string,
+  { apiInterface = 'jsonrpc', ignored = [], refusal = '' }: Asked = {},
+): readonly string[] {
+  const [first, second] = [Buffer.from(then), Buffer.from(now)]
+  const error = refusal === '' ? null : aFailure(refusal)
+  const answers = [
+    { body: first, refusal: null },
+    { body: second, refusal: error },
+  ] as const
+  return compare(answers, apiInterface, ignored).map(
+    ({ what, was, is }) => `${what}: ${was} > ${is}`,
+  )
+}
+
+const result = (json: string, id = 1) => `{"jsonrpc":"2.0","id":${id},"result":${json}}`
+
+test.each([
+  ['another spelling', '{"a":1,"b":[2]}', '{ "b": [2], "a": 1 }', []],
+  ['a field', '{"a":{"b":1}}', '{"a":{"b":2}}', ['result.a.b: 1 > 2']],
+  ['an element', '[{"a":1},{"a":1}]', '[{"a":1},{"a":2}]', ['result[*].a: 1 > 2']],
+  ['the same field of several', '[1,1]', '[2,3]', ['result[*]: 1 > 3']],
+  ['an absent field', '{"a":1}', '{"b":2}', ['result.a: 1 > absent', 'result.b: absent > 2']],
+  ['a shorter list', '[1,2]', '[1]', ['result: [1,2] > [1]']],
+  ['another type', '{"a":1}', 'null', ['result: {"a":1} > null']],
+  [
+    'a long number',
+    '9007199254740993',
+    '9007199254740992',
+    ['(all): 9007199254740993 > 9007199254740992'],
+  ],
+  ['a name that objects have', '{}', '{"constructor":1}', ['result.constructor: absent > 1']],
+])('%s', (_, then, now, differences) => {
+  expect(ask(result(then), result(now, 2)).toSorted()).toEqual(differences)
+})
+
+test('a REST document, gRPC bytes, a page, an error in place of a result', () => {
+  expect(ask('{"a":1}', '{"a":2}', { apiInterface: 'rest' })).toEqual(['a: 1 > 2'])
+  expect(ask('\0\0', '\0\u0001', { apiInterface: 'grpc' })).toEqual(['(all): 0000 > 0001'])
+  expect(ask('ok', 'no', { apiInterface: 'rest' })).toEqual(['(all): 6f6b > 6e6f'])
+  const refused = ask(result('"0x"'), '{"error":{}}', { refusal: 'execution-reverted' })
+  expect(refused).toEqual([expect.stringMatching(/^\(all\): "0x" > error execution-reverted/)])
+})
+
+test('fields of ignore-fields, and JSON that is nested deep', () => {
+  expect(ask(result('{"a":1}'), result('{"a":2}'), { ignored: ['a'] })).toEqual([])
+  const deep = (leaf: string) => result(`${'['.repeat(2_000)}${leaf}${']'.repeat(2_000)}`)
+  const [only = '', ...others] = ask(deep('1'), deep('2'))
+  expect(others).toEqual([])
+  expect(only.length).toBeLessThan(10_000)
+})
+
+const [latest, number] = [
+  { kind: 'tag', tag: 'latest' },
+  { kind: 'number', number: 7 },
+] as const
+const receipt = { showsBlock: { path: ['blockNumber'], encoding: 'hex' } } as const
+
+test.each<[string, BlockRef, Partial<Classification>, string, string, boolean]>([
+  ['a block', number, {}, '1', '2', true],
+  ['a block by hash', { kind: 'hash', hash: '0x1' }, {}, '1', '2', true],
+  ['no block', { kind: 'none' }, {}, '1', '2', true],
+  ['a range of blocks', { kind: 'range', from: number, to: number }, {}, '1', '2', true],
+  ['the tip', latest, {}, '1', '2', false],
+  ['a range up to the tip', { kind: 'range', from: number, to: latest }, {}, '1', '2', false],
+  ['no block that nodes read', { kind: 'invalid' }, {}, '1', '2', false],
+  [
+    'what nodes answer in their own way',
+    { kind: 'none' },
+    { deterministic: false },
+    '1',
+    '2',
+    false,
+  ],
+  ['what was not there yet', number, {}, 'null', '2', false],
+  ['what is gone', number, {}, '2', 'null', true],
+  [
+    'what was pending',
+    { kind: 'none' },
+    receipt,
+    '{"blockNumber":null}',
+    '{"blockNumber":"0x1"}',
+    false,
+  ],
+  [
+    'what was mined',
+    { kind: 'none' },
+    receipt,
+    '{"blockNumber":"0x1"}',
+    '{"blockNumber":"0x2"}',
+    true,
+  ],
+])('a difference about %s', (_, block, more, then, now, isFinding) => {
+  const answers = [then, now].map((each) => ({ body: Buffer.from(result(each)), refusal: null }))
+  const differences = compare(answers as never, 'jsonrpc', [])
+  expect(isFixed({ ...aCall().asked, block, ...more }, differences)).toBe(isFinding)
+})
