@@ -117,7 +117,7 @@ test('without any answer there is a view all the same', () => {
   expect(view).toMatchObject({ at: '', seconds: 0, chains: [], problems: [{ what: 'no answer' }] })
 })
 
-test('a history goes back 30 s, and begins anew after a failure', () => {
+test('a history goes back 30 s, or to the last look before a failure', () => {
   const history = new History('one:7779')
   expect(history.look).toEqual({ at: 'one:7779', before: null, now: null, problem: null })
   for (let second = 0; second <= 100; second += 8) history.answered(someFacts(second, []))
@@ -125,5 +125,22 @@ test('a history goes back 30 s, and begins anew after a failure', () => {
   history.failed('no answer')
   expect(history.look).toMatchObject({ before: null, now: null, problem: 'no answer' })
   history.answered(someFacts(200, []))
-  expect(history.look).toMatchObject({ before: null, now: { at: at(200) }, problem: null })
+  expect(history.look).toMatchObject({ before: { at: at(96) }, now: { at: at(200) } })
+})
+
+test('failures of long ago are no outage at the first look, nor after a look that failed', () => {
+  const old = (second: number) =>
+    someFacts(second, [
+      someChain([someUpstream('a')], { outcomes: { success: 900, timeout: 100 } }),
+    ])
+  const history = new History('one:7779')
+  const said = () => viewOf([history.look]).problems.map(({ what }) => what)
+  history.answered(old(90_000))
+  expect(said()).toEqual([])
+  history.failed('no answer')
+  history.answered(old(90_003))
+  expect(said()).toEqual([])
+  const young = new History('two:7779')
+  young.answered(old(20))
+  expect(viewOf([young.look]).problems).toMatchObject([{ what: '10 % of calls fail: timeout 100' }])
 })

@@ -26,13 +26,16 @@ export class History {
   }
 
   failed(why: string): void {
-    this.#past = []
     this.#problem = why
   }
 
   get look(): Look {
+    const [first = null] = this.#past
     const now = this.#past.at(-1) ?? null
-    const [before = null] = this.#past.slice(0, -1)
-    return { at: this.#at, before, now, problem: this.#problem }
+    if (this.#problem !== null || first === null || now === null)
+      return { at: this.#at, before: null, now: null, problem: this.#problem }
+    // What a process has counted since long before the first look says nothing of the present.
+    const isYoung = Date.parse(first.at) - Date.parse(first.started) <= windowMs
+    return { at: this.#at, before: first === now && isYoung ? null : first, now, problem: null }
   }
 }
