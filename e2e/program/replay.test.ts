@@ -99,6 +99,9 @@ test('the file is for its owner, and has each call, no key and no header', async
   expect(lines).toHaveLength(calls.length)
   expect(text).toContain(calls[1]?.params[0])
   for (const hidden of [key, client]) expect(text).not.toContain(hidden)
+  // What is not sent again is of no use there.
+  const write = lines.find((line) => line.includes('eth_sendRawTransaction'))
+  expect(JSON.parse(write ?? '')).toMatchObject({ request: null, answer: null })
 })
 
 test('the same node gives the same', async () => {
@@ -158,7 +161,8 @@ test('without params the file has no request and no answer, and says nothing to 
 const head = '{"recording":1,"router":"1","startedAt":"2026-01-01T00:00:00Z"}\n'
 const line = {
   ...{ at: '2026-01-01T00:00:00Z', chain: 'ETH1', interface: 'jsonrpc', method: 'eth_chainId' },
-  ...{ outcome: 'success', refusal: null, upstream: null, totalMs: 1, answer: { text: '{}' } },
+  ...{ outcome: 'success', refusal: null, upstream: null, totalMs: 1, leftOut: null },
+  answer: { text: '{}' },
 }
 const asks = (text: string) => ({ ...line, request: { verb: 'POST', path: '', body: { text } } })
 const question = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}'
@@ -214,6 +218,16 @@ test('a file that exists is not written over', async () => {
   expect(stderr).toMatch(/--record: ".*" cannot be written: it exists already\. Name another one/)
   expect(await readFile(recording, 'utf8')).toBe(before)
   expect((await run('--record', 'x', '--record-bytes', 'much')).stderr).toContain('is not a size')
+})
+
+test('a router that cannot start leaves no file', async () => {
+  const taken = new URL(running.url).host
+  const own = { ...configOf(running, 'running'), 'metrics-listen-address': taken }
+  const config = await workspace.write('taken.yml', own)
+  const file = join(workspace.directory, 'never.jsonl')
+  const { code } = await runProgram([config, '--record', file], { env: { KEY: key } })
+  expect(code).toBe(1)
+  await expect(stat(file)).rejects.toThrow('ENOENT')
 })
 
 async function command(...args: readonly string[]) {

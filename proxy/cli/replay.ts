@@ -11,13 +11,13 @@ import { brokenOff } from '../listener/calls.ts'
 import { Sessions } from '../sticky/sessions.ts'
 import { isFailure, outcomeOf } from '../telemetry/call-counters.ts'
 import { combineObservers } from '../telemetry/observers.ts'
-import type { RecordedCall } from '../telemetry/record/recording.ts'
+import { type RecordedCall, whyNot } from '../telemetry/record/recording.ts'
 import { wholeBody } from '../upstream/wire.ts'
 import type { CommandLine } from './command-line.ts'
 import { type CheckReferences, exitCodes, judgeConfig, problemLine } from './judged-config.ts'
 import { compare, isFixed } from './replay/compare.ts'
 import { BadRecording, bytesOf, readRecording } from './replay/read-recording.ts'
-import { callOf, whyNot } from './replay/recorded-call.ts'
+import { callOf } from './replay/recorded-call.ts'
 import { Report } from './replay/report.ts'
 import { type ServedChain, serveChains } from './served-chain.ts'
 import type { CommandIo } from './validate.ts'
@@ -136,6 +136,7 @@ function askAgain(line: number, recorded: RecordedCall, against: Against): Promi
   const relay = chains.find(isOwn)?.endpoints[0]?.relay
   const iface = chain?.interfaces.get(apiInterface)
   if (!relay || !iface) return leaveOut(`${recorded.chain} ${apiInterface}: not in the config`)
+  if (recorded.leftOut !== null) return leaveOut(recorded.leftOut)
   if (isFailure(outcome)) return leaveOut(`had no answer: ${outcome}`)
   const answer = recorded.answer && bytesOf(recorded.answer)
   const body = request?.body ? bytesOf(request.body) : null

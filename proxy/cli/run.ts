@@ -45,14 +45,14 @@ export async function run(request: RunRequest, io: CommandIo): Promise<number> {
   const logger = createLogger({ level, format, colours, redact: (text) => redact(text) })
   for (const { path, line, message, hint } of problems)
     logger.warn(`config: ${message}`, { path, line, hint })
+  const stores = await loadStores(config)
+  const state = new ConfigState(clock, first.sha256)
+  const tracing = await loadTracing(io.environment, { version, clock, logger })
   const recorder = startRecording(own, { version, clock, logger })
   if (recorder && 'severity' in recorder) {
     io.stderr.write(`${problemLine('router', recorder)}\n`)
     return exitCodes.invalid
   }
-  const stores = await loadStores(config)
-  const state = new ConfigState(clock, first.sha256)
-  const tracing = await loadTracing(io.environment, { version, clock, logger })
   const parts = {
     catalog,
     logger,
@@ -77,6 +77,7 @@ export async function run(request: RunRequest, io: CommandIo): Promise<number> {
     await router.start()
   } catch (error) {
     logger.error('the router cannot start', { error: error as Error })
+    await recorder?.discard()
     return exitCodes.failed
   }
   switchOffPretenuring()

@@ -201,3 +201,12 @@ class HistogramCell {
     ]
   }
 }
+
+/**
+ * The method as it may be shown. A client may send any text as its name; `other` stands for a path that the spec does not
+ * know, of which a part may be a key.
+ */
+export function methodOf({ asked: { known, method }, request }: Call): string {
+  const isPath = request.body === null || method.includes('/')
+  return known ? method : isPath ? 'other' : method.slice(0, 100)
+}

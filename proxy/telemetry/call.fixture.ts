@@ -40,7 +40,7 @@ export function aCall(fixture: CallFixture = {}): Call {
       tellsTip: null,
       checks: [],
     },
-    request: { verb: 'POST', path: '', headers: [], body: null },
+    request: { verb: 'POST', path: '', headers: [], body: Buffer.from('{}') },
     reader: { read: () => ({ kind: 'result' }), write: () => new Uint8Array() },
     directives: { ...noDirectives, debugRelay },
     signal: new AbortController().signal,

@@ -8,7 +8,7 @@ import type { AttemptRecord, Call, RelayObserver } from '../relay/call.ts'
 import { errorKinds } from '../relay/errors.ts'
 import type { SubscriptionObserver } from '../subscription/subscriptions.ts'
 import type { PoolObserver, UpstreamState } from '../upstream/observer.ts'
-import { isFailure, memo, outcomeOf, resultOf } from './call-counters.ts'
+import { isFailure, memo, methodOf, outcomeOf, resultOf } from './call-counters.ts'
 import { lineLimits, type LineRate, type LogFields, type Logger, type TakeLine } from './log.ts'
 import { perListener, type PartialObservers } from './observers.ts'
 
@@ -247,11 +247,6 @@ function storyOf(call: Call, end: CallEnd, outcome: string, durationMs: number) 
     attempts: summaryOf(call.journal.attempts),
     error: end.kind === 'error' ? end.error : undefined,
   }
-}
-
-/** A client may send any text as a method's name. */
-function methodOf(call: Call): string {
-  return call.asked.method.slice(0, 100)
 }
 
 /** `node-a first connection-refused 2ms (ECONNREFUSED); node-b retry attempt-timeout 1000ms`. */

@@ -68,7 +68,7 @@ export class UpstreamStates {
       unverified: known.failedVerification,
       rejected: known.failedVerification,
     }[state as string]
-    const sinceMs = (state === 'held-off' && event?.atMs) || this.#clock.wallMs()
+    const sinceMs = event?.atMs ?? this.#clock.wallMs()
     return this.#enter(known, { state, sinceMs, why: event?.why ?? null })
   }
 

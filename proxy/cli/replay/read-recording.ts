@@ -67,7 +67,12 @@ const isRequest: Test = (value) => {
 const tests: Readonly<Record<keyof RecordedCall, Test>> = {
   ...{ at: isText, chain: isText, method: isText, outcome: isText, refusal: orNull(isText) },
   interface: (value) => apiInterfaces.some((each) => each === value),
-  ...{ upstream: orNull(isText), totalMs: Number.isFinite, request: orNull(isRequest) },
+  ...{
+    upstream: orNull(isText),
+    totalMs: Number.isFinite,
+    leftOut: orNull(isText),
+    request: orNull(isRequest),
+  },
   answer: orNull(isBody),
 }
 

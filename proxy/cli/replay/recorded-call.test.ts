@@ -5,7 +5,8 @@ import { loadCatalog } from '../../chain/load-catalog.ts'
 import type { ChainCatalog } from '../../chain/types.ts'
 import { VirtualClock } from '../../clock/testing/virtual-clock.ts'
 import type { ApiInterface } from '../../config/types.ts'
-import { callOf, whyNot } from './recorded-call.ts'
+import { whyNot } from '../../telemetry/record/recording.ts'
+import { callOf } from './recorded-call.ts'
 
 let catalog: ChainCatalog
 beforeAll(async () => {

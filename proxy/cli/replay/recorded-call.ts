@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { randomUUID } from 'node:crypto'
-import type { ChainInterface, Classification } from '../../chain/types.ts'
+import type { ChainInterface } from '../../chain/types.ts'
 import { Cancellation } from '../../clock/cancellation.ts'
 import type { Clock } from '../../clock/clock.ts'
 import { grpcReplyReader } from '../../listener/grpc/grpc-messages.ts'
@@ -64,17 +64,4 @@ function readPath({ verb, path: target, body }: Request, iface: ChainInterface) 
   const asked = iface.classify({ apiInterface, verb, path, query, header })
   const reader = new RestReplyReader(verb, asked.answersJson, json)
   return { asked, reader, headers: ['content-type', json, 'accept', json] }
-}
-
-const otherKinds = {
-  write: 'a write',
-  subscribe: 'a subscription',
-  local: 'of the state of one node',
-}
-
-/** Nothing is sent again but what the spec calls a plain read. */
-export function whyNot({ known, kind, stateful, waitsForBlock }: Classification): string | null {
-  if (!known) return 'the spec does not name it: it may be a write'
-  if (kind !== 'read' || stateful !== null) return otherKinds[kind === 'read' ? 'local' : kind]
-  return waitsForBlock ? 'waits for a block' : null
 }

@@ -5,7 +5,7 @@ import type { Clock } from '../../clock/clock.ts'
 import { type AttemptRecord, Journal, type SessionNote } from '../../relay/call.ts'
 import type { Considered } from '../../upstream/pick.ts'
 import { floorOf } from '../../upstream/weights.ts'
-import { isFailure, outcomeOf, resultOf } from '../call-counters.ts'
+import { isFailure, methodOf, outcomeOf, resultOf } from '../call-counters.ts'
 import { perListener, type PartialObservers } from '../observers.ts'
 import type { Explained, ExplainedAttempt, ExplainedCall, ExplainedCandidate } from './explained.ts'
 
@@ -37,9 +37,7 @@ export class KeptCalls implements Pick<PartialObservers, 'listenerObserver'> {
       const outcome = outcomeOf(call, end)
       const isSlow = totalMs >= explainLimits.slowMs && !journal.mayStream
       const kind = isFailure(outcome) ? 'failed' : isSlow ? 'slow' : 'recent'
-      // A path that the spec does not know may hold parameters.
-      const unknown = listener.interface === 'rest' ? 'other' : copied(asked.method)
-      const method = asked.known ? asked.method : unknown
+      const method = asked.known ? asked.method : copied(methodOf(call))
       const error = end.kind === 'error' ? copied(end.error.message) : null
       const answeredBy = end.kind === 'reply' ? end.reply.upstream : null
       const kept = { guid, ...listener, method, outcome, error, answeredBy, totalMs, journal }

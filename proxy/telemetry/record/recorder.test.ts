@@ -79,7 +79,7 @@ test('a call with its answer, without headers', async () => {
       interface: 'jsonrpc',
       method: 'eth_call',
     },
-    ...{ outcome: 'success', refusal: null, upstream: 'a', totalMs: 12.35 },
+    ...{ outcome: 'success', refusal: null, upstream: 'a', totalMs: 12.35, leftOut: null },
     request: { verb: 'POST', path: '/C/rpc', body: { text: '{"method":"é"}' } },
     answer: { text: '{}' },
   })
@@ -147,7 +147,7 @@ test('what the disk does not take in time is left out and counted', async () => 
   expect(leftOut).toBeGreaterThan(20)
   expect(logged).toEqual([
     'recording: the disk is slower than the traffic: calls are left out {"leftOut":1}',
-    `recording: ended: the router stops {"leftOut":${leftOut}}`,
+    `recording: ended {"leftOut":${leftOut}}`,
   ])
 })
 

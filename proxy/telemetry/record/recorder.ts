@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { isUtf8 } from 'node:buffer'
 import { createWriteStream, openSync, type WriteStream } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { recordLimits } from '../../bytes/limits.ts'
 import type { Clock } from '../../clock/clock.ts'
 import type { RouterConfig } from '../../config/types.ts'
@@ -11,7 +12,7 @@ import { outcomeOf } from '../call-counters.ts'
 import type { LogFields, Logger } from '../log.ts'
 import { perListener, type PartialObservers } from '../observers.ts'
 import type { RecordedBody, RecordedCall, RecordingHead } from './recording.ts'
-import { recordingVersion } from './recording.ts'
+import { recordingVersion, whyNot } from './recording.ts'
 
 export interface RecorderOptions {
   readonly path: string
@@ -59,7 +60,9 @@ export class Recorder {
         return
       }
       const { asked, journal, request } = call
-      const { withParams, clock } = this.#options
+      const { clock } = this.#options
+      const leftOut = whyNot(asked)
+      const withParams = this.#options.withParams && leftOut === null
       const reply = end.kind === 'reply' ? end.reply : null
       const path = () => Buffer.from(this.#mask.bytes(Buffer.from(request.path))).toString()
       this.#write({
@@ -70,6 +73,7 @@ export class Recorder {
         refusal: reply?.refusal?.name ?? null,
         upstream: journal.attempts.length > 0 ? (reply?.upstream ?? null) : null,
         totalMs: Math.round(totalMs * 100) / 100,
+        leftOut,
         request: withParams
           ? { verb: request.verb, path: path(), body: this.#bodyOf(request.body) }
           : null,
@@ -78,9 +82,18 @@ export class Recorder {
     }) satisfies ReturnType<PartialObservers['listenerObserver']>['callEnded'],
   }))
 
+  /** Takes the file away again, where there was nothing to record. */
+  async discard(): Promise<void> {
+    this.#isOver = true
+    this.#file.destroy()
+    await rm(this.#options.path, { force: true })
+  }
+
   /** Resolves when all of it is in the file. */
   async close(): Promise<void> {
-    this.#end('the router stops')
+    if (this.#leftOut > 0) this.#log('ended')
+    this.#isOver = true
+    this.#file.end()
     if (!this.#file.closed) await new Promise((resolve) => this.#file.once('close', resolve))
   }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { Classification } from '../../chain/types.ts'
 import type { ApiInterface } from '../../config/types.ts'
 
 /* A recording is JSON Lines: a `RecordingHead`, then a `RecordedCall` for each call. */
@@ -29,11 +30,26 @@ export interface RecordedCall {
   /** Whose answer it was; null where no upstream was asked for it. */
   readonly upstream: string | null
   readonly totalMs: number
-  /** As upstreams get it, without headers. Null, as is the answer: recorded without params. */
+  /** Why it is not sent again; null: it may be. */
+  readonly leftOut: string | null
+  /** As upstreams get it, without headers. Null, as is the answer: recorded without params, or not for being sent again. */
   readonly request: {
     readonly verb: string
     readonly path: string
     readonly body: RecordedBody | null
   } | null
   readonly answer: RecordedBody | null
+}
+
+const otherKinds = {
+  write: 'a write',
+  subscribe: 'a subscription',
+  local: 'of the state of one node',
+}
+
+/** Nothing is sent again but what the spec calls a plain read. @returns why a call is not; null: it is */
+export function whyNot({ known, kind, stateful, waitsForBlock }: Classification): string | null {
+  if (!known) return 'the spec does not name it: it may be a write'
+  if (kind !== 'read' || stateful !== null) return otherKinds[kind === 'read' ? 'local' : kind]
+  return waitsForBlock ? 'waits for a block' : null
 }
