@@ -103,7 +103,7 @@ test('replicas add up; a state is that of the replica where it is the worst', ()
   expect(view.chains).toMatchObject([{ count: 207, perSecond: 10.7, tip: 101, serving: 1 }])
   expect(view.chains[0]?.upstreams[0]).toMatchObject({
     ...{ state: 'disabled', why: 'connection-refused', since: at(50), lagBlocks: null },
-    replicas: { so: 1, all: 2 },
+    replicas: { so: ['two:7779'], all: 2 },
   })
   expect(view.replicas.map(({ problem }) => problem)).toEqual([
     null,

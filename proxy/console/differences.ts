@@ -26,11 +26,11 @@ const notFailed = ['success', 'node-error', 'abandoned', 'answer', 'aborted', 'r
 
 /** Works out what lies between the looks, and what is wrong. */
 export function viewOf(looks: readonly Look[]): View {
-  const heard = looks.flatMap(({ before, now }) => {
+  const heard = looks.flatMap(({ at, before, now }) => {
     if (!now) return []
     const same = before?.started === now.started ? before : null
     const ms = Date.parse(now.at) - Date.parse(same?.at ?? now.started)
-    return [{ now, before: same, seconds: Math.max(0, ms) / 1_000, bounds: now.bounds }]
+    return [{ at, now, before: same, seconds: Math.max(0, ms) / 1_000, bounds: now.bounds }]
   })
   const chains = grouped(heard, (facts) => facts.chains, nameOf).map(chainView)
   const replicas = looks.map(({ at, now, problem }) => ({
@@ -44,6 +44,8 @@ export function viewOf(looks: readonly Look[]): View {
 
 /** The same thing at one replica, now and before. */
 interface Part<T> {
+  /** The replica. */
+  readonly at: string
   readonly now: T
   readonly before: T | null
   readonly seconds: number
@@ -99,7 +101,10 @@ function upstreamView(parts: Parts<UpstreamFacts>): UpstreamView {
   const judged = all.filter(() => isServing({ state }))
   return {
     ...{ name, tier, state, why, since, until },
-    replicas: { so: all.filter((each) => each.state === state).length, all: all.length },
+    replicas: {
+      so: parts.filter(({ now }) => now.state === state).map(({ at }) => at),
+      all: all.length,
+    },
     ...trafficOf(parts, ({ attempts }) => summed(Object.values(attempts))),
     latestBlock: ofKnown(Math.max, all, 'latestBlock'),
     lagBlocks: ofKnown(Math.max, judged, 'lagBlocks'),

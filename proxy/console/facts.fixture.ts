@@ -31,7 +31,7 @@ export function someChain(
 
 export function someUpstream(name: string, more: Partial<UpstreamFacts> = {}): UpstreamFacts {
   return {
-    ...{ name, tier: 'primary', state: 'eligible', why: 'verified', since: at(0), until: null },
+    ...{ name, tier: 'primary', state: 'eligible', why: null, since: at(0), until: null },
     ...{ latestBlock: 100, lagBlocks: 0, lagSeconds: 0, score: 1, latencySeconds: 0.05 },
     ...{ sessions: 0, cooldownSeconds: null, attempts: {}, durations: [0, 0, 0, 0], disputes: {} },
     ...more,

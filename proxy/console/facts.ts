@@ -51,7 +51,7 @@ export interface UpstreamFacts {
   readonly name: string
   readonly tier: string
   readonly state: string
-  /** A clause that says why it is in this state. */
+  /** A clause that says why it is in this state, or what it fails at while it serves. */
   readonly why: string | null
   readonly since: string
   /** When the state ends at the latest. */

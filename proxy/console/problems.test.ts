@@ -35,6 +35,12 @@ test.each<[string, Partial<UpstreamFacts>, Partial<ChainFacts>, string[]]>([
     {},
     ['odd | a | 00:30 | lagging: 9 blocks behind the tip'],
   ],
+  [
+    'in service, and silent',
+    { why: '3 failures in a row, the last: probe: timeout' },
+    {},
+    ['odd | a | 3 failures in a row, the last: probe: timeout'],
+  ],
   ['two failures are none', first({ answer: 1, 'attempt-timeout': 2 }), {}, []],
   [
     'in service, and failing',

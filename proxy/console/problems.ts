@@ -67,8 +67,10 @@ function ofUpstream(
   const add = (severity: Problem['severity'], what: string, since: string | null = null) =>
     found.push({ severity, where, upstream: each.name, what, since })
   const { state, replicas } = each
+  if (state === 'eligible' && each.why !== null) add('odd', each.why)
   if (state !== 'eligible') {
-    const some = replicas.so < replicas.all ? ` at ${replicas.so} of ${replicas.all} replicas` : ''
+    const { so } = replicas
+    const some = so.length < replicas.all ? ` at ${so.join(', ')} alone` : ''
     const why = each.why === null ? '' : `: ${each.why}`
     const until = each.until === null ? '' : `; until ${each.until.slice(11, 19)} at the latest`
     add(state === 'lagging' ? 'odd' : 'bad', `${state}${some}${why}${until}`, each.since)

@@ -73,7 +73,7 @@ function upstreamRow(each: UpstreamView, chain: string, at: string): UpstreamRow
   const known = [name, state, ...traffic(each), percent(each.share), lag]
   known.push(ageBetween(each.since, at), String(each.retries), `${hedgesWon}/${hedges}`)
   known.push(age(each.cooldownSeconds), String(disputed))
-  const wrong = [state === 'eligible' ? '' : (why ?? ''), countsText(errors)].filter(Boolean)
+  const wrong = [why ?? '', countsText(errors)].filter(Boolean)
   const details: Readonly<Record<string, string>> = {
     ...Object.fromEntries(
       known.map((cell, column) => [ofUpstream[column]?.toLowerCase() ?? '', cell]),
@@ -83,7 +83,7 @@ function upstreamRow(each: UpstreamView, chain: string, at: string): UpstreamRow
     until: each.until ?? '-',
     errors: countsText(errors) || 'none',
     disputes: countsText(Object.entries(disputes)) || 'none',
-    replicas: `${each.replicas.so} of ${each.replicas.all} say so`,
+    replicas: `${each.replicas.so.join(', ')} (${each.replicas.so.length} of ${each.replicas.all}) say so`,
     block: String(each.latestBlock ?? '-'),
     attempts: `${each.count}; ${each.sessions} in flight; ${each.tier}`,
     latency: `${time(each.latencySeconds)} in the selection, score ${each.score?.toFixed(2) ?? '-'}`,

@@ -46,7 +46,7 @@ export interface ChainView
 /** The state is that of the replica where it is the worst. */
 export interface UpstreamView extends Traffic, Omit<UpstreamFacts, 'attempts' | 'durations'> {
   /** Replicas where it is in this state, and those that have it. */
-  readonly replicas: { readonly so: number; readonly all: number }
+  readonly replicas: { readonly so: readonly string[]; readonly all: number }
   /** Of the attempts at the upstreams of its chain. */
   readonly share: number | null
   readonly retries: number

@@ -103,6 +103,7 @@ export function anUpstream(
     name,
     tier: 'primary',
     state,
+    trouble: null,
     sessions: 0,
     latestBlock: null,
     lagBlocks: null,

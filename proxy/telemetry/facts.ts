@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from '../clock/clock.ts'
 import type { ChainFacts, Counts, Facts, UpstreamFacts } from '../console/facts.ts'
-import type { UpstreamSnapshot } from '../upstream/observer.ts'
+import { isServing, type UpstreamSnapshot } from '../upstream/observer.ts'
 import { type ConfigState, timeOf } from './config-state.ts'
 import type { Health, ListenerLook } from './health.ts'
 import type { Metrics, Sample } from './metrics.ts'
@@ -109,7 +109,7 @@ function upstreamFacts(
   const attempts = Object.groupBy(read(counted.attempts), ({ labels }) => String(labels['kind']))
   return {
     ...{ name, tier, state },
-    why: standing?.why ?? null,
+    why: isServing(state) ? upstream.trouble : (standing?.why ?? null),
     since: timeOf(standing?.sinceMs ?? nowMs),
     until: untilMs ? timeOf(untilMs) : null,
     ...{ latestBlock, lagBlocks, lagSeconds, score, sessions },

@@ -29,6 +29,8 @@ export interface UpstreamSnapshot {
   readonly name: string
   readonly tier: Tier
   readonly state: UpstreamState
+  /** What it fails at, or how far it is behind; null: nothing is wrong, or the state says it. */
+  readonly trouble: string | null
   /** Attempts in flight. */
   readonly sessions: number
   /** Null where unknown, as are the other nulls. */

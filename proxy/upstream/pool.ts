@@ -10,7 +10,7 @@ import { Availability, Cooldown } from './health.ts'
 import { type Members, NodeUrl, type SocketUrl, Upstream } from './upstream.ts'
 import { isServing, type PoolObserver, type PoolSnapshot, type UpstreamState } from './observer.ts'
 import { Picker, type Wanted } from './pick.ts'
-import { hasJumped, Tip } from './tip.ts'
+import { hasJumped, Tip, whyLagging } from './tip.ts'
 import type { SocketTransport, Transport } from './wire.ts'
 import { readTls } from './wire/upstream-target.ts'
 import { floorOf } from './weights.ts'
@@ -199,6 +199,7 @@ export class Pool implements Members {
         name: each.name,
         tier: each.tier,
         state: this.stateOf(each),
+        trouble: each.lags ? whyLagging(each) : each.trouble,
         sessions: each.sessions,
         latestBlock: each.latest?.block ?? null,
         lagBlocks: each.latest && each.lagBlocks,

@@ -122,6 +122,21 @@ describe('the tip of a pool', () => {
     expect(fixture.events).toEqual(['b: eligible > lagging'])
   })
 
+  it('has one lag that answers nothing, and says so', () => {
+    const fixture = new PoolFixture('ab')
+    const [, silent] = fixture.pool.upstreams
+    const troubles = () => fixture.pool.snapshot().upstreams.map(({ trouble }) => trouble)
+    for (const name of 'ab') fixture.sees(name, 100)
+    for (const url of silent?.urls ?? [])
+      for (let times = 0; times < 2; times++)
+        silent?.failed(url, { name: 'probe: timeout', weight: 1 })
+    expect(troubles()).toEqual([null, '2 failures in a row, the last: probe: timeout'])
+    fixture.sees('a', 110)
+    expect(troubles()[1]).toMatch(
+      /^\d+ blocks behind the tip; 2 failures in a row, the last: probe/,
+    )
+  })
+
   it('has nobody lag who was asked a while ago, while the chain keeps its pace', async () => {
     const fixture = new PoolFixture('ab')
     fixture.sees('a', 100)

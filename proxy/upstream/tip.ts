@@ -141,7 +141,7 @@ export class Tip {
       if (lags === each.lags) continue
       each.lags = lags
       if (availability.standing !== 'eligible') continue
-      const why = `${each.lagBlocks} blocks behind the tip`
+      const why = whyLagging(each)
       if (lags) observer.stateChanged(name, 'eligible', 'lagging', why)
       else observer.stateChanged(name, 'lagging', 'eligible', 'caught up')
     }
@@ -154,6 +154,14 @@ export class Tip {
         heads.push(latest)
     return heads
   }
+}
+
+/** A node that does not answer is behind as well. */
+export function whyLagging({
+  lagBlocks,
+  trouble,
+}: Pick<Upstream, 'lagBlocks' | 'trouble'>): string {
+  return `${lagBlocks} blocks behind the tip${trouble === null ? '' : `; ${trouble}`}`
 }
 
 function orAll<T>(all: readonly T[], isWanted: (each: T) => boolean): readonly T[] {

@@ -47,6 +47,8 @@ export class NodeUrl<Wire extends Transport = Transport> {
   readonly servedPaths = new Map<string, string>()
   /** Failures in a row; the URL with the fewest is asked first. */
   failures = 0
+  /** What the last of them was: the class of a failure, also of a probe. */
+  lastFailure = ''
   /** By what it failed last: the fault or the answer itself, to know it again. */
   failedBy: WeakRef<object> | null = null
   /**
@@ -178,6 +180,7 @@ export class Upstream {
     if (failure.weight === 0 || (cause && cause === url.failedBy?.deref())) return false
     url.failedBy = cause && new WeakRef(cause)
     url.failures += 1
+    url.lastFailure = failure.name
     if (!this.urls.includes(url)) return false
     if (this.urls.some((other) => other.serves([]) && other.failures === 0)) return false
     const nowMs = this.#clock.nowMs()
@@ -186,6 +189,13 @@ export class Upstream {
     this.score.failed(nowMs)
     if (!wasOnTrial && this.availability.isDoubtful) this.onDoubt?.()
     return true
+  }
+
+  /** What it fails at again and again now, while it is not disabled for that yet: `3 failures in a row, the last: probe: timeout`. */
+  get trouble(): string | null {
+    const [worst] = this.urls.toSorted((a, b) => b.failures - a.failures)
+    if (worst === undefined || worst.failures < 2) return null
+    return `${worst.failures} failures in a row, the last: ${worst.lastFailure}`
   }
 
   /**
