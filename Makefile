@@ -202,7 +202,12 @@ e2e: ## images, chart and fleets under load, as users meet them; half an hour (T
 	@docker version >/dev/null 2>&1 || { echo 'make e2e needs the daemon of docker in reach (DOCKER_HOST).' >&2; exit 1; }
 	@[ -n "$$KUBECONFIG" ] || { echo 'make e2e needs a cluster: kind create cluster --name rpc-router, and its file in KUBECONFIG.' >&2; exit 1; }
 	@$(MAKE) kube-assets images e2e-images IMAGES=$(or $(IMAGES),localhost/)
-	@E2E_IMAGES=$(or $(IMAGES),localhost/) E2E_LOAD='$(LOAD)' $(BIN)/vitest run --config vitest.cluster.config.ts $(TEST_ARGS)
+	@E2E_IMAGES=$(or $(IMAGES),localhost/) E2E_LOAD='$(LOAD)' $(BIN)/vitest run --config vitest.cluster.config.ts \
+	  $(or $(TEST_ARGS),--exclude e2e/cluster/custom-metrics.test.ts)
+
+.PHONY: e2e-metrics
+e2e-metrics: ## a fleet that follows a metric of its own, by Prometheus and its adapter (PROMETHEUS_IMAGE, ADAPTER_IMAGE; not part of e2e)
+	@$(MAKE) e2e TEST_ARGS=e2e/cluster/custom-metrics
 
 # Clients and nodes that run in pods; a real node of Ethereum, and a Redis, on DEBIAN_IMAGE.
 .PHONY: e2e-images
