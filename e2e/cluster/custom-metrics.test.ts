@@ -6,7 +6,7 @@ import { projectText } from '../../scripts/law/project-files.ts'
 import { eventually } from '../processes/eventually.ts'
 import { nodePod, serve, startKubectl, startNode, usePlace } from './cluster.ts'
 import { Load, settled } from './load.ts'
-import { startMetrics, stopMetrics } from './metrics-stack.ts'
+import { startMetrics, stopMetrics } from './metrics-stack.fixture.ts'
 
 /*
  * The sample whose count follows the attempts in flight, with the rule and the queries of docs/operator/autoscaling.md:
