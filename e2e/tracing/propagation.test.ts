@@ -185,6 +185,7 @@ test('gRPC has its context in metadata, from the client and to the node', async 
   expect(seen).toEqual([`00-${traceId}-${clientSpan?.spanContext().spanId}-01`])
   expect(ofKind(SpanKind.SERVER)[0]).toMatchObject({
     name: 'test.Echo/Unary',
-    attributes: { 'rpc.system.name': 'grpc', 'rpc.response.status_code': 'OK' },
+    attributes: { 'rpc.system.name': 'grpc', 'rpc.status_code': 'OK' },
   })
+  expect(clientSpan?.attributes['rpc.status_code']).toBe('OK')
 })
