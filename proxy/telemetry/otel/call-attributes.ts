@@ -44,12 +44,8 @@ export function namingFor(served: Served): (call: Call) => Naming {
     memo((route): Naming => {
       const both = { ...own, 'http.request.method': verb }
       if (route === '') return { name: verb, server: both, client: both }
-      const [server, client] = [{ 'http.route': route }, { 'url.template': route }]
-      return {
-        name: `${verb} ${route}`,
-        server: { ...both, ...server },
-        client: { ...both, ...client },
-      }
+      const server = { ...both, 'http.route': route }
+      return { name: `${verb} ${route}`, server, client: { ...both, 'url.template': route } }
     }),
   )
   return ({ asked, request }) => {
