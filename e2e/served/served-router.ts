@@ -22,6 +22,8 @@ import { routerConfig } from '../processes/router-config.ts'
 export interface ServedNode {
   readonly name: string
   readonly url: string
+  /** Asked where the first fails. */
+  readonly nextUrl?: string
 }
 
 export interface ServedRouterOptions {
@@ -72,9 +74,9 @@ let bundled: Promise<ChainCatalog> | null = null
 export async function serveRouter(options: ServedRouterOptions): Promise<ServedRouter> {
   const { primaries, backups = [], settings = {}, urlSettings = {}, specSources = [] } = options
   const { chainId = 'ETH1', apiInterface = 'jsonrpc', sockets = false } = options
-  const withUrls = ({ name, url }: ServedNode) => {
-    const both = sockets ? [url, url.replace(/^http/, 'ws')] : [url]
-    return { name, urls: both.map((each) => ({ url: each, ...urlSettings[name] })) }
+  const withUrls = ({ name, url, nextUrl = '' }: ServedNode) => {
+    const all = [url, sockets ? url.replace(/^http/, 'ws') : '', nextUrl].filter(Boolean)
+    return { name, urls: all.map((each) => ({ url: each, ...urlSettings[name] })) }
   }
   const nodes = { nodes: primaries.map(withUrls), backups: backups.map(withUrls) }
   const text = stringify({

@@ -28,14 +28,16 @@ interface Asked {
   readonly isBatch: boolean
 }
 
-/** A node that answers any call, with what it was sent. Probes have no trace. */
-async function startNode() {
+/** A node that answers any call, with what it was sent; or refuses traced ones when it is time. Probes have no trace. */
+async function startNode(refusing?: Promise<void>) {
   const asked: Asked[] = []
   const answer = ({ id }: { readonly id: number }) => ({ jsonrpc: '2.0', id, result: '0x1' })
   const server = createServer((request, response) => {
     void json(request).then((body) => {
       const isBatch = Array.isArray(body)
       asked.push({ headers: request.headers, isBatch })
+      if (refusing && request.headers['traceparent'] !== undefined)
+        return void refusing.then(() => response.writeHead(429).end())
       response.setHeader('content-type', 'application/json')
       response.end(JSON.stringify(isBatch ? body.map(answer) : answer(body as { id: number })))
     })
@@ -103,6 +105,35 @@ test('a node that takes trace context is sent the span of its attempt', async ()
     attributes: { 'rpc.method': 'eth_gasPrice', 'jsonrpc.request.id': '1' },
   })
   expect(client?.attributes['server.address']).toBe('127.0.0.1')
+})
+
+test('an attempt that goes on elsewhere after the answer was given belongs to the trace', async () => {
+  const refuse = Promise.withResolvers<void>()
+  await using slow = await startNode(refuse.promise)
+  await using quick = await startNode()
+  await using next = await startNode()
+  const { tracing, ofKind } = startTracing()
+  const takesTrace = { ...asksAlone, 'trace-context': true }
+  await using router = await serveRouter({
+    primaries: [
+      { name: 'quick', url: quick.url },
+      { name: 'slow', url: slow.url, nextUrl: next.url },
+    ],
+    urlSettings: { quick: takesTrace, slow: takesTrace },
+    settings: uncached,
+    tracing,
+  })
+  const write = { ...read(1), method: 'eth_sendRawTransaction', params: ['0x00'] }
+  await post(router.url, write, { traceparent: parent })
+  await expect.poll(() => ofKind(SpanKind.SERVER)).toHaveLength(1)
+  refuse.resolve()
+  await expect.poll(() => ofKind(SpanKind.CLIENT)).toHaveLength(3)
+  const last = ofKind(SpanKind.CLIENT).at(-1)
+  expect(last?.attributes).toMatchObject({ 'rpc_router.attempt.kind': 'failover' })
+  expect(next.traced().map(({ headers }) => headers['traceparent'])).toEqual([
+    `00-${traceId}-${last?.spanContext().spanId}-01`,
+  ])
+  expect(ofKind(SpanKind.SERVER)).toHaveLength(1)
 })
 
 test('any other node is sent nothing of it, and has its span all the same', async () => {
@@ -185,6 +216,7 @@ test('gRPC has its context in metadata, from the client and to the node', async 
   expect(seen).toEqual([`00-${traceId}-${clientSpan?.spanContext().spanId}-01`])
   expect(ofKind(SpanKind.SERVER)[0]).toMatchObject({
     name: 'test.Echo/Unary',
-    attributes: { 'rpc.system.name': 'grpc', 'rpc.response.status_code': 'OK' },
+    attributes: { 'rpc.system.name': 'grpc', 'rpc.status_code': 'OK' },
   })
+  expect(clientSpan?.attributes['rpc.status_code']).toBe('OK')
 })

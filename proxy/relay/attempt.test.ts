@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { ethereum, RelayFixture, result } from './testing/relay-fixture.ts'
+import type { ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
+import { ethereum, nodeError, RelayFixture, result } from './testing/relay-fixture.ts'
 
 const { chain, iface } = await ethereum()
 
@@ -34,4 +35,16 @@ test('an attempt that times out says how far it had come', async () => {
   expect(call.journal.attempts.map(({ detail }) => detail)).toEqual([
     'no answer in 4000 ms: no headers had come',
   ])
+})
+
+test.each<[string, ScriptedAnswer, httpStatus: number | null, code: number | null]>([
+  ['a result', result('0x1'), 200, 0],
+  ['the answer of a node that refuses', nodeError(3, 'execution reverted'), 200, 3],
+  ['an error that another node may not have', nodeError(-32_603, 'Internal error'), 200, -32_603],
+  ['a page', { status: 502, body: '<h1>Oops</h1>' }, 502, null],
+  ['no answer', { fault: 'reset' }, null, null],
+])('an attempt keeps the status of %s', async (_, answer, httpStatus, code) => {
+  const nodes = { a: { script: () => answer } }
+  const { call } = await new RelayFixture(chain, iface, nodes, { retryLimit: 0 }).ask()
+  expect(call.journal.attempts[0]).toMatchObject({ httpStatus, code })
 })

@@ -147,12 +147,11 @@ export class Attempt implements Due {
   }
 
   #becomeLate(nowMs: number): void {
-    const { startedMs } = this.#record
     this.#lateAtMs = this.#slowAtMs = Infinity
     this.isLate = true
     this.failure = this.#timeout
     this.fault = lateFault
-    this.#excuseLateness = this.upstream.late(this.#url, this.failure, startedMs)
+    this.#excuseLateness = this.upstream.late(this.#url, this.failure, this.#record.startedMs)
     this.#owner.slow(this, nowMs)
   }
 
@@ -266,8 +265,7 @@ export class Attempt implements Due {
       // Another call may have put it into cooldown in the meantime.
       if (!next.serves(addons)) continue
       this.#url = next
-      const { name } = this.upstream
-      this.#record = call.journal.begin(name, 'failover', nowMs, next.printable)
+      this.#record = call.journal.begin(this.upstream.name, 'failover', nowMs, next.printable)
       return true
     }
     return false
@@ -277,6 +275,8 @@ export class Attempt implements Due {
     const { failure, isAnswer, isResult, passOn } = verdict
     this.#record.missedBlock = verdict.missedBlock
     this.#record.violation = verdict.violation
+    this.#record.httpStatus = received.status
+    this.#record.code = verdict.code
     // Anything but a result may repeat the URL with its keys.
     const incoming = isResult ? received : this.#url.mask.incoming(received)
     if (isAnswer || failure === null) return this.#pass(incoming, failure, verdict.rest, nowMs)

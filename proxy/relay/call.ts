@@ -139,6 +139,10 @@ export interface AttemptRecord {
   violation: Violation | null
   /** It answered null for a block that exists. */
   missedBlock: boolean
+  /** Null where no answer came. Also of gRPC, and of an error in JSON-RPC, it is 200 as a rule. */
+  httpStatus: number | null
+  /** Of the node's error; 0: none, in an answer that is all here; null: not known. */
+  code: number | null
   /** All upstreams as the pick saw them that led to it; null where it was not drawn. */
   readonly considered: readonly Considered[] | null
 }
@@ -241,6 +245,8 @@ export class Journal {
       detail: null,
       violation: null,
       missedBlock: false,
+      httpStatus: null,
+      code: null,
       considered: this.considered,
     }
     this.attempts.push(attempt)

@@ -25,6 +25,8 @@ export interface Verdict {
   readonly passOn: 'node-error' | 'as-it-is' | null
   readonly violation: Violation | null
   readonly missedBlock: boolean
+  /** Of a node's error; 0: none, in an answer that is all here; null: not known. */
+  readonly code: number | null
   /** Judges the remainder of a stream; null when the answer is complete. */
   readonly rest: StreamJudge | null
 }
@@ -69,7 +71,7 @@ export class Judge {
     { asked }: Call,
   ): Verdict {
     const { chain, integrity } = this.#options
-    if (integrity === 'off' && mayBeWhole(status)) return anyAnswer
+    if (integrity === 'off' && mayBeWhole(status)) return { ...anyAnswer, code: null }
     const { failures } = chain
     const isHere = body instanceof Uint8Array
     const failure = isHere ? failures.ofPage(status, body) : failures.ofStatus(status)
@@ -87,14 +89,15 @@ export class Judge {
     const failure = this.#options.chain.failures.ofNodeError(error, method, callersWords)
     // An unknown error may come from a gateway and not from the node: another upstream may do better.
     const isAnswer = failure.doubtful ? !maySendAgain(call) : !failure.retry && !failure.holdOff
-    if (isAnswer) return nodeError(failure, rest)
-    return failed(failure, `code ${error.code}`, 'node-error')
+    const { code } = error
+    if (isAnswer) return { ...nodeError(failure, rest), code }
+    return { ...failed(failure, `code ${code}`, 'node-error'), code }
   }
 
   #ofResult(finding: ResultFinding, asked: Classification): Verdict {
     const { inForm = false, parsed, rest = null } = finding
     const plain = inForm && asked.known ? plainResult : anyAnswer
-    const answer = rest === null ? plain : { ...plain, rest }
+    const answer = rest === null ? plain : { ...plain, rest, code: null }
     // Of a long answer only the envelope is judged, as it is passed on.
     if (parsed === undefined) return answer
     const refusal = asked.refusal ? this.#refusalIn(parsed, asked.refusal) : null
@@ -149,11 +152,11 @@ function failed(
   passOn: Verdict['passOn'],
   violation: Violation | null = null,
 ): Verdict {
-  return { ...anyAnswer, isAnswer: false, failure, detail, passOn, violation }
+  return { ...anyAnswer, isAnswer: false, failure, detail, passOn, violation, code: null }
 }
 
 function nodeError(failure: FailureClass, rest: StreamJudge | null = null): Verdict {
-  return { ...anyAnswer, failure, rest }
+  return { ...anyAnswer, failure, rest, code: null }
 }
 
 const anyAnswer: Verdict = {
@@ -164,6 +167,7 @@ const anyAnswer: Verdict = {
   passOn: null,
   violation: null,
   missedBlock: false,
+  code: 0,
   rest: null,
 }
 

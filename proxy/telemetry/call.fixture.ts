@@ -70,13 +70,18 @@ export function anAttempt(
   return attempt
 }
 
-/** @param refusal what the upstream's own error means; null for an answer, or for a page */
+/**
+ * @param refusal what the upstream's own error means; null for an answer, or for a page
+ * @param grpcStatus at the end of the answer
+ */
 export function repliedBy(
   upstream: string,
   refusal: FailureClass | null = null,
   status = 200,
+  grpcStatus = 0,
 ): CallEnd {
-  const incoming = { status, headers: [], body: new Uint8Array(), trailers: () => [] }
+  const trailers = () => ['grpc-status', String(grpcStatus)]
+  const incoming = { status, headers: [], body: new Uint8Array(), trailers }
   return { kind: 'reply', reply: { incoming, upstream, latestBlock: null, refusal } }
 }
 

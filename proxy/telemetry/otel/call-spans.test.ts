@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { VirtualClock } from '../../clock/testing/virtual-clock.ts'
 import type { ApiInterface } from '../../config/types.ts'
 import type { CallEnd } from '../../listener/listener.ts'
-import type { Call } from '../../relay/call.ts'
+import type { AttemptRecord, Call } from '../../relay/call.ts'
 import { errorKinds, RelayError } from '../../relay/errors.ts'
 import { aCall, aFailure, anAttempt, repliedBy } from '../call.fixture.ts'
 import { CallSpans } from './call-spans.ts'
@@ -104,79 +104,111 @@ test('a vote is an event with the names of those who agreed', () => {
 })
 
 const reverted: CallEnd = repliedBy('a', aFailure('execution-reverted'))
+const jsonRpc = { 'rpc.system.name': 'jsonrpc' }
+const grpcNames = (method: string) => ({ 'rpc.system.name': 'grpc', 'rpc.method': method })
+const statusIn = (apiInterface: ApiInterface) =>
+  apiInterface === 'rest' ? 'http.response.status_code' : 'rpc.status_code'
+const fromBody = (call: Call, ownId: string): Call => ({
+  ...call,
+  reader: { ...call.reader, ownId: Buffer.from(ownId), form: '2' },
+})
 const nodeError = { kind: 'node-error', error: { status: 200, code: 3, message: 'no' } } as const
 
+/** The answer of a node of gRPC that refused. */
+const refused: CallEnd = repliedBy('a', aFailure('execution-reverted'), 200, 3)
+
 test.each<
-  [ApiInterface, string, CallEnd, status: string | undefined, type: string, isError: boolean]
+  [ApiInterface, string, CallEnd, status: string | number | undefined, type: string, is: boolean]
 >([
   ['jsonrpc', 'an error of the router', failed(), '-32052', 'upstream-failed', true],
   ['jsonrpc', 'an error of the node', reverted, '3', 'execution-reverted', true],
   ['jsonrpc', 'a client that left', { kind: 'abandoned' }, undefined, 'abandoned', false],
-  ['rest', 'an error of the router', failed(), '502', 'upstream-failed', true],
-  ['rest', 'what the client asked', repliedBy('a', aFailure('x'), 404), '404', 'x', false],
+  ['rest', 'an error of the router', failed(), 502, 'upstream-failed', true],
+  ['rest', 'what the client asked', repliedBy('a', aFailure('x'), 404), 404, 'x', false],
   ['grpc', 'an error of the router', failed(), 'UNAVAILABLE', 'upstream-failed', true],
-  ['grpc', 'what the client asked', reverted, 'INVALID_ARGUMENT', 'execution-reverted', false],
+  ['grpc', 'what the client asked', refused, 'INVALID_ARGUMENT', 'execution-reverted', false],
 ])('%s, %s', (apiInterface, _, end, status, errorType, isError) => {
   const { callEnded, found } = tracing(apiInterface)
   const call = { ...aCall(), reader: { ...aCall().reader, read: () => nodeError } }
   anAttempt(call, 'a', 'node-error')
   callEnded(call, end, 1)
   const { attributes, status: shown } = found().server
-  expect(attributes['rpc.response.status_code']).toBe(status)
+  expect(attributes[statusIn(apiInterface)]).toBe(status)
   expect(attributes['error.type']).toBe(errorType)
   expect(shown.code === SpanStatusCode.ERROR).toBe(isError)
   expect(JSON.stringify([attributes, shown])).not.toContain('words')
 })
 
-test.each<[ApiInterface, string, boolean, name: string, attributes: object]>([
-  ['jsonrpc', 'eth_call', true, 'eth_call', { 'rpc.method': 'eth_call' }],
-  [
-    'jsonrpc',
-    'my_own',
-    false,
-    'jsonrpc',
-    { 'rpc.method': '_OTHER', 'rpc.method_original': 'my_own' },
-  ],
-  [
-    'tendermintrpc',
-    'status',
-    true,
-    'status',
-    { 'rpc.system.name': 'jsonrpc', 'rpc_router.interface': 'tendermintrpc' },
-  ],
-  [
-    'grpc',
-    'bank.Query/Balance',
-    true,
-    'bank.Query/Balance',
-    { 'rpc.system.name': 'grpc', 'rpc.method': 'bank.Query/Balance' },
-  ],
-  [
-    'rest',
-    '/bank/{address}',
-    true,
-    'POST /bank/{address}',
-    { 'http.request.method': 'POST', 'http.route': '/bank/{address}' },
-  ],
-  ['rest', '/bank/cosmos1secret', false, 'POST', { 'rpc.method': '_OTHER' }],
+test.each<
+  [ApiInterface, AttemptRecord['result'], Partial<AttemptRecord>, string | number | undefined]
+>([
+  ['jsonrpc', 'node-error', { httpStatus: 200, code: -32_000 }, '-32000'],
+  ['jsonrpc', 'answer', { httpStatus: 200, code: 0 }, undefined],
+  ['jsonrpc', aFailure('http-rate-limited'), { httpStatus: 429 }, undefined],
+  ['grpc', 'answer', { httpStatus: 200, code: 0 }, 'OK'],
+  ['grpc', 'answer', { httpStatus: 200 }, undefined],
+  ['grpc', aFailure('internal'), { httpStatus: 200, code: 13 }, 'INTERNAL'],
+  ['rest', 'node-error', { httpStatus: 404, code: 5 }, 404],
+  ['rest', aFailure('connection-refused'), {}, undefined],
+])('%s: the status of an attempt that ended with %s', (apiInterface, result, answer, status) => {
+  const { callEnded, found } = tracing(apiInterface)
+  const call = aCall()
+  Object.assign(anAttempt(call, 'a', result), answer)
+  callEnded(call, repliedBy('a'), 1)
+  expect(found().clients[0]?.attributes[statusIn(apiInterface)]).toBe(status)
+})
+
+test.each<[ApiInterface, method: string, known: boolean, name: string, attributes: object]>([
+  ['jsonrpc', 'eth_call', true, 'eth_call', { ...jsonRpc, 'rpc.method': 'eth_call' }],
+  ['tendermintrpc', 'status', true, 'status', { ...jsonRpc, 'rpc.method': 'status' }],
+  ['tendermintrpc', 'key-of-a-path', false, 'jsonrpc', { ...jsonRpc, 'rpc.method': '_OTHER' }],
+  ['grpc', 'bank.Query/Balance', true, 'bank.Query/Balance', grpcNames('bank.Query/Balance')],
+  ['grpc', 'key-of-a.Path/X', false, 'grpc', grpcNames('_OTHER')],
+  ['rest', '/bank/{address}', true, 'POST /bank/{address}', { 'http.request.method': 'POST' }],
+  ['rest', '/bank/key-of-a-path', false, 'POST', { 'http.request.method': 'POST' }],
 ])('%s %s (known: %s) is named %s', (apiInterface, method, known, name, attributes) => {
   const { callEnded, found } = tracing(apiInterface)
-  callEnded(aCall({ method, known }), repliedBy('a'), 1)
-  const { server } = found()
-  expect(server).toMatchObject({ name, attributes })
-  if (apiInterface === 'rest') expect(JSON.stringify(server.attributes)).not.toContain('cosmos1')
+  const call = aCall({ method, known })
+  anAttempt(call, 'a', 'answer')
+  callEnded(call, repliedBy('a'), 1)
+  const { server, clients } = found()
+  for (const span of [server, ...clients]) expect(span).toMatchObject({ name, attributes })
+  const isRouted = apiInterface === 'rest' && known
+  expect(server.attributes['http.route']).toBe(isRouted ? method : undefined)
+  expect(clients[0]?.attributes['url.template']).toBe(isRouted ? method : undefined)
+  expect(Object.keys(server.attributes).some((each) => each.startsWith('rpc.'))).toBe(
+    apiInterface !== 'rest',
+  )
+  expect(JSON.stringify([server.attributes, clients[0]?.attributes])).not.toContain('key-of')
+})
+
+test('a method that a body of JSON-RPC names is in both spans, if no spec knows it', () => {
+  const { callEnded, found } = tracing()
+  const call = fromBody(aCall({ method: 'my_own', known: false }), '7')
+  anAttempt(call, 'a', 'answer')
+  callEnded(call, repliedBy('a'), 1)
+  const { server, clients } = found()
+  for (const span of [server, ...clients])
+    expect(span).toMatchObject({
+      name: 'jsonrpc',
+      attributes: {
+        'rpc.method': '_OTHER',
+        'rpc.method_original': 'my_own',
+        'jsonrpc.request.id': '7',
+        'jsonrpc.protocol.version': '2.0',
+        'rpc_router.guid': 'guid-1',
+      },
+    })
 })
 
 test('a name and an id that clients make up are cut', () => {
   const { callEnded, found } = tracing()
   const call = aCall({ method: 'x'.repeat(5_000), known: false })
-  const ownId = Buffer.from(JSON.stringify('y'.repeat(5_000)))
-  callEnded({ ...call, reader: { ...call.reader, ownId, form: '2' } }, repliedBy('a'), 1)
+  callEnded(fromBody(call, JSON.stringify('y'.repeat(5_000))), repliedBy('a'), 1)
   const { attributes, name } = found().server
   expect(name).toBe('jsonrpc')
   expect(String(attributes['rpc.method_original'])).toHaveLength(100)
   expect(String(attributes['jsonrpc.request.id']).length).toBeLessThanOrEqual(100)
-  expect(attributes['jsonrpc.protocol.version']).toBe('2.0')
 })
 
 test.each([
@@ -185,8 +217,7 @@ test.each([
   ['null', undefined],
 ])('the id %s of a request', (json, shown) => {
   const { callEnded, found } = tracing()
-  const call = aCall()
-  callEnded({ ...call, reader: { ...call.reader, ownId: Buffer.from(json) } }, repliedBy('a'), 1)
+  callEnded(fromBody(aCall(), json), repliedBy('a'), 1)
   expect(found().server.attributes['jsonrpc.request.id']).toBe(shown)
 })
 
@@ -195,13 +226,16 @@ test.each([
   ['http://[::1]:8545', { 'server.address': '::1', 'server.port': 8545 }],
   ['grpc://10.0.0.1:9090', { 'server.address': '10.0.0.1', 'server.port': 9090 }],
   ['https://node:${PORT}', { 'server.address': 'node:${PORT}' }],
-])('an attempt at %s says where its server is', (origin, attributes) => {
+  ['', {}],
+])('an attempt at "%s" says where its server is', (origin, attributes) => {
   const { callEnded, found } = tracing()
   const call = aCall()
   const attempt = call.journal.begin('a', 'first', 0, origin)
   Object.assign(attempt, { endedMs: 1, result: 'answer' })
   callEnded(call, repliedBy('a'), 1)
-  expect(found().clients[0]).toMatchObject({ attributes })
+  const { clients } = found()
+  expect(clients[0]).toMatchObject({ attributes })
+  expect('server.address' in clients[0]!.attributes).toBe('server.address' in attributes)
 })
 
 test('an attempt that runs on after the answer has its span when it ends', () => {
@@ -218,6 +252,32 @@ test('an attempt that runs on after the answer has its span when it ends', () =>
   expect(clients.map(({ attributes }) => attributes['rpc_router.upstream'])).toEqual(['a', 'b'])
   expect(clients[1]?.parentSpanContext?.spanId).toBe(server.spanContext().spanId)
 })
+
+test.each(['parentbased_always_on', 'parentbased_always_off'])(
+  'an attempt that fails over after the answer belongs to the same trace (%s)',
+  async (sampler) => {
+    const { callEnded, attemptEnded, traceHeaders, found } = tracing('jsonrpc', sampler)
+    const call = aCall()
+    anAttempt(call, 'a', 'answer', { kind: 'broadcast' })
+    const late = call.journal.begin('b', 'broadcast', 0)
+    const [, first] = traceHeaders(call, late)
+    callEnded(call, repliedBy('a'), 10)
+    for (let at = 0; at < 2; at += 1) {
+      const [failing] = call.journal.attempts.slice(-1)
+      Object.assign(failing!, { endedMs: 900, result: aFailure('connection-refused') })
+      attemptEnded(call, failing!)
+      const next = call.journal.begin('b', 'failover', 900)
+      const [, context] = traceHeaders(call, next)
+      expect(context?.split('-')[1]).toBe(first?.split('-')[1])
+      await Promise.resolve()
+    }
+    const last = call.journal.attempts.at(-1)!
+    Object.assign(last, { endedMs: 950, result: 'answer' })
+    attemptEnded(call, last)
+    const { all, clients } = found()
+    expect([all.length, clients.length]).toEqual(sampler.endsWith('on') ? [5, 4] : [0, 0])
+  },
+)
 
 test('the context for an upstream names the span of its attempt, also in a vote with a journal of its own', () => {
   const { callEnded, traceHeaders, found } = tracing()

@@ -20,12 +20,14 @@ import { outcomeOf, resultOf } from '../call-counters.ts'
 import { perListener } from '../observers.ts'
 import {
   attributesOf,
+  attributesOfAttempt,
+  endAttributes,
   errorTypeOf,
+  errorTypeOfAttempt,
   isServerError,
   type Naming,
   namingFor,
   type Served,
-  serverOf,
   statusOf,
 } from './call-attributes.ts'
 import type { CallDurations } from './call-durations.ts'
@@ -59,6 +61,13 @@ interface Trace {
   running: Set<AttemptRecord> | null
 }
 
+/** What the spans of a call are made with. */
+interface Making {
+  readonly tracer: Tracer
+  readonly naming: Naming
+  readonly served: Served
+}
+
 /** Traces that are known beside their journal. One that is never ended, by a defect, gives way in the end. */
 const maxKnown = 10_000
 
@@ -81,7 +90,10 @@ export class CallSpans implements TracingObservers {
       callEnded: (call: Call, end: CallEnd, durationMs: number) => {
         const { tracer, durations } = this.#options
         const naming = namingOf(call)
-        durations?.server(durationMs, naming.attributes, errorTypeOf(call, end))
+        if (durations) {
+          const ending = endAttributes(statusOf(call, end, served), errorTypeOf(call, end), served)
+          durations.server(served, durationMs, { ...naming.server, ...ending })
+        }
         if (tracer) this.#callEnded(call, end, durationMs, { tracer, naming, served })
       },
     }
@@ -92,15 +104,22 @@ export class CallSpans implements TracingObservers {
     return {
       attemptEnded: (call: Call, attempt: AttemptRecord) => {
         const { tracer, durations } = this.#options
-        const { startedMs, endedMs, upstream } = attempt
+        const naming = namingOf(call)
+        const { startedMs, endedMs } = attempt
         if (durations && endedMs !== null && attempt.result !== 'aborted') {
-          const attributes = { ...namingOf(call).attributes, 'rpc_router.upstream': upstream }
-          durations.client(endedMs - startedMs, attributes, errorTypeOfAttempt(attempt))
+          const attributes = { ...naming.client, ...attributesOfAttempt(attempt, served) }
+          durations.client(served, endedMs - startedMs, attributes)
         }
         const known = this.#known.size > 0 ? this.#known.get(call.guid) : undefined
-        if (!tracer || !known?.running?.delete(attempt)) return
-        this.#attempt(known, attempt, tracer, namingOf(call))
-        if (known.running.size === 0) this.#known.delete(call.guid)
+        if (!tracer || !known?.running) return
+        const { running } = known
+        this.#attempt(known, attempt, call, { tracer, naming, served })
+        running.delete(attempt)
+        // The call is over, but the same upstream may be asked by its next URL: that begins before any other code runs.
+        queueMicrotask(() => {
+          for (const each of call.journal.attempts) if (each.result === null) running.add(each)
+          if (running.size === 0) this.#known.delete(call.guid)
+        })
       },
     }
   })
@@ -116,7 +135,6 @@ export class CallSpans implements TracingObservers {
       )
       if (this.#known.size > maxKnown) this.#known.delete(this.#known.keys().next().value ?? '')
       const span = this.#beginAttempt(known, attempt, tracer, naming)
-      known.begun.set(attempt, span)
       const { traceId, spanId, traceFlags, traceState } = span.spanContext()
       const parent = `00-${traceId}-${spanId}-0${traceFlags}`
       return headersOf({ parent, state: traceState?.serialize() || null })
@@ -135,74 +153,67 @@ export class CallSpans implements TracingObservers {
     return { server, context, epochMs, begun: new Map(), running: null }
   }
 
-  #callEnded(
-    call: Call,
-    end: CallEnd,
-    durationMs: number,
-    { tracer, naming, served }: { tracer: Tracer; naming: Naming; served: Served },
-  ): void {
+  #callEnded(call: Call, end: CallEnd, durationMs: number, making: Making): void {
+    const { tracer, naming, served } = making
     const { guid, journal } = call
     const known = this.#known.get(guid) ?? this.#begin(call, tracer, naming)
-    this.#known.delete(guid)
+    const running = journal.attempts.filter(({ result }) => result === null)
+    if (running.length > 0) {
+      known.running = new Set(running)
+      this.#known.set(guid, known)
+    } else this.#known.delete(guid)
     const { server, epochMs } = known
     if (!server.isRecording()) return
     journal.traceId = server.spanContext().traceId
-    server.setAttributes(naming.attributes).setAttributes(attributesOf(call, served))
-    server.setAttribute('rpc_router.outcome', outcomeOf(call, end))
-    if (end.kind === 'reply' && end.reply.upstream)
-      server.setAttribute('rpc_router.upstream', end.reply.upstream)
     const status = statusOf(call, end, served)
-    if (status !== null) {
-      server.setAttribute('rpc.response.status_code', status)
-      if (served.interface === 'rest')
-        server.setAttribute('http.response.status_code', Number(status))
-    }
     const errorType = errorTypeOf(call, end)
-    if (errorType !== null) server.setAttribute('error.type', errorType)
+    server.setAttributes({
+      ...naming.server,
+      ...attributesOf(call),
+      ...endAttributes(status, errorType, served),
+      'rpc_router.outcome': outcomeOf(call, end),
+      ...(end.kind === 'reply' &&
+        end.reply.upstream && { 'rpc_router.upstream': end.reply.upstream }),
+    })
     if (isServerError(errorType, status, served))
       server.setStatus({ code: SpanStatusCode.ERROR, message: errorType ?? '' })
     const endMs = epochMs + journal.startedMs + durationMs
     addEvents(server, call, epochMs, endMs)
-    known.running = new Set(journal.attempts.filter(({ result }) => result === null))
     for (const attempt of journal.attempts)
-      if (!known.running.has(attempt)) this.#attempt(known, attempt, tracer, naming)
-    if (known.running.size > 0) this.#known.set(guid, known)
+      if (attempt.result !== null) this.#attempt(known, attempt, call, making)
     server.end(timeOf(endMs))
   }
 
-  #attempt(known: Trace, attempt: AttemptRecord, tracer: Tracer, naming: Naming): void {
+  #attempt(known: Trace, attempt: AttemptRecord, call: Call, { tracer, naming, served }: Making) {
     const span = known.begun.get(attempt) ?? this.#beginAttempt(known, attempt, tracer, naming)
     if (!span.isRecording()) return
-    const { endedMs, startedMs, result } = attempt
+    const { endedMs, startedMs, kind, result } = attempt
     const endTime = timeOf(known.epochMs + (endedMs ?? startedMs))
     const errorType = errorTypeOfAttempt(attempt)
-    span.setAttribute('rpc_router.attempt.result', resultOf(attempt))
-    if (errorType !== null) {
-      span.setAttribute('error.type', errorType)
-      span.setStatus({ code: SpanStatusCode.ERROR, message: errorType })
-    }
+    span.setAttributes({
+      ...naming.client,
+      ...attributesOf(call),
+      ...attributesOfAttempt(attempt, served),
+      'rpc_router.attempt.kind': kind,
+      'rpc_router.attempt.result': resultOf(attempt),
+    })
+    if (errorType !== null) span.setStatus({ code: SpanStatusCode.ERROR, message: errorType })
     if (typeof result === 'object' && result?.holdOff) span.addEvent('rpc_router.cooldown', endTime)
     span.end(endTime)
   }
 
   #beginAttempt(
-    { context, server, epochMs }: Trace,
-    { startedMs, origin, upstream, kind }: AttemptRecord,
+    { context, server, epochMs, begun }: Trace,
+    attempt: AttemptRecord,
     tracer: Tracer,
-    { name, attributes: ofCall }: Naming,
+    { name }: Naming,
   ): Span {
-    const own = { 'rpc_router.upstream': upstream, 'rpc_router.attempt.kind': kind }
-    const attributes = { ...ofCall, ...own, ...serverOf(origin) }
-    const startTime = timeOf(epochMs + startedMs)
-    const options = { kind: SpanKind.CLIENT, startTime, attributes }
-    return tracer.startSpan(name, options, trace.setSpan(context, server))
+    const startTime = timeOf(epochMs + attempt.startedMs)
+    const options = { kind: SpanKind.CLIENT, startTime }
+    const span = tracer.startSpan(name, options, trace.setSpan(context, server))
+    begun.set(attempt, span)
+    return span
   }
-}
-
-/** Null: it was answered, or was not wanted any more. */
-function errorTypeOfAttempt({ result, detail }: AttemptRecord): string | null {
-  if (result === 'node-error') return detail ?? result
-  return typeof result === 'object' ? (result?.name ?? null) : null
 }
 
 function addEvents(span: Span, { journal }: Call, epochMs: number, endMs: number): void {

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { type Attributes, createNoopMeter, type MetricOptions } from '@opentelemetry/api'
+import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
+import { ATTR_RPC_STATUS_CODE } from '@opentelemetry/semantic-conventions'
+import { expect, test } from 'vitest'
+import { VirtualClock } from '../../clock/testing/virtual-clock.ts'
+import type { ApiInterface } from '../../config/types.ts'
+import type { CallEnd } from '../../listener/listener.ts'
+import { errorKinds, RelayError } from '../../relay/errors.ts'
+import { aCall, aFailure, repliedBy } from '../call.fixture.ts'
+import { callDurations } from './call-durations.ts'
+import { CallSpans } from './call-spans.ts'
+
+/** The words of the convention as its package has them: names of attributes and metrics, without those that it gives up. */
+function conventionalNames(): ReadonlySet<string> {
+  const entry = createRequire(import.meta.url).resolve('@opentelemetry/semantic-conventions')
+  const text = ['stable_attributes', 'experimental_attributes', 'stable_metrics']
+    .map((file) => readFileSync(join(dirname(entry), `${file}.d.mts`), 'utf8'))
+    .join('')
+  const declared = text.matchAll(
+    /\/\*\*((?:(?!\*\/)[^])*)\*\/\ndeclare const (?:ATTR|METRIC)_\w+: "(.*)"/g,
+  )
+  const kept = [...declared].filter(([, comment]) => !comment?.includes('@deprecated'))
+  return new Set(kept.map(([, , name]) => name ?? ''))
+}
+
+const failed: CallEnd = { kind: 'error', error: new RelayError(errorKinds.upstreamFailed, '') }
+
+/** A call of 20 ms and its attempt of 10 ms, at an upstream by name. */
+function observed(apiInterface: ApiInterface, known: boolean, isFailed: boolean) {
+  const exporter = new InMemorySpanExporter()
+  const spanProcessors = [new SimpleSpanProcessor({ exporter })]
+  const points: { name: string; unit?: string; seconds: number; attributes: Attributes }[] = []
+  const createHistogram = (name: string, { unit = '' }: MetricOptions = {}) => ({
+    record: (seconds: number, attributes: Attributes = {}) =>
+      points.push({ name, unit, seconds, attributes }),
+  })
+  const observers = new CallSpans({
+    tracer: new TracerProvider({ spanProcessors }).getTracer('test'),
+    durations: callDurations(Object.assign(createNoopMeter(), { createHistogram })),
+    clock: new VirtualClock(),
+  })
+  const plain = aCall({ method: 'asked', known })
+  const isJson = ['jsonrpc', 'tendermintrpc'].includes(apiInterface)
+  const own = isJson && { ownId: Buffer.from('1'), form: '2' }
+  const call = { ...plain, reader: { ...plain.reader, ...own } }
+  const attempt = call.journal.begin('node-a', 'first', 0, 'https://node.example.com')
+  const answered = { result: 'answer', httpStatus: 200, code: 0 }
+  const refused = { result: aFailure('internal'), httpStatus: 500, code: isJson ? -32_603 : 13 }
+  Object.assign(attempt, isFailed ? refused : answered, { endedMs: 10 })
+  observers.relayObserver('ETH1', apiInterface).attemptEnded(call, attempt)
+  const end = isFailed ? failed : repliedBy('node-a')
+  observers.listenerObserver('ETH1', apiInterface).callEnded(call, end, 20)
+  return { spans: exporter.getFinishedSpans(), points }
+}
+
+const of = (apiInterface: string) => ({
+  'rpc_router.chain': 'ETH1',
+  'rpc_router.interface': apiInterface,
+})
+const at = {
+  'rpc_router.upstream': 'node-a',
+  'server.address': 'node.example.com',
+  'server.port': 443,
+}
+const jsonRpc = (rest: Attributes) => ({
+  ...of('jsonrpc'),
+  ...{ 'rpc.system.name': 'jsonrpc', 'rpc.method': 'asked', ...rest },
+})
+const grpc = (rest: Attributes) => ({
+  ...of('grpc'),
+  ...{ 'rpc.system.name': 'grpc', 'rpc.method': 'asked', ...rest },
+})
+const rest = (more: Attributes) => ({ ...of('rest'), 'http.request.method': 'POST', ...more })
+
+test.each<[ApiInterface, boolean, server: Attributes, client: Attributes]>([
+  ['jsonrpc', false, jsonRpc({}), jsonRpc(at)],
+  [
+    'jsonrpc',
+    true,
+    jsonRpc({ 'rpc.status_code': '-32052', 'error.type': 'upstream-failed' }),
+    jsonRpc({ ...at, 'rpc.status_code': '-32603', 'error.type': 'internal' }),
+  ],
+  ['grpc', false, grpc({ 'rpc.status_code': 'OK' }), grpc({ ...at, 'rpc.status_code': 'OK' })],
+  [
+    'grpc',
+    true,
+    grpc({ 'rpc.status_code': 'UNAVAILABLE', 'error.type': 'upstream-failed' }),
+    grpc({ ...at, 'rpc.status_code': 'INTERNAL', 'error.type': 'internal' }),
+  ],
+  [
+    'rest',
+    false,
+    rest({ 'http.route': 'asked', 'http.response.status_code': 200 }),
+    rest({ ...at, 'url.template': 'asked', 'http.response.status_code': 200 }),
+  ],
+  [
+    'rest',
+    true,
+    rest({
+      ...{ 'http.route': 'asked', 'http.response.status_code': 502 },
+      'error.type': 'upstream-failed',
+    }),
+    rest({
+      ...{ ...at, 'url.template': 'asked', 'http.response.status_code': 500 },
+      'error.type': 'internal',
+    }),
+  ],
+])('the durations of %s (failed: %s)', (apiInterface, isFailed, server, client) => {
+  const { points } = observed(apiInterface, true, isFailed)
+  const name = (side: string) =>
+    apiInterface === 'rest' ? `http.${side}.request.duration` : `rpc.${side}.call.duration`
+  expect(points).toEqual([
+    { name: name('client'), unit: 's', attributes: client, seconds: 0.01 },
+    { name: name('server'), unit: 's', attributes: server, seconds: 0.02 },
+  ])
+})
+
+test('names that are not the router’s own are in the conventions, and not given up there', () => {
+  const conventional = conventionalNames()
+  const used = new Set<string>()
+  for (const apiInterface of ['jsonrpc', 'tendermintrpc', 'grpc', 'rest'] as const)
+    for (const [known, isFailed] of [
+      [true, false],
+      [false, true],
+    ] as const) {
+      const { spans, points } = observed(apiInterface, known, isFailed)
+      expect([spans.length, points.length]).toEqual([2, 2])
+      for (const { name } of points) used.add(name)
+      for (const { attributes } of [...spans, ...points])
+        for (const name of Object.keys(attributes)) used.add(name)
+    }
+  const borrowed = [...used].filter((name) => !name.startsWith('rpc_router.'))
+  expect(borrowed.length).toBeGreaterThan(15)
+  expect(borrowed.filter((name) => !conventional.has(name))).toEqual([])
+  expect(conventional).toContain(ATTR_RPC_STATUS_CODE)
+  expect(conventional).not.toContain('rpc.response.status_code')
+})
