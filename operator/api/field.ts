@@ -142,7 +142,7 @@ function exampleIn(shape: z.ZodRawShape): object | undefined {
     isRequired: !z.safeParse(field, undefined).success,
   }))
   const required = fields.filter(({ isRequired }) => isRequired)
-  const [first] = fields.filter(({ example }) => example !== undefined)
+  const first = fields.find(({ example }) => example !== undefined)
   const shown = required.length > 0 ? required : first ? [first] : []
   if (shown.length === 0 || shown.some(({ example }) => example === undefined)) return undefined
   return Object.fromEntries(shown.map(({ name, example }) => [name, example]))
