@@ -129,12 +129,13 @@ async function filesOf(path: string): Promise<readonly string[]> {
  * hold the files of a mounted ConfigMap that links beside them lead to.
  */
 async function filesBelow(directory: string): Promise<readonly string[]> {
-  const found = await attempt(directory, readdir(directory, { recursive: true }))
   const files: string[] = []
-  for (const name of found.filter((each) => /\.(?:ya?ml|json)$/.test(each))) {
-    if (/(?:^|\/)\.\.[^/]*\//.test(name)) continue
-    const path = join(directory, name)
-    if ((await attempt(path, stat(path))).isFile()) files.push(path)
+  for (const entry of await attempt(directory, readdir(directory, { withFileTypes: true }))) {
+    const path = join(directory, entry.name)
+    if (entry.isDirectory()) {
+      if (!entry.name.startsWith('..')) files.push(...(await filesBelow(path)))
+    } else if (/\.(?:ya?ml|json)$/.test(entry.name) && (await attempt(path, stat(path))).isFile())
+      files.push(path)
   }
   return files
 }
