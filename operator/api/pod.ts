@@ -2,34 +2,21 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { at, integer, list, object, oneOf } from './field.ts'
 import { group } from './group.ts'
-import { annotationMap, labelKey, labelMap, subdomainName } from './labels.ts'
+import { annotationMap, labelMap, subdomainName } from './labels.ts'
 import { image, objectName } from './names.ts'
-import { additionFields, partOfPod } from './pod-additions.ts'
 import { countOrPercent, resources } from './quantity.ts'
-import type { z } from 'zod'
+import { z } from 'zod'
 
-const toleration = partOfPod('A taint that the pods bear', {}, { key: 'dedicated', value: 'rpc' })
-
-const topologySpreadConstraint = partOfPod(
-  'How pods are spread; unset, maxSkew is 1, whenUnsatisfiable ScheduleAnyway, and the pods of this router count',
-  {
-    topologyKey: labelKey(
-      'Label of nodes whose value names the domain.',
-      'topology.kubernetes.io/zone',
-    ),
-    maxSkew: integer('How far the counts of two domains may differ.', [1, 1000]).default(1),
-    whenUnsatisfiable: oneOf('Whether a pod that would break the rule is started all the same.', [
-      'ScheduleAnyway',
-      'DoNotSchedule',
-    ]).default('ScheduleAnyway'),
-  },
-  { topologyKey: 'topology.kubernetes.io/zone' },
-)
-
-/** One of the three. */
-function affinityOf(what: string) {
-  return partOfPod(what, {}, { preferredDuringSchedulingIgnoredDuringExecution: [] }).optional()
+/** A part of the spec of a Pod: all that Kubernetes takes in it is too much to say again. */
+function partOfPod(description: string, example: object) {
+  return z.looseObject({}).meta({
+    description: `${description}, as in the spec of a Pod. It is checked when the Deployment is applied.`,
+    example,
+    'x-kubernetes-preserve-unknown-fields': true,
+  })
 }
+
+const toleration = partOfPod('A taint that the pods bear', { key: 'dedicated', value: 'rpc' })
 
 /** Where pods may run. */
 const schedulingFields = {
@@ -42,20 +29,6 @@ const schedulingFields = {
     max: 32,
     kind: 'atomic',
   }).optional(),
-  affinity: object(
-    'Affinity of the pods, as in the spec of a Pod.',
-    {
-      nodeAffinity: affinityOf('To nodes'),
-      podAffinity: affinityOf('To other pods'),
-      podAntiAffinity: affinityOf('Away from other pods'),
-    },
-    { podAntiAffinity: {} },
-  ).optional(),
-  topologySpreadConstraints: list(
-    'How pods are spread. Unset: over nodes and zones, as far as possible.',
-    topologySpreadConstraint,
-    { max: 8, kind: ['topologyKey', 'whenUnsatisfiable'] },
-  ).optional(),
   priorityClassName: subdomainName('Priority class of the pods.', 'production').optional(),
 }
 
@@ -82,7 +55,6 @@ const shutdown = object(
       45,
     ).optional(),
   },
-  { drainSeconds: 60 },
   {
     'terminationGracePeriodSeconds must be at least preStopSeconds + drainSeconds + 10': at(
       '.terminationGracePeriodSeconds',
@@ -110,7 +82,6 @@ const rollout = object(
       [0, 20],
     ).default(3),
   },
-  { maxSurge: 1, minReadySeconds: 10 },
   {
     'progressDeadlineSeconds must be more than minReadySeconds': at(
       '.progressDeadlineSeconds',
@@ -123,59 +94,55 @@ const rollout = object(
   },
 )
 
-export const pod = object(
-  'The pods of the router.',
-  {
-    image: image(
-      "Image of the router. Unset: the operator's own version of it.",
-      'registry.example.com/rpc-router:1.2.0',
-    ).optional(),
-    imagePullPolicy: oneOf('When the image is pulled.', [
-      'Always',
-      'IfNotPresent',
-      'Never',
-    ]).default('IfNotPresent'),
-    imagePullSecrets: list(
-      'Secrets to pull images with. Unset: those that --image-pull-secrets of the operator names.',
-      object(
-        'A Secret of the same namespace.',
-        { name: objectName('Name of the Secret.', 'pull') },
-        { name: 'pull' },
-      ),
-      { max: 16, kind: ['name'] },
-    ).optional(),
-    resources: resources(
-      'What the container asks for. What is neither requested nor limited has its default: 250m of CPU, and 512Mi of memory, which is the limit too.',
-      { requests: { cpu: '1', memory: '1Gi' }, limits: { memory: '1Gi' } },
-    ).optional(),
-    ...schedulingFields,
-    labels: labelMap('Further labels of the pods.', {
-      example: { team: 'payments' },
+export const pod = object('The pods of the router.', {
+  image: image(
+    "Image of the router. Unset: the operator's own version of it.",
+    'registry.example.com/rpc-router:1.2.0',
+  ).optional(),
+  imagePullPolicy: oneOf('When the image is pulled.', ['Always', 'IfNotPresent', 'Never']).default(
+    'IfNotPresent',
+  ),
+  imagePullSecrets: list(
+    'Secrets to pull images with. Unset: those that --image-pull-secrets of the operator names.',
+    object('A Secret of the same namespace.', { name: objectName('Name of the Secret.', 'pull') }),
+    { max: 16, kind: ['name'] },
+  ).optional(),
+  resources: resources(
+    'What the container asks for. What is neither requested nor limited has its default: 250m of CPU, and 512Mi of memory, which is the limit too.',
+  ).optional(),
+  ...schedulingFields,
+  labels: labelMap('Further labels of the pods.', {
+    example: { team: 'payments' },
+    max: 32,
+    rules: {
+      [`labels must not begin with app.kubernetes.io/ or ${group}/, which the operator sets`]: `!self.exists(k, k.startsWith('app.kubernetes.io/') || k.startsWith('${group}/'))`,
+    },
+  }).optional(),
+  annotations: annotationMap(
+    'Further annotations of the pods. Not those by which a pod leaves its confinement, its network or its mesh, or takes a role in the cloud.',
+    {
+      example: { 'cluster-autoscaler.kubernetes.io/safe-to-evict': 'true' },
       max: 32,
       rules: {
-        [`labels must not begin with app.kubernetes.io/ or ${group}/, which the operator sets`]: `!self.exists(k, k.startsWith('app.kubernetes.io/') || k.startsWith('${group}/'))`,
+        [`annotations must not begin with ${group}/, which the operator sets`]: `!self.exists(k, k.startsWith('${group}/'))`,
       },
-    }).optional(),
-    annotations: annotationMap(
-      'Further annotations of the pods. Not those by which a pod leaves its confinement, its network or its mesh, or takes a role in the cloud.',
-      {
-        example: { 'cluster-autoscaler.kubernetes.io/safe-to-evict': 'true' },
-        max: 32,
-        rules: {
-          [`annotations must not begin with ${group}/, which the operator sets`]: `!self.exists(k, k.startsWith('${group}/'))`,
-        },
-        faultOf: faultOfAnnotation,
-      },
-    ).optional(),
-    ...additionFields,
-    shutdown: shutdown.prefault({}),
-    rollout: rollout.prefault({}),
-    maxUnavailable: countOrPercent(
-      'How many pods may be away while nodes are drained (PodDisruptionBudget), a share rounded up. With one replica there is no budget.',
-    ).default(1),
-  },
-  { resources: { requests: { cpu: '1', memory: '1Gi' } } },
-)
+      faultOf: faultOfAnnotation,
+    },
+  ).optional(),
+  serviceAccountName: objectName(
+    'Service account of the pods, such as one with a role in the cloud. It must exist. They get no token of it from Kubernetes. Unset: one of their own, without rights.',
+    'rpc-router-cloud',
+  ).optional(),
+  patch: partOfPod(
+    'What no other field gives the pods, such as variables, volumes, affinity and DNS settings: laid over their spec when all else is done. Fields are merged, null takes one away; kubectl apply drops nulls before it sends them, but with --server-side. Items of a list are merged by mountPath or else by name, and `$patch: delete` takes one away; a list of items without names is replaced',
+    { containers: [{ name: 'router', livenessProbe: { failureThreshold: 12 } }] },
+  ).optional(),
+  shutdown: shutdown.prefault({}),
+  rollout: rollout.prefault({}),
+  maxUnavailable: countOrPercent(
+    'How many pods may be away while nodes are drained (PodDisruptionBudget), a share rounded up. With one replica there is no budget.',
+  ).default(1),
+})
 
 export type Pod = z.output<typeof pod>
 
@@ -199,7 +166,6 @@ export const autoscaling = object(
       [0, 3600],
     ).default(300),
   },
-  { minReplicas: 2, maxReplicas: 10, targetCpuUtilizationPercent: 70 },
   {
     'minReplicas must be at most maxReplicas': at(
       '.minReplicas',
