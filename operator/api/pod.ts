@@ -2,21 +2,34 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { at, integer, list, object, oneOf } from './field.ts'
 import { group } from './group.ts'
-import { annotationMap, labelMap, subdomainName } from './labels.ts'
+import { annotationMap, labelKey, labelMap, subdomainName } from './labels.ts'
 import { image, objectName } from './names.ts'
+import { additionFields, partOfPod } from './pod-additions.ts'
 import { countOrPercent, resources } from './quantity.ts'
-import { z } from 'zod'
+import type { z } from 'zod'
 
-/** A part of the spec of a Pod: all that Kubernetes takes in it is too much to say again. */
-function partOfPod(description: string, example: object) {
-  return z.looseObject({}).meta({
-    description: `${description}, as in the spec of a Pod. It is checked when the Deployment is applied.`,
-    example,
-    'x-kubernetes-preserve-unknown-fields': true,
-  })
+const toleration = partOfPod('A taint that the pods bear', {}, { key: 'dedicated', value: 'rpc' })
+
+const topologySpreadConstraint = partOfPod(
+  'How pods are spread; unset, maxSkew is 1, whenUnsatisfiable ScheduleAnyway, and the pods of this router count',
+  {
+    topologyKey: labelKey(
+      'Label of nodes whose value names the domain.',
+      'topology.kubernetes.io/zone',
+    ),
+    maxSkew: integer('How far the counts of two domains may differ.', [1, 1000]).default(1),
+    whenUnsatisfiable: oneOf('Whether a pod that would break the rule is started all the same.', [
+      'ScheduleAnyway',
+      'DoNotSchedule',
+    ]).default('ScheduleAnyway'),
+  },
+  { topologyKey: 'topology.kubernetes.io/zone' },
+)
+
+/** One of the three. */
+function affinityOf(what: string) {
+  return partOfPod(what, {}, { preferredDuringSchedulingIgnoredDuringExecution: [] }).optional()
 }
-
-const toleration = partOfPod('A taint that the pods bear', { key: 'dedicated', value: 'rpc' })
 
 /** Where pods may run. */
 const schedulingFields = {
@@ -29,6 +42,16 @@ const schedulingFields = {
     max: 32,
     kind: 'atomic',
   }).optional(),
+  affinity: object('Affinity of the pods, as in the spec of a Pod.', {
+    nodeAffinity: affinityOf('To nodes'),
+    podAffinity: affinityOf('To other pods'),
+    podAntiAffinity: affinityOf('Away from other pods'),
+  }).optional(),
+  topologySpreadConstraints: list(
+    'How pods are spread. Unset: over nodes and zones, as far as possible.',
+    topologySpreadConstraint,
+    { max: 8, kind: ['topologyKey', 'whenUnsatisfiable'] },
+  ).optional(),
   priorityClassName: subdomainName('Priority class of the pods.', 'production').optional(),
 }
 
@@ -129,14 +152,7 @@ export const pod = object('The pods of the router.', {
       faultOf: faultOfAnnotation,
     },
   ).optional(),
-  serviceAccountName: objectName(
-    'Service account of the pods, such as one with a role in the cloud. It must exist. They get no token of it from Kubernetes. Unset: one of their own, without rights.',
-    'rpc-router-cloud',
-  ).optional(),
-  patch: partOfPod(
-    'What no other field gives the pods, such as variables, volumes, affinity and DNS settings: laid over their spec when all else is done. Fields are merged, null takes one away; kubectl apply drops nulls before it sends them, but with --server-side. Items of a list are merged by mountPath or else by name, and `$patch: delete` takes one away; a list of items without names is replaced',
-    { containers: [{ name: 'router', livenessProbe: { failureThreshold: 12 } }] },
-  ).optional(),
+  ...additionFields,
   shutdown: shutdown.prefault({}),
   rollout: rollout.prefault({}),
   maxUnavailable: countOrPercent(

@@ -45,7 +45,7 @@ const tracingHeader = namedValue(
 )
 
 export const tracing = object(
-  'Traces of OpenTelemetry, with W3C context, by its standard variables `OTEL_*`. `pod.patch` takes the rest. Unset: none.',
+  'Traces of OpenTelemetry, with W3C context, by its standard variables `OTEL_*`. Those of `pod.env` are stronger. Unset: none.',
   {
     endpoint: httpUrl('URL of the collector.', 'http://otel-collector.monitoring.svc:4317'),
     protocol: oneOf('How OTLP travels.', ['grpc', 'http/protobuf']).default('grpc'),

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type {
+  V1Affinity,
   V1Container,
+  V1EnvVar,
   V1PodSpec,
   V1Probe,
   V1Volume,
@@ -108,15 +110,18 @@ function podSpec(router: RpcRouter, config: RenderedConfig, container: V1Contain
   const spec = {
     serviceAccountName: pod.serviceAccountName ?? objectName(router),
     ...commonPodSpec(pod),
+    ...(pod.dnsConfig && { dnsConfig: pod.dnsConfig }),
     securityContext: podSecurity,
     terminationGracePeriodSeconds:
       terminationGracePeriodSeconds ?? preStopSeconds + drainSeconds + slackSeconds,
-    topologySpreadConstraints: spreadOf(selectorLabels(router, 'router')),
+    ...(pod.affinity && { affinity: pod.affinity as V1Affinity }),
+    topologySpreadConstraints: spreadOf(pod, selectorLabels(router, 'router')),
     containers: [container],
     volumes: [
       { name: 'config', configMap: { name: configMapName(router, config.fixedHash) } },
       ...secretVolume(config.files),
       { name: 'tmp', emptyDir: {} },
+      ...(pod.volumes ?? []),
     ],
   }
   return pod.patch === undefined ? spec : (patched(spec, pod.patch) as V1PodSpec)
@@ -162,6 +167,7 @@ function routerContainer(
   const variables = [
     ...config.variables.map(({ name, secret }) => ({ name, valueFrom: { secretKeyRef: secret } })),
     ...config.environment,
+    ...(spec.pod.env ?? []),
   ]
   const listeners = listenerNames(spec.endpoints, chainIdOf)
   const ports = [
@@ -176,7 +182,7 @@ function routerContainer(
     image,
     imagePullPolicy,
     args: [`${configDirectory}/${configFile}`],
-    ...(variables.length > 0 && { env: variables }),
+    ...(variables.length > 0 && { env: variables as V1EnvVar[] }),
     ports: ports.map((port) => ({ ...port, protocol: 'TCP' })),
     resources: resourcesOf(withUsual(resources)),
     ...probes,
@@ -187,7 +193,7 @@ function routerContainer(
     // The status of a pod that does not start shows the end of its log.
     terminationMessagePolicy: 'FallbackToLogsOnError',
     securityContext: containerSecurity,
-    volumeMounts: volumeMounts(config),
+    volumeMounts: [...volumeMounts(config), ...(spec.pod.volumeMounts ?? [])],
   }
 }
 
@@ -238,13 +244,25 @@ export function commonPodSpec(pod: Pod): Partial<V1PodSpec> {
   }
 }
 
-/** Over nodes and zones, as far as possible. Old pods, which go anyway, do not count in a rollout. */
-function spreadOf(matchLabels: Readonly<Record<string, string>>): V1TopologySpreadConstraint[] {
-  return ['kubernetes.io/hostname', 'topology.kubernetes.io/zone'].map((topologyKey) => ({
-    topologyKey,
-    maxSkew: 1,
-    whenUnsatisfiable: 'ScheduleAnyway',
-    labelSelector: { matchLabels },
-    matchLabelKeys: ['pod-template-hash'],
+/** How pods are spread: over nodes and zones, unless the user says otherwise. */
+function spreadOf(
+  { topologySpreadConstraints }: Pick<Pod, 'topologySpreadConstraints'>,
+  selector: Readonly<Record<string, string>>,
+): V1TopologySpreadConstraint[] {
+  const constraints =
+    topologySpreadConstraints ??
+    ['kubernetes.io/hostname', 'topology.kubernetes.io/zone'].map((topologyKey) => ({
+      topologyKey,
+      maxSkew: 1,
+      whenUnsatisfiable: 'ScheduleAnyway' as const,
+      labelSelector: undefined,
+    }))
+  return constraints.map(({ labelSelector, ...constraint }) => ({
+    ...constraint,
+    labelSelector: (labelSelector as V1TopologySpreadConstraint['labelSelector']) ?? {
+      matchLabels: { ...selector },
+    },
+    // Old pods, which go anyway, do not count in a rollout.
+    ...(labelSelector === undefined && { matchLabelKeys: ['pod-template-hash'] }),
   }))
 }

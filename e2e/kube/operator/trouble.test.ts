@@ -121,7 +121,7 @@ test('a webhook that is down is shown in the status of existing and new routers'
 test('a field that the API does not know is shown in the status, though the API answers with a failure', async () => {
   await fleet.provider('odd', 'odd-a')
   const affinity = { nodeAffinity: { noSuchField: true } }
-  await fleet.router('odd', { pod: { patch: { affinity }, rollout: { minReadySeconds: 0 } } })
+  await fleet.router('odd', { pod: { affinity, rollout: { minReadySeconds: 0 } } })
   const { message } = await fleet.routerIs('odd', 'Programmed', 'ApplyFailed', 40_000)
   expect(message).toContain('noSuchField')
   await fleet.delete(rpcRouters, 'odd')

@@ -54,9 +54,21 @@ describe.each(definitions.map((definition) => [definition.spec.names.kind, defin
       expect(pathsWhere(isUnbounded)).toEqual([])
     })
 
+    const partsOfPod = [
+      'tolerations[]',
+      ...['nodeAffinity', 'podAffinity', 'podAntiAffinity'].map((each) => `affinity.${each}`),
+      ...[
+        'topologySpreadConstraints[]',
+        'env[]',
+        'volumes[]',
+        'volumeMounts[]',
+        'dnsConfig',
+        'patch',
+      ],
+    ]
     test('only what is a part of a pod has fields that are not described here', () => {
       const open = pathsWhere((field) => field['x-kubernetes-preserve-unknown-fields'] === true)
-      const wanted = ['.spec.pod.tolerations[]', '.spec.pod.patch']
+      const wanted = partsOfPod.map((each) => `.spec.pod.${each}`)
       expect(open).toEqual(definition.spec.names.kind === 'RpcRouter' ? wanted : [])
     })
 
