@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach } from 'vitest'
 import packageJson from '../../package.json' with { type: 'json' }
 import { findAssets } from '../kube/assets.ts'
 import { helm, kubectlFor, printed } from '../kube/kubectl.ts'
+import { providerObject, routerObject } from '../kube/operator/fleet.ts'
 
 const root = join(import.meta.dirname, '../..')
 export const chart = join(root, 'charts/rpc-router')
@@ -160,32 +161,14 @@ export async function startNode(place: Place, name: string, chain = 'eth'): Prom
 
 /** A provider of Ethereum in the pool of the routers of a namespace: a node, and the path of its URL. */
 export function provider(place: Place, name: string, node: string, path = '', spec: object = {}) {
-  return {
-    apiVersion: 'rpcrouter.dev/v1alpha1',
-    kind: 'UpstreamProvider',
-    metadata: { name, labels: { pool: 'mainnet' } },
-    spec: {
-      ...{ chainId: 'ETH1', apiInterface: 'jsonrpc' },
-      nodeUrls: [{ url: `http://${node}.${place.namespace}.svc:9001/${path}` }],
-      ...spec,
-    },
-  }
+  const nodeUrls = [{ url: `http://${node}.${place.namespace}.svc:9001/${path}` }]
+  return providerObject(place.namespace, 'mainnet', name, { nodeUrls, ...spec })
 }
 
 /** A router of Ethereum that needs little, so that many fit on a machine. */
 export function router(name: string, spec: object = {}) {
-  return {
-    apiVersion: 'rpcrouter.dev/v1alpha1',
-    kind: 'RpcRouter',
-    metadata: { name },
-    spec: {
-      endpoints: [{ name: 'eth1', chainId: 'ETH1', apiInterface: 'jsonrpc' }],
-      skipWebsocketVerification: true,
-      providerSelector: { matchLabels: { pool: 'mainnet' } },
-      pod: {
-        resources: { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '512Mi' } },
-      },
-      ...spec,
-    },
-  }
+  const resources = { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '512Mi' } }
+  const providerSelector = { matchLabels: { pool: 'mainnet' } }
+  const least = { skipWebsocketVerification: true, providerSelector, pod: { resources } }
+  return routerObject(undefined, name, { ...least, ...spec })
 }

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import assert from 'node:assert/strict'
+import type { Stretch as Counted } from '../demo/steady-load.ts'
 import { eventually } from '../processes/eventually.ts'
 import { nodePod, type Place } from './cluster.ts'
 
 /** What happened to the requests of a stretch of time. */
-interface Stretch {
+interface Stretch extends Pick<Counted, 'requests' | 'failed' | 'failures'> {
   readonly seconds: number
-  readonly requests: number
-  readonly failed: number
-  /** How many failures each cause explains. */
-  readonly failures: Readonly<Record<string, number>>
   readonly byUpstream: Readonly<Record<string, number>>
 }
 

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { once } from 'node:events'
-import { access, constants } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { delimiter, join } from 'node:path'
 import type { ChildProcesses } from '../processes/child-processes.ts'
 import { startRouter } from '../processes/router-process.ts'
+import { runTool } from '../processes/run-tool.ts'
+import { MirrorNode } from '../rest/mirror-node.ts'
 import { startRedis } from '../state/redis-process.fixture.ts'
 import type { Devnet } from './devnet.ts'
 import type { Screen } from './screen.ts'
@@ -90,12 +87,8 @@ export async function tourSharedState(
   const [agree, disagree] = ['agreeing', 'disagreeing'].map((each) =>
     voted.of(`rpc-cross-validation-${each}-providers`),
   )
-  show(
-    1,
-    'getBalance, 3 of 4 votes',
-    String(voted.result),
-    `${agree}${disagree && `; not ${disagree}`}`,
-  )
+  const voters = `${agree}${disagree && `; not ${disagree}`}`
+  show(1, 'getBalance, 3 of 4 votes', String(voted.result), voters)
   if (voted.result !== truth.result || agree?.includes(liar.name))
     wrong.push('the node that lies was not outvoted')
   for (const { child } of replicas) child.kill('SIGTERM')
@@ -104,39 +97,24 @@ export async function tourSharedState(
   return { requests, wrong }
 }
 
-async function hasRedis(): Promise<boolean> {
-  const folders = (process.env['PATH'] ?? '').split(delimiter)
-  const found = folders.map((each) => access(join(each, 'redis-server'), constants.X_OK))
-  return Promise.any(found).then(
+function hasRedis(): Promise<boolean> {
+  return runTool('redis-server', ['--version']).then(
     () => true,
     () => false,
   )
 }
 
 /** A node like another one, which has a million wei on each account. */
-async function startLiar(of: string) {
-  const server = createServer((asked, answer) => {
-    const pieces: Buffer[] = []
-    asked.on('data', (piece: Buffer) => pieces.push(piece))
-    asked.on('end', () => {
-      const body = Buffer.concat(pieces).toString()
-      void fetch(of, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
-        .then((reply) => reply.text())
-        .then((text) => {
-          const isLie = body.includes('eth_getBalance')
-          answer.end(isLie ? text.replace(/"result":"[^"]*"/, '"result":"0xf4240"') : text)
-        })
-        .catch(() => answer.destroy())
-    })
+function startLiar(of: string): Promise<MirrorNode> {
+  const headers = { 'content-type': 'application/json' }
+  const liar = new MirrorNode('node-liar', ({ body }, answer) => {
+    const isLie = body.includes('eth_getBalance')
+    void fetch(of, { method: 'POST', headers, body: body.toString() })
+      .then((reply) => reply.text())
+      .then((text) =>
+        answer.end(isLie ? text.replace(/"result":"[^"]*"/, '"result":"0xf4240"') : text),
+      )
+      .catch(() => answer.destroy())
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const { port } = server.address() as AddressInfo
-  return {
-    name: 'node-liar',
-    url: `http://127.0.0.1:${port}`,
-    [Symbol.asyncDispose]: () => {
-      server.closeAllConnections()
-      return server[Symbol.asyncDispose]()
-    },
-  }
+  return liar.start()
 }

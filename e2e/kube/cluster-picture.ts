@@ -21,9 +21,6 @@ import {
 
 type Json = Readonly<Record<string, unknown>>
 
-/** They are keyed with the uid of a Secret, which differs from one run to another. */
-const keyedByUid: ReadonlySet<string> = new Set([secretHashAnnotation])
-
 /** Objects by kind and name. */
 export type Picture = Readonly<Record<string, unknown>>
 
@@ -36,15 +33,8 @@ export async function pictureOf(
   namespace: string,
   signal: AbortSignal,
 ): Promise<Picture> {
-  const list = async <T extends KubeObject>(resource: Resource<T>, labelSelector?: string) =>
-    (
-      await listAll(
-        client,
-        resource,
-        { namespace, ...(labelSelector !== undefined && { labelSelector }) },
-        signal,
-      )
-    ).items
+  const list = async <T extends KubeObject>(resource: Resource<T>, labelSelector = '') =>
+    (await listAll(client, resource, { namespace, labelSelector }, signal)).items
   const picture: Record<string, unknown> = {}
   const hashes = hashesIn(await list<KubeObject>(configMaps, childSelector), namespace)
   const masked = (text: string) =>
@@ -55,12 +45,12 @@ export async function pictureOf(
   const add = (object: KubeObject, shown: unknown) => {
     picture[masked(`${object.kind} ${object.metadata.name}`)] = JSON.parse(
       masked(JSON.stringify(shown)),
-      (key, value: unknown) => (keyedByUid.has(key) ? undefined : value),
+      // It is keyed with the uid of a Secret, which differs from one run to another.
+      (key, value: unknown) => (key === secretHashAnnotation ? undefined : value),
     )
   }
-  const isScaled = new Set(
-    (await list(horizontalPodAutoscalers)).map(({ metadata }) => metadata.name),
-  )
+  const scalers = await list(horizontalPodAutoscalers)
+  const isScaled = new Set(scalers.map(({ metadata }) => metadata.name))
   for (const resource of childKinds) {
     if (monitorKinds.includes(resource)) continue
     for (const object of await list<KubeObject>(resource, childSelector))
@@ -102,29 +92,17 @@ function childOf(object: KubeObject, isScaled: boolean): unknown {
   const annotations = Object.entries(metadata.annotations ?? {}).filter(
     ([name]) => name !== appliedAnnotation && name !== 'deployment.kubernetes.io/revision',
   )
-  const dropped = [
-    'clusterIP',
-    'clusterIPs',
-    'healthCheckNodePort',
-    ...(isScaled ? ['replicas'] : []),
-  ]
+  const ofServer = /^(clusterIPs?|healthCheckNodePort)$/
+  const own = without(spec, isScaled ? new RegExp(`${ofServer.source}|^replicas$`) : ofServer)
   return {
     ...rest,
-    ...(rest.spec && { spec: without(spec, dropped) }),
+    ...(rest.spec && { spec: own }),
     labels,
     annotations: Object.fromEntries(annotations),
     owners: ownerReferences.map(({ kind, name }) => `${kind} ${name}`),
     isGoing: deletionTimestamp !== undefined,
   }
 }
-
-const countsOfPods = [
-  'replicas',
-  'readyReplicas',
-  'updatedReplicas',
-  'availableReplicas',
-  'unavailableReplicas',
-]
 
 function statusOf(object: KubeObject, isScaled: boolean): unknown {
   const { status = {}, metadata } = object as KubeObject & { status?: Json }
@@ -139,11 +117,11 @@ function statusOf(object: KubeObject, isScaled: boolean): unknown {
   if (!isScaled) return shown
   const conditions = (shown['conditions'] ?? []) as readonly Json[]
   return {
-    ...without(shown, [...countsOfPods, 'summary', 'autoscaling']),
-    conditions: conditions.map((each) => without(each, ['message'])),
+    ...without(shown, /replicas$|^summary$|^autoscaling$/i),
+    conditions: conditions.map((each) => without(each, /^message$/)),
   }
 }
 
-function without(object: Json, names: readonly string[]): Json {
-  return Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)))
+function without(object: Json, names: RegExp): Json {
+  return Object.fromEntries(Object.entries(object).filter(([name]) => !names.test(name)))
 }

@@ -3,14 +3,14 @@
 import type { KubeClient } from '../../operator/kube/client.ts'
 import type { KubeObject, Resource } from '../../operator/kube/object.ts'
 import { eventually } from '../processes/eventually.ts'
+import { kind } from './resources.ts'
 
-const definitions: Resource = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  kind: 'CustomResourceDefinition',
-  plural: 'customresourcedefinitions',
-  namespaced: false,
-}
+const definitions = kind(
+  'apiextensions.k8s.io',
+  'CustomResourceDefinition',
+  'customresourcedefinitions',
+  false,
+)
 
 /** Creates a kind for one test; resolves when it is served. It ends with the cluster. */
 export async function createKind(
@@ -18,13 +18,7 @@ export async function createKind(
   unique: string,
   signal: AbortSignal,
 ): Promise<Resource> {
-  const resource: Resource = {
-    group: `${unique}.test.rpcrouter.dev`,
-    version: 'v1',
-    kind: 'Thing',
-    plural: 'things',
-    namespaced: true,
-  }
+  const resource = kind(`${unique}.test.rpcrouter.dev`, 'Thing', 'things')
   await createDefinition(client, resource, signal)
   return resource
 }
@@ -35,7 +29,7 @@ export async function createDefinition(
   resource: Resource,
   signal: AbortSignal,
 ): Promise<void> {
-  const { group, version, kind, plural } = resource
+  const { group, version, kind: name, plural } = resource
   const schema = {
     openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
   }
@@ -45,7 +39,7 @@ export async function createDefinition(
     metadata: { name: `${plural}.${group}` },
     spec: {
       group,
-      names: { plural, singular: kind.toLowerCase(), kind, listKind: `${kind}List` },
+      names: { plural, singular: name.toLowerCase(), kind: name, listKind: `${name}List` },
       scope: 'Namespaced',
       versions: [{ name: version, served: true, storage: true, schema }],
     },

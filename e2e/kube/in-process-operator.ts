@@ -3,51 +3,35 @@
 import { Operator, type OperatorOptions } from '../../operator/controllers/operator.ts'
 import type { KubeClient } from '../../operator/kube/client.ts'
 import { type Clock, systemClock, systemRandom } from '../../operator/kube/clock.ts'
-import type { KubeObserver } from '../../operator/kube/observer.ts'
 import { bundledChains } from '../../operator/translate/bundled-chains.generated.ts'
 import { knownChains } from '../../operator/translate/spec-sources.ts'
 
-export interface OperatorSettings extends Partial<
-  Pick<OperatorOptions, 'readPodPage' | 'maxRollingRouters'>
-> {
-  /** Null for all. */
-  readonly namespaces: readonly string[] | null
-  readonly observer?: KubeObserver
-  readonly workers?: number
-  /** Not for its requests: short backoffs do not make an API server faster. */
-  readonly clock?: Clock
-}
+/** Its clock is not for its requests: short backoffs do not make an API server faster. */
+export type OperatorSettings = Pick<OperatorOptions, 'namespaces'> &
+  Partial<
+    Pick<OperatorOptions, 'observer' | 'workers' | 'clock' | 'readPodPage' | 'maxRollingRouters'>
+  >
 
 /**
  * The whole operator in this process, without its program: without a lease, and with a fixed password,
  * so that two runs can be compared. It writes through the client with which it reads.
  */
-export function createOperator(
-  client: KubeClient,
-  {
-    namespaces,
-    observer = {},
-    workers = 4,
-    clock = systemClock,
-    readPodPage = null,
-    maxRollingRouters = 100,
-  }: OperatorSettings,
-): Operator {
+export function createOperator(client: KubeClient, settings: OperatorSettings): Operator {
   return new Operator({
     client,
-    clock,
+    clock: systemClock,
     random: systemRandom,
-    observer,
-    namespaces,
+    observer: {},
     images: { router: 'localhost/rpc-router:test', redis: 'localhost/redis:test' },
     allowLinkLocal: false,
     chains: knownChains(bundledChains),
-    workers,
-    maxRollingRouters,
+    workers: 4,
+    maxRollingRouters: 100,
     instance: 'in-process',
     podNamespace: null,
-    readPodPage,
+    readPodPage: null,
     generatePassword: () => 'always-the-same-in-a-test',
+    ...settings,
   })
 }
 

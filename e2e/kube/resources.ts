@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { Condition as WholeCondition } from '../../operator/api/status.ts'
 import type { KubeObject, Resource } from '../../operator/kube/object.ts'
 
 /*
@@ -10,13 +11,7 @@ export interface Namespace extends KubeObject {
   readonly status?: { readonly phase?: string }
 }
 
-export interface Condition {
-  readonly type: string
-  readonly status: 'True' | 'False' | 'Unknown'
-  readonly reason?: string
-  readonly message?: string
-  readonly lastTransitionTime?: string
-}
+export type Condition = Pick<WholeCondition, 'type' | 'status'> & Partial<WholeCondition>
 
 export interface Pod extends KubeObject {
   readonly spec?: {
@@ -25,7 +20,7 @@ export interface Pod extends KubeObject {
   readonly status?: { readonly phase?: string; readonly conditions?: readonly Condition[] }
 }
 
-function kind<T extends KubeObject>(
+export function kind<T extends KubeObject>(
   group: string,
   name: string,
   plural: string,

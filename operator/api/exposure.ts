@@ -52,7 +52,6 @@ export const serviceSettings = object(
       'PreferDualStack',
     ).optional(),
   },
-  { type: 'LoadBalancer', loadBalancerSourceRanges: ['10.0.0.0/8'] },
   {
     'loadBalancerClass and loadBalancerSourceRanges must be set with type LoadBalancer alone':
       "self.type == 'LoadBalancer' || (!has(self.loadBalancerClass) && !has(self.loadBalancerSourceRanges))",
@@ -72,7 +71,6 @@ const peer = object(
       matchLabels: { app: 'wallet' },
     }).optional(),
   },
-  { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'apps' } } },
   {
     'a peer must have a namespaceSelector, a podSelector or both':
       'has(self.namespaceSelector) || has(self.podSelector)',
@@ -99,7 +97,6 @@ export const networkPolicy = object(
       kind: 'atomic',
     }).optional(),
   },
-  { clients: [{ podSelector: { matchLabels: { app: 'wallet' } } }] },
 )
 
 export type NetworkPolicyPeer = z.output<typeof peer>

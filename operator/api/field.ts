@@ -123,14 +123,36 @@ export function oneOf<const T extends readonly [string, ...string[]]>(
   return z.enum(words).meta({ description, example, ...withRules(rules) })
 }
 
-/** An object with the rules that hold between its fields. */
+/**
+ * An object with the rules that hold between its fields. Without an example, it is shown with those of the fields that it
+ * must have; where it must have none, with the first field that has one.
+ */
 export function object<T extends z.ZodRawShape>(
   description: string,
   shape: T,
-  example?: unknown,
   rules?: Rules,
+  example: unknown = exampleIn(shape),
 ): z.ZodObject<T> {
   return z.object(shape).meta({ description, example, ...withRules(rules) })
+}
+
+function exampleIn(shape: z.ZodRawShape): object | undefined {
+  const fields = Object.entries(shape).map(([name, field]) => ({
+    ...{ name, example: exampleOf(field) },
+    isRequired: !z.safeParse(field, undefined).success,
+  }))
+  const required = fields.filter(({ isRequired }) => isRequired)
+  const first = fields.find(({ example }) => example !== undefined)
+  const shown = required.length > 0 ? required : first ? [first] : []
+  if (shown.length === 0 || shown.some(({ example }) => example === undefined)) return undefined
+  return Object.fromEntries(shown.map(({ name, example }) => [name, example]))
+}
+
+/** A default shows as much as an example. */
+function exampleOf(field: z.core.$ZodType): unknown {
+  if (field instanceof z.ZodOptional) return exampleOf(field.unwrap())
+  if (field instanceof z.ZodDefault) return field.def.defaultValue
+  return z.globalRegistry.get(field)?.['example']
 }
 
 interface ListOptions extends Options {
@@ -144,20 +166,17 @@ interface ListOptions extends Options {
 export function list<T extends z.ZodType>(
   description: string,
   item: T,
-  { max, min = 0, kind, example = exampleOf(item), rules }: ListOptions,
+  { max, min = 0, kind, rules, ...options }: ListOptions,
 ): z.ZodArray<T> {
   const merge =
     typeof kind === 'string'
       ? { 'x-kubernetes-list-type': kind }
       : { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': kind }
   const bounded = z.array(item).max(max)
+  const ofItem = exampleOf(item)
+  const { example = ofItem === undefined ? undefined : [ofItem] } = options
   const meta = { description, example, ...merge, ...withRules(rules) }
   return (min === 0 ? bounded : bounded.min(min)).meta(meta)
-}
-
-function exampleOf(item: z.ZodType): unknown {
-  const example = item.meta()?.['example']
-  return example === undefined ? undefined : [example]
 }
 
 interface MapOptions extends Options {

@@ -94,11 +94,11 @@ const requirement = object(
       { example: ['paid', 'own'], max: 32, kind: 'atomic' },
     ).optional(),
   },
-  { key: 'tier', operator: 'In', values: ['paid'] },
   {
     'values must be set with In and NotIn, and must not be set with Exists and DoesNotExist':
       "(self.operator in ['In', 'NotIn']) == (has(self.values) && self.values.size() > 0)",
   },
+  { key: 'tier', operator: 'In', values: ['paid'] },
 )
 
 /** Labels that objects must have. Empty matches every object. */

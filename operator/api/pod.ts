@@ -42,15 +42,11 @@ const schedulingFields = {
     max: 32,
     kind: 'atomic',
   }).optional(),
-  affinity: object(
-    'Affinity of the pods, as in the spec of a Pod.',
-    {
-      nodeAffinity: affinityOf('To nodes'),
-      podAffinity: affinityOf('To other pods'),
-      podAntiAffinity: affinityOf('Away from other pods'),
-    },
-    { podAntiAffinity: {} },
-  ).optional(),
+  affinity: object('Affinity of the pods, as in the spec of a Pod.', {
+    nodeAffinity: affinityOf('To nodes'),
+    podAffinity: affinityOf('To other pods'),
+    podAntiAffinity: affinityOf('Away from other pods'),
+  }).optional(),
   topologySpreadConstraints: list(
     'How pods are spread. Unset: over nodes and zones, as far as possible.',
     topologySpreadConstraint,
@@ -82,7 +78,6 @@ const shutdown = object(
       45,
     ).optional(),
   },
-  { drainSeconds: 60 },
   {
     'terminationGracePeriodSeconds must be at least preStopSeconds + drainSeconds + 10': at(
       '.terminationGracePeriodSeconds',
@@ -110,7 +105,6 @@ const rollout = object(
       [0, 20],
     ).default(3),
   },
-  { maxSurge: 1, minReadySeconds: 10 },
   {
     'progressDeadlineSeconds must be more than minReadySeconds': at(
       '.progressDeadlineSeconds',
@@ -123,59 +117,48 @@ const rollout = object(
   },
 )
 
-export const pod = object(
-  'The pods of the router.',
-  {
-    image: image(
-      "Image of the router. Unset: the operator's own version of it.",
-      'registry.example.com/rpc-router:1.2.0',
-    ).optional(),
-    imagePullPolicy: oneOf('When the image is pulled.', [
-      'Always',
-      'IfNotPresent',
-      'Never',
-    ]).default('IfNotPresent'),
-    imagePullSecrets: list(
-      'Secrets to pull images with. Unset: those that --image-pull-secrets of the operator names.',
-      object(
-        'A Secret of the same namespace.',
-        { name: objectName('Name of the Secret.', 'pull') },
-        { name: 'pull' },
-      ),
-      { max: 16, kind: ['name'] },
-    ).optional(),
-    resources: resources(
-      'What the container asks for. What is neither requested nor limited has its default: 250m of CPU, and 512Mi of memory, which is the limit too.',
-      { requests: { cpu: '1', memory: '1Gi' }, limits: { memory: '1Gi' } },
-    ).optional(),
-    ...schedulingFields,
-    labels: labelMap('Further labels of the pods.', {
-      example: { team: 'payments' },
+export const pod = object('The pods of the router.', {
+  image: image(
+    "Image of the router. Unset: the operator's own version of it.",
+    'registry.example.com/rpc-router:1.2.0',
+  ).optional(),
+  imagePullPolicy: oneOf('When the image is pulled.', ['Always', 'IfNotPresent', 'Never']).default(
+    'IfNotPresent',
+  ),
+  imagePullSecrets: list(
+    'Secrets to pull images with. Unset: those that --image-pull-secrets of the operator names.',
+    object('A Secret of the same namespace.', { name: objectName('Name of the Secret.', 'pull') }),
+    { max: 16, kind: ['name'] },
+  ).optional(),
+  resources: resources(
+    'What the container asks for. What is neither requested nor limited has its default: 250m of CPU, and 512Mi of memory, which is the limit too.',
+  ).optional(),
+  ...schedulingFields,
+  labels: labelMap('Further labels of the pods.', {
+    example: { team: 'payments' },
+    max: 32,
+    rules: {
+      [`labels must not begin with app.kubernetes.io/ or ${group}/, which the operator sets`]: `!self.exists(k, k.startsWith('app.kubernetes.io/') || k.startsWith('${group}/'))`,
+    },
+  }).optional(),
+  annotations: annotationMap(
+    'Further annotations of the pods. Not those by which a pod leaves its confinement, its network or its mesh, or takes a role in the cloud.',
+    {
+      example: { 'cluster-autoscaler.kubernetes.io/safe-to-evict': 'true' },
       max: 32,
       rules: {
-        [`labels must not begin with app.kubernetes.io/ or ${group}/, which the operator sets`]: `!self.exists(k, k.startsWith('app.kubernetes.io/') || k.startsWith('${group}/'))`,
+        [`annotations must not begin with ${group}/, which the operator sets`]: `!self.exists(k, k.startsWith('${group}/'))`,
       },
-    }).optional(),
-    annotations: annotationMap(
-      'Further annotations of the pods. Not those by which a pod leaves its confinement, its network or its mesh, or takes a role in the cloud.',
-      {
-        example: { 'cluster-autoscaler.kubernetes.io/safe-to-evict': 'true' },
-        max: 32,
-        rules: {
-          [`annotations must not begin with ${group}/, which the operator sets`]: `!self.exists(k, k.startsWith('${group}/'))`,
-        },
-        faultOf: faultOfAnnotation,
-      },
-    ).optional(),
-    ...additionFields,
-    shutdown: shutdown.prefault({}),
-    rollout: rollout.prefault({}),
-    maxUnavailable: countOrPercent(
-      'How many pods may be away while nodes are drained (PodDisruptionBudget), a share rounded up. With one replica there is no budget.',
-    ).default(1),
-  },
-  { resources: { requests: { cpu: '1', memory: '1Gi' } } },
-)
+      faultOf: faultOfAnnotation,
+    },
+  ).optional(),
+  ...additionFields,
+  shutdown: shutdown.prefault({}),
+  rollout: rollout.prefault({}),
+  maxUnavailable: countOrPercent(
+    'How many pods may be away while nodes are drained (PodDisruptionBudget), a share rounded up. With one replica there is no budget.',
+  ).default(1),
+})
 
 export type Pod = z.output<typeof pod>
 
@@ -199,7 +182,6 @@ export const autoscaling = object(
       [0, 3600],
     ).default(300),
   },
-  { minReplicas: 2, maxReplicas: 10, targetCpuUtilizationPercent: 70 },
   {
     'minReplicas must be at most maxReplicas': at(
       '.minReplicas',

@@ -105,7 +105,7 @@ function resourceFault(name: string): string | null {
 }
 
 /** Requests and limits of a container. */
-export function resources(description: string, example: object) {
+export function resources(description: string) {
   return object(
     description,
     {
@@ -117,7 +117,6 @@ export function resources(description: string, example: object) {
         memory: '512Mi',
       }).optional(),
     },
-    example,
     {
       'requests must be at most limits': at(
         '.requests',

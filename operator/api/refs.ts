@@ -5,48 +5,35 @@ import { dataKey, objectName } from './names.ts'
 import type { z } from 'zod'
 
 /** One key of a Secret in the namespace of the object. */
-export function secretKeyRef(description: string, example: object) {
-  return object(
-    description,
-    {
-      name: objectName('Name of the Secret.', 'alpha-keys'),
-      key: dataKey('Key of its data.', 'apiKey'),
-    },
-    example,
-  )
+export function secretKeyRef(description: string, of = { name: 'alpha-keys', key: 'apiKey' }) {
+  return object(description, {
+    name: objectName('Name of the Secret.', of.name),
+    key: dataKey('Key of its data.', of.key),
+  })
 }
 
-const configMapKeyRef = object(
-  'A key of a ConfigMap. For values that are no secret.',
-  {
-    name: objectName('Name of the ConfigMap.', 'node-ca'),
-    key: dataKey('Key of its data.', 'ca.crt'),
-  },
-  { name: 'node-ca', key: 'ca.crt' },
-)
+const configMapKeyRef = object('A key of a ConfigMap. For values that are no secret.', {
+  name: objectName('Name of the ConfigMap.', 'node-ca'),
+  key: dataKey('Key of its data.', 'ca.crt'),
+})
 
 /** A value in a Secret or a ConfigMap. */
-function valueFrom(description: string, example: object) {
+function valueFrom(description: string, example?: object) {
   return object(
     description,
     {
-      secretKeyRef: secretKeyRef('A key of a Secret.', {
-        name: 'alpha-keys',
-        key: 'apiKey',
-      }).optional(),
+      secretKeyRef: secretKeyRef('A key of a Secret.').optional(),
       configMapKeyRef: configMapKeyRef.optional(),
     },
-    example,
     {
       '{field} must have exactly one of secretKeyRef and configMapKeyRef':
         'has(self.secretKeyRef) != has(self.configMapKeyRef)',
     },
+    example,
   )
 }
 
-const valueElsewhere = valueFrom('Where the value is.', {
-  secretKeyRef: { name: 'alpha-keys', key: 'apiKey' },
-})
+const valueElsewhere = valueFrom('Where the value is.')
 
 /** A name with a value that is written out or in another object. */
 export function namedValue(name: z.ZodString, description: string, example: object) {
@@ -65,10 +52,10 @@ export function namedValue(name: z.ZodString, description: string, example: obje
       ).optional(),
       valueFrom: valueElsewhere.optional(),
     },
-    example,
     {
       'it must have exactly one of value and valueFrom': 'has(self.value) != has(self.valueFrom)',
     },
+    example,
   )
 }
 
@@ -77,22 +64,15 @@ export type ConfigMapKeyRef = z.output<typeof configMapKeyRef>
 export type ValueFrom = z.output<ReturnType<typeof valueFrom>>
 export type NamedValue = z.output<ReturnType<typeof namedValue>>
 
-const variable = object(
-  'A variable.',
-  {
-    name: text('Name by which the URLs and values of this provider call it.', {
-      example: 'API_KEY',
-      max: 64,
-      pattern: /^[A-Za-z_][A-Za-z0-9_]*$/,
-      must: 'name must be letters, digits and underscores, and must not begin with a digit',
-    }),
-    valueFrom: valueElsewhere,
-  },
-  {
-    name: 'API_KEY',
-    valueFrom: { secretKeyRef: { name: 'alpha-keys', key: 'apiKey' } },
-  },
-)
+const variable = object('A variable.', {
+  name: text('Name by which the URLs and values of this provider call it.', {
+    example: 'API_KEY',
+    max: 64,
+    pattern: /^[A-Za-z_][A-Za-z0-9_]*$/,
+    must: 'name must be letters, digits and underscores, and must not begin with a digit',
+  }),
+  valueFrom: valueElsewhere,
+})
 
 export const variables = list(
   'Values from Secrets and ConfigMaps. `${NAME}` in a url, a header value or a query value is replaced by one. A key that is part of a URL can only be given so.',
@@ -110,31 +90,26 @@ const clientCertificate = object(
     certificateKey: dataKey('Key of the certificate, in PEM.').default('tls.crt'),
     privateKeyKey: dataKey('Key of the private key, in PEM.').default('tls.key'),
   },
-  { secretName: 'alpha-mtls' },
 )
 
 /** What a TLS connection needs, to an upstream or to a store. */
-export function tls(description: string, example: object) {
-  return object(
-    description,
-    {
-      ca: valueFrom(
-        'The authorities to trust, in PEM, instead of those of the system. A ConfigMap fits: they are no secret.',
-        { configMapKeyRef: { name: 'node-ca', key: 'ca.crt' } },
-      ).optional(),
-      clientCertificate: clientCertificate.optional(),
-      serverName: text('The name to expect in the certificate, and to send as SNI.', {
-        example: 'node.internal.example',
-        max: 253,
-        pattern: /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/,
-        must: 'serverName must be a host name without a port',
-      }).optional(),
-      insecureSkipVerify: boolean(
-        'Accept any certificate. For tests: it makes TLS worthless.',
-      ).default(false),
-    },
-    example,
-  )
+export function tls(description: string) {
+  return object(description, {
+    ca: valueFrom(
+      'The authorities to trust, in PEM, instead of those of the system. A ConfigMap fits: they are no secret.',
+      { configMapKeyRef: { name: 'node-ca', key: 'ca.crt' } },
+    ).optional(),
+    clientCertificate: clientCertificate.optional(),
+    serverName: text('The name to expect in the certificate, and to send as SNI.', {
+      example: 'node.internal.example',
+      max: 253,
+      pattern: /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/,
+      must: 'serverName must be a host name without a port',
+    }).optional(),
+    insecureSkipVerify: boolean(
+      'Accept any certificate. For tests: it makes TLS worthless.',
+    ).default(false),
+  })
 }
 
 export type Tls = z.output<ReturnType<typeof tls>>

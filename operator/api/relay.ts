@@ -18,7 +18,6 @@ function bounds(description: string) {
       floor: count('The least; what a caller asks for is raised to it.', 2).optional(),
       cap: count('The most; what a caller asks for is cut to it.', 3).optional(),
     },
-    { floor: 2, cap: 3 },
     {
       '{field} must have floor, cap or both': 'has(self.floor) || has(self.cap)',
       '{field}.floor must be at most {field}.cap':
@@ -44,11 +43,9 @@ const policy = object(
     enabled: boolean('Whether the policy is active.').default(true),
     agreementThreshold: bounds('How many answers must match.').optional(),
     maxParticipants: bounds('How many upstreams are asked.').optional(),
-    minGroups: object(
-      'How many groups the matching answers must come from.',
-      { floor: count('The least.', 2) },
-      { floor: 2 },
-    ).optional(),
+    minGroups: object('How many groups the matching answers must come from.', {
+      floor: count('The least.', 2),
+    }).optional(),
     perGroupQuorum: count('How many answers must match within each group.', 1).optional(),
     oneVotePerGroup: boolean(
       'Ask one upstream of each group, so that two keys of one vendor have one vote.',
@@ -67,7 +64,6 @@ const policy = object(
       'Whether callers may not ask for cross-validation of this method.',
     ).default(false),
   },
-  examplePolicy,
   {
     'perGroupQuorum must be 1 with oneVotePerGroup':
       '!self.oneVotePerGroup || !has(self.perGroupQuorum) || self.perGroupQuorum == 1',
@@ -78,6 +74,7 @@ const policy = object(
     'minGroups.floor must be at most maxParticipants.cap':
       '!has(self.minGroups) || self.minGroups.floor <= self.?maxParticipants.cap.orValue(1000)',
   },
+  examplePolicy,
 )
 
 export const crossValidation = object(
@@ -89,7 +86,6 @@ export const crossValidation = object(
       kind: ['chainId', 'apiInterface', 'method'],
     }),
   },
-  { policies: [examplePolicy] },
 )
 
 const relayFields = {
@@ -121,7 +117,6 @@ const relayFields = {
 export const endpointRelay = object(
   'What this listener does otherwise than spec.relay says.',
   z.object(relayFields).partial().shape,
-  { strategy: 'latency', retryLimit: 3 },
 )
 
 function defaultCount(name: keyof typeof settings): number {
@@ -129,100 +124,83 @@ function defaultCount(name: keyof typeof settings): number {
 }
 
 /** How the router relays. The defaults are the router's own. */
-export const routerRelay = object(
-  'How calls are relayed; an endpoint can say otherwise.',
-  {
-    strategy: relayFields.strategy.default(settings.strategy.default),
-    retryLimit: relayFields.retryLimit.default(defaultCount('set-relay-retry-limit')),
-    maxAttempts: relayFields.maxAttempts.default(defaultCount('max-relay-attempts')),
-    processingTimeout: relayFields.processingTimeout.default(
-      settings['default-processing-timeout'].default,
-    ),
-    minRelayTimeout: relayFields.minRelayTimeout.default(settings['min-relay-timeout'].default),
-    integrity: relayFields.integrity.default(settings.integrity.default),
-    retryMissingBlocks: relayFields.retryMissingBlocks.default(false),
-  },
-  { strategy: 'latency', retryLimit: 3 },
-)
+export const routerRelay = object('How calls are relayed; an endpoint can say otherwise.', {
+  strategy: relayFields.strategy.default(settings.strategy.default),
+  retryLimit: relayFields.retryLimit.default(defaultCount('set-relay-retry-limit')),
+  maxAttempts: relayFields.maxAttempts.default(defaultCount('max-relay-attempts')),
+  processingTimeout: relayFields.processingTimeout.default(
+    settings['default-processing-timeout'].default,
+  ),
+  minRelayTimeout: relayFields.minRelayTimeout.default(settings['min-relay-timeout'].default),
+  integrity: relayFields.integrity.default(settings.integrity.default),
+  retryMissingBlocks: relayFields.retryMissingBlocks.default(false),
+})
 
 export type EndpointRelay = z.output<typeof endpointRelay>
 
 /** How the router treats its upstreams. The defaults are the router's own. */
-export const upstreamSettings = object(
-  'How upstreams are checked and taken out.',
-  {
-    maxSessionsPerProvider: integer(
-      'Calls at once to one upstream; then it is full, not failed.',
-      [1, 1_000_000],
-    ).default(defaultCount('max-sessions-per-provider')),
-    failureThreshold: integer(
-      'Failures in a row that disable an upstream.',
-      [1, 1_000_000],
-    ).default(defaultCount('upstream-failure-threshold')),
-    epochDuration: duration(
-      'Length of an epoch. At its end disabled upstreams are tried again; a sticky session lives two epochs.',
-      ['1s', '24h'],
-    ).default(settings['epoch-duration'].default),
-    healthCheckInterval: duration('Time between two checks of an upstream.', [
-      '100ms',
-      '24h',
-    ]).default(settings['health-check-interval'].default),
-    livenessProbeInterval: duration(
-      'Time between two light probes, which run between health checks. Unset: none.',
-      ['100ms', '24h'],
-      '5s',
-    ).optional(),
-  },
-  { failureThreshold: 5, livenessProbeInterval: '5s' },
-)
+export const upstreamSettings = object('How upstreams are checked and taken out.', {
+  maxSessionsPerProvider: integer(
+    'Calls at once to one upstream; then it is full, not failed.',
+    [1, 1_000_000],
+  ).default(defaultCount('max-sessions-per-provider')),
+  failureThreshold: integer('Failures in a row that disable an upstream.', [1, 1_000_000]).default(
+    defaultCount('upstream-failure-threshold'),
+  ),
+  epochDuration: duration(
+    'Length of an epoch. At its end disabled upstreams are tried again; a sticky session lives two epochs.',
+    ['1s', '24h'],
+  ).default(settings['epoch-duration'].default),
+  healthCheckInterval: duration('Time between two checks of an upstream.', [
+    '100ms',
+    '24h',
+  ]).default(settings['health-check-interval'].default),
+  livenessProbeInterval: duration(
+    'Time between two light probes, which run between health checks. Unset: none.',
+    ['100ms', '24h'],
+    '5s',
+  ).optional(),
+})
 
 /** What one WebSocket connection of a client may take. Unset: the router's own defaults. */
-export const webSocket = object(
-  'What one WebSocket connection of a client may take.',
-  {
-    maxMessageSize: byteSize(
-      'The largest message that is taken from a client. Unset: 10Mi.',
-      '1Gi',
-      '10Mi',
-    ).optional(),
-    maxCalls: integer(
-      'Calls in flight on one connection. More wait, and the connection is not read meanwhile. Unset: 128.',
-      [1, 100_000],
-      128,
-    ).optional(),
-    maxSubscriptions: integer(
-      'Subscriptions of one connection. Unset: 100.',
-      [0, 100_000],
-      100,
-    ).optional(),
-    maxBufferedSize: byteSize(
-      'Answers and notifications that wait for a client which does not read. With more, no more calls are taken on, and it is closed with 1008. Unset: 8Mi.',
-      '1Gi',
-      '8Mi',
-    ).optional(),
-    idleTimeout: duration(
-      'A connection without a call or a subscription for this long is closed with 1000. Unset: 10m.',
-      ['1s', '24h'],
-      '10m',
-    ).optional(),
-  },
-  { maxSubscriptions: 100, idleTimeout: '10m' },
-)
+export const webSocket = object('What one WebSocket connection of a client may take.', {
+  maxMessageSize: byteSize(
+    'The largest message that is taken from a client. Unset: 10Mi.',
+    '1Gi',
+    '10Mi',
+  ).optional(),
+  maxCalls: integer(
+    'Calls in flight on one connection. More wait, and the connection is not read meanwhile. Unset: 128.',
+    [1, 100_000],
+    128,
+  ).optional(),
+  maxSubscriptions: integer(
+    'Subscriptions of one connection. Unset: 100.',
+    [0, 100_000],
+    100,
+  ).optional(),
+  maxBufferedSize: byteSize(
+    'Answers and notifications that wait for a client which does not read. With more, no more calls are taken on, and it is closed with 1008. Unset: 8Mi.',
+    '1Gi',
+    '8Mi',
+  ).optional(),
+  idleTimeout: duration(
+    'A connection without a call or a subscription for this long is closed with 1000. Unset: 10m.',
+    ['1s', '24h'],
+    '10m',
+  ).optional(),
+})
 
 /** How subscriptions stay without gaps. Unset: the router's own defaults. */
-export const subscriptions = object(
-  'How subscriptions are kept whole.',
-  {
-    maxGapBlocks: integer(
-      'Missed blocks that are made up for when a subscription moves to another upstream. With more, its clients are disconnected with a reason. Unset: 1000.',
-      [1, 100_000],
-      1000,
-    ).optional(),
-    stallBlocks: integer(
-      'Block times without events, at least 3s, after which the upstream of a subscription is checked for a stall. Unset: 3.',
-      [1, 10_000],
-      3,
-    ).optional(),
-  },
-  { maxGapBlocks: 1000, stallBlocks: 3 },
-)
+export const subscriptions = object('How subscriptions are kept whole.', {
+  maxGapBlocks: integer(
+    'Missed blocks that are made up for when a subscription moves to another upstream. With more, its clients are disconnected with a reason. Unset: 1000.',
+    [1, 100_000],
+    1000,
+  ).optional(),
+  stallBlocks: integer(
+    'Block times without events, at least 3s, after which the upstream of a subscription is checked for a stall. Unset: 3.',
+    [1, 10_000],
+    3,
+  ).optional(),
+})

@@ -21,32 +21,27 @@ import { rpcRouterStatus } from './status.ts'
 import { cache, sharedState } from './stores.ts'
 import { logging, monitoring, tracing } from './telemetry.ts'
 
-const endpoint = object(
-  'A listener.',
-  {
-    name: text(
-      'Name of the endpoint, and of its port in the Service. Lower-case letters, digits and dashes.',
-      {
-        example: 'eth1',
-        max: 15,
-        pattern: /^[a-z]([a-z0-9]|-[a-z0-9])*$/,
-        must: 'name must be lower-case letters, digits and single dashes, and begin with a letter',
-        rules: {
-          "name must not be metrics, which is the name of the router's own port":
-            "self != 'metrics'",
-        },
+const endpoint = object('A listener.', {
+  name: text(
+    'Name of the endpoint, and of its port in the Service. Lower-case letters, digits and dashes.',
+    {
+      example: 'eth1',
+      max: 15,
+      pattern: /^[a-z]([a-z0-9]|-[a-z0-9])*$/,
+      must: 'name must be lower-case letters, digits and single dashes, and begin with a letter',
+      rules: {
+        "name must not be metrics, which is the name of the router's own port": "self != 'metrics'",
       },
-    ),
-    port: integer(
-      'Port of the listener in the pods and in the Service: 3360 to 3367, any from 1024 with spec.portRange Custom.',
-      [1024, 65_535],
-    ).default(defaultPort),
-    chainId: chainId('Chain that is served, by the id or an alias of its spec.', 'ETH1'),
-    apiInterface: apiInterface('Interface that is served. The chain must have it.', 'jsonrpc'),
-    relay: endpointRelay.optional(),
-  },
-  { name: 'eth1', port: 3360, chainId: 'ETH1', apiInterface: 'jsonrpc' },
-)
+    },
+  ),
+  port: integer(
+    'Port of the listener in the pods and in the Service: 3360 to 3367, any from 1024 with spec.portRange Custom.',
+    [1024, 65_535],
+  ).default(defaultPort),
+  chainId: chainId('Chain that is served, by the id or an alias of its spec.', 'ETH1'),
+  apiInterface: apiInterface('Interface that is served. The chain must have it.', 'jsonrpc'),
+  relay: endpointRelay.optional(),
+})
 
 const endpoints = list('Listeners: one per chain and interface.', endpoint, {
   min: 1,
@@ -59,18 +54,14 @@ const endpoints = list('Listeners: one per chain and interface.', endpoint, {
 
 export type Endpoint = z.output<typeof endpoint>
 
-const configMap = object(
-  'A ConfigMap of the same namespace; each key is the file of one chain.',
-  {
-    name: objectName('Name of the ConfigMap.', 'our-chains'),
-    keys: list(
-      'The keys that are specs. Unset: all.',
-      dataKey('A key of its data.', 'ourchain.yml'),
-      { min: 1, max: 64, kind: 'set' },
-    ).optional(),
-  },
-  { name: 'our-chains' },
-)
+const configMap = object('A ConfigMap of the same namespace; each key is the file of one chain.', {
+  name: objectName('Name of the ConfigMap.', 'our-chains'),
+  keys: list(
+    'The keys that are specs. Unset: all.',
+    dataKey('A key of its data.', 'ourchain.yml'),
+    { min: 1, max: 64, kind: 'set' },
+  ).optional(),
+})
 
 const specSource = object(
   'Where chain specs come from.',
@@ -86,7 +77,6 @@ const specSource = object(
       'https://git.example.com/chains/specs/archive/v1.2.0.tar.gz',
     ).optional(),
   },
-  { type: 'ConfigMap', configMap: { name: 'our-chains' } },
   {
     'configMap must be set with type ConfigMap, and with no other':
       "(self.type == 'ConfigMap') == has(self.configMap)",
@@ -149,7 +139,6 @@ const spec = object(
     tracing: tracing.optional(),
     logging: logging.prefault({}),
   },
-  undefined,
   {
     'replicas must not be set beside autoscaling, which owns the count': at(
       '.replicas',

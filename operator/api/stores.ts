@@ -6,91 +6,76 @@ import { hostAndPort, image, objectName } from './names.ts'
 import { byteSize, quantity, resources } from './quantity.ts'
 import { secretKeyRef, tls } from './refs.ts'
 
-function redisConnection(example: object) {
-  return object(
-    'A Redis of your own.',
-    {
-      topology: oneOf('How the store is deployed.', ['standalone', 'sentinel', 'cluster']).default(
-        'standalone',
-      ),
-      addresses: list(
-        'Addresses of the nodes of the store; of the sentinels with topology sentinel.',
-        hostAndPort('Address of a node.', 'redis.example.com:6379'),
-        { min: 1, max: 32, kind: 'set' },
-      ),
-      masterName: text('With topology sentinel: the name of the master. Unset: mymaster.', {
-        example: 'mymaster',
-        max: 128,
-        pattern: /^[\w.-]+$/,
-        must: 'masterName must be of letters, digits, dots, dashes and underscores',
-      }).optional(),
-      username: secretKeyRef('User to authenticate as, from a Secret.', {
-        name: 'redis-login',
-        key: 'username',
-      }).optional(),
-      password: secretKeyRef('Password, from a Secret.', {
-        name: 'redis-login',
-        key: 'password',
-      }).optional(),
-      db: integer('Number of the database. A cluster has none but 0.', [0, 65_535]).default(0),
-      keyPrefix: text(
-        'What every key begins with. Routers that share a store and not their state need different ones.',
-        {
-          example: 'mainnet:',
-          max: 128,
-          pattern: /^[!-~]+$/,
-          must: 'keyPrefix must be printable ASCII without spaces',
-        },
-      ).optional(),
-      tls: tls('TLS settings. Present, even empty: the connection is encrypted.', {
-        ca: { configMapKeyRef: { name: 'redis-ca', key: 'ca.crt' } },
-      }).optional(),
-    },
-    example,
-    {
-      'db must be 0 with topology cluster': "self.topology != 'cluster' || self.db == 0",
-      'addresses must have one item with topology standalone':
-        "self.topology != 'standalone' || self.addresses.size() == 1",
-      'masterName must be unset without topology sentinel':
-        "!has(self.masterName) || self.topology == 'sentinel'",
-      'password must be set beside username': '!has(self.username) || has(self.password)',
-    },
-  )
-}
-
-export type RedisConnection = z.output<ReturnType<typeof redisConnection>>
-
-const memory = object(
-  'A cache inside of each replica.',
+const redisConnection = object(
+  'A Redis of your own.',
   {
-    maxSize: byteSize(
-      'The most that a replica keeps. It must fit into the memory of the pods.',
-      '64Gi',
-    ).default('128Mi'),
+    topology: oneOf('How the store is deployed.', ['standalone', 'sentinel', 'cluster']).default(
+      'standalone',
+    ),
+    addresses: list(
+      'Addresses of the nodes of the store; of the sentinels with topology sentinel.',
+      hostAndPort('Address of a node.', 'redis.example.com:6379'),
+      { min: 1, max: 32, kind: 'set' },
+    ),
+    masterName: text('With topology sentinel: the name of the master. Unset: mymaster.', {
+      example: 'mymaster',
+      max: 128,
+      pattern: /^[\w.-]+$/,
+      must: 'masterName must be of letters, digits, dots, dashes and underscores',
+    }).optional(),
+    username: secretKeyRef('User to authenticate as, from a Secret.', {
+      name: 'redis-login',
+      key: 'username',
+    }).optional(),
+    password: secretKeyRef('Password, from a Secret.', {
+      name: 'redis-login',
+      key: 'password',
+    }).optional(),
+    db: integer('Number of the database. A cluster has none but 0.', [0, 65_535]).default(0),
+    keyPrefix: text(
+      'What every key begins with. Routers that share a store and not their state need different ones.',
+      {
+        example: 'mainnet:',
+        max: 128,
+        pattern: /^[!-~]+$/,
+        must: 'keyPrefix must be printable ASCII without spaces',
+      },
+    ).optional(),
+    tls: tls('TLS settings. Present, even empty: the connection is encrypted.').optional(),
   },
-  { maxSize: '128Mi' },
+  {
+    'db must be 0 with topology cluster': "self.topology != 'cluster' || self.db == 0",
+    'addresses must have one item with topology standalone':
+      "self.topology != 'standalone' || self.addresses.size() == 1",
+    'masterName must be unset without topology sentinel':
+      "!has(self.masterName) || self.topology == 'sentinel'",
+    'password must be set beside username': '!has(self.username) || has(self.password)',
+  },
 )
 
-const cacheService = object(
-  'The cache service: `router cache`, which several routers can share.',
-  {
-    address: hostAndPort('Address of the cache service.', 'rpc-cache.rpc.svc:20100'),
-  },
-  { address: 'rpc-cache.rpc.svc:20100' },
-).optional()
+export type RedisConnection = z.output<typeof redisConnection>
+
+const memory = object('A cache inside of each replica.', {
+  maxSize: byteSize(
+    'The most that a replica keeps. It must fit into the memory of the pods.',
+    '64Gi',
+  ).default('128Mi'),
+})
+
+const cacheService = object('The cache service: `router cache`, which several routers can share.', {
+  address: hostAndPort('Address of the cache service.', 'rpc-cache.rpc.svc:20100'),
+}).optional()
 
 const redisPod = {
   image: image("Image of Redis. Unset: the operator's default.", 'redis:8-alpine').optional(),
-  resources: resources('What its container asks for. Redis keeps 75 % of the memory limit.', {
-    requests: { cpu: '50m', memory: '64Mi' },
-    limits: { memory: '256Mi' },
-  }).optional(),
+  resources: resources(
+    'What its container asks for. Redis keeps 75 % of the memory limit.',
+  ).optional(),
 }
 
 const managedCache = object(
   'A Redis that the operator runs for answers alone. It evicts those that are asked for least recently.',
   redisPod,
-  {},
   {
     'resources must have a limit of memory, which bounds what is kept':
       "!has(self.resources) || (has(self.resources.limits) && 'memory' in self.resources.limits)",
@@ -108,11 +93,8 @@ export const cache = object(
     memory: memory.optional(),
     cacheService,
     managed: managedCache.optional(),
-    redis: redisConnection({
-      addresses: ['redis.example.com:6379'],
-    }).optional(),
+    redis: redisConnection.optional(),
   },
-  { type: 'Redis', redis: { addresses: ['redis.example.com:6379'] } },
   {
     'managed must be set with type Managed alone': "self.type == 'Managed' || !has(self.managed)",
     'cacheService must be set with type CacheService, and with no other':
@@ -132,7 +114,6 @@ const storage = object(
       'standard',
     ).optional(),
   },
-  { size: '1Gi' },
   immutable('set sharedState.mode to None, then to Managed again'),
 )
 
@@ -142,7 +123,6 @@ const managed = object(
     ...redisPod,
     storage: storage.optional(),
   },
-  { storage: { size: '1Gi' } },
 )
 
 export const sharedState = object(
@@ -155,12 +135,8 @@ export const sharedState = object(
     ),
     managed: managed.optional(),
     cacheService,
-    external: redisConnection({
-      addresses: ['redis.example.com:6379'],
-      password: { name: 'redis-login', key: 'password' },
-    }).optional(),
+    external: redisConnection.optional(),
   },
-  { mode: 'Managed' },
   {
     'cacheService must be set with mode CacheService, and with no other':
       "(self.mode == 'CacheService') == has(self.cacheService)",

@@ -8,40 +8,32 @@ import { headerName, httpUrl } from './names.ts'
 import { duration } from './quantity.ts'
 import { namedValue } from './refs.ts'
 
-export const logging = object(
-  'How the router logs.',
-  {
-    level: oneOf('The least level that is logged.', logLevels, 'info').default(
-      settings['log-level'].default,
-    ),
-    format: oneOf('How the log is written.', logFormats, 'json').default(
-      settings['log-format'].default,
-    ),
-  },
-  { level: 'debug' },
-)
+export const logging = object('How the router logs.', {
+  level: oneOf('The least level that is logged.', logLevels, 'info').default(
+    settings['log-level'].default,
+  ),
+  format: oneOf('How the log is written.', logFormats, 'json').default(
+    settings['log-format'].default,
+  ),
+})
 
-export const monitoring = object(
-  'How metrics are collected.',
-  {
-    type: oneOf(
-      'Which object of the Prometheus operator is made. Nothing is made while the cluster does not know its kind. Metrics are served on port 7779 in any case.',
-      ['None', 'PodMonitor', 'ServiceMonitor'],
-      'PodMonitor',
-    ).default('None'),
-    interval: duration(
-      'How often metrics are collected. Unset: as Prometheus does.',
-      ['1s', '1h'],
-      '30s',
-    ).optional(),
-    labels: labelMap('Labels of that object, by which Prometheus finds it.', {
-      example: { release: 'kube-prometheus-stack' },
-      max: 16,
-    }).optional(),
-    selectionStats: boolean('Say in a response header how the upstream was chosen.').default(false),
-  },
-  { type: 'PodMonitor' },
-)
+export const monitoring = object('How metrics are collected.', {
+  type: oneOf(
+    'Which object of the Prometheus operator is made. Nothing is made while the cluster does not know its kind. Metrics are served on port 7779 in any case.',
+    ['None', 'PodMonitor', 'ServiceMonitor'],
+    'PodMonitor',
+  ).default('None'),
+  interval: duration(
+    'How often metrics are collected. Unset: as Prometheus does.',
+    ['1s', '1h'],
+    '30s',
+  ).optional(),
+  labels: labelMap('Labels of that object, by which Prometheus finds it.', {
+    example: { release: 'kube-prometheus-stack' },
+    max: 16,
+  }).optional(),
+  selectionStats: boolean('Say in a response header how the upstream was chosen.').default(false),
+})
 
 const tracingHeader = namedValue(
   headerName('Name of the header.', 'x-tenant'),
@@ -67,5 +59,4 @@ export const tracing = object(
       kind: ['name'],
     }).optional(),
   },
-  { endpoint: 'http://otel-collector.monitoring.svc:4317', samplingPercent: 1 },
 )

@@ -21,39 +21,34 @@ const queryName = text('Name of the parameter.', {
   must: 'name must be the name of a query parameter, without spaces, &, = and #',
 })
 
-const upstreamAuth = object(
-  'How the router authenticates itself to this URL.',
-  {
-    headers: list(
-      'Headers that are sent with every request to this URL.',
-      namedValue(requestHeader, 'A header.', {
-        name: 'Authorization',
-        value: 'Bearer ${API_TOKEN}',
-      }),
-      {
-        max: 16,
-        kind: ['name'],
-        rules: {
-          'headers must have different names; case makes no difference':
-            'self.all(a, self.exists_one(b, a.name.lowerAscii() == b.name.lowerAscii()))',
-        },
+const upstreamAuth = object('How the router authenticates itself to this URL.', {
+  headers: list(
+    'Headers that are sent with every request to this URL.',
+    namedValue(requestHeader, 'A header.', {
+      name: 'Authorization',
+      value: 'Bearer ${API_TOKEN}',
+    }),
+    {
+      max: 16,
+      kind: ['name'],
+      rules: {
+        'headers must have different names; case makes no difference':
+          'self.all(a, self.exists_one(b, a.name.lowerAscii() == b.name.lowerAscii()))',
       },
-    ).optional(),
-    query: list(
-      "Parameters that are put at the head of the query string of every request to this URL. A client's own of the same names are left out.",
-      namedValue(queryName, 'A query parameter.', {
-        name: 'apikey',
-        valueFrom: { secretKeyRef: { name: 'beta', key: 'apiKey' } },
-      }),
-      { max: 16, kind: ['name'] },
-    ).optional(),
-    tls: tls(
-      'TLS settings, for https, wss and grpcs URLs. Unset: the authorities of the system are trusted.',
-      { clientCertificate: { secretName: 'alpha-mtls' } },
-    ).optional(),
-  },
-  { headers: [{ name: 'Authorization', value: 'Bearer ${API_TOKEN}' }] },
-)
+    },
+  ).optional(),
+  query: list(
+    "Parameters that are put at the head of the query string of every request to this URL. A client's own of the same names are left out.",
+    namedValue(queryName, 'A query parameter.', {
+      name: 'apikey',
+      valueFrom: { secretKeyRef: { name: 'beta', key: 'apiKey' } },
+    }),
+    { max: 16, kind: ['name'] },
+  ).optional(),
+  tls: tls(
+    'TLS settings, for https, wss and grpcs URLs. Unset: the authorities of the system are trusted.',
+  ).optional(),
+})
 
 const nodeUrl = object(
   'One URL of the node.',
@@ -89,7 +84,6 @@ const nodeUrl = object(
     ).optional(),
     auth: upstreamAuth.optional(),
   },
-  { url: 'https://eth.alpha.example/v2/${API_KEY}', addons: ['archive'] },
   {
     'auth.tls must be set only beside an https, wss or grpcs URL':
       "!has(self.auth) || !has(self.auth.tls) || self.url.matches('^(https|wss|grpcs|[$])')",
@@ -135,7 +129,6 @@ const spec = object(
     nodeUrls,
     variables: variables.optional(),
   },
-  undefined,
   {
     [`upstreamName must not come or go: ${another}`]: at(
       '.upstreamName',

@@ -104,8 +104,7 @@ export function revisionOf(object: KubeObject): Revision {
     apiVersion,
     kind,
     metadata: { name, namespace, uid, resourceVersion, labels, ownerReferences },
-    // The second name is that of pods which were made before it was changed: they need their ConfigMap.
-    fixedHash: annotations?.[fixedHashAnnotation] ?? annotations?.[`${group}/config-hash`] ?? null,
+    fixedHash: annotations?.[fixedHashAnnotation] ?? null,
     ports: portsIn(annotations),
     pods: Math.max(spec?.replicas ?? 0, status?.replicas ?? 0),
     secrets: [...new Set(secrets)],

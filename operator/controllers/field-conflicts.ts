@@ -47,8 +47,9 @@ export interface FieldConflict {
   readonly leftMs: number
 }
 
-interface PutBack {
-  readonly atMs: number
+interface PutBacks {
+  /** Of the last few, in their order. */
+  readonly atMs: readonly number[]
   /** Of the router: a change of its spec may have ended the conflict. */
   readonly generation: number | undefined
   readonly message: string
@@ -60,8 +61,7 @@ interface PutBack {
  */
 export class FieldConflicts {
   readonly #clock: Pick<Clock, 'nowMs'>
-  /** The last few, in their order. */
-  readonly #putBack = new Map<string, readonly PutBack[]>()
+  readonly #putBacks = new Map<string, PutBacks>()
 
   constructor(clock: Pick<Clock, 'nowMs'>) {
     this.#clock = clock
@@ -72,29 +72,27 @@ export class FieldConflicts {
     const message = conflictMessage(found, wanted)
     if (message === null) return
     const { generation } = router.metadata
-    const entry = { atMs: this.#clock.nowMs(), generation, message }
-    this.#putBack.set(path, [...this.#recent(path, router), entry].slice(-minTimes))
+    const atMs = [...this.#recentMs(path, router), this.#clock.nowMs()].slice(-minTimes)
+    this.#putBacks.set(path, { atMs, generation, message })
   }
 
   /** The conflict about an object; null when there is none. */
   of(path: string, router: KubeObject): FieldConflict | null {
-    const recent = this.#recent(path, router)
-    const [first] = recent
-    const last = recent.at(-1)
-    if (first === undefined || last === undefined || recent.length < minTimes) return null
-    return { message: last.message, leftMs: first.atMs + withinMs - this.#clock.nowMs() }
+    const recentMs = this.#recentMs(path, router)
+    const { message = '' } = this.#putBacks.get(path) ?? {}
+    if (recentMs.length < minTimes) return null
+    return { message, leftMs: Math.min(...recentMs) + withinMs - this.#clock.nowMs() }
   }
 
   forget(path: string): void {
-    this.#putBack.delete(path)
+    this.#putBacks.delete(path)
   }
 
-  #recent(path: string, { metadata }: KubeObject): readonly PutBack[] {
+  #recentMs(path: string, { metadata }: KubeObject): readonly number[] {
+    const known = this.#putBacks.get(path)
+    if (known === undefined || known.generation !== metadata.generation) return []
     const sinceMs = this.#clock.nowMs() - withinMs
-    const all = this.#putBack.get(path) ?? []
-    return all.filter(
-      ({ atMs, generation }) => atMs > sinceMs && generation === metadata.generation,
-    )
+    return known.atMs.filter((ms) => ms > sinceMs)
   }
 }
 
@@ -105,9 +103,9 @@ function conflictMessage(found: KubeObject, wanted: KubeObject): string | null {
   const isOtherCount = count !== undefined && countOf(found) !== count
   const foreign = foreignManagers(found)
   const counting = isOtherCount ? namesOf(managedFields.filter(setsCount)) : []
-  const isCount = foreign.length === 0
   const managers = [...new Set([...foreign, ...counting])].toSorted()
   if (managers.length === 0) return null
+  const isCount = foreign.length === 0
   const fields = isCount ? 'spec.replicas' : 'fields that the operator must own'
   const others = managers.map((manager) => (isCount ? countWriter(manager) : manager))
   return `${fields} of the ${wanted.kind} ${wanted.metadata.name}: set again and again by ${others.join(', ')}, and put back each time`

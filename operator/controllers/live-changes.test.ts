@@ -2,16 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import type { KubeObject } from '../kube/object.ts'
 import { ObjectKeeper } from '../kube/testing/object-keeper.ts'
-import {
-  configMaps,
-  deployments,
-  pods,
-  replicaSets,
-  rpcRouters,
-  secrets,
-} from '../resources/kinds.ts'
+import { configMaps, deployments, pods, rpcRouters, secrets } from '../resources/kinds.ts'
 import type { ReadPodPage } from './fleet-observer.ts'
 import { OperatorDesk } from './testing/operator-desk.ts'
 
@@ -110,19 +102,6 @@ test.each<[string, (desk: OperatorDesk) => void]>([
   expect(texts(desk)).toMatchObject(before)
   expect(Object.keys(texts(desk))).toHaveLength(2)
   expect(desk.failures).toEqual([])
-})
-
-test('pods of an operator that called the hash otherwise keep their config', async () => {
-  await using desk = await servingDesk()
-  const before = texts(desk)
-  const named = (text: string) => text.replaceAll('/fixed-hash', '/config-hash')
-  for (const kind of [deployments, replicaSets])
-    for (const object of desk.keeper.list<KubeObject>(kind))
-      desk.keeper.put(kind, JSON.parse(named(JSON.stringify(object))) as KubeObject)
-  desk.router('r', { endpoints: [another] })
-  await desk.pass()
-  expect(texts(desk)).toMatchObject(before)
-  expect(Object.keys(texts(desk))).toHaveLength(2)
 })
 
 /** The pages of pods, by IP address. */

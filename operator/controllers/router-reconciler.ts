@@ -242,12 +242,7 @@ export class RouterReconciler {
       fixedHash: config.fixedHash,
       current: present === null ? null : revisionOf(present).fixedHash,
       objects: [
-        ...redis.flatMap((each) =>
-          buildRedis(
-            ...([router, each, each.password, build] as const),
-            this.#child(statefulSets, router, each.component)?.spec,
-          ),
-        ),
+        ...redis.flatMap((each) => buildRedis(router, each, each.password, build)),
         ...buildFleet(router, config, build, others),
       ],
     }

@@ -25,7 +25,6 @@ const schema = z.object({
       range: text(about, { max: 99 }).optional(),
       least: text(about, { max: 9 }).optional(),
     },
-    undefined,
     {
       'count must be below 9': "self.count < 9 || self.name == 'all'",
       'range must be a CIDR': '!has(self.range) || isCIDR(self.range)',

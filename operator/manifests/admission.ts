@@ -65,25 +65,19 @@ interface Place {
 
 /** A value and all that is inside of it, as far as the schema knows it. */
 function placesIn(place: Place): readonly Place[] {
-  const { path, schema, value } = place
-  if (isList(value)) {
-    const { items } = schema
-    if (items === undefined) return [place]
-    const inner = value.map((item, index) => ({
-      path: `${path}[${index}]`,
-      schema: items,
-      value: item,
-    }))
-    return [place, ...inner.flatMap(placesIn)]
-  }
-  if (!isMap(value)) return [place]
-  const inner = Object.entries(value).flatMap(([name, field]): readonly Place[] => {
-    const known = schema.properties?.[name]
+  return [place, ...partsOf(place).flatMap(placesIn)]
+}
+
+function partsOf({ path, schema, value }: Place): readonly Place[] {
+  const { items, properties, additionalProperties: entry } = schema
+  if (isList(value) && items !== undefined)
+    return value.map((item, at) => ({ path: `${path}[${at}]`, schema: items, value: item }))
+  if (!isMap(value)) return []
+  return Object.entries(value).flatMap(([name, field]): readonly Place[] => {
+    const known = properties?.[name]
     if (known !== undefined) return [{ path: fieldOf(path, name), schema: known, value: field }]
-    const entry = schema.additionalProperties
     return entry === undefined ? [] : [{ path: `${path}[${name}]`, schema: entry, value: field }]
   })
-  return [place, ...inner.flatMap(placesIn)]
 }
 
 function unknownFields(places: readonly Place[]): readonly string[] {
@@ -103,19 +97,14 @@ function duplicates(places: readonly Place[]): readonly string[] {
     const kind = schema['x-kubernetes-list-type']
     if (!isList(value) || (kind !== 'map' && kind !== 'set')) return []
     const keys = schema['x-kubernetes-list-map-keys']
+    const by = keys === undefined ? '' : `, by ${keys.join(', ')}`
     const identities = value.map((item) =>
       keys && isMap(item) ? keys.map((key) => item[key]) : item,
     )
-    return identities.flatMap((identity, index) =>
-      identities.slice(0, index).some((other) => isDeepStrictEqual(other, identity))
-        ? [
-            line(
-              `${path}[${index}]`,
-              `must not be twice in the list${keys ? `, by ${keys.join(', ')}` : ''}`,
-            ),
-          ]
-        : [],
-    )
+    return identities.flatMap((identity, at) => {
+      const isAgain = identities.slice(0, at).some((other) => isDeepStrictEqual(other, identity))
+      return isAgain ? [line(`${path}[${at}]`, `must not be twice in the list${by}`)] : []
+    })
   })
 }
 

@@ -36,28 +36,14 @@ function kubernetesEnvironment(): Environment {
       (numbers as readonly bigint[]).reduce((sum, each) => sum + each, 0n),
     )
     .registerFunction('isCIDR(string): bool', (text) => isCidr(text as string))
-    .registerType('kubernetes.Quantity', { ctor: Quantity, fields: {} })
-    .registerFunction(
-      'quantity(string): kubernetes.Quantity',
-      (text) => new Quantity(text as string),
+    .registerFunction('quantity(string): double', (text) => {
+      const value = quantityValue(text as string)
+      if (value === null) throw new TypeError(`no quantity: ${String(text)}`)
+      return value
+    })
+    .registerFunction('double.compareTo(double): int', (one, other) =>
+      BigInt(Math.sign((one as number) - (other as number))),
     )
-    .registerFunction('kubernetes.Quantity.compareTo(kubernetes.Quantity): int', (one, other) =>
-      (one as Quantity).compareTo(other as Quantity),
-    )
-}
-
-class Quantity {
-  readonly #value: number
-
-  constructor(text: string) {
-    const value = quantityValue(text)
-    if (value === null) throw new TypeError(`no quantity: ${text}`)
-    this.#value = value
-  }
-
-  compareTo(other: Quantity): bigint {
-    return BigInt(Math.sign(this.#value - other.#value))
-  }
 }
 
 function isCidr(text: string): boolean {

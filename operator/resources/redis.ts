@@ -49,15 +49,12 @@ interface Instance extends OwnRedis {
 
 /**
  * A Redis of a router. It comes first, since the config refers to its password.
- *
- * @param present what cannot change of the StatefulSet that is there
  */
 export function buildRedis(
   router: RpcRouter,
   { component, settings }: OwnRedis,
   password: string,
   { images }: { readonly images: Images },
-  present: Pick<StatefulSet['spec'], 'podManagementPolicy'> = {},
 ): readonly KubeObject[] {
   const { image = images.redis } = settings
   const hash = createHash('sha256').update(password).digest('hex')
@@ -67,11 +64,7 @@ export function buildRedis(
     buildSecret(router, component, password, users),
     buildService(router, component),
     buildNetworkPolicy(router, component),
-    buildStatefulSet(
-      withPullSecrets(router, images),
-      { component, settings, image, usersHash },
-      present,
-    ),
+    buildStatefulSet(withPullSecrets(router, images), { component, settings, image, usersHash }),
     // A single instance may always be moved; the budget states it explicitly.
     buildDisruptionBudget(router, component, 1),
   ]
@@ -117,11 +110,7 @@ function buildNetworkPolicy(router: RpcRouter, component: RedisComponent): Netwo
 }
 
 /** A single Redis: while it is away, calls with a session id fail closed, and answers are misses. */
-function buildStatefulSet(
-  router: RpcRouter,
-  redis: Instance,
-  { podManagementPolicy = 'Parallel' }: Parameters<typeof buildRedis>[4] = {},
-): StatefulSet {
+function buildStatefulSet(router: RpcRouter, redis: Instance): StatefulSet {
   const { component, image, settings, usersHash } = redis
   const { storage } = settings
   return {
@@ -130,7 +119,7 @@ function buildStatefulSet(
       serviceName: objectName(router, component),
       replicas: 1,
       // With OrderedReady, a pod that never became ready would not be replaced by one of a corrected template.
-      podManagementPolicy,
+      podManagementPolicy: 'Parallel',
       revisionHistoryLimit: 2,
       selector: { matchLabels: { ...selectorLabels(router, component) } },
       template: {

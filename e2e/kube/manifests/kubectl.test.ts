@@ -80,7 +80,7 @@ describe('kubectl explain', () => {
     ['rpcrouter.spec.endpoints.port', 'Default: 3360'],
     ['rpcr.spec.relay.strategy', 'ENUM: balanced latency sync-freshness availability round-robin'],
     ['rpcr.spec.sharedState.mode', 'Example: Managed'],
-    ['rpcr.spec.pod.shutdown', 'Example: {drainSeconds: 60}'],
+    ['rpcr.spec.pod.shutdown', 'Example: {preStopSeconds: 10}'],
     ['upp.spec.nodeUrls.url', 'Example: https://eth.alpha.example/v2/${API_KEY}'],
     ['upp.spec.nodeUrls.auth.tls', 'TLS settings, for https, wss and grpcs URLs.'],
   ])('%s', async (path, says) => {

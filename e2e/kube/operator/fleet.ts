@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Condition } from '../../../operator/api/status.ts'
+import { apiVersion } from '../../../operator/api/group.ts'
 import type { RpcRouter } from '../../../operator/api/rpc-router.ts'
 import type { KubeClient } from '../../../operator/kube/client.ts'
 import { listAll } from '../../../operator/kube/reflector.ts'
@@ -17,9 +18,13 @@ import { eventually } from '../../processes/eventually.ts'
 import type { TestNamespace } from '../test-namespace.ts'
 
 /** A minimal RpcRouter, with `spec` merged over its own. */
-export function routerObject(namespace: string, name: string, spec: object = {}): KubeObject {
+export function routerObject(
+  namespace: string | undefined,
+  name: string,
+  spec: object = {},
+): KubeObject {
   return {
-    apiVersion: 'rpcrouter.dev/v1alpha1',
+    apiVersion,
     kind: 'RpcRouter',
     metadata: { namespace, name },
     spec: {
@@ -40,7 +45,7 @@ export function providerObject(
   spec: object = {},
 ): KubeObject {
   return {
-    apiVersion: 'rpcrouter.dev/v1alpha1',
+    apiVersion,
     kind: 'UpstreamProvider',
     metadata: { namespace, name, labels: { pool } },
     spec: {
@@ -57,12 +62,8 @@ export function secretObject(
   name: string,
   stringData: Readonly<Record<string, string>>,
 ): KubeObject {
-  return {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: { namespace, name },
-    stringData,
-  } as KubeObject
+  const metadata = { namespace, name }
+  return { apiVersion: 'v1', kind: 'Secret', metadata, stringData } as KubeObject
 }
 
 /** A key of a Secret in a header. */

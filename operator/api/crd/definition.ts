@@ -80,6 +80,7 @@ export function customResourceDefinition(of: KindDefinition) {
 const readyPath = '.status.conditions[?(@.type=="Ready")].status'
 const reasonPath = '.status.conditions[?(@.type=="Ready")].reason'
 const healthyPath = '.status.conditions[?(@.type=="Healthy")].status'
+const summaryOf = (field: string) => `.status.summary.${field}`
 const age: Column = ['Age', 'date', '.metadata.creationTimestamp', 'Time since it was created.']
 const reason: Column = ['Reason', 'string', reasonPath, 'Why it is ready or not.', 'wide']
 
@@ -95,22 +96,11 @@ export function rpcRouterDefinition() {
     },
     columns: [
       ['Ready', 'string', readyPath, 'Whether the newest generation serves.'],
-      ['Replicas', 'string', '.status.summary.replicas', 'Ready pods, of those wanted.'],
-      [
-        'Providers',
-        'string',
-        '.status.summary.providers',
-        'Accepted providers, of those selected.',
-      ],
-      ['Listeners', 'integer', '.status.summary.listeners', 'How many listeners there are.'],
+      ['Replicas', 'string', summaryOf('replicas'), 'Ready pods, of those wanted.'],
+      ['Providers', 'string', summaryOf('providers'), 'Accepted providers, of those selected.'],
+      ['Listeners', 'integer', summaryOf('listeners'), 'How many listeners there are.'],
       reason,
-      [
-        'Config',
-        'string',
-        '.status.configHash',
-        'Hash of the config that was applied last.',
-        'wide',
-      ],
+      ['Config', 'string', '.status.configHash', 'Hash of the config applied last.', 'wide'],
       ['Image', 'string', '.status.image', 'Image of the pods.', 'wide'],
       age,
     ],
@@ -119,29 +109,20 @@ export function rpcRouterDefinition() {
 
 /** The CustomResourceDefinition of UpstreamProvider. */
 export function upstreamProviderDefinition() {
+  const ready = 'Whether a router runs with it, and its node is not known to be out of use.'
   const routers = 'Routers that run with it, of those that select it.'
+  const selectable = ['chainId', 'apiInterface', 'tier', 'groupLabel', 'upstreamName']
   return customResourceDefinition({
     names: upstreamProviderNames,
     schema: upstreamProviderSchema,
-    selectableFields: [
-      '.spec.chainId',
-      '.spec.apiInterface',
-      '.spec.tier',
-      '.spec.groupLabel',
-      '.spec.upstreamName',
-    ],
+    selectableFields: selectable.map((field) => `.spec.${field}`),
     columns: [
       ['Chain', 'string', '.spec.chainId', 'Chain that it serves.'],
       ['Interface', 'string', '.spec.apiInterface', 'Interface that it serves.'],
-      [
-        'Ready',
-        'string',
-        readyPath,
-        'Whether a router runs with it, and its node is not known to be out of use.',
-      ],
+      ['Ready', 'string', readyPath, ready],
       ['Healthy', 'string', healthyPath, 'Whether its node works, as the pods see it.'],
-      ['Routers', 'string', '.status.summary.routers', routers],
-      ['Urls', 'integer', '.status.summary.urls', 'How many URLs it has.', 'wide'],
+      ['Routers', 'string', summaryOf('routers'), routers],
+      ['Urls', 'integer', summaryOf('urls'), 'How many URLs it has.', 'wide'],
       ['Group', 'string', '.spec.groupLabel', 'Its group label.', 'wide'],
       reason,
       age,
