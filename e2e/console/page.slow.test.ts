@@ -38,7 +38,7 @@ test('the page shows which node is bad, since when and why, and follows what cha
   expect(await problems()).toMatch(/^ETH1 jsonrpc: 10 % of calls fail: timeout 10\n/)
   expect(await browser.text('#chains')).toMatch(/disabled[^]*node-a\teligible/)
   expect(await browser.evaluate('document.title')).toBe('(2) rpc-router')
-  await expect.poll(() => browser.text('#calls')).toContain(`eth_it's\ttimeout\t30 s\t${hostile}`)
+  await expect.poll(() => browser.text('#calls')).toContain(`eth_it's\ttimeout\t30s\t${hostile}`)
 
   await press('Explain')
   await expect.poll(() => browser.text('#text')).toBe(`why ${call.guid}:\nnode-b was asked first`)
@@ -54,6 +54,12 @@ test('the page shows which node is bad, since when and why, and follows what cha
     )
   await press('Close')
 
+  const select = 'getSelection().selectAllChildren(document.querySelector("#problems"))'
+  await browser.evaluate(select)
+  await expect.poll(() => browser.text('#state')).toBe('held while text is selected')
+  await browser.evaluate('getSelection().removeAllRanges()')
+  await expect.poll(() => browser.text('#state')).toBe('live')
+
   await press('Pause')
   replica.chains = [someChain([someUpstream('node-a')])]
   await expect.poll(() => browser.text('#state')).toBe('paused')
@@ -66,6 +72,27 @@ test('the page shows which node is bad, since when and why, and follows what cha
   expect(await browser.text('#chains')).not.toContain('node-a')
   expect(await browser.evaluate(`document.querySelectorAll('img').length`)).toBe(0)
   expect(browser.complaints).toEqual([])
+})
+
+test('a curl of REST says what is to be filled in; where none can be made there is no button', async () => {
+  await using replica = await ScriptedReplica.start([eth])
+  const ofRest = { ...call, interface: 'rest', chain: 'HUBCHAIN' }
+  const path = '/sdk/bank/v1beta1/balances/{address}'
+  replica.calls = [
+    { ...ofRest, method: path },
+    { ...ofRest, method: 'other' },
+    { ...call, method: 'other' },
+    { ...ofRest, interface: 'grpc', method: 'cosmos.bank.v1beta1.Query/Balance' },
+    { ...call, method: null },
+  ]
+  await browser.open(`http://${replica.address}/`)
+  const count = `[...document.querySelectorAll('button')].filter((each) => each.textContent === 'Copy curl').length`
+  await expect.poll(() => browser.evaluate(count)).toBe(1)
+  await browser.evaluate(`navigator.clipboard.writeText = () => Promise.reject(new Error('none'))`)
+  await press('Copy curl')
+  await expect
+    .poll(() => browser.text('#text'))
+    .toBe(`curl -gsi -X '{GET or POST}' 'http://127.0.0.1:3360${path}'`)
 })
 
 test('what is old is called so; dark is dark', async () => {

@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { systemClock } from '../../proxy/clock/clock.ts'
 import type { ChainFacts, Facts } from '../../proxy/console/facts.ts'
-import { someFacts } from '../../proxy/console/facts.fixture.ts'
+import { at, someFacts } from '../../proxy/console/facts.fixture.ts'
 import type { FailedCall } from '../../proxy/console/replicas.ts'
 import { LivePage } from '../../proxy/telemetry/live-page.ts'
 
@@ -20,8 +20,11 @@ export class ScriptedReplica implements AsyncDisposable {
   private constructor(chains: readonly ChainFacts[]) {
     this.chains = chains
     const facts = async (): Promise<Facts> =>
-      someFacts(100 + (performance.now() - this.#startMs) / 1_000, this.chains)
-    const page = new LivePage(facts, systemClock, 'pod-1')
+      someFacts(100 + (performance.now() - this.#startMs) / 1_000, this.chains, {
+        // So young that what it has counted is of the present.
+        started: at(90),
+      })
+    const page = new LivePage(facts, systemClock, 'pod-1', { error() {} })
     this.#server = createServer(({ url = '' }, response) => {
       const answer = (status: number, type: string, text: string) =>
         response.writeHead(status, { 'content-type': type }).end(text)

@@ -4,6 +4,7 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { main } from '../../proxy/cli/main.ts'
+import { MirrorNode } from '../rest/mirror-node.ts'
 import { createChainModel } from '../upstream-sim/chain-model.ts'
 import type { Fault } from '../upstream-sim/faults.ts'
 import { startSimNode, type SimNodeOptions } from '../upstream-sim/sim-node.ts'
@@ -81,21 +82,22 @@ const cases: Readonly<Record<string, Case>> = {
   lacks: {
     node: { earliestState: 1e9 },
     entry: { addons: ['debug', 'trace'] },
-    advice: ['debug', 'trace'].map(
-      (each) => `change: declares ${each}, does not serve it ${refusal}: remove the add-on`,
-    ),
+    advice: [
+      `note: declares debug, does not show it ${refusal}, and is used for it all the same`,
+      `change: declares trace, does not serve it ${refusal}: remove the add-on`,
+    ],
   },
   partly: {
     node: { methods: traces, earliestState: 1e9 },
     entry: { addons: ['debug'] },
-    advice: ['note: serves debug in part: not what enabled asks for'],
+    advice: [`note: declares debug, does not show it ${refusal}, and is used for it all the same`],
   },
   pruned: {
     node: { earliestState: chain.head - 5_000 },
     entry: { addons: ['archive'] },
-    advice: says(
-      'declares archive, does not serve it (the node answered with error -32000; it has the last 1000 blocks at least): remove the add-on',
-    ),
+    advice: [
+      'note: declares archive, does not show it (the node answered with error -32000; it has the last 1000 blocks at least), and is used for it all the same',
+    ],
   },
 }
 
@@ -111,9 +113,11 @@ let right: Asked
 const open: AsyncDisposable[] = []
 
 async function doctor(name: string, upstreams: readonly object[], ...flags: readonly string[]) {
-  const listener = { 'network-address': '127.0.0.1:3360', 'chain-id': 'ETH1' }
+  const served = { 'chain-id': 'ETH1', 'api-interface': 'jsonrpc', ...upstreams[0] }
+  const { 'chain-id': chainId, 'api-interface': apiInterface } = served
+  const listener = { 'network-address': '127.0.0.1:3360', 'chain-id': chainId }
   const file = await workspace.write(name, {
-    endpoints: [{ ...listener, 'api-interface': 'jsonrpc' }],
+    endpoints: [{ ...listener, 'api-interface': apiInterface }],
     'direct-rpc': upstreams,
     'skip-websocket-verification': 'true',
   })
@@ -186,7 +190,7 @@ test('a node that is not there, and a WebSocket that a gateway refuses', () => {
 
 test('something must change: exit code 1, and the line in the file where', () => {
   expect([all.code, all.stderr]).toEqual([1, ''])
-  expect(all.stdout).toMatch(/\n16 URLs asked, 12 to change\.\n$/)
+  expect(all.stdout).toMatch(/\n16 URLs asked, 11 to change\.\n$/)
   const [, line] = /all\.yml:(\d+): change: behind by 120/.exec(all.stdout) ?? []
   expect(Number(line)).toBeGreaterThan(10)
 })
@@ -205,6 +209,32 @@ test('nothing must change: exit code 0, and a document for programs', () => {
     urls: [
       { ...usual, ...shown, servedAddons: ['archive'], subscribes: null },
       { ...usual, ...shown, servedAddons: ['archive'], subscribes: 'yes' },
+    ],
+  })
+})
+
+test('a question that only warns cannot be asked: the router serves, and it is no more than a note', async () => {
+  let infos = 0
+  const block = { block: { header: { height: '25000000', chain_id: 'cosmoshub-4' } } }
+  const info = { default_node_info: { network: 'cosmoshub-4', other: { tx_index: 'on' } } }
+  await using node = await new MirrorNode('hub', ({ target }, response) => {
+    const isInfo = target.endsWith('/node_info')
+    // The chain id is asked for first, and then the index.
+    if (isInfo) infos += 1
+    const status = isInfo && infos > 1 ? 500 : 200
+    const type = status === 200 ? 'application/json' : 'text/html'
+    response.writeHead(status, { 'content-type': type })
+    response.end(status === 200 ? JSON.stringify(isInfo ? info : block) : '<p>no</p>')
+  }).start()
+  const hub = { ...upstream('hub', { url: node.url }), 'chain-id': 'HUBCHAIN' }
+  const { code, stdout } = await doctor('hub.yml', [{ ...hub, 'api-interface': 'rest' }], '--json')
+  expect(code).toBe(0)
+  expect(JSON.parse(stdout)).toMatchObject({
+    urls: [
+      {
+        chainSaid: 'ok',
+        advice: [{ severity: 'note', message: expect.stringContaining('tx-indexing: ') as string }],
+      },
     ],
   })
 })

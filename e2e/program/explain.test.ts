@@ -73,10 +73,10 @@ test('of a call that was retried: who was asked, what they answered, who was lef
     new RegExp(
       [
         `^ETH1 jsonrpc eth_getBalance  ${guid}`,
-        String.raw`20\d\d-.*Z  success after .* ms, answered by a; retries 1, hedges 0`,
+        String.raw`20\d\d-.*Z  success after .*s, answered by a; retries 1, hedges 0`,
         'cache: miss, class finalized',
-        String.raw`\+.* ms  first  b  connection-reset in .* ms, budget 1,000 ms \(ECONNRESET\)`,
-        String.raw`\+.* ms  retry  a  answer in .* ms, budget 1,000 ms`,
+        String.raw`\+.*s  first  b  connection-reset in .*s, budget 1\.0s \(ECONNRESET\)`,
+        String.raw`\+.*s  retry  a  answer in .*s, budget 1\.0s`,
         ' +upstream  rank  score  availability  latency  sync  drawn',
         String.raw` +a +0 +1\.00 .* 100 %`,
         ' +b +4 .* no: asked\n$',
@@ -122,7 +122,7 @@ test('sessions, votes, writes and what was refused have their lines', async () =
   )
   const refused = await lines('{')
   expect(refused).toMatch(/^ETH1 jsonrpc \(refused before it became a call\) {2}/)
-  expect(refused).toMatch(/parse-error after 0 ms.*\nerror: .*\nno upstream was asked\n$/)
+  expect(refused).toMatch(/parse-error after 0\.0ms.*\nerror: .*\nno upstream was asked\n$/)
 })
 
 test.each<[string[], number, RegExp]>([

@@ -8,6 +8,9 @@ import { RawNode } from '../grpc/raw-node.ts'
 import { rawCall } from '../grpc/raw-call.ts'
 import { MirrorNode, type Asked } from '../rest/mirror-node.ts'
 import { serveRouter } from '../served/served-router.ts'
+import { routerConfig } from '../processes/router-config.ts'
+import { startProgram } from '../program/program.ts'
+import { createWorkspace } from '../program/workspace.ts'
 
 /*
  * Gateways repeat requests in pages, errors and headers: the whole URL with its keys. No client of the
@@ -254,4 +257,43 @@ test('over WebSocket, in the error that ends a subscription: it goes on at anoth
   })
   expect(received.join(' ')).not.toMatch(anyKey)
   client.terminate()
+})
+
+test('on the pages for operators, nor the path of a client that no spec knows', async () => {
+  await using node = await new MirrorNode('node', gateway).start()
+  await using workspace = await createWorkspace()
+  const urls = [{ url: node.url + base, 'skip-verifications': ['*'], ...authHeaders }]
+  const nodes = [{ name: 'node', urls }]
+  const config = routerConfig([{ chainId: 'MOVECHAIN', apiInterface: 'rest', nodes }])
+  await using program = await startProgram(workspace, config, { env: environment })
+  // Of each the node says its keys.
+  const guids: string[] = []
+  for (const path of ['/json', '/page', '/moved', '/accounts/0x1/json', '/v2/CLIENTS-own']) {
+    const answer = await fetch(`${program.urls[0]}${path}`, { redirect: 'manual' })
+    await answer.arrayBuffer()
+    guids.push(answer.headers.get('rpc-guid') ?? '')
+  }
+  expect(seen(node.asked.at(-1) as Asked)).toContain(
+    'CLIENTS-own?apikey=p/q+r=TWO Bearer hdr-THREE',
+  )
+  const explained = guids.map((guid) => `/explain/${guid}`)
+  const lists = ['/explain', '/explain?failed', '/explain?slow', '/facts', '/events']
+  for (const path of [...explained, ...lists].flatMap((each) => [
+    each,
+    `${each}${each.includes('?') ? '&' : '?'}format=text`,
+  ])) {
+    const page = await fetch(program.adminUrl + path)
+    // Of the events the first.
+    const reader = page.body?.getReader()
+    let text = ''
+    for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
+      text += Buffer.from(part.value).toString()
+      if (path.startsWith('/events') && text.endsWith('\n\n')) break
+    }
+    await reader?.cancel()
+    expect([path, page.status, text.match(anyKey), text.match(/clients-own/i)]).toEqual([
+      ...[path, 200, null, null],
+    ])
+    expect(text).toMatch(path.startsWith('/explain?') ? /no call|"calls"|node/ : /node|MOVECHAIN/)
+  }
 })

@@ -82,12 +82,15 @@ async function examineUrl(
   const transport = (isSocket ? createSocketTransport : createTransport)(config)
   const url = new NodeUrl(config, transport, new Cooldown(clock, null))
   const dialect = dialects[apiInterface]
-  const facts = await examine(url, { chain, iface, dialect, clock, isSocket })
-  await transport.close()
   const isForSubscriptions = isSocket && !nodeUrls.every(isOfSocket)
   const { printable, declaredAddons } = url
   const named = { upstream: name, url: printable }
-  return { ...named, chain, iface, catalog, declaredAddons, isForSubscriptions, facts }
+  try {
+    const facts = await examine(url, { chain, iface, dialect, clock, isSocket })
+    return { ...named, chain, iface, catalog, declaredAddons, isForSubscriptions, facts }
+  } finally {
+    await transport.close()
+  }
 }
 
 /** Runs work for each, so many at a time. @returns the results, in order */

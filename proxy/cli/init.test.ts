@@ -34,7 +34,9 @@ async function init(line: string, typed: readonly string[] | null = null, isTTY 
 async function judged(text: string) {
   const configPath = join(folder, 'judged.yml')
   await writeFile(configPath, text)
-  const request = { configPath, flags: {}, environment: { KEY: 'a-key-of-mine' } }
+  const urls = { NODE_URL: 'https://c.example/v2', GRPC_URL: 'grpcs://d.example:443' }
+  const environment = { KEY: 'a-key-of-mine', ...urls }
+  const request = { configPath, flags: {}, environment }
   const { config, problems } = await judgeConfig(request, checkReferences)
   expect(problems).toEqual([])
   return config?.upstreams.map(({ name, chainId, apiInterface, nodeUrls }) => [
@@ -56,6 +58,16 @@ test.each<[name: string, line: string, upstreams: readonly (readonly string[])[]
       ['b-1', 'ETH1', 'jsonrpc', 'https https://b.example'],
       ['a-2', 'ETH1', 'jsonrpc', 'https https://eth.a.example', 'wss wss://eth.a.example'],
     ],
+  ],
+  [
+    'a URL that is a placeholder as a whole',
+    '--chain ETH1 --url ${NODE_URL}',
+    [['node-1', 'ETH1', 'jsonrpc', 'https ${NODE_URL}']],
+  ],
+  [
+    'the same over gRPC',
+    '--chain HUBCHAIN --interface grpc --url ${GRPC_URL}',
+    [['node-1', 'HUBCHAIN', 'grpc', 'grpcs ${GRPC_URL}']],
   ],
   [
     'gRPC by its URL',

@@ -92,7 +92,9 @@ function textOf(
 /** Something for each placeholder: their values are not there yet. */
 function standIns(text: string): Readonly<Record<string, string>> {
   const names = text.match(/(?<=\$[{<])\w+(?=[}>])/g) ?? []
-  return Object.fromEntries(names.map((name) => [name, 'x']))
+  const url = text.includes('api-interface: grpc') ? 'grpc://x' : 'http://x'
+  const isAtStart = (name: string) => ['{', '<'].some((each) => text.includes(`"$${each}${name}`))
+  return Object.fromEntries(names.map((name) => [name, isAtStart(name) ? url : 'x']))
 }
 
 /** Keys may be in it, so a file is for its owner alone. */

@@ -111,7 +111,7 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
   const page =
     config.adminPage === 'off' || !config.metricsListenAddress
       ? null
-      : new LivePage(facts, clock, hostname())
+      : new LivePage(facts, clock, hostname(), logger)
   const admin =
     config.metricsListenAddress &&
     createAdminServer({

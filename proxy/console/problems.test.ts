@@ -52,7 +52,7 @@ test.each<[string, Partial<UpstreamFacts>, Partial<ChainFacts>, string[]]>([
     'slower than the others',
     { ...first({ answer: 20 }), durations: [0, 20, 0, 0] },
     {},
-    ['odd | a | slow: half of its answers take over 550 ms, elsewhere 50 ms'],
+    ['odd | a | slow: half of its answers take over 550ms, elsewhere 50ms'],
   ],
   ['slow, seldom', { ...first({ answer: 4 }), durations: [0, 4, 0, 0] }, {}, []],
   [

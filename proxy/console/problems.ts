@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { countsText } from './format.ts'
+import { countsText, time } from './format.ts'
 import {
   isServing,
   type ChainView,
@@ -86,7 +86,10 @@ function ofUpstream(
     p50Seconds > fastest * slow.times &&
     p50Seconds > fastest + slow.seconds
   )
-    add('odd', `slow: half of its answers take over ${ms(p50Seconds)}, elsewhere ${ms(fastest)}`)
+    add(
+      'odd',
+      `slow: half of its answers take over ${time(p50Seconds)}, elsewhere ${time(fastest)}`,
+    )
   // Clients that leave end attempts as well, but no more than hedges have won were overtaken by one.
   const won = others.reduce((sum, { hedgesWon }) => sum + hedgesWon, 0)
   const overtaken = Math.min(each.aborted, won)
@@ -109,8 +112,4 @@ function isFailing({ errors, errorRatio }: Traffic, share: number): boolean {
 /** `12 % of calls fail: timeout 8, no-upstream 3`. */
 function failures({ errors, errorRatio }: Traffic, what: string): string {
   return `${Math.round((errorRatio ?? 0) * 100)} % of ${what} fail: ${countsText(errors.slice(0, 3))}`
-}
-
-function ms(seconds: number): string {
-  return `${Math.round(seconds * 1_000)} ms`
 }

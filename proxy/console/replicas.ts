@@ -9,11 +9,13 @@ import type { View } from './view.ts'
 /** Of what `/explain?failed` says about a call, what a list needs. */
 export interface FailedCall {
   readonly guid: string
-  /** ISO 8601. */
+  /** When it began, ISO 8601. */
   readonly at: string
   readonly chain: string
   readonly interface: string
+  /** Null: it was refused before it became a call. */
   readonly method: string | null
+  /** As the label of `router_requests_total`. */
   readonly outcome: string
   readonly totalMs: number
 }

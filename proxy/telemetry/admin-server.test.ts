@@ -110,7 +110,7 @@ test('calls are explained as JSON or as text; where none are kept, there is no s
   expect(JSON.parse(json.body)).toMatchObject({ calls: [{ guid: 'g', outcome: 'abandoned' }] })
   const text = await get(`${url}/explain?limit=1`, { headers: { accept: 'text/plain' } })
   expect([text.status, text.type]).toEqual([200, 'text/plain; charset=utf-8'])
-  expect(text.body).toContain('  g  ETH1 jsonrpc eth_call  abandoned  5 ms')
+  expect(text.body).toContain('  g  ETH1 jsonrpc eth_call  abandoned  5.0ms')
   const unknown = await get(`${url}/explain/h`)
   expect([unknown.status, unknown.type]).toEqual([404, 'text/plain; charset=utf-8'])
   expect((await get(`${url}/explain?limit=0`)).status).toBe(400)
@@ -253,7 +253,7 @@ test('close ends kept-alive connections, can be repeated, and needs no start', a
 async function startWithPage(limits = adminLimits) {
   const clock = new VirtualClock()
   const facts = async () => someFacts(10, [someChain([someUpstream('node-a')])])
-  return start({ facts, page: new LivePage(facts, clock, 'pod-1'), limits })
+  return start({ facts, page: new LivePage(facts, clock, 'pod-1', { error() {} }), limits })
 }
 
 test('the page and its facts are served; switched off, the facts are served alone', async () => {

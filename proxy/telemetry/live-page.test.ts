@@ -5,28 +5,38 @@ import { EventEmitter } from 'node:events'
 import { expect, test } from 'vitest'
 import { VirtualClock } from '../clock/testing/virtual-clock.ts'
 import { someChain, someFacts, someUpstream } from '../console/facts.fixture.ts'
+import type { Facts } from '../console/facts.ts'
 import type { View } from '../console/view.ts'
 import { LivePage } from './live-page.ts'
 
 class Reader extends EventEmitter {
   readonly views: View[] = []
   writableNeedDrain = false
+  ended = 0
+  end(): void {
+    this.ended += 1
+  }
   write(text: string): void {
     this.views.push(JSON.parse(text.replace(/^data: (.*)\n\n$/s, '$1')) as View)
   }
 }
 
-function make() {
+/** @param brokenAt which answer no view can be made of */
+function make(brokenAt = 0) {
   const clock = new VirtualClock()
   let asked = 0
+  const errors: unknown[] = []
+  const logger = { error: (text: string, more?: unknown) => void errors.push([text, more]) }
   const facts = async () => {
     asked += 1
+    // No facts that a view could be made of.
+    if (asked === brokenAt) return {} as Facts
     if (asked === 4) throw new Error('no facts')
     const outcomes = { success: asked * 10 }
     return someFacts(asked, [someChain([someUpstream('node-a')], { outcomes })])
   }
-  const page = new LivePage(facts, clock, 'pod-1')
-  return { clock, page, asked: () => asked }
+  const page = new LivePage(facts, clock, 'pod-1', logger)
+  return { clock, page, errors, asked: () => asked }
 }
 
 test('the policy of the page lets nothing run or be loaded but what stands in it', () => {
@@ -74,4 +84,20 @@ test('a view a second goes to each reader, a slow one is left out, and without r
   await clock.advance(0)
   // Of what was before nothing is kept.
   expect(next.views).toMatchObject([{ seconds: 6 }])
+})
+
+test('a view that cannot be made ends its streams with a line in the log, and the next page is served', async () => {
+  const { clock, page, errors } = make(6)
+  const reader = new Reader()
+  page.stream(reader)
+  await clock.advance(0)
+  await clock.advance(5_000)
+  expect([reader.views.length, reader.ended, page.streams]).toEqual([5, 1, 0])
+  expect(errors).toMatchObject([
+    ['the page cannot be kept up to date', { error: expect.any(Error) as Error }],
+  ])
+  const next = new Reader()
+  page.stream(next)
+  await clock.advance(1_000)
+  expect([next.views.length, next.ended]).toEqual([2, 0])
 })

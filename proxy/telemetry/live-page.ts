@@ -9,12 +9,14 @@ import type { Facts } from '../console/facts.ts'
 import { ageBetween } from '../console/format.ts'
 import { History } from '../console/history.ts'
 import { heads, rowsOf } from '../console/rows.ts'
+import type { Logger } from './log.ts'
 
 const everyMs = 1_000
 
 /** An answer that goes on; `ServerResponse` is one. */
 export interface Stream {
   write(text: string): unknown
+  end(): unknown
   /** Its reader does not keep up. */
   readonly writableNeedDrain: boolean
   on(event: 'close', listener: () => void): unknown
@@ -27,14 +29,21 @@ export class LivePage {
   readonly #facts: () => Promise<Facts>
   readonly #clock: Clock
   readonly #name: string
+  readonly #logger: Pick<Logger, 'error'>
   readonly #streams = new Set<Stream>()
   #history: History | null = null
 
   /** @param name of this process, for people */
-  constructor(facts: () => Promise<Facts>, clock: Clock, name: string) {
+  constructor(
+    facts: () => Promise<Facts>,
+    clock: Clock,
+    name: string,
+    logger: Pick<Logger, 'error'>,
+  ) {
     this.#facts = facts
     this.#clock = clock
     this.#name = name
+    this.#logger = logger
     this.html = readFileSync(join(import.meta.dirname, 'router-page.html'), 'utf8')
     this.headers = {
       'content-type': 'text/html; charset=utf-8',
@@ -64,10 +73,20 @@ export class LivePage {
     this.#streams.add(stream)
     if (this.#history) return
     this.#history = new History(this.#name)
-    void this.#run(this.#history)
+    this.#run(this.#history)
   }
 
-  async #run(history: History): Promise<void> {
+  /** A view that cannot be made ends the streams, never the router. Browsers ask again. */
+  #run(history: History): void {
+    this.#send(history).catch((error: unknown) => {
+      this.#logger.error('the page cannot be kept up to date', { error })
+      for (const each of this.#streams) each.end()
+      this.#streams.clear()
+      this.#history = null
+    })
+  }
+
+  async #send(history: History): Promise<void> {
     const facts = await this.#facts().catch((error: unknown) => String(error))
     if (typeof facts === 'string') history.failed(facts)
     else history.answered(facts)
@@ -80,7 +99,7 @@ export class LivePage {
     // A slow reader gets the next one: nothing heaps up here.
     for (const each of this.#streams) if (!each.writableNeedDrain) each.write(event)
     if (this.#streams.size === 0) this.#history = null
-    else this.#clock.after(everyMs, () => void this.#run(history))
+    else this.#clock.after(everyMs, () => this.#run(history))
   }
 
   #hashOf(tag: string): string {

@@ -175,13 +175,12 @@ export async function verifyUrl(
     const answer = await probe(url, verification.call, options)
     if (!servesCalls && answer.kind === 'refused' && answer.failure?.name === unknownMethod)
       continue
-    // Without an add-on an upstream still serves everything else.
-    const isNeeded = severity === 'fail' && addon === null
-    if (answer.kind === 'limited' || (answer.kind === 'failed' && isNeeded)) return fail(answer)
+    if (answer.kind === 'limited' || (answer.kind === 'failed' && isNeeded(verification)))
+      return fail(answer)
     const why = answer.kind === 'value' ? mismatch(verification, answer.value) : answer.why
     if (why === null) continue
     report(name, why)
-    if (isNeeded) {
+    if (isNeeded(verification)) {
       url.verified = false
       return
     }
@@ -199,6 +198,11 @@ export async function verifyUrl(
   url.openAddons = unknown.difference(lacking).difference(shown)
   url.addons = new Set(url.declaredAddons).difference(lacking).difference(url.openAddons)
   url.verified = true
+}
+
+/** Without an add-on an upstream still serves everything else. */
+export function isNeeded({ severity, addon }: Verification): boolean {
+  return severity === 'fail' && addon === null
 }
 
 function isWantedOf(url: NodeUrl, { name, addon }: Verification): boolean {

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ApiInterface } from '../../config/types.ts'
 import type { Chain, ChainCatalog, ChainInterface } from '../../chain/types.ts'
+import { isNeeded } from '../../upstream/probe.ts'
 import { tipOf } from '../../upstream/tip.ts'
 import type { Checked, Facts } from './examine.ts'
 
@@ -107,8 +108,8 @@ function ofTrouble({ trouble }: Facts, apiInterface: ApiInterface): readonly Adv
 /** Verifications that it fails, and without which it may not serve. */
 function wrongOf({ facts, isForSubscriptions }: Subject): readonly Checked[] {
   return facts.checks.filter(
-    ({ verification: { addon, severity }, why, isUnknown }) =>
-      addon === null && severity === 'fail' && why !== null && !(isForSubscriptions && isUnknown),
+    ({ verification, why, isUnknown }) =>
+      isNeeded(verification) && why !== null && !(isForSubscriptions && isUnknown),
   )
 }
 
@@ -133,22 +134,29 @@ function addonsOf({ iface, declaredAddons, facts, isForSubscriptions }: Subject)
   return [...iface.addons].map((addon) => {
     const checks = facts.checks.filter(({ verification }) => verification.addon === addon)
     const failed = checks.find(({ why }) => why !== null)
-    const isPartial = facts.partial.includes(addon)
-    const isServed = checks.length > 0 && (failed === undefined || isPartial)
+    const isServed = checks.length > 0 && failed === undefined
+    // The router keeps it, as it does where only a warning was asked for.
+    const isKept = checks.every(
+      ({ verification, why }) => why === null || verification.severity === 'warn',
+    )
     const isDeclared = declaredAddons.includes(addon)
     const advice: Advice[] = []
     const has =
       addon === 'archive' && typeof facts.depth === 'number' && facts.depth > 0
         ? `; it has the last ${facts.depth} blocks at least`
         : ''
-    if (isDeclared && failed?.isOpen)
+    if (isDeclared && failed && isKept)
+      advice.push(
+        note(
+          `declares ${addon}, does not show it (${failed.why}${has}), and is used for it all the same`,
+        ),
+      )
+    else if (isDeclared && failed?.isOpen)
       advice.push(change(`declares ${addon}, and could not be asked about it (${failed.why})`))
-    else if (isDeclared && failed && !isPartial)
+    else if (isDeclared && failed)
       advice.push(
         change(`declares ${addon}, does not serve it (${failed.why}${has}): remove the add-on`),
       )
-    else if (isDeclared && isPartial)
-      advice.push(note(`serves ${addon} in part: not what ${failed?.verification.name} asks for`))
     else if (!isDeclared && isServed && !isForSubscriptions)
       advice.push(note(`serves ${addon}, which is not declared: add it to addons to have it used`))
     return { addon, isServed, advice }

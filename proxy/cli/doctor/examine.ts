@@ -9,6 +9,7 @@ import { SharedSource } from '../../subscription/source.ts'
 import { NodeRefused } from '../../subscription/subscriptions.ts'
 import { type Dialect, toBlockNumber } from '../../upstream/dialect.ts'
 import {
+  isNeeded,
   isTrouble,
   mismatch,
   probe,
@@ -39,8 +40,6 @@ export interface Facts {
   latencyMs: number | null
   head: { readonly block: number; readonly atMs: number } | null
   readonly checks: Checked[]
-  /** Declared add-ons without the method that their verification asks for, and with others of theirs. */
-  readonly partial: string[]
   /** How many blocks behind the head it has state of at least; `all`; null where that cannot be asked. */
   depth: number | 'all' | null
   /** `yes`, or why not; null of a URL that is no WebSocket, or of a chain without subscriptions. */
@@ -60,16 +59,13 @@ const maxMs = 30_000
 const latencySamples = 3
 /** How deep it is asked for old state where it does not have all, the deepest first. */
 const depths = [1_000_000, 100_000, 10_000, 1_000, 100]
-/** So many other methods of an add-on show that a node has it. */
-const maxMethods = 6
 const subscribeMs = 5_000
 
 /** Asks one URL what the chain's spec asks before an upstream may serve, and more. Never rejects for what a node does. */
 export async function examine(url: NodeUrl, options: ExamineOptions): Promise<Facts> {
   const { clock, chain, iface, dialect, isSocket } = options
   const facts: Facts = {
-    ...{ trouble: null, latencyMs: null, head: null, checks: [], partial: [] },
-    ...{ depth: null, subscribes: null },
+    ...{ trouble: null, latencyMs: null, head: null, checks: [], depth: null, subscribes: null },
   }
   const outOfTime = new Error('out of time')
   const run = async (signal: AbortSignal) => {
@@ -117,44 +113,18 @@ async function askHead({ clock, facts, ask }: Examination, call: ProbeCall): Pro
 
 async function verify(one: Examination, verification: Verification): Promise<boolean> {
   const { url, facts, ask } = one
-  const { name, call, addon } = verification
+  const { name, call } = verification
   if (url.skipVerifications.some((each) => each === '*' || each === name)) return true
   const answer = await ask(call)
   const isOpen = isTrouble(answer)
-  // That an add-on fails is no trouble of the URL.
-  if (isOpen && (addon === null || answer.kind === 'limited')) facts.trouble = answer
+  if (isOpen && (answer.kind === 'limited' || isNeeded(verification))) facts.trouble = answer
   if (facts.trouble !== null) return false
-  const isUnknown = isUnknownMethod(answer)
+  const isUnknown = answer.kind === 'refused' && answer.failure?.name === unknownMethod
   const value = answer.kind === 'value' ? answer.value : undefined
   const said = answer.kind === 'refused' || answer.kind === 'failed' ? answer.why : null
   const why = value === undefined ? said : mismatch(verification, value)
   facts.checks.push({ verification, why, isUnknown, isOpen, value })
-  const isAsked = isUnknown && addon !== null && url.declaredAddons.includes(addon)
-  if (isAsked && (await hasOthers(one, call, addon))) facts.partial.push(addon)
   return true
-}
-
-function isUnknownMethod(answer: ProbeAnswer): boolean {
-  return answer.kind === 'refused' && answer.failure?.name === unknownMethod
-}
-
-/** Whether the node knows another method of an add-on: what it says to one without params shows that. */
-async function hasOthers(
-  { iface, ask }: Examination,
-  call: ProbeCall,
-  addon: string,
-): Promise<boolean> {
-  if (call.body === null) return false
-  const request = JSON.parse(call.body) as { readonly method: string }
-  const reads = [...iface.methods].filter((method) => {
-    const asked = iface.classify({ apiInterface: 'jsonrpc', method, params: [] })
-    return asked.addon === addon && asked.kind === 'read' && method !== request.method
-  })
-  for (const method of reads.slice(0, maxMethods)) {
-    const answer = await ask({ ...call, body: JSON.stringify({ ...request, method, params: [] }) })
-    if (!isTrouble(answer) && !isUnknownMethod(answer)) return true
-  }
-  return false
 }
 
 /** How much old state it has: asked as the spec verifies an archive, about other blocks. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { aligned } from '../../console/format.ts'
 import { quote } from '../../config/problem.ts'
 import type { Difference } from './compare.ts'
 
@@ -86,7 +87,5 @@ function table(rows: readonly object[]): string {
   const lines = [...rows.slice(0, 1).map(Object.keys), ...rows.map(Object.values)].map((row) =>
     row.map((cell) => quote(String(cell ?? '-')).slice(1, -1)),
   )
-  const widths = lines[0]?.map((_, at) => Math.max(...lines.map((row) => row[at]?.length ?? 0)))
-  const texts = lines.map((row) => row.map((cell, at) => cell.padEnd(widths?.[at] ?? 0)).join('  '))
-  return texts.map((text, at) => `${at === 0 ? '\n' : ''}${text.trimEnd()}\n`).join('')
+  return lines.length === 0 ? '' : `\n${aligned(lines).join('\n')}\n`
 }

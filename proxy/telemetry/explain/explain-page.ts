@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { explainLimits } from '../../bytes/limits.ts'
-import { aligned, clean } from '../../console/format.ts'
+import { aligned, clean, time } from '../../console/format.ts'
 import type { Explained, ExplainedAttempt, ExplainedCall, ExplainedCandidate } from './explained.ts'
 import type { KeptCalls } from './kept-calls.ts'
 
@@ -114,7 +114,7 @@ function tableOf(seen: readonly ExplainedCandidate[] | null): readonly string[] 
   return aligned([columns, ...rows]).map((line) => `    ${line}`)
 }
 
-/** @returns `cooldown, 22,000 ms left` */
+/** @returns `cooldown, 22s left` */
 function reasonOf({ leftOut, amount }: ExplainedCandidate): string {
   if (amount === null) return leftOut ?? ''
   return leftOut === 'cooldown'
@@ -122,6 +122,5 @@ function reasonOf({ leftOut, amount }: ExplainedCandidate): string {
     : `${leftOut}, ${amount} blocks behind`
 }
 
-const ms = (amount: number) =>
-  amount < 10_000 ? `${amount.toLocaleString('en-US')} ms` : `${Math.round(amount / 1_000)} s`
+const ms = (amount: number) => time(amount / 1_000)
 const names = (list: readonly string[]) => list.join(', ') || 'none'

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ApiInterface } from '../../config/types.ts'
+import type { FailedCall } from '../../console/replicas.ts'
 import type { AttemptKind, CacheNote, CrossValidated, SessionNote } from '../../relay/call.ts'
 import type { Considered } from '../../upstream/pick.ts'
 
@@ -13,19 +14,10 @@ export interface Explained {
 }
 
 /** What happened to one call. Upstreams are named as in the config; times without a date are milliseconds. */
-export interface ExplainedCall {
-  readonly guid: string
-  /** When it began, ISO 8601. */
-  readonly at: string
-  readonly chain: string
+export interface ExplainedCall extends FailedCall {
   readonly interface: ApiInterface
-  /** Null: it was refused before it became a call. */
-  readonly method: string | null
-  /** As the label of `router_requests_total`. */
-  readonly outcome: string
   /** The router's own error; null where the upstream's answer was passed on. */
   readonly error: string | null
-  readonly totalMs: number
   /** The upstream whose answer the client got; null for none. */
   readonly answeredBy: string | null
   readonly retries: number

@@ -159,18 +159,18 @@ test('the text of a call tells its whole story, and a list has a line for each',
   fixture.observer.callEnded(call, timedOut, 30_000)
   expect(fixture.page('g-1', { format: 'text' }).body).toMatchInlineSnapshot(`
     "ETH1 jsonrpc eth_�[31mred  g-1
-    2026-01-01T00:00:00.000Z  timeout after 30 s; retries 1, hedges 0
+    2026-01-01T00:00:00.000Z  timeout after 30s; retries 1, hedges 0
     error: no upstream answered (node-a: attempt-timeout)
     cache: miss (error), class latest
     session: node-a, new; dropped, it failed
     vote: no-agreement; asked node-a, node-b; agree node-a; differ node-b
-    +0 ms  first  node-a  connection-refused in 2 ms (ECONNREFUSED)
+    +0.0ms  first  node-a  connection-refused in 2.0ms (ECONNREFUSED)
         upstream  rank  score  availability  latency  sync  drawn
         node-a    0     0.50   1.00          1.00     1.00  33 %
         node-b    0     1.00   1.00          1.00     1.00  67 %
-        node-c    -     1.00   1.00          1.00     1.00  no: cooldown, 22 s left
+        node-c    -     1.00   1.00          1.00     1.00  no: cooldown, 22s left
         node-d    0     1.00   1.00          1.00     1.00  no: lagging, 7 blocks behind
-    +0 ms  retry  node-b  violated in 1,234.6 ms
+    +0.0ms  retry  node-b  violated in 1.2s
         check block-number: asked for 5, got 6
     no other could be asked
         upstream  rank  score  availability  latency  sync  drawn
@@ -181,7 +181,7 @@ test('the text of a call tells its whole story, and a list has a line for each',
     "
   `)
   expect(fixture.page(null, { failed: '', format: 'text' }).body).toMatchInlineSnapshot(`
-    "2026-01-01T00:00:00.000Z  g-1  ETH1 jsonrpc eth_�[31mred  timeout  30 s  node-a connection-refused; node-b violated
+    "2026-01-01T00:00:00.000Z  g-1  ETH1 jsonrpc eth_�[31mred  timeout  30s  node-a connection-refused; node-b violated
     "
   `)
   const { calls } = JSON.parse(fixture.page('g-1').body) as { calls: object[] }
