@@ -96,7 +96,7 @@ const cases: Readonly<Record<string, Case>> = {
     node: { earliestState: chain.head - 5_000 },
     entry: { addons: ['archive'] },
     advice: [
-      'note: declares archive, does not show it (the node answered with error -32000; it has the last 1000 blocks at least), and is used for it all the same',
+      'change: declares archive, does not show it (the node answered with error -32000; it has the last 1000 blocks at least), and is used for it all the same',
     ],
   },
 }
@@ -190,7 +190,7 @@ test('a node that is not there, and a WebSocket that a gateway refuses', () => {
 
 test('something must change: exit code 1, and the line in the file where', () => {
   expect([all.code, all.stderr]).toEqual([1, ''])
-  expect(all.stdout).toMatch(/\n16 URLs asked, 11 to change\.\n$/)
+  expect(all.stdout).toMatch(/\n16 URLs asked, 12 to change\.\n$/)
   const [, line] = /all\.yml:(\d+): change: behind by 120/.exec(all.stdout) ?? []
   expect(Number(line)).toBeGreaterThan(10)
 })

@@ -147,7 +147,8 @@ function addonsOf({ iface, declaredAddons, facts, isForSubscriptions }: Subject)
         : ''
     if (isDeclared && failed && isKept)
       advice.push(
-        note(
+        // What it lacks is seen there.
+        (has === '' ? note : change)(
           `declares ${addon}, does not show it (${failed.why}${has}), and is used for it all the same`,
         ),
       )
