@@ -27,8 +27,23 @@ test('the answer about a final block is given, whatever was kept before it was f
   expect(store.get('key', hashOf('key'))?.head).toBe(-1)
 })
 
-function entryOf(key: string, head: number): Entry {
-  const given = { status: 200, headers: [], trailers: [], body: '{}', id: null, upstream: 'a' }
+test('a long answer about the latest block is one for all who ask, until another one takes its place', () => {
+  const store = new MemoryStore(1024 * 1024, new ByteBudget(Infinity))
+  const hash = hashOf('key')
+  const set = (length: number) => store.set(hash, entryOf('key', 7, Buffer.alloc(length)))
+  const got = () => store.get('key', hash)?.answer.body
+  set(50_000)
+  expect(got()).toHaveLength(50_000)
+  expect(got()).toBe(got())
+  set(10)
+  expect(got()).toHaveLength(10)
+  set(40_000)
+  expect(got()).toHaveLength(40_000)
+  expect(store.bytes).toBeGreaterThan(40_000)
+})
+
+function entryOf(key: string, head: number, body: Buffer | string = '{}'): Entry {
+  const given = { status: 200, headers: [], trailers: [], body, id: null, upstream: 'a' }
   const answer = { ...given, refusal: null, latestBlock: 7 }
   return { key, answer, ageClass: 'latest', expiresMs: Infinity, head, branch: 0 }
 }

@@ -10,16 +10,19 @@ import { RecentAnswers } from './recent-answers.ts'
 /** What an entry takes beside its bytes and its key. */
 const overheadBytes = 512
 
-/** The part of the memory for answers that are not final: there are many, and they are of use for a moment. */
+/** The parts of the memory for answers that are not final: the short ones are many, and all are of use for a moment. */
 const passingShare = 1 / 8
+const longPassingShare = 1 / 16
 
 /**
  * Answers in the memory of the process, up to a number of bytes. The least recently used go first. Final ones have
- * their own part, so that questions about the latest block do not drive them out. Two keys of one hash are rare, and the later stays; in a map of texts, V8 would make each unique.
+ * their own part, so that questions about the latest block do not drive them out. Of the others short ones, of which
+ * there are many, are in rings, and long ones apart: each who asks for them gets the same bytes, where a ring makes copies. Two keys of one hash are rare, and the later stays; in a map of texts, V8 would make each unique.
  */
 export class MemoryStore {
   readonly #final: LRUCache<number, Entry>
   readonly #passing: RecentAnswers
+  readonly #longPassing: LRUCache<number, Entry>
   readonly #maxEntryBytes: number
   /** Copies that are being made. */
   readonly #copies: Held
@@ -29,22 +32,25 @@ export class MemoryStore {
   constructor(maxBytes: number, budget: ByteBudget) {
     this.#copies = new Held(budget)
     this.#passing = new RecentAnswers(maxBytes * passingShare)
-    this.#final = new LRUCache({
-      maxSize: Math.max(1, Math.floor(maxBytes * (1 - passingShare))),
-      dispose: (_entry, _key, reason) => {
-        if (reason === 'evict') this.#evictions += 1
-      },
-    })
+    const leastRecent = (share: number) =>
+      new LRUCache<number, Entry>({
+        maxSize: Math.max(1, Math.floor(maxBytes * share)),
+        dispose: (_entry, _key, reason) => {
+          if (reason === 'evict') this.#evictions += 1
+        },
+      })
+    this.#longPassing = leastRecent(longPassingShare)
+    this.#final = leastRecent(1 - passingShare - longPassingShare)
     // One answer must not drive out most others.
     this.#maxEntryBytes = Math.min(maxBytes / 16, nodeLimits.wholeBytes)
   }
 
   get bytes(): number {
-    return this.#final.calculatedSize + this.#passing.bytes
+    return this.#final.calculatedSize + this.#longPassing.calculatedSize + this.#passing.bytes
   }
 
   get count(): number {
-    return this.#final.size + this.#passing.count
+    return this.#final.size + this.#longPassing.size + this.#passing.count
   }
 
   /** Entries that went for lack of room. */
@@ -54,7 +60,9 @@ export class MemoryStore {
 
   get(key: string, hash: number): Entry | undefined {
     const final = this.#final.get(hash)
-    return final?.key === key ? final : this.#passing.get(key, hash)
+    if (final?.key === key) return final
+    const long = this.#longPassing.get(hash)
+    return long?.key === key ? long : this.#passing.get(key, hash)
   }
 
   /** @returns whether there is room for one of its size */
@@ -62,9 +70,13 @@ export class MemoryStore {
     const { key, answer } = entry
     const size = answer.body.length + key.length + overheadBytes
     if (size > this.#maxEntryBytes) return false
-    if (entry.head >= 0) return this.#passing.set(hash, entry)
+    const isPassing = entry.head >= 0
+    if (isPassing) this.#longPassing.delete(hash)
+    if (isPassing && answer.body.length <= budgetLimits.pacedBytes)
+      return this.#passing.set(hash, entry)
     const body = compact(bytesOf(answer))
-    this.#final.set(hash, { ...entry, answer: { ...answer, body } }, { size })
+    const store = isPassing ? this.#longPassing : this.#final
+    store.set(hash, { ...entry, answer: { ...answer, body } }, { size })
     return true
   }
 
