@@ -97,7 +97,7 @@ export const rememberedLimits = {
   parents: 4_096, // of blocks that were shown
 }
 
-/** Of the calls that `/explain` knows; each takes some 700 bytes, and the oldest of its kind goes first. */
+/** Of the calls that `/explain` knows; each takes a kilobyte, and some 150 bytes for each upstream it chose from. The oldest goes first. */
 export const explainLimits = {
   recent: 2_000,
   failed: 1_000,
