@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { execFile, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -65,6 +65,9 @@ async function askRouters(command: readonly string[], flags: readonly string[], 
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
   })
+  const started: ChildProcess[] = [proxy]
+  // Else the way to the pods would stay open.
+  process.once('SIGTERM', () => started.forEach((each) => each.kill()))
   try {
     const first = await Promise.race([once(proxy.stdout, 'data'), once(proxy, 'exit')])
     const [said] = first as readonly unknown[]
@@ -81,6 +84,7 @@ async function askRouters(command: readonly string[], flags: readonly string[], 
       env,
       stdio: 'inherit',
     })
+    started.push(shown)
     await once(shown, 'exit')
     return shown.exitCode ?? exitCodes.failed
   } finally {
