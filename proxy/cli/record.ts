@@ -7,15 +7,20 @@ import type { CommandLine } from './command-line.ts'
 
 /** Begins the recording that the flags ask for; null: they ask for none. */
 export function startRecording(
-  { record: [path] = [], 'record-bytes': [size = '256MiB'] = [], ...own }: CommandLine['own'],
+  given: CommandLine['own'],
   parts: Pick<RecorderOptions, 'version' | 'clock' | 'logger'>,
 ): Recorder | Problem | null {
-  if (path === undefined) return null
+  const { record: [path] = [], 'record-bytes': [size = '256MiB'] = [] } = given
+  if (path === undefined) {
+    const lost = (['record-bytes', 'record-without-params'] as const).find((name) => given[name])
+    const why = 'there is no recording without --record'
+    return lost ? problemAt(`--${lost}`, null, why, 'Write --record FILE too.') : null
+  }
   const maxBytes = parseByteSize(size)
   if (maxBytes === null)
     return problemAt('--record-bytes', null, `${quote(size)} is not a size`, 'Write 256MiB.')
   try {
-    const withParams = own['record-without-params'] === undefined
+    const withParams = given['record-without-params'] === undefined
     return new Recorder({ path, maxBytes, withParams, ...parts })
   } catch (error) {
     const exists = (error as NodeJS.ErrnoException).code === 'EEXIST'
