@@ -101,7 +101,7 @@ test('kubectl rpc explain asks all routers, and prints what the one says that kn
   const { code, stdout, stderr } = await rpc(['explain', 'guid-1'])
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).toMatch(
-    /^ETH1 jsonrpc eth_gasPrice {2}guid-1\n.* success after 12 ms, answered by node-a/,
+    /^ETH1 jsonrpc eth_gasPrice {2}guid-1\n.* success after 12ms, answered by node-a/,
   )
   expect((await rpc(['explain', 'guid-1', '-A'])).stdout).toBe(stdout)
 })
