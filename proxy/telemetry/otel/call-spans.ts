@@ -55,8 +55,8 @@ interface Trace {
   readonly context: Context
   /** From the monotonic scale to the epoch. */
   readonly epochMs: number
-  /** Of attempts whose request carries the id of its span. */
-  readonly begun: Map<AttemptRecord, Span>
+  /** Of attempts that have one, so that none has two: most calls are not recorded, and need none. */
+  begun: Map<AttemptRecord, Span> | null
   /** Attempts that run on after the end of the call; null before that. */
   running: Set<AttemptRecord> | null
 }
@@ -104,13 +104,14 @@ export class CallSpans implements TracingObservers {
     return {
       attemptEnded: (call: Call, attempt: AttemptRecord) => {
         const { tracer, durations } = this.#options
+        const known = this.#known.size > 0 ? this.#known.get(call.guid) : undefined
+        if (!durations && !known?.running) return
         const naming = namingOf(call)
         const { startedMs, endedMs } = attempt
         if (durations && endedMs !== null && attempt.result !== 'aborted') {
           const attributes = { ...naming.client, ...attributesOfAttempt(attempt, served) }
           durations.client(served, endedMs - startedMs, attributes)
         }
-        const known = this.#known.size > 0 ? this.#known.get(call.guid) : undefined
         if (!tracer || !known?.running) return
         const { running } = known
         this.#attempt(known, attempt, call, { tracer, naming, served })
@@ -150,16 +151,16 @@ export class CallSpans implements TracingObservers {
     const startTime = timeOf(epochMs + journal.startedMs)
     // No sampler of the standard ones looks at attributes: most calls are not recorded, and need none.
     const server = tracer.startSpan(name, { kind: SpanKind.SERVER, startTime }, context)
-    return { server, context, epochMs, begun: new Map(), running: null }
+    return { server, context, epochMs, begun: null, running: null }
   }
 
   #callEnded(call: Call, end: CallEnd, durationMs: number, making: Making): void {
     const { tracer, naming, served } = making
     const { guid, journal } = call
     const known = this.#known.get(guid) ?? this.#begin(call, tracer, naming)
-    const running = journal.attempts.filter(({ result }) => result === null)
-    if (running.length > 0) {
-      known.running = new Set(running)
+    const runs = ({ result }: AttemptRecord) => result === null
+    if (journal.attempts.some(runs)) {
+      known.running = new Set(journal.attempts.filter(runs))
       this.#known.set(guid, known)
     } else this.#known.delete(guid)
     const { server, epochMs } = known
@@ -185,7 +186,7 @@ export class CallSpans implements TracingObservers {
   }
 
   #attempt(known: Trace, attempt: AttemptRecord, call: Call, { tracer, naming, served }: Making) {
-    const span = known.begun.get(attempt) ?? this.#beginAttempt(known, attempt, tracer, naming)
+    const span = known.begun?.get(attempt) ?? this.#beginAttempt(known, attempt, tracer, naming)
     if (!span.isRecording()) return
     const { endedMs, startedMs, kind, result } = attempt
     const endTime = timeOf(known.epochMs + (endedMs ?? startedMs))
@@ -202,16 +203,13 @@ export class CallSpans implements TracingObservers {
     span.end(endTime)
   }
 
-  #beginAttempt(
-    { context, server, epochMs, begun }: Trace,
-    attempt: AttemptRecord,
-    tracer: Tracer,
-    { name }: Naming,
-  ): Span {
+  #beginAttempt(known: Trace, attempt: AttemptRecord, tracer: Tracer, { name }: Naming): Span {
+    const { context, server, epochMs } = known
     const startTime = timeOf(epochMs + attempt.startedMs)
     const options = { kind: SpanKind.CLIENT, startTime }
     const span = tracer.startSpan(name, options, trace.setSpan(context, server))
-    begun.set(attempt, span)
+    known.begun ??= new Map()
+    known.begun.set(attempt, span)
     return span
   }
 }

@@ -11,8 +11,13 @@ import type { Body } from '../../upstream/wire.ts'
 import { outcomeOf } from '../call-counters.ts'
 import type { LogFields, Logger } from '../log.ts'
 import { perListener, type PartialObservers } from '../observers.ts'
-import type { RecordedBody, RecordedCall, RecordingHead } from './recording.ts'
-import { recordingVersion, whyNot } from './recording.ts'
+import {
+  type RecordedBody,
+  type RecordedCall,
+  type RecordingHead,
+  recordingVersion,
+  whyNot,
+} from './recording.ts'
 
 export interface RecorderOptions {
   readonly path: string

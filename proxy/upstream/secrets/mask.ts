@@ -18,7 +18,9 @@ export class SecretMask {
 
   constructor(...urls: readonly NodeUrlConfig[]) {
     const secrets = urls.flatMap(({ url, authHeaders, authQuery }) => [
-      ...[url, ...authHeaders.values(), ...authQuery.values()],
+      url,
+      ...authHeaders.values(),
+      ...authQuery.values(),
     ])
     const keys = secrets.flatMap((secret) => secret.keys()).map((key) => key.trim())
     // Bytes are searched as Latin-1.
