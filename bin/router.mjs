@@ -7,7 +7,7 @@
 // Node, which has an option of that name. To JavaScript the line is a text and a comment. One arena of the C library for
 // all threads instead of eight for each core: 4 MB less of idle memory, and no more CPU; see bench/README.md. What is longer than
 // 128 KiB goes back to the system when it is freed: 320 MB instead of 540 behind clients that ask for long answers and do not read. 16 MiB
-// of young objects, not 32: 50 MB less behind such clients, and no more CPU.
+// of young objects, not 32: 50 MB less behind such clients.
 //
 // Runs the bundle where it is up to date, else the sources as they are.
 import { existsSync, readdirSync, statSync } from 'node:fs'
