@@ -55,3 +55,19 @@ test('work that was taken back takes no turn', async () => {
   await nextTurn()
   expect(done).toEqual(['a', 'e'])
 })
+
+test('what is done together comes behind all that was begun in the turn, in order, and may begin more', async () => {
+  const turns = new Turns()
+  const done: string[] = []
+  turns.together(() => {
+    done.push('a')
+    turns.together(() => done.push('c'))
+  })
+  turns.together(() => done.push('b'))
+  turns.run(1, () => done.push('at once'))
+  expect(done).toEqual(['at once'])
+  await nextTurn()
+  expect(done).toEqual(['at once', 'a', 'b'])
+  await nextTurn()
+  expect(done).toEqual(['at once', 'a', 'b', 'c'])
+})

@@ -12,6 +12,7 @@ export class Turns {
   readonly #turnBytes: number
   #leftBytes: number
   #isCounting = false
+  #short: (() => void)[] = []
   readonly #waiting = new Set<{ readonly bytes: number; readonly run: () => void }>()
 
   /** @param turnBytes Infinity: nothing waits, as in virtual time, which has no turns */
@@ -31,6 +32,20 @@ export class Turns {
     this.#waiting.add(one)
     this.spend(0)
     return () => this.#waiting.delete(one)
+  }
+
+  /**
+   * Runs short work behind all that the sockets bring in this turn, one after the other: code that is run many times on
+   * end stays in the caches of the CPU, and costs half as much as between reads and writes of sockets.
+   */
+  together(run: () => void): void {
+    if (this.#short.push(run) === 1) setImmediate(this.#runShort)
+  }
+
+  readonly #runShort = (): void => {
+    const short = this.#short
+    this.#short = []
+    for (const run of short) run()
   }
 
   /** @returns whether this turn has room for more */

@@ -202,10 +202,11 @@ export class HttpServer implements Listener {
   #hand(exchange: HttpExchange): void {
     const { handler, budget } = this.#options
     const { length } = exchange.body
-    if (length <= budgetLimits.shortBytes) return handler.serve(exchange)
-    budget.turns.run(length, () => {
+    const serve = () => {
       if (!exchange.gone) handler.serve(exchange)
-    })
+    }
+    if (length <= budgetLimits.shortBytes) budget.turns.together(serve)
+    else budget.turns.run(length, serve)
   }
 
   async #decode(exchange: HttpExchange, coding: string): Promise<void> {

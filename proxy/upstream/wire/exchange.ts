@@ -128,7 +128,7 @@ export abstract class Exchange implements Progress {
   protected complete(): void {
     this.end()
     if (this.#body) return this.#body.end()
-    this.#answer(this.#collected.take())
+    this.options.budget.turns.together(() => this.#answer(this.#collected.take()))
   }
 
   protected fail(error: TransportError): void {
