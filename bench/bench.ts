@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { mkdtempSync, rmSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { measure } from './measure.ts'
 import { pageOf, tableOf, verdictsOf } from './report.ts'
 import { rows } from './rows.ts'
+import { scratchDirectory } from './scratch-directory.ts'
 import { findNginx } from './targets.ts'
 
 const usage = `Compares the router with nginx and with a bare pass-through, in turns, over three mock upstreams.
@@ -23,11 +22,6 @@ const usage = `Compares the router with nginx and with a bare pass-through, in t
   --write            write bench/results/latest.md and latest.json
 `
 const results = fileURLToPath(new URL('results/', import.meta.url))
-const interruptedExitCode = 130
-
-// What was started ends, and the directory goes, when this process exits.
-for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-  process.once(name, () => process.exit(interruptedExitCode))
 try {
   await main()
 } catch (error) {
@@ -51,10 +45,7 @@ async function main(): Promise<void> {
     process.stdout.write(usage)
     return
   }
-  const directory = mkdtempSync(join(tmpdir(), 'rpc-router-bench-'))
-  process.once('exit', () => {
-    rmSync(directory, { recursive: true, force: true })
-  })
+  const directory = scratchDirectory('bench')
   const only = values.row.map(rowName)
   const chosen = rows.filter(({ name }) => only.length === 0 || only.includes(name))
   const needsNginx = chosen.some(({ targets }) => targets.includes('nginx'))

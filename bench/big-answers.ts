@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { createHash, type Hash } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createGunzip } from 'node:zlib'
@@ -12,6 +11,7 @@ import { ChildProcesses } from '../e2e/processes/child-processes.ts'
 import { startRouter } from '../e2e/processes/router-process.ts'
 import { bigAnswer, bigParams, createBigNode, type BigShape } from './big-node.ts'
 import { usageOf } from './process-usage.ts'
+import { scratchDirectory } from './scratch-directory.ts'
 
 /*
  * The router's memory for big answers: four of 50 MB at once through the router as shipped. Every
@@ -44,10 +44,7 @@ const cases: readonly Case[] = [
   { name: 'logs, gzip from the node', shape: 'gzip from the node' },
 ]
 
-const directory = mkdtempSync(join(tmpdir(), 'rpc-router-big-'))
-process.once('exit', () => {
-  rmSync(directory, { recursive: true, force: true })
-})
+const directory = scratchDirectory('big')
 await using children = new ChildProcesses(directory)
 let shape: BigShape = 'logs'
 const node = createBigNode(answerBytes, () => shape)

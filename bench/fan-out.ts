@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { WebSocket } from 'ws'
@@ -12,6 +10,7 @@ import { createChainModel } from '../e2e/upstream-sim/chain-model.ts'
 import { startSimNode } from '../e2e/upstream-sim/sim-node.ts'
 import { usageOf } from './process-usage.ts'
 import { median } from './report.ts'
+import { scratchDirectory } from './scratch-directory.ts'
 
 /*
  * The cost of clients on one subscription: memory of each, time and CPU of each event, and the number
@@ -28,10 +27,7 @@ const atOnce = 50
 const settleMs = 3_000
 const maxBytes = 20 * 1024
 
-const directory = mkdtempSync(join(tmpdir(), 'rpc-router-fan-out-'))
-process.once('exit', () => {
-  rmSync(directory, { recursive: true, force: true })
-})
+const directory = scratchDirectory('fan-out')
 await using children = new ChildProcesses(directory)
 const chain = createChainModel({ seed: 'fan-out' })
 await using node = await startSimNode({ chain })

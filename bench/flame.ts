@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdirSync, readdirSync } from 'node:fs'
 import { copyFile, readFile, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ChildProcesses } from '../e2e/processes/child-processes.ts'
@@ -10,6 +9,7 @@ import { startRouter } from '../e2e/processes/router-process.ts'
 import { callTree, type CpuProfile, type Frame, ownerOf, selfTimes } from './cpu-profile.ts'
 import { flameGraph } from './flame-graph.ts'
 import { LoadRunner } from './rounds.ts'
+import { scratchDirectory } from './scratch-directory.ts'
 import { startUpstreams } from './targets.ts'
 
 /*
@@ -23,14 +23,7 @@ const seconds = 8
 const sampleMicros = 250
 const shownRows = 25
 const output = fileURLToPath(new URL('../.cache/flame/', import.meta.url))
-const interruptedExitCode = 130
-
-for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-  process.once(name, () => process.exit(interruptedExitCode))
-const directory = mkdtempSync(join(tmpdir(), 'rpc-router-flame-'))
-process.once('exit', () => {
-  rmSync(directory, { recursive: true, force: true })
-})
+const directory = scratchDirectory('flame')
 try {
   await profileRouter()
   await report()

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ChildProcesses } from '../e2e/processes/child-processes.ts'
 import { startRouter } from '../e2e/processes/router-process.ts'
 import { seededRandom } from '../proxy/clock/testing/seeded-random.ts'
+import { scratchDirectory } from './scratch-directory.ts'
 import { readSteadily } from './steady-reads.ts'
 import { startTailNode } from './tail-node.ts'
 
@@ -32,10 +31,7 @@ interface Measured {
   readonly extraShare: number
 }
 
-const directory = mkdtempSync(join(tmpdir(), 'rpc-router-hedge-'))
-process.once('exit', () => {
-  rmSync(directory, { recursive: true, force: true })
-})
+const directory = scratchDirectory('hedge')
 
 process.stdout.write(
   `${nodeCount} nodes, ${tail.slowShare * 100} % of answers at ${tail.slowMs / 1_000} s, ` +

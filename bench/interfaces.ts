@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { mkdtempSync, rmSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { stringify } from 'yaml'
@@ -12,6 +10,7 @@ import { waitUntil } from '../e2e/processes/eventually.ts'
 import { type InterfaceName, interfaceNames } from './interface-calls.ts'
 import { markdownTable, mediansOf } from './report.ts'
 import { LoadRunner, type Sample } from './rounds.ts'
+import { scratchDirectory } from './scratch-directory.ts'
 import { startUpstreams } from './targets.ts'
 
 /*
@@ -27,10 +26,7 @@ const connections = 16
 const startTimeoutMs = 30_000
 const fileOf = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 
-const directory = mkdtempSync(join(tmpdir(), 'rpc-router-interfaces-'))
-process.once('exit', () => {
-  rmSync(directory, { recursive: true, force: true })
-})
+const directory = scratchDirectory('interfaces')
 await using children = new ChildProcesses(directory)
 const { signal } = new AbortController()
 const upstreams = await startUpstreams(1, { children, directory, signal })
