@@ -5,24 +5,21 @@ import { type ByteBudget, Held } from '../bytes/byte-budget.ts'
 import { budgetLimits, nodeLimits } from '../bytes/limits.ts'
 import type { StreamedAnswer } from '../relay/streamed-answer.ts'
 import { bytesOf, compact, type Entry } from './entry.ts'
-import { RecentAnswers } from './recent-answers.ts'
 
 /** What an entry takes beside its bytes and its key. */
 const overheadBytes = 512
 
-/** The parts of the memory for answers that are not final: the short ones are many, and all are of use for a moment. */
-const passingShare = 1 / 8
-const longPassingShare = 1 / 16
+/** The part of the memory for answers that are not final, of which there are many, and all are of use for a moment. */
+const passingShare = 3 / 16
 
 /**
  * Answers in the memory of the process, up to a number of bytes. The least recently used go first. Final ones have
- * their own part, so that questions about the latest block do not drive them out. Of the others short ones, of which
- * there are many, are in rings, and long ones apart: each who asks for them gets the same bytes, where a ring makes copies. Two keys of one hash are rare, and the later stays; in a map of texts, V8 would make each unique.
+ * their own part, so that questions about the latest block do not drive them out. Two keys of one hash are rare, and
+ * the later stays; in a map of texts, V8 would make each unique.
  */
 export class MemoryStore {
   readonly #final: LRUCache<number, Entry>
-  readonly #passing: RecentAnswers
-  readonly #longPassing: LRUCache<number, Entry>
+  readonly #passing: LRUCache<number, Entry>
   readonly #maxEntryBytes: number
   /** Copies that are being made. */
   readonly #copies: Held
@@ -31,7 +28,6 @@ export class MemoryStore {
   /** @param budget of the process, of which copies take a part until they are entries */
   constructor(maxBytes: number, budget: ByteBudget) {
     this.#copies = new Held(budget)
-    this.#passing = new RecentAnswers(maxBytes * passingShare)
     const leastRecent = (share: number) =>
       new LRUCache<number, Entry>({
         maxSize: Math.max(1, Math.floor(maxBytes * share)),
@@ -39,30 +35,30 @@ export class MemoryStore {
           if (reason === 'evict') this.#evictions += 1
         },
       })
-    this.#longPassing = leastRecent(longPassingShare)
-    this.#final = leastRecent(1 - passingShare - longPassingShare)
+    this.#passing = leastRecent(passingShare)
+    this.#final = leastRecent(1 - passingShare)
     // One answer must not drive out most others.
     this.#maxEntryBytes = Math.min(maxBytes / 16, nodeLimits.wholeBytes)
   }
 
   get bytes(): number {
-    return this.#final.calculatedSize + this.#longPassing.calculatedSize + this.#passing.bytes
+    return this.#final.calculatedSize + this.#passing.calculatedSize
   }
 
   get count(): number {
-    return this.#final.size + this.#longPassing.size + this.#passing.count
+    return this.#final.size + this.#passing.size
   }
 
   /** Entries that went for lack of room. */
   get evictions(): number {
-    return this.#evictions + this.#passing.evictions
+    return this.#evictions
   }
 
   get(key: string, hash: number): Entry | undefined {
     const final = this.#final.get(hash)
     if (final?.key === key) return final
-    const long = this.#longPassing.get(hash)
-    return long?.key === key ? long : this.#passing.get(key, hash)
+    const passing = this.#passing.get(hash)
+    return passing?.key === key ? passing : undefined
   }
 
   /** @returns whether there is room for one of its size */
@@ -70,12 +66,8 @@ export class MemoryStore {
     const { key, answer } = entry
     const size = answer.body.length + key.length + overheadBytes
     if (size > this.#maxEntryBytes) return false
-    const isPassing = entry.head >= 0
-    if (isPassing) this.#longPassing.delete(hash)
-    if (isPassing && answer.body.length <= budgetLimits.pacedBytes)
-      return this.#passing.set(hash, entry)
     const body = compact(bytesOf(answer))
-    const store = isPassing ? this.#longPassing : this.#final
+    const store = entry.head < 0 ? this.#final : this.#passing
     store.set(hash, { ...entry, answer: { ...answer, body } }, { size })
     return true
   }
