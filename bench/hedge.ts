@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { join } from 'node:path'
 import { ChildProcesses } from '../e2e/processes/child-processes.ts'
 import { startRouter } from '../e2e/processes/router-process.ts'
 import { seededRandom } from '../proxy/clock/testing/seeded-random.ts'

@@ -444,15 +444,6 @@ describe('calls at the same time', () => {
     expect(cache.asked).toBeLessThanOrEqual(3)
   })
 
-  test('do not share an answer that streams', async () => {
-    const streams = { body: '{"jsonrpc":"2.0","id":1,"result":"0x', streams: true, rest: ['aa"}'] }
-    const cache = new CacheFixture(() => new Instead(streams)).heads(head)
-    const all = [1, 1].map((id) => cache.start('eth_call', [{}, 'latest'], { id }))
-    await cache.clock.advance(100)
-    for (const each of all) expect((await each).text).toBe('a stream')
-    expect(cache.asked).toBe(2)
-  })
-
   test('with a time or an upstream of their own are alone', async () => {
     const cache = counting()
     const all = [

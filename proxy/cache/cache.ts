@@ -53,6 +53,9 @@ export function withCache(relay: Relay, options: CacheOptions): Relay {
   return (call) => cached.run(call)
 }
 
+/** Others wait for the copy of a long answer for so long. */
+const maxCopyMs = 1_000
+
 class CachedRelay {
   readonly #relay: Relay
   readonly #options: CacheOptions
@@ -149,14 +152,15 @@ class CachedRelay {
     const asked = this.#shared ? this.#askShared(call, flight, this.#shared) : this.#relay(call)
     return asked.then(
       (reply) => {
-        this.#flights.delete(flight)
         const isHit = call.journal.cache?.verdict === 'hit'
-        const why =
-          isHit || this.#copies(call, reply, flight) ? null : this.#keep(call, reply, flight)
+        if (!isHit && this.#copies(call, reply, flight)) return reply
+        this.#flights.delete(flight)
+        const why = isHit ? null : this.#keep(call, reply, flight)
         const { cache } = call.journal
         if (why !== null) this.#drop(flight)
         if (why !== null && cache) call.journal.cache = { ...cache, why }
-        if (flight.followers) this.#share(flight.followers, reply, call, isHit)
+        if (flight.followers)
+          this.#share(flight.followers, answerOf(reply, call, this.#headersOf(reply)), isHit)
         return reply
       },
       (error: unknown) => {
@@ -215,19 +219,37 @@ class CachedRelay {
   }
 
   /**
-   * Copies a long answer while its client reads it, and keeps it when it came whole.
-   * @returns whether it may come to that: one that does not hold for long would only drive out others
+   * Copies a long answer while its client reads it, to keep it when it came whole and for those that wait for it.
+   * @returns whether it does: one that does not hold for long would only drive out others
    */
   #copies(call: Call, reply: Reply, flight: Flight): boolean {
     const { body } = reply.incoming
+    const { store, clock, policies } = this.#options
     const isFinal = call.journal.cache?.ageClass === 'finalized'
-    const isKept = isFinal && this.#options.policies.now.lifetimes(call.asked.method).finalized > 0
-    if (!(body instanceof StreamedAnswer) || !body.judge || reply.refusal || !isKept) return false
+    const isKept = isFinal && policies.now.lifetimes(call.asked.method).finalized > 0
+    if (!(body instanceof StreamedAnswer) || !body.judge || reply.refusal) return false
+    if (!isKept && !flight.followers) return false
     const { judge } = body
-    return this.#options.store.copy(body, (bytes) => {
-      const incoming = { ...reply.incoming, body: bytes }
-      this.#keep(call, { ...reply, incoming }, flight, judge)
+    const landed = () => {
+      cancel()
+      this.#flights.delete(flight)
+      const { followers } = flight
+      flight.followers = null
+      return followers ?? []
+    }
+    // Its client may take as long as it likes.
+    const cancel = clock.after(maxCopyMs, () => {
+      for (const each of landed()) each.resolve(this.#askAlone(each.call))
     })
+    const isCopied = store.copy(body, (bytes) => {
+      const followers = landed()
+      if (bytes === null) return this.#fail(flight, followers, new CallAborted())
+      const whole = { ...reply, incoming: { ...reply.incoming, body: bytes } }
+      if (isKept) this.#keep(call, whole, flight, judge)
+      this.#share(followers, answerOf(whole, call, this.#headersOf(reply), judge))
+    })
+    if (!isCopied) cancel()
+    return isCopied
   }
 
   /** @returns why the answer is not kept, or not for long; null when it is */
@@ -283,16 +305,19 @@ class CachedRelay {
   }
 
   /** Gives the answer to those that waited for it. One that streams can be read by one client only. */
-  #share(followers: readonly Follower[], reply: Reply, call: Call, isHit: boolean): void {
-    const answer = answerOf(reply, call, this.#headersOf(reply))
-    for (const { call: each, resolve } of followers) {
-      const { cache } = each.journal
-      if (answer === null && cache)
-        each.journal.cache = { ...cache, verdict: 'miss', why: 'too-large' }
-      if (answer !== null) resolve(this.#give(answer, each))
+  #share(followers: readonly Follower[], answer: Answer | null, isHit = false): void {
+    for (const { call, resolve } of followers) {
+      if (answer !== null) resolve(this.#give(answer, call))
       // A long one that another replica has kept is in memory now.
-      else resolve(isHit ? this.run(each) : this.#relay(each))
+      else resolve(isHit ? this.run(call) : this.#askAlone(call))
     }
+  }
+
+  /** One that waited for another call asks for itself. */
+  #askAlone(call: Call): Promise<Reply> {
+    const { cache } = call.journal
+    if (cache) call.journal.cache = { ...cache, verdict: 'miss', why: 'too-large' }
+    return this.#relay(call)
   }
 }
 

@@ -183,3 +183,60 @@ test('nor one of a method of which nothing is kept', async () => {
   for (let each = 0; each < 2; each++) expect((await ask()).cache).toMatch('miss finalized')
   expect(cache.store.count).toBe(0)
 })
+
+describe('a long answer that several ask for at the same time', () => {
+  /** The first of them gets the stream. */
+  async function many(params: readonly unknown[], ids = [1, 1, 1]) {
+    start(whole)
+    const all = ids.map((id) => cache.start('eth_getLogs', params, { id }))
+    await cache.clock.advance(10)
+    const [stream] = cache.streams.splice(0)
+    expect(cache.streams).toEqual([])
+    return { all, others: Promise.all(all.slice(1)), stream: stream! }
+  }
+  const passing = [{ fromBlock: hex(head - 1), toBlock: hex(head - 1) }]
+
+  test.each([
+    ['is final', final, 1],
+    ['is not, which is not kept', passing, 0],
+  ])('is asked for once, where it %s', async (_, params, kept) => {
+    const { others, stream } = await many(params, [1, 2, 3])
+    const late = params === final ? [cache.start('eth_getLogs', params, { id: 4 })] : []
+    const { pieces } = await read(stream)
+    const text = Buffer.concat(pieces).toString()
+    await cache.clock.advance(10)
+    const given = [...(await others), ...(await Promise.all(late))]
+    for (const each of given) expect(each.cache).toMatch('coalesced')
+    const bodies = await Promise.all(cache.streams.map(read))
+    expect(bodies).toHaveLength(given.length)
+    for (const [at, { pieces: own }] of bodies.entries())
+      expect(Buffer.concat(own).toString() === text.replace('"id":1', `"id":${at + 2}`)).toBe(true)
+    expect([cache.asked, cache.store.count]).toEqual([1, kept])
+  })
+
+  test('is asked for again where its client leaves, by one of the others for all of them', async () => {
+    const { others, stream } = await many(final)
+    await stream[Symbol.asyncIterator]().return!()
+    await cache.clock.advance(10)
+    const [next] = cache.streams.splice(0)
+    expect((await read(next!)).error).toBe(null)
+    await cache.clock.advance(10)
+    expect((await others).map(({ cache: said }) => said.split(' ')[0])).toEqual([
+      'miss',
+      'coalesced',
+    ])
+    expect(cache.asked).toBe(2)
+    await Promise.all(cache.streams.map(read))
+  })
+
+  test('keeps nobody waiting for longer than a second, where its client does not read', async () => {
+    const { others, stream } = await many(final)
+    await cache.clock.advance(900)
+    expect(cache.streams).toEqual([])
+    await cache.clock.advance(110)
+    for (const each of await others) expect(each.cache).toBe('miss finalized too-large')
+    expect(cache.asked).toBe(3)
+    for (const each of [stream, ...cache.streams]) expect((await read(each)).error).toBe(null)
+    expect((await ask()).cache).toBe('hit finalized')
+  })
+})

@@ -74,10 +74,10 @@ export class MemoryStore {
 
   /**
    * Copies an answer that streams while its client reads it, which may take as long as it likes.
-   * @param whole gets all of it, unless it breaks off or there is no room
+   * @param over gets all of it at the end, or null where it broke off or there is no room any more
    * @returns false where there is none at the beginning
    */
-  copy(answer: StreamedAnswer, whole: (bytes: Uint8Array) => void): boolean {
+  copy(answer: StreamedAnswer, over: (bytes: Uint8Array | null) => void): boolean {
     const copies = this.#copies
     const { budget } = copies
     const maxCopiesBytes = budget.maxBytes * budgetLimits.copyShare
@@ -94,7 +94,7 @@ export class MemoryStore {
       }
       answer.copy = null
       copies.hold(-bytes)
-      if (piece === null) whole(Buffer.concat(pieces))
+      over(piece === null ? Buffer.concat(pieces) : null)
     }
     return true
   }
