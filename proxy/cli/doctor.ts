@@ -3,16 +3,13 @@
 import { ByteBudget } from '../bytes/byte-budget.ts'
 import { systemClock } from '../clock/clock.ts'
 import { aligned, time } from '../console/format.ts'
-import type { OutputFormat } from './command-line.ts'
 import { diagnose, type Row } from './doctor/advice.ts'
 import { examine, type Examined } from './doctor/examine.ts'
-import { type CheckReferences, type ConfigRequest, judgeConfig } from './judged-config.ts'
-import { exitCodes, problemLine } from './judged-config.ts'
-import type { CommandIo } from './validate.ts'
+import { type CheckReferences, exitCodes, judgeConfig, problemLine } from './judged-config.ts'
+import type { CommandIo, ValidateArguments } from './validate.ts'
 
 /** What `router doctor` was asked. */
-export interface DoctorArguments extends Omit<ConfigRequest, 'environment'> {
-  readonly output: OutputFormat
+export interface DoctorArguments extends ValidateArguments {
   readonly version: string
 }
 

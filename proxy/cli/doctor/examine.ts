@@ -3,9 +3,7 @@
 import type { Chain, ChainInterface, ProbeCall } from '../../chain/types.ts'
 import { within } from '../../clock/cancellation.ts'
 import type { NodeUrlConfig, UpstreamConfig } from '../../config/types.ts'
-import { withHeight } from '../../relay/pin.ts'
 import { familyOf } from '../../subscription/families/family-of.ts'
-import type { TopicRequest } from '../../subscription/subscriptions.ts'
 import { dialects, toBlockNumber } from '../../upstream/dialect.ts'
 import { Availability, Cooldown } from '../../upstream/health.ts'
 import { type Finding, isTrouble, probe, verifyUrl } from '../../upstream/probe.ts'
@@ -47,7 +45,7 @@ const depths = [1_000_000, 100_000, 10_000, 1_000, 100]
 
 /**
  * Verifies one URL as the router does, and asks it more. Never rejects for what a node does.
- * @returns beside the rest the URL, as the router left it had it declared every add-on of its interface
+ * @returns beside the rest the URL as the router left it
  * @throws TlsFileError
  */
 export async function examine(
@@ -61,8 +59,7 @@ export async function examine(
   const servesCalls = !isSocket || upstream.nodeUrls.every(isOfSocket)
   const { createTransport, createSocketTransport } = transportsOf(apiInterface, parts)
   const transport = (isSocket ? createSocketTransport : createTransport)(config)
-  const declaring = { ...config, addons: [...iface.addons] }
-  const url = new NodeUrl(declaring, transport, new Cooldown(clock, null))
+  const url = new NodeUrl(config, transport, new Cooldown(clock, null))
   const urls = { urls: servesCalls ? [url] : [], sockets: [] }
   const owner = new Upstream(upstream, urls, new Availability(1, () => {}), clock)
   const findings: Finding[] = []
@@ -72,8 +69,8 @@ export async function examine(
     const probing = { dialect, clock, failures: chain.failures, signal }
     const ask: Ask = (call) => probe(url, call, probing)
     const found = (finding: Finding) => findings.push(finding)
-    const observer = { verificationFailed() {} }
-    await verifyUrl(owner, url, { ...probing, iface, observer, found })
+    const verifying = { ...probing, observer: { verificationFailed() {} }, found }
+    await verifyUrl(owner, url, { ...verifying, iface })
     // It ends as soon as the URL itself is in trouble: the other questions would show no more.
     const last = findings.at(-1)?.answer
     if (url.verified === null && last && isTrouble(last)) seen.trouble = last
@@ -89,12 +86,21 @@ export async function examine(
       const block = toBlockNumber(answer.value, latestBlock.result.encoding)
       if (block !== null) url.head = { block, atMs }
     }
-    if (seen.trouble !== null) return
+    if (seen.trouble !== null || url.verified === false) return
+    // What becomes of the add-ons that it does not declare is no concern of the router.
+    const addons = [...iface.addons.difference(new Set(config.addons))]
+    const other = new NodeUrl({ ...config, addons }, transport, new Cooldown(clock, null))
+    const verifications = iface.verifications.filter(({ addon }) => addon !== null)
+    await verifyUrl(owner, other, { ...verifying, iface: { ...iface, verifications } })
     seen.archive = await findDepth(url, findings, iface, ask)
     const nothing = () => Promise.reject(new Error('nothing is asked'))
     const { head, readers } = familyOf(chain, iface, nothing, clock)
     const request = isSocket && head !== null ? readers[head]?.request : undefined
-    if (request) seen.subscribes = await subscribe(request, ask)
+    if (!request) return
+    // It ends with the connection.
+    const question = jsonRpc(request.method, request.params)
+    const joined = await ask({ verb: 'POST', path: '', timeoutMs: null, ...question })
+    seen.subscribes = joined.kind === 'value' ? 'yes' : joined.why
   }
   const outOfTime = new Error('out of time')
   try {
@@ -108,43 +114,32 @@ export async function examine(
   return { url, findings, servesCalls, ...seen }
 }
 
-/** How much old state it has: asked as the spec verifies an archive, about other blocks. */
+/** How much old state it has. */
 async function findDepth(
   { head }: NodeUrl,
   findings: readonly Finding[],
-  iface: ChainInterface,
+  { methods }: ChainInterface,
   ask: Ask,
 ): Promise<Seen['archive']> {
   const archive = findings.find(({ verification }) => verification.addon === 'archive')
   if (!archive || !head) return null
-  if (archive.why === null) return 'all'
-  const { answer, verification } = archive
-  const { call } = verification
+  const { answer, why, verification } = archive
+  if (why === null) return 'all'
   // Some name their earliest block.
-  const said = answer.kind === 'value' ? answer.value : null
-  const earliest = toBlockNumber(said, call.result.encoding)
+  const value = answer.kind === 'value' ? answer.value : null
+  const earliest = toBlockNumber(value, verification.call.result.encoding)
   if (earliest !== null) return Math.max(0, head.block - earliest)
-  if (iface.apiInterface !== 'jsonrpc' || call.body === null) return null
-  const { method, params } = JSON.parse(call.body) as { method: string; params: unknown }
-  const { blockPlaces } = iface.classify({ apiInterface: 'jsonrpc', method, params })
-  const [place] = blockPlaces?.places ?? []
-  if (!place) return null
+  if (!methods.has('eth_getBalance')) return null
   for (const depth of depths.filter((each) => each < head.block)) {
-    const height = head.block - depth
-    const written = blockPlaces?.isHex ? `0x${height.toString(16)}` : height
-    const changed = withHeight(dialects.jsonrpc.ask(call), place, written)
-    if (!(changed?.body instanceof Uint8Array)) return null
-    const deep = await ask({ ...call, body: Buffer.from(changed.body).toString() })
+    const height = `0x${(head.block - depth).toString(16)}`
+    const question = jsonRpc('eth_getBalance', [`0x${'0'.repeat(40)}`, height])
+    const deep = await ask({ ...verification.call, ...question })
     if (deep.kind === 'value') return depth
   }
   return 0
 }
 
-/** Whether it accepts a subscription, which ends with the connection. @returns `yes`, or why not */
-async function subscribe({ method, params }: TopicRequest, ask: Ask): Promise<string> {
-  const answer = await ask({
-    ...{ verb: 'POST', path: '', result: { path: [], encoding: 'text' }, timeoutMs: null },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-  })
-  return answer.kind === 'value' ? 'yes' : answer.why
+function jsonRpc(method: string, params: unknown): Pick<ProbeCall, 'body' | 'result'> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+  return { body, result: { path: [], encoding: 'text' } }
 }
