@@ -18,6 +18,8 @@ const sepolia = createChainModel({ seed: 'another', chainId: 11_155_111 })
 interface Case {
   readonly node?: Partial<Omit<SimNodeOptions, 'name'>>
   readonly fault?: Fault
+  /** Those that the fault is of; absent: all. */
+  readonly methods?: readonly string[]
   /** Beside the URL. */
   readonly entry?: Readonly<Record<string, unknown>>
   readonly scheme?: string
@@ -65,6 +67,11 @@ const cases: Readonly<Record<string, Case>> = {
     advice: says(
       'limit-of-requests: it refuses more calls now: ask again later, or raise the plan at the provider',
     ),
+  },
+  limitedBeyond: {
+    fault: { kind: 'rate-limit' },
+    methods: ['debug_getRawHeader'],
+    advice: [archive],
   },
   hangs: {
     fault: { kind: 'hang' },
@@ -137,10 +144,10 @@ const upstream = (name: string, ...urls: readonly object[]) => ({
 beforeAll(async () => {
   workspace = await createWorkspace()
   const upstreams = []
-  for (const [name, { node, fault, entry, scheme = 'http' }] of Object.entries(cases)) {
+  for (const [name, { node, fault, methods, entry, scheme = 'http' }] of Object.entries(cases)) {
     const served = await startSimNode({ chain, name, ...node })
     open.push(served)
-    if (fault) served.faults.add(fault)
+    if (fault) served.faults.add(fault, methods && { methods })
     upstreams.push(upstream(name, { url: `${scheme}${served.url.slice(4)}/\${KEY}`, ...entry }))
   }
   const good = await startSimNode({ chain, name: 'good', methods: {} })
@@ -190,7 +197,7 @@ test('a node that is not there, and a WebSocket that a gateway refuses', () => {
 
 test('something must change: exit code 1, and the line in the file where', () => {
   expect([all.code, all.stderr]).toEqual([1, ''])
-  expect(all.stdout).toMatch(/\n16 URLs asked, 12 to change\.\n$/)
+  expect(all.stdout).toMatch(/\n17 URLs asked, 12 to change\.\n$/)
   const [, line] = /all\.yml:(\d+): change: behind by 120/.exec(all.stdout) ?? []
   expect(Number(line)).toBeGreaterThan(10)
 })

@@ -217,6 +217,8 @@ test('a file that exists is not written over', async () => {
   expect(code).toBe(2)
   expect(stderr).toMatch(/--record: ".*" cannot be written: it exists already\. Name another one/)
   expect(await readFile(recording, 'utf8')).toBe(before)
+  const elsewhere = await run('--record', `${recording}.d/x`)
+  expect(elsewhere.stderr).toContain('cannot be written: its folder is missing')
   expect((await run('--record-bytes', '5MiB')).stderr).toContain('no recording without --record')
   expect((await run('--record', 'x', '--record-bytes', 'much')).stderr).toContain('is not a size')
 })

@@ -60,6 +60,14 @@ test.each<[name: string, line: string, upstreams: readonly (readonly string[])[]
     ],
   ],
   [
+    'one WebSocket joins, another of the same host is an upstream',
+    '--chain ETH1 --url wss://a.example/1 --url wss://a.example/2 --url https://a.example',
+    [
+      ['a-1', 'ETH1', 'jsonrpc', 'https https://a.example', 'wss wss://a.example'],
+      ['a-2', 'ETH1', 'jsonrpc', 'wss wss://a.example'],
+    ],
+  ],
+  [
     'a URL that is a placeholder as a whole',
     '--chain ETH1 --url ${NODE_URL}',
     [['node-1', 'ETH1', 'jsonrpc', 'https ${NODE_URL}']],
@@ -123,6 +131,18 @@ test('a file is for its owner alone, and none that exists is overwritten', async
   expect(await readFile(path, 'utf8')).toBe(text)
 })
 
+test('a folder that is missing is called a folder', async () => {
+  const path = join(folder, 'nowhere/first.yml')
+  const { code, stderr } = await init(`${path} --chain ETH1 --url http://a.example`)
+  expect([code, stderr]).toEqual([1, `${path}: error: its folder is missing.\n`])
+})
+
+test('what one flag does not say is asked for', async () => {
+  const { code, stdout, stderr } = await init('--url http://a.example', ['BTC'])
+  expect([code, stderr]).toEqual([0, expect.stringMatching(/^Chain \[ETH1\]: Next: /)])
+  expect(await judged(stdout)).toEqual([['a-1', 'BTC', 'jsonrpc', 'http http://a.example']])
+})
+
 test('on a terminal it asks', async () => {
   const path = join(folder, 'asked.yml')
   const typed = ['', 'http://127.0.0.1:8545', 'ws://127.0.0.1:8546', '', path]
@@ -140,9 +160,9 @@ test('what is asked for goes where the output was sent', async () => {
   expect(await judged(stdout)).toEqual([['node-1', 'BTC', 'jsonrpc', 'http http://127.0.0.1:8332']])
 })
 
-test.each([[[]], [['ETH1']], [['ETH1', '']]])(
+test.each([[[]], [['ETH1']], [['ETH1', '']], [['ETH1', 'http://a.example', '']]])(
   'input that ends too early (%j) writes nothing',
   async (typed) => {
-    expect(await init('', typed)).toMatchObject({ code: 2, stdout: '' })
+    expect(await init('', typed, true)).toMatchObject({ code: 2, stdout: '' })
   },
 )

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { type Problem, problemAt, quote, whyUnreadable } from '../config/problem.ts'
+import { type Problem, problemAt, quote, whyUnwritable } from '../config/problem.ts'
 import { parseByteSize } from '../config/units.ts'
 import { Recorder, type RecorderOptions } from '../telemetry/record/recorder.ts'
 import type { CommandLine } from './command-line.ts'
@@ -24,7 +24,7 @@ export function startRecording(
     return new Recorder({ path, maxBytes, withParams, ...parts })
   } catch (error) {
     const exists = (error as NodeJS.ErrnoException).code === 'EEXIST'
-    const why = exists ? 'it exists already' : whyUnreadable(error)
+    const why = exists ? 'it exists already' : whyUnwritable(error)
     const hint = exists ? 'Name another one, or move it away.' : null
     return problemAt('--record', null, `${quote(path)} cannot be written: ${why}`, hint)
   }

@@ -95,6 +95,12 @@ export function whyUnreadable(error: unknown): string {
   return errno === undefined ? String(error) : getSystemErrorMessage(errno)
 }
 
+/** Why a file could not be made, in words. */
+export function whyUnwritable(error: unknown): string {
+  const isFolderMissing = (error as NodeJS.ErrnoException).code === 'ENOENT'
+  return isFolderMissing ? 'its folder is missing' : whyUnreadable(error)
+}
+
 /** What is wrong with a text whose quotes are those of a word processor; null for any other text. */
 export function typographicFault(text: string): string | null {
   const message = `has typographic quotes, and plain ones (" or ') are meant`

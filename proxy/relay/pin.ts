@@ -55,11 +55,7 @@ function isLatest(point: BlockPoint): boolean {
 }
 
 /** The same request about this block, written at a place of it; null where it has no such place. */
-export function withHeight(
-  request: Outgoing,
-  place: Place,
-  height: string | number,
-): Outgoing | null {
+function withHeight(request: Outgoing, place: Place, height: string | number): Outgoing | null {
   const { header, query, name } = place
   if (header !== undefined) {
     const others = request.headers.filter(

@@ -23,6 +23,7 @@ export type ProbeAnswer =
   | {
       readonly kind: 'limited'
       readonly failure: FailureClass
+      readonly why: string
       readonly retryAfterMs: number | null
     }
   /** No answer in the protocol. `answered`: something did answer, in another form. */
@@ -34,7 +35,7 @@ export type ProbeAnswer =
     }
 
 /** An answer that shows the state of the URL, and nothing of what was asked for. */
-type ProbeTrouble = Extract<ProbeAnswer, { kind: 'limited' | 'failed' }>
+export type ProbeTrouble = Extract<ProbeAnswer, { kind: 'limited' | 'failed' }>
 
 export interface ProbeOptions {
   readonly dialect: Dialect
@@ -108,7 +109,7 @@ async function probeOnce(
     if (!(error instanceof TransportError)) throw error
     const fault = error.fault === 'aborted' ? 'timeout' : error.fault
     const failure = failures.ofTransport(fault)
-    if (failure.holdOff) return { kind: 'limited', failure, retryAfterMs: error.retryAfterMs }
+    if (failure.holdOff) return limited(failure, error.retryAfterMs)
     const isSaidInWords = fault === 'tls' || fault === 'protocol'
     return { kind: 'failed', failure, why: isSaidInWords ? error.message : fault }
   }
@@ -139,12 +140,23 @@ function failed(
   { clock }: ProbeOptions,
 ): ProbeTrouble {
   if (!failure.holdOff) return { kind: 'failed', failure, why, answered: true }
-  const retryAfterMs = parseRetryAfter(header(headers, 'retry-after'), clock.wallMs())
-  return { kind: 'limited', failure, retryAfterMs }
+  return limited(failure, parseRetryAfter(header(headers, 'retry-after'), clock.wallMs()))
+}
+
+function limited(failure: FailureClass, retryAfterMs: number | null): ProbeTrouble {
+  return { kind: 'limited', failure, why: failure.name, retryAfterMs }
 }
 
 /** What a node says to a method that it does not have (`specs/failures/common.yml`). */
-export const unknownMethod = 'method-not-found'
+const unknownMethod = 'method-not-found'
+
+/** What one verification has shown of a URL. */
+export interface Finding {
+  readonly verification: Verification
+  readonly answer: ProbeAnswer
+  /** Null: it passed. */
+  readonly why: string | null
+}
 
 /**
  * Asks one URL of an upstream for everything that the spec wants to see before it may serve, and notes on it what
@@ -153,7 +165,11 @@ export const unknownMethod = 'method-not-found'
 export async function verifyUrl(
   upstream: Upstream,
   url: NodeUrl,
-  options: ProbeOptions & { readonly iface: ChainInterface; readonly observer: PoolObserver },
+  options: ProbeOptions & {
+    readonly iface: ChainInterface
+    readonly observer: Pick<PoolObserver, 'verificationFailed'>
+    readonly found?: (finding: Finding) => void
+  },
 ): Promise<void> {
   const { iface, observer } = options
   const report = (name: string, why: string) =>
@@ -175,9 +191,10 @@ export async function verifyUrl(
     const answer = await probe(url, verification.call, options)
     if (!servesCalls && answer.kind === 'refused' && answer.failure?.name === unknownMethod)
       continue
+    const why = answer.kind === 'value' ? mismatch(verification, answer.value) : answer.why
+    options.found?.({ verification, answer, why })
     if (answer.kind === 'limited' || (answer.kind === 'failed' && isNeeded(verification)))
       return fail(answer)
-    const why = answer.kind === 'value' ? mismatch(verification, answer.value) : answer.why
     if (why === null) continue
     report(name, why)
     if (isNeeded(verification)) {
@@ -201,7 +218,7 @@ export async function verifyUrl(
 }
 
 /** Without an add-on an upstream still serves everything else. */
-export function isNeeded({ severity, addon }: Verification): boolean {
+function isNeeded({ severity, addon }: Verification): boolean {
   return severity === 'fail' && addon === null
 }
 
@@ -214,7 +231,7 @@ function isWantedOf(url: NodeUrl, { name, addon }: Verification): boolean {
  * Values are compared as text; numbers in hex or decimal by their value.
  * @returns what was wanted and what came; null where they are the same
  */
-export function mismatch({ expected }: Verification, value: unknown): string | null {
+function mismatch({ expected }: Verification, value: unknown): string | null {
   const got = typeof value === 'string' ? value : JSON.stringify(value)
   if (expected === null || got === expected || sameNumber(got, expected)) return null
   return `wanted ${expected}, the node says ${printable(got)}`

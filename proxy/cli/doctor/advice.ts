@@ -1,39 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { ApiInterface } from '../../config/types.ts'
-import type { Chain, ChainCatalog, ChainInterface } from '../../chain/types.ts'
-import { isNeeded } from '../../upstream/probe.ts'
+import type { ChainCatalog } from '../../chain/types.ts'
+import type { Finding } from '../../upstream/probe.ts'
 import { tipOf } from '../../upstream/tip.ts'
-import type { Checked, Facts } from './examine.ts'
+import type { Examined } from './examine.ts'
 
 /** What to do about a URL. */
-export interface Advice {
+interface Advice {
   /** `change`: it does not work as the config has it; `note`: it works, and there is something to know. */
   readonly severity: 'change' | 'note'
   readonly message: string
 }
+const change = (message: string): Advice => ({ severity: 'change', message })
+const note = (message: string): Advice => ({ severity: 'note', message })
 
-/** What a URL is by its config and its spec, and what it has shown. */
-export interface Subject {
-  readonly upstream: string
-  /** Printable: without keys. */
-  readonly url: string
-  readonly chain: Chain
-  readonly iface: ChainInterface
-  /** It may be of another chain. */
-  readonly catalog: ChainCatalog
-  readonly declaredAddons: readonly string[]
-  /** For subscriptions alone: it need not know any other method. */
-  readonly isForSubscriptions: boolean
-  readonly facts: Facts
-}
-
-/** What follows from what a URL has shown. */
-export interface Diagnosis {
-  readonly behindBlocks: number | null
-  readonly servedAddons: readonly string[]
-  readonly advice: readonly Advice[]
-}
+/** One URL, as the document for programs has it. Null: not known. */
+export type Row = ReturnType<typeof diagnose>[number]
 
 /** What helps, by a failure's name in `specs/failures` and what is known beside it; the first that matches. */
 const remedies: readonly (readonly [failure: RegExp, words: string])[] = [
@@ -53,119 +35,99 @@ const remedies: readonly (readonly [failure: RegExp, words: string])[] = [
 ]
 
 /** Judges the URLs of one chain and interface: each by itself, and by the tip that they show together. Pure. */
-export function diagnose<S extends Subject>(subjects: readonly S[]): readonly (S & Diagnosis)[] {
-  const heads = subjects.flatMap((subject) => {
-    const { head } = subject.facts
-    return head && wrongOf(subject).length === 0 ? [{ ...head, roseMs: head.atMs }] : []
-  })
+export function diagnose(all: readonly Examined[], catalog: ChainCatalog) {
+  const heads = all.flatMap(({ url: { verified, head } }) =>
+    verified === true && head ? [{ ...head, roseMs: head.atMs }] : [],
+  )
   const nowMs = Math.max(0, ...heads.map(({ atMs }) => atMs))
-  return subjects.map((subject) => {
-    const { facts, chain, iface } = subject
+  return all.map((each) => {
+    const { chain, iface, url, findings, subscribes } = each
     const tip = tipOf(heads, null, chain, nowMs)
-    const wrong = wrongOf(subject)
     let behindBlocks: number | null = null
-    if (facts.head && tip !== null && wrong.length === 0) {
+    if (url.head && tip !== null && url.verified === true) {
       // One that was asked a while before the last one is not behind for that.
-      const grown = Math.floor((nowMs - facts.head.atMs) / chain.blockTimeMs)
-      behindBlocks = Math.max(0, tip - facts.head.block - grown)
+      const grown = Math.floor((nowMs - url.head.atMs) / chain.blockTimeMs)
+      behindBlocks = Math.max(0, tip - url.head.block - grown)
     }
-    const addons = addonsOf(subject)
-    const advice = [
-      ...ofTrouble(facts, iface.apiInterface),
-      ...wrong.map((each) => change(wrongWords(each, subject))),
-      ...facts.checks
-        .filter(isWarning)
-        .map((each) => note(`${each.verification.name}: ${each.why}`)),
-      ...(behindBlocks !== null && behindBlocks > chain.allowedLagBlocks
-        ? [change(`behind by ${behindBlocks} blocks: is it in sync? Until it is, others are asked`)]
-        : []),
-      ...addons.flatMap(({ advice: own }) => own),
-      ...ofSubscriptions(subject),
-    ]
-    const servedAddons = addons.filter(({ isServed }) => isServed).map(({ addon }) => addon)
-    return { ...subject, behindBlocks, servedAddons, advice }
+    const advice = [...ofTrouble(each), ...ofFindings(each, catalog)]
+    if (behindBlocks !== null && behindBlocks > chain.allowedLagBlocks)
+      advice.push(
+        change(`behind by ${behindBlocks} blocks: is it in sync? Until it is, others are asked`),
+      )
+    const addons = url.verified === true ? [...iface.addons] : []
+    const servedAddons = addons.filter((addon) => serves(addon, findings))
+    advice.push(...addons.flatMap((addon) => ofAddon(addon, each)))
+    if (subscribes !== null && subscribes !== 'yes')
+      advice.push(change(`subscriptions do not work (${subscribes}): remove this WebSocket URL`))
+    const identity = findings.find(({ verification }) => verification.name === 'chain-id')
+    return {
+      // Nothing about it must change.
+      ok: advice.every(({ severity }) => severity !== 'change'),
+      ...{ chain: chain.id, interface: iface.apiInterface, upstream: each.upstream.name },
+      ...{ url: url.printable, place: each.place },
+      chainSaid: identity?.why === null ? 'ok' : (said(identity)?.slice(0, 12) ?? null),
+      ...{ height: url.head?.block ?? null, behindBlocks, latencyMs: each.latencyMs },
+      ...{ archive: each.archive, subscribes },
+      ...{ servedAddons, advice },
+    }
   })
 }
 
-function change(message: string): Advice {
-  return { severity: 'change', message }
-}
-
-function note(message: string): Advice {
-  return { severity: 'note', message }
-}
-
-function ofTrouble({ trouble }: Facts, apiInterface: ApiInterface): readonly Advice[] {
+function ofTrouble({ trouble, iface }: Examined): Advice[] {
   if (trouble === null) return []
   if (trouble === 'out-of-time') return [change('too slow: it was not asked to the end')]
-  const { name } = trouble.failure
-  const why = trouble.kind === 'failed' ? trouble.why : name
-  const known = name.includes(why) ? name : `${name}, ${why}`
-  const [, words] = remedies.find(([failure]) => failure.test(known)) ?? []
-  return [change(`${known}: ${words ?? `is it a URL for ${apiInterface}?`}`)]
+  const { failure, why } = trouble
+  const known = failure.name.includes(why) ? failure.name : `${failure.name}, ${why}`
+  const [, words] = remedies.find(([each]) => each.test(known)) ?? []
+  return [change(`${known}: ${words ?? `is it a URL for ${iface.apiInterface}?`}`)]
 }
 
-/** Verifications that it fails, and without which it may not serve. */
-function wrongOf({ facts, isForSubscriptions }: Subject): readonly Checked[] {
-  return facts.checks.filter(
-    ({ verification, why, isUnknown }) =>
-      isNeeded(verification) && why !== null && !(isForSubscriptions && isUnknown),
-  )
-}
-
-function isWarning({ verification: { addon, severity }, why, isUnknown }: Checked): boolean {
-  return addon === null && severity === 'warn' && why !== null && !isUnknown
-}
-
-function wrongWords(checked: Checked, { iface, catalog }: Subject): string {
-  const { verification, why, value } = checked
-  const { name, expected } = verification
-  if (name !== 'chain-id' || expected === null || value === undefined) return `${name}: ${why}`
-  const other = catalog.ids.find((id) => {
-    const found = catalog.find(id)?.interfaces.get(iface.apiInterface)?.verifications
-    return found?.some((each) => each.name === name && each.expected === value)
-  })
-  const named = other === undefined ? '' : `, which is ${other}`
-  return `wrong chain (${why}${named}): correct the URL, or the chain-id of the upstream`
-}
-
-/** What is known of each add-on of the interface, declared or not. */
-function addonsOf({ iface, declaredAddons, facts, isForSubscriptions }: Subject) {
-  return [...iface.addons].map((addon) => {
-    const checks = facts.checks.filter(({ verification }) => verification.addon === addon)
-    const failed = checks.find(({ why }) => why !== null)
-    const isServed = checks.length > 0 && failed === undefined
-    // The router keeps it, as it does where only a warning was asked for.
-    const isKept = checks.every(
-      ({ verification, why }) => why === null || verification.severity === 'warn',
-    )
-    const isDeclared = declaredAddons.includes(addon)
-    const advice: Advice[] = []
-    const has =
-      addon === 'archive' && typeof facts.depth === 'number' && facts.depth > 0
-        ? `; it has the last ${facts.depth} blocks at least`
-        : ''
-    if (isDeclared && failed && isKept)
-      advice.push(
-        // What it lacks is seen there.
-        (has === '' ? note : change)(
-          `declares ${addon}, does not show it (${failed.why}${has}), and is used for it all the same`,
-        ),
-      )
-    else if (isDeclared && failed?.isOpen)
-      advice.push(change(`declares ${addon}, and could not be asked about it (${failed.why})`))
-    else if (isDeclared && failed)
-      advice.push(
-        change(`declares ${addon}, does not serve it (${failed.why}${has}): remove the add-on`),
-      )
-    else if (!isDeclared && isServed && !isForSubscriptions)
-      advice.push(note(`serves ${addon}, which is not declared: add it to addons to have it used`))
-    return { addon, isServed, advice }
+/** What it fails of all that does not belong to an add-on. */
+function ofFindings({ findings, trouble, iface }: Examined, catalog: ChainCatalog): Advice[] {
+  return findings.flatMap((finding) => {
+    const { verification, answer, why } = finding
+    const { name, addon, severity } = verification
+    const value = said(finding)
+    if (addon !== null || why === null || answer === trouble) return []
+    if (severity === 'warn') return [note(`${name}: ${why}`)]
+    if (name !== 'chain-id' || value === undefined) return [change(`${name}: ${why}`)]
+    const other = catalog.ids.find((id) => {
+      const known = catalog.find(id)?.interfaces.get(iface.apiInterface)?.verifications
+      return known?.some((each) => each.name === name && each.expected === value)
+    })
+    const named = other === undefined ? why : `${why}, which is ${other}`
+    return [change(`wrong chain (${named}): correct the URL, or the chain-id of the upstream`)]
   })
 }
 
-function ofSubscriptions({ facts }: Subject): readonly Advice[] {
-  const { subscribes } = facts
-  if (subscribes === null || subscribes === 'yes') return []
-  return [change(`subscriptions do not work (${subscribes}): remove this WebSocket URL`)]
+/** What a node said to a verification; undefined where it said nothing of the kind. */
+function said(finding: Finding | undefined): string | undefined {
+  if (finding?.answer.kind !== 'value') return undefined
+  const { value } = finding.answer
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+/** It passes what the spec asks of this add-on. */
+function serves(addon: string, findings: readonly Finding[]): boolean {
+  const own = findings.filter(({ verification }) => verification.addon === addon)
+  return own.length > 0 && own.every(({ why }) => why === null)
+}
+
+function ofAddon(addon: string, { findings, config, url, archive, servesCalls }: Examined) {
+  const own = findings.filter(({ verification }) => verification.addon === addon)
+  const why = own.find((each) => each.why !== null)?.why
+  if (!config.addons.includes(addon))
+    return serves(addon, findings) && servesCalls
+      ? [note(`serves ${addon}, which is not declared: add it to addons to have it used`)]
+      : []
+  if (why === undefined) return []
+  if (url.openAddons.has(addon))
+    return [change(`declares ${addon}, and could not be asked about it (${why})`)]
+  const hasSome = addon === 'archive' && typeof archive === 'number' && archive > 0
+  const all = hasSome ? `${why}; it has the last ${archive} blocks at least` : why
+  if (!url.addons.has(addon))
+    return [change(`declares ${addon}, does not serve it (${all}): remove the add-on`)]
+  // The router keeps it where only a warning was asked for. What an archive lacks is seen there.
+  const words = `declares ${addon}, does not show it (${all}), and is used for it all the same`
+  return [(hasSome ? change : note)(words)]
 }

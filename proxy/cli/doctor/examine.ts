@@ -1,174 +1,145 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Chain, ChainInterface, ProbeCall, Verification } from '../../chain/types.ts'
+import type { Chain, ChainInterface, ProbeCall } from '../../chain/types.ts'
 import { within } from '../../clock/cancellation.ts'
-import type { Clock } from '../../clock/clock.ts'
-import { withHeight } from '../../relay/pin.ts'
+import type { NodeUrlConfig, UpstreamConfig } from '../../config/types.ts'
 import { familyOf } from '../../subscription/families/family-of.ts'
-import { SharedSource } from '../../subscription/source.ts'
-import { NodeRefused } from '../../subscription/subscriptions.ts'
-import { type Dialect, toBlockNumber } from '../../upstream/dialect.ts'
-import {
-  isNeeded,
-  isTrouble,
-  mismatch,
-  probe,
-  type ProbeAnswer,
-  unknownMethod,
-} from '../../upstream/probe.ts'
-import type { NodeUrl, SocketUrl } from '../../upstream/upstream.ts'
-import { TransportError } from '../../upstream/wire.ts'
+import { dialects, toBlockNumber } from '../../upstream/dialect.ts'
+import { Availability, Cooldown } from '../../upstream/health.ts'
+import { type Finding, isTrouble, probe, verifyUrl } from '../../upstream/probe.ts'
+import type { ProbeAnswer, ProbeTrouble } from '../../upstream/probe.ts'
+import { NodeUrl, Upstream } from '../../upstream/upstream.ts'
+import { type ServedChainParts, transportsOf } from '../served-chain.ts'
 
-/** What came of one verification of the spec. */
-export interface Checked {
-  readonly verification: Verification
-  /** Null: it passed. */
-  readonly why: string | null
-  /** The node does not know the method. */
-  readonly isUnknown: boolean
-  /** No answer came that shows it. */
-  readonly isOpen: boolean
-  /** What the node said, where it said something. */
-  readonly value: unknown
+/** One URL of the config. */
+export interface Subject {
+  /** `config.yml:12` */
+  readonly place: string
+  readonly upstream: UpstreamConfig
+  readonly config: NodeUrlConfig
+  readonly chain: Chain
+  readonly iface: ChainInterface
 }
 
-/** What one URL has shown. Holds no key and no payload but the values that verifications are about. */
-export interface Facts {
+/** What only the doctor asks. Null: not known. */
+interface Seen {
   /** Why it could not be asked, or not to the end; null: it was. */
-  trouble: Extract<ProbeAnswer, { kind: 'limited' | 'failed' }> | 'out-of-time' | null
+  trouble: ProbeTrouble | 'out-of-time' | null
   /** The least time of an answer over a connection that is open, in milliseconds. */
   latencyMs: number | null
-  head: { readonly block: number; readonly atMs: number } | null
-  readonly checks: Checked[]
-  /** How many blocks behind the head it has state of at least; `all`; null where that cannot be asked. */
-  depth: number | 'all' | null
-  /** `yes`, or why not; null of a URL that is no WebSocket, or of a chain without subscriptions. */
+  /** How many blocks behind the head it has state of at least. */
+  archive: number | 'all' | null
+  /** `yes`, or why not; null also of what has no subscriptions. */
   subscribes: string | null
 }
 
-export interface ExamineOptions {
-  readonly chain: Chain
-  readonly iface: ChainInterface
-  readonly dialect: Dialect
-  readonly clock: Clock
-  readonly isSocket: boolean
-}
+/** A URL with what it has shown. Holds no key and no payload but the values that verifications are about. */
+export type Examined = Subject & Awaited<ReturnType<typeof examine>>
+type Ask = (call: ProbeCall) => Promise<ProbeAnswer>
 
 /** One URL is asked for no longer than this. */
 const maxMs = 30_000
 const latencySamples = 3
 /** How deep it is asked for old state where it does not have all, the deepest first. */
 const depths = [1_000_000, 100_000, 10_000, 1_000, 100]
-const subscribeMs = 5_000
 
-/** Asks one URL what the chain's spec asks before an upstream may serve, and more. Never rejects for what a node does. */
-export async function examine(url: NodeUrl, options: ExamineOptions): Promise<Facts> {
-  const { clock, chain, iface, dialect, isSocket } = options
-  const facts: Facts = {
-    ...{ trouble: null, latencyMs: null, head: null, checks: [], depth: null, subscribes: null },
+/**
+ * Verifies one URL as the router does, and asks it more. Never rejects for what a node does.
+ * @returns beside the rest the URL as the router left it
+ * @throws TlsFileError
+ */
+export async function examine(
+  { upstream, config, chain, iface }: Subject,
+  parts: Pick<ServedChainParts, 'clock' | 'budget' | 'version'>,
+) {
+  const { clock } = parts
+  const { apiInterface, latestBlock } = iface
+  const isOfSocket = ({ scheme }: NodeUrlConfig) => scheme.startsWith('ws')
+  const isSocket = isOfSocket(config)
+  const servesCalls = !isSocket || upstream.nodeUrls.every(isOfSocket)
+  const { createTransport, createSocketTransport } = transportsOf(apiInterface, parts)
+  const transport = (isSocket ? createSocketTransport : createTransport)(config)
+  const url = new NodeUrl(config, transport, new Cooldown(clock, null))
+  const urls = { urls: servesCalls ? [url] : [], sockets: [] }
+  const owner = new Upstream(upstream, urls, new Availability(1, () => {}), clock)
+  const findings: Finding[] = []
+  const seen: Seen = { trouble: null, latencyMs: null, archive: null, subscribes: null }
+  const run = async (signal: AbortSignal) => {
+    const dialect = dialects[apiInterface]
+    const probing = { dialect, clock, failures: chain.failures, signal }
+    const ask: Ask = (call) => probe(url, call, probing)
+    const found = (finding: Finding) => findings.push(finding)
+    const verifying = { ...probing, observer: { verificationFailed() {} }, found }
+    await verifyUrl(owner, url, { ...verifying, iface })
+    // It ends as soon as the URL itself is in trouble: the other questions would show no more.
+    const last = findings.at(-1)?.answer
+    if (url.verified === null && last && isTrouble(last)) seen.trouble = last
+    for (let left = latencySamples; latestBlock && seen.trouble === null && left > 0; left--) {
+      const askedMs = clock.nowMs()
+      const answer = await ask(latestBlock)
+      if (isTrouble(answer)) seen.trouble = answer
+      // A URL for subscriptions alone need not know the method.
+      if (answer.kind !== 'value') break
+      const atMs = clock.nowMs()
+      const tookMs = Math.round((atMs - askedMs) * 10) / 10
+      seen.latencyMs = Math.min(seen.latencyMs ?? Infinity, tookMs)
+      const block = toBlockNumber(answer.value, latestBlock.result.encoding)
+      if (block !== null) url.head = { block, atMs }
+    }
+    if (seen.trouble !== null || url.verified === false) return
+    // What becomes of the add-ons that it does not declare is no concern of the router.
+    const addons = [...iface.addons.difference(new Set(config.addons))]
+    const other = new NodeUrl({ ...config, addons }, transport, new Cooldown(clock, null))
+    const verifications = iface.verifications.filter(({ addon }) => addon !== null)
+    await verifyUrl(owner, other, { ...verifying, iface: { ...iface, verifications } })
+    seen.archive = await findDepth(url, findings, iface, ask)
+    const nothing = () => Promise.reject(new Error('nothing is asked'))
+    const { head, readers } = familyOf(chain, iface, nothing, clock)
+    const request = isSocket && head !== null ? readers[head]?.request : undefined
+    if (!request) return
+    // It ends with the connection.
+    const question = jsonRpc(request.method, request.params)
+    const joined = await ask({ verb: 'POST', path: '', timeoutMs: null, ...question })
+    seen.subscribes = joined.kind === 'value' ? 'yes' : joined.why
   }
   const outOfTime = new Error('out of time')
-  const run = async (signal: AbortSignal) => {
-    const probing = { dialect, clock, failures: chain.failures, signal }
-    const ask = (call: ProbeCall) => probe(url, call, probing)
-    const one = { ...options, url, facts, signal, ask }
-    // It ends as soon as the URL itself is in trouble: the other questions would show no more.
-    if (iface.latestBlock && !(await askHead(one, iface.latestBlock))) return
-    for (const verification of iface.verifications) if (!(await verify(one, verification))) return
-    if (isSocket) facts.subscribes = await subscribe(one)
-    facts.depth = await findDepth(one)
-  }
   try {
     await within(clock, new AbortController().signal, maxMs, run, () => outOfTime)
   } catch (error) {
     if (error !== outOfTime) throw error
-    facts.trouble = 'out-of-time'
+    seen.trouble = 'out-of-time'
+  } finally {
+    await transport.close()
   }
-  return facts
+  return { url, findings, servesCalls, ...seen }
 }
 
-interface Examination extends ExamineOptions {
-  readonly url: NodeUrl
-  readonly facts: Facts
-  readonly signal: AbortSignal
-  readonly ask: (call: ProbeCall) => Promise<ProbeAnswer>
-}
-
-async function askHead({ clock, facts, ask }: Examination, call: ProbeCall): Promise<boolean> {
-  // The first also opens the connection.
-  for (let each = 0; each <= latencySamples; each++) {
-    const askedMs = clock.nowMs()
-    const answer = await ask(call)
-    if (isTrouble(answer)) facts.trouble = answer
-    // A URL for subscriptions alone need not know the method.
-    if (answer.kind !== 'value') return facts.trouble === null
-    const atMs = clock.nowMs()
-    const block = toBlockNumber(answer.value, call.result.encoding)
-    if (block !== null) facts.head = { block, atMs }
-    const tookMs = Math.round((atMs - askedMs) * 10) / 10
-    if (each > 0) facts.latencyMs = Math.min(facts.latencyMs ?? Infinity, tookMs)
-  }
-  return true
-}
-
-async function verify(one: Examination, verification: Verification): Promise<boolean> {
-  const { url, facts, ask } = one
-  const { name, call } = verification
-  if (url.skipVerifications.some((each) => each === '*' || each === name)) return true
-  const answer = await ask(call)
-  const isOpen = isTrouble(answer)
-  if (isOpen && (answer.kind === 'limited' || isNeeded(verification))) facts.trouble = answer
-  if (facts.trouble !== null) return false
-  const isUnknown = answer.kind === 'refused' && answer.failure?.name === unknownMethod
-  const value = answer.kind === 'value' ? answer.value : undefined
-  const said = answer.kind === 'refused' || answer.kind === 'failed' ? answer.why : null
-  const why = value === undefined ? said : mismatch(verification, value)
-  facts.checks.push({ verification, why, isUnknown, isOpen, value })
-  return true
-}
-
-/** How much old state it has: asked as the spec verifies an archive, about other blocks. */
-async function findDepth({ iface, dialect, facts, ask }: Examination): Promise<Facts['depth']> {
-  const { head, checks } = facts
-  const archive = checks.find(({ verification }) => verification.addon === 'archive')
+/** How much old state it has. */
+async function findDepth(
+  { head }: NodeUrl,
+  findings: readonly Finding[],
+  { methods }: ChainInterface,
+  ask: Ask,
+): Promise<Seen['archive']> {
+  const archive = findings.find(({ verification }) => verification.addon === 'archive')
   if (!archive || !head) return null
-  if (archive.why === null) return 'all'
-  const { call } = archive.verification
+  const { answer, why, verification } = archive
+  if (why === null) return 'all'
   // Some name their earliest block.
-  const earliest = toBlockNumber(archive.value, call.result.encoding)
+  const value = answer.kind === 'value' ? answer.value : null
+  const earliest = toBlockNumber(value, verification.call.result.encoding)
   if (earliest !== null) return Math.max(0, head.block - earliest)
-  if (iface.apiInterface !== 'jsonrpc' || call.body === null) return null
-  const { method, params } = JSON.parse(call.body) as { method: string; params: unknown }
-  const { blockPlaces } = iface.classify({ apiInterface: 'jsonrpc', method, params })
-  const [place] = blockPlaces?.places ?? []
-  for (const depth of place ? depths.filter((each) => each < head.block) : []) {
-    const height = head.block - depth
-    const written = blockPlaces?.isHex ? `0x${height.toString(16)}` : height
-    const changed = place && withHeight(dialect.ask(call), place, written)
-    if (!(changed?.body instanceof Uint8Array)) return null
-    const answer = await ask({ ...call, body: Buffer.from(changed.body).toString() })
-    if (answer.kind === 'value') return depth
+  if (!methods.has('eth_getBalance')) return null
+  for (const depth of depths.filter((each) => each < head.block)) {
+    const height = `0x${(head.block - depth).toString(16)}`
+    const question = jsonRpc('eth_getBalance', [`0x${'0'.repeat(40)}`, height])
+    const deep = await ask({ ...verification.call, ...question })
+    if (deep.kind === 'value') return depth
   }
-  return place ? 0 : null
+  return 0
 }
 
-/** Whether it accepts a subscription to the chain's head, which is ended at once. */
-async function subscribe({ chain, iface, clock, url, signal }: Examination) {
-  const family = familyOf(chain, iface, () => Promise.reject(new Error('never asked')), clock)
-  const request = family.head === null ? undefined : family.readers[family.head]?.request
-  if (!request) return null
-  const source = new SharedSource(request, {
-    ...{ upstream: { name: '' }, url: url as SocketUrl, failures: chain.failures },
-    ...{ observer: { upstreamChanged() {} }, ended() {} },
-  })
-  try {
-    const joined = await within(clock, signal, subscribeMs, (limited) => source.join(limited))
-    joined.close()
-    return 'yes'
-  } catch (error) {
-    signal.throwIfAborted()
-    if (error instanceof NodeRefused) return 'the node refuses it'
-    if (!(error instanceof TransportError)) throw error
-    return error.fault === 'aborted' ? 'no answer' : error.message
-  }
+function jsonRpc(method: string, params: unknown): Pick<ProbeCall, 'body' | 'result'> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+  return { body, result: { path: [], encoding: 'text' } }
 }
