@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { dirname } from 'node:path'
 import { type Problem, problemAt, quote, whyUnreadable } from '../config/problem.ts'
 import { parseByteSize } from '../config/units.ts'
 import { Recorder, type RecorderOptions } from '../telemetry/record/recorder.ts'
@@ -23,8 +24,10 @@ export function startRecording(
     const withParams = given['record-without-params'] === undefined
     return new Recorder({ path, maxBytes, withParams, ...parts })
   } catch (error) {
-    const exists = (error as NodeJS.ErrnoException).code === 'EEXIST'
-    const why = exists ? 'it exists already' : whyUnreadable(error)
+    const { code } = error as NodeJS.ErrnoException
+    const exists = code === 'EEXIST'
+    const noFolder = code === 'ENOENT' && `there is no folder ${quote(dirname(path))}`
+    const why = exists ? 'it exists already' : noFolder || whyUnreadable(error)
     const hint = exists ? 'Name another one, or move it away.' : null
     return problemAt('--record', null, `${quote(path)} cannot be written: ${why}`, hint)
   }
