@@ -27,17 +27,8 @@ interface Answered {
   readonly body: Uint8Array | null
 }
 
-/** A request as it is in a recording, all of it. */
-type Request = Pick<Outgoing, 'verb' | 'path' | 'body'>
-
-const none = new Map<string, Secret>()
-const onLoopback = {
-  scheme: 'http',
-  compression: false,
-  tls: null,
-  authHeaders: none,
-  authQuery: none,
-} as const
+const noKeys = { authHeaders: new Map(), authQuery: new Map() }
+const plain = { scheme: 'http', compression: false, tls: null, ...noKeys } as const
 const jsonHeaders = ['content-type', 'application/json', 'accept', 'application/json']
 const grpcHeaders = ['content-type', 'application/grpc']
 
@@ -52,8 +43,8 @@ export async function startOnLoopback(
   const known = new Map<string, Omit<Answered, 'body'>>()
   const guard = (relay: Relay) => (call: Call) => {
     const why = whyNot(call.asked)
-    const refuse = () => Promise.reject(new RelayError(errorKinds.methodNotFound, why ?? ''))
-    const reply = why === null ? relay(call) : refuse()
+    const reply =
+      why === null ? relay(call) : Promise.reject(new RelayError(errorKinds.methodNotFound, why))
     known.set(call.guid, { call, reply })
     return reply
   }
@@ -68,14 +59,15 @@ export async function startOnLoopback(
     ...{ ...parts, guard, clock, random: systemRandom, tracing: null, recorder: null },
     stores: { sessions: null, answers: null },
   })
+  const ample = new ByteBudget(Infinity)
   const clients = [...(await router.start())].map(([{ chainId, apiInterface }, at]) => {
     const isGrpc = apiInterface === 'grpc'
     const url = new Secret(`http://${at.host}:${at.port}`)
     const create = isGrpc ? createGrpcTransport : createHttpTransport
-    const transport = create({ ...onLoopback, url }, { clock, budget: new ByteBudget(Infinity) })
+    const transport = create({ ...plain, url }, { clock, budget: ample })
     const form = { headers: isGrpc ? grpcHeaders : jsonHeaders, awaitsMessage: isGrpc }
     /** @throws BadRecording where the listener takes the request for no call */
-    const ask = async (request: Request, line: number): Promise<Answered> => {
+    const ask = async (request: Omit<Outgoing, 'headers'>, line: number): Promise<Answered> => {
       const refuse = (why: string) => new BadRecording(`request: ${why}`, line)
       const sent = transport.send({ ...request, ...form }, new Cancellation())
       const incoming = await sent.catch((cause: unknown) => {
