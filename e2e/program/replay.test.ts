@@ -179,6 +179,22 @@ test.each([
     `${head}${JSON.stringify(asks('{"id":'))}`,
     'bad.jsonl:2:1: error: request: the request body ends',
   ],
+  [
+    `${head}${JSON.stringify({ ...asks(question), request: { verb: 'GET', path: '/a/%2e%2e/b', body: null } })}`,
+    'bad.jsonl:2:1: error: request: dot segments and percent-encoded dots',
+  ],
+  [
+    `${head}${JSON.stringify({ ...asks(question), request: { verb: 'G T', path: '', body: null } })}`,
+    'bad.jsonl:2:1: error: request: it cannot be sent',
+  ],
+  [
+    `${head}${JSON.stringify(asks(`[${question},${question}]`))}`,
+    'bad.jsonl:2:1: error: request: it is no call.',
+  ],
+  [
+    `${head}${JSON.stringify({ ...asks(question), request: { verb: 'POST' } })}`,
+    'bad.jsonl:2:1: error: request.path: missing, or not what a recording has there.',
+  ],
   [head, 'bad.jsonl: error: none of its calls can be sent again.'],
   [`${head}{"at":"cut`, 'bad.jsonl: error: none of its calls can be sent again.'],
   [
@@ -192,6 +208,34 @@ test.each([
   const { code, output } = await command('replay', file, '--against', against)
   expect(output).toContain(message)
   expect(code).toBe(2)
+})
+
+test('a write is not sent again, whatever the file says of it', async () => {
+  const wary = await start('wary', { methods: { acme_mayWrite: () => true } })
+  const text = ['eth_sendRawTransaction', 'eth_newFilter', 'eth_accounts', 'acme_mayWrite']
+    .map((method) => JSON.stringify(asks(question.replace('eth_chainId', method))))
+    .join('\n')
+  const file = await workspace.write('writes.jsonl', `${head}${text}\n`)
+  const against = await workspace.write('wary.yml', configOf(wary, 'wary'))
+  const { code, output } = await command('replay', file, '--against', against)
+  for (const why of ['a write', 'of the state of one node', 'it may be a write'])
+    expect(output).toContain(why)
+  expect(output).toContain('leftOut 4, same 0')
+  expect(code).toBe(2)
+  for (const method of ['eth_sendRawTransaction', 'eth_newFilter', 'eth_accounts', 'acme_mayWrite'])
+    expect(wary.calls.count(method)).toBe(0)
+})
+
+test('calls that no upstream can serve say why', async () => {
+  const gone = await start('gone')
+  await gone.stop()
+  const { code, stdout } = await replay(configOf(gone, 'gone'), '--json')
+  const { findings } = JSON.parse(stdout) as { findings: object[] }
+  expect(findings[0]).toMatchObject({
+    ...{ result: 'failed', what: 'no-upstream' },
+    is: expect.stringMatching(/^no upstream can serve this call now \(gone: /) as string,
+  })
+  expect(code).toBe(1)
 })
 
 test.each([
@@ -221,6 +265,14 @@ test('a file that exists is not written over', async () => {
   expect(elsewhere.stderr).toContain('cannot be written: its folder is missing')
   expect((await run('--record-bytes', '5MiB')).stderr).toContain('no recording without --record')
   expect((await run('--record', 'x', '--record-bytes', 'much')).stderr).toContain('is not a size')
+})
+
+test('a recording in a folder that is not there names the folder', async () => {
+  const config = await workspace.write('router.yml', configOf(running, 'running'))
+  const file = join(workspace.directory, 'nowhere', 'calls.jsonl')
+  const { code, stderr } = await runProgram([config, '--record', file], { env: { KEY: key } })
+  expect(stderr).toMatch(/--record: ".*" cannot be written: there is no folder ".*"\.\n$/)
+  expect(code).toBe(2)
 })
 
 test('a router that cannot start leaves no file', async () => {

@@ -38,7 +38,7 @@ export async function main(argv: readonly string[], io: CommandIo): Promise<numb
     }
     case 'replay': {
       const { runReplay } = await import('./replay.ts')
-      return runReplay({ positionals, flags, output, own }, version, io, checkReferences)
+      return runReplay(line, version, io, checkReferences)
     }
     case 'init': {
       const { runInit } = await import('./init.ts')

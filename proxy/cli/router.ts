@@ -6,7 +6,7 @@ import { ByteBudget } from '../bytes/byte-budget.ts'
 import type { ChainCatalog } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import { formatAddress } from '../config/fields/address.ts'
-import type { RouterConfig } from '../config/types.ts'
+import type { Address, EndpointConfig, RouterConfig } from '../config/types.ts'
 import type { ConfigState } from '../telemetry/config-state.ts'
 import { createAdminServer } from '../telemetry/admin-server.ts'
 import { createEventLog } from '../telemetry/event-log.ts'
@@ -18,11 +18,11 @@ import { createMetrics } from '../telemetry/metrics.ts'
 import type { TracingObservers } from '../telemetry/otel/call-spans.ts'
 import type { Recorder } from '../telemetry/record/recorder.ts'
 import { combineObservers } from '../telemetry/observers.ts'
-import { type PreparedChain, serveChains } from './served-chain.ts'
+import { type PreparedChain, type ServedChainParts, serveChains } from './served-chain.ts'
 import { createCache, createSessions, type SharingParts } from './stores.ts'
 
 /** What the process hands to the router that it runs. */
-export interface RouterParts extends SharingParts {
+export interface RouterParts extends SharingParts, Pick<ServedChainParts, 'guard'> {
   readonly catalog: ChainCatalog
   readonly version: string
   /** Which config is served. */
@@ -35,8 +35,14 @@ export interface RouterParts extends SharingParts {
 
 /** A whole router: a pool per chain and interface, a listener per endpoint, and the admin server. */
 export interface Router {
-  /** Opens every listener, then begins to verify upstreams. @throws Error naming an address that cannot be bound */
-  start(): Promise<void>
+  /**
+   * Opens every listener, then begins to verify upstreams.
+   * @returns the real address of each endpoint
+   * @throws Error naming an address that cannot be bound
+   */
+  start(): Promise<ReadonlyMap<EndpointConfig, Address>>
+  /** Settles when every upstream was asked once whether it can serve, whatever came of it. */
+  verified(): Promise<unknown>
   /**
    * Takes over another config that differs in live keys alone, at once, when its new upstreams were asked whether they
    * can serve. Those that go end the calls that they have. Nothing is changed when it throws.
@@ -131,11 +137,15 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
 
   return {
     async start() {
+      const addresses = new Map<EndpointConfig, Address>()
       try {
         await admin?.start()
         for (const { chainId, apiInterface, endpoints: own } of chains)
-          for (const { listener } of own)
-            log.listenerStarted(chainId, apiInterface, await listener.start())
+          for (const { config: endpoint, listener } of own) {
+            const address = await listener.start()
+            log.listenerStarted(chainId, apiInterface, address)
+            addresses.set(endpoint, address)
+          }
       } catch (error) {
         await closeAll()
         throw error
@@ -150,7 +160,9 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
         watch.start((error) => {
           logger.error('watching an upstream failed', { error: error as Error })
         })
+      return addresses
     },
+    verified: () => Promise.all(chains.map(({ watch }) => watch.firstRound)),
     async reload(next) {
       const prepared: PreparedChain[] = []
       try {

@@ -65,14 +65,14 @@ export interface ServedChainParts {
   readonly tracing?: Pick<TracingObservers, 'traceHeaders'> | null
   /** A stop has begun: `GET /health` sends clients elsewhere. */
   readonly isDraining: () => boolean
+  /** Stands between the listeners and what they ask; absent: nothing does. */
+  readonly guard?: (relay: Relay) => Relay
 }
 
 /** One listener of the config and what it serves. */
 export interface ServedEndpoint {
   readonly config: EndpointConfig
   readonly listener: Listener
-  /** What the listener asks. */
-  readonly relay: Relay
 }
 
 /**
@@ -159,7 +159,7 @@ function serveChain(
   router: RouterConfig,
   parts: ServedChainParts,
 ): ServedChain {
-  const { catalog, clock, random, observers, budget, cache } = parts
+  const { catalog, clock, random, observers, budget, cache, guard = (relay) => relay } = parts
   const served = configs.map((config) => ({ config, relaying: { now: config.relay } }))
   const [first] = served
   if (!first) throw new Error('a chain is served by one listener at least')
@@ -236,11 +236,12 @@ function serveChain(
     ...router.subscriptions,
     observer: observers.subscriptionObserver(chainId, apiInterface),
   })
-  const endpoints = served.map(({ config, relaying }, index) => {
-    const relay = cachedRelayFor(relaying, index)
-    const listener = listeners[apiInterface]({
+  const endpoints = served.map(({ config, relaying }, index) => ({
+    config,
+    listener: listeners[apiInterface]({
       address: config.address,
-      ...{ iface, relay },
+      iface,
+      relay: guard(cachedRelayFor(relaying, index)),
       clock,
       observer: observers.listenerObserver(chainId, apiInterface),
       maxRequestBytes: router.maxRequestBytes,
@@ -252,9 +253,8 @@ function serveChain(
       version: parts.version,
       newGuid: randomUUID,
       health: () => pool.hasEligible && !parts.isDraining(),
-    })
-    return { config, listener, relay }
-  })
+    }),
+  }))
   const prepare = (next: RouterConfig): PreparedChain => {
     const own = live(next)
     const change = pool.prepare(own.upstreams)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { segmentsOf } from '../chain/compile/path-tree.ts'
-import type { ChainInterface } from '../chain/types.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
 import type { Finding } from '../relay/reply.ts'
 import type { Incoming } from '../upstream/wire.ts'
@@ -20,14 +19,6 @@ import { RestReplyReader, refusalByStatus } from './rest/rest-reply-reader.ts'
  */
 export function createTendermintListener(options: ListenerOptions): Listener {
   return listenForJsonRpc(options, new TendermintHandler(options), ['/websocket'])
-}
-
-/** What a call in URI style asks for, and how to read the answer. A path that no spec names may return anything. */
-export function uriCall(iface: ChainInterface, verb: string, path: string, query: string) {
-  const [method, params] = [nameIn(path), uriParams(query)]
-  const asked = iface.classify({ apiInterface: 'tendermintrpc', method, params })
-  const isNamed = asked.known && verb === 'GET'
-  return { asked, reader: isNamed ? new UriReplyReader(null, uriId) : new RestReplyReader(verb) }
 }
 
 /** The id of nodes' answers in URI style. */
@@ -55,10 +46,18 @@ class TendermintHandler extends JsonRpcHandler {
 class UriCalls extends PathCalls {
   protected read({ verb, path, query, headers }: HttpExchange) {
     const { iface } = this.options
+    const asked = iface.classify({
+      apiInterface: 'tendermintrpc',
+      method: nameIn(path),
+      params: uriParams(query),
+    })
+    // A path that no spec names may return anything.
+    const isNamed = asked.known && verb === 'GET'
     return {
-      ...uriCall(iface, verb, path, query),
+      asked,
       headers: forwardHeaders(headers, iface.requestHeaders, ['accept', '*/*']),
       body: null,
+      reader: isNamed ? new UriReplyReader(null, uriId) : new RestReplyReader(verb),
     }
   }
 

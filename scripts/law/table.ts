@@ -105,6 +105,7 @@ export const knownOnlyTo: Readonly<Record<string, readonly string[]>> = {
   zod: [
     'proxy/config/**',
     'proxy/chain/**',
+    'proxy/telemetry/record/recording.ts',
     'operator/api/**',
     'operator/controllers/world.ts',
     'operator/status/fleet-view.ts',

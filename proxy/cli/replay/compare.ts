@@ -14,7 +14,7 @@ export interface Answer {
 }
 
 /** A field that is another one than was recorded. Of lists, `[*]` is any element. */
-export type Difference = Readonly<Record<'what' | 'was' | 'is', string>>
+export type Difference = Readonly<{ what: string } & Record<'was' | 'is', string | null>>
 
 /**
  * The differences of two answers to one call, none twice.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { constants, mkdtempSync, openSync, readFileSync, readSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -23,7 +24,10 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(directory, { recursive: true }))
 
-function create(more: { maxBytes?: number; withParams?: boolean } = {}, fd?: number) {
+function create(
+  more: { maxBytes?: number; withParams?: boolean; clock?: VirtualClock } = {},
+  fd?: number,
+) {
   const warn = (message: string, fields = {}) =>
     logged.push(`${message} ${JSON.stringify({ ...fields, file: undefined })}`)
   const options = { path, maxBytes: 1e9, withParams: true, version: '1.2.3' }
@@ -160,6 +164,26 @@ test('a disk that is full ends it, and no call', async () => {
   expect(logged).toEqual([
     expect.stringMatching(/^recording: ended: the file cannot be written .*ENOSPC/),
   ])
+})
+
+test('a disk that hangs holds up the end for 2 s, and no longer', async () => {
+  const pipe = join(directory, 'pipe')
+  execFileSync('mkfifo', [pipe])
+  const clock = new VirtualClock()
+  const recorder = create({ clock }, openSync(pipe, constants.O_RDWR))
+  record(recorder, asking('{}'), answered(Buffer.alloc(256 * 1024, 'a')))
+  let isOver = false
+  const closed = recorder.close().then(() => (isOver = true))
+  await clock.advance(1_999)
+  expect(isOver).toBe(false)
+  await clock.advance(1)
+  await closed
+  expect(logged).toEqual([
+    'recording: ended: the disk hangs, and the last calls are lost {"leftOut":0}',
+  ])
+  // The write that hangs would hold up the end of this process too.
+  const reading = openSync(pipe, constants.O_RDONLY)
+  for (let left = 256 * 1024; left > 0;) left -= readSync(reading, Buffer.alloc(left))
 })
 
 test('a file that exists is not touched', async () => {

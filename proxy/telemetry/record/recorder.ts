@@ -4,20 +4,14 @@ import { isUtf8 } from 'node:buffer'
 import { createWriteStream, openSync, type WriteStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { recordLimits } from '../../bytes/limits.ts'
-import type { Clock } from '../../clock/clock.ts'
+import { type Clock, sleep } from '../../clock/clock.ts'
 import type { RouterConfig } from '../../config/types.ts'
 import { SecretMask } from '../../upstream/secrets/mask.ts'
 import type { Body } from '../../upstream/wire.ts'
 import { outcomeOf } from '../call-counters.ts'
 import type { LogFields, Logger } from '../log.ts'
 import { perListener, type PartialObservers } from '../observers.ts'
-import {
-  type RecordedBody,
-  type RecordedCall,
-  type RecordingHead,
-  recordingVersion,
-  whyNot,
-} from './recording.ts'
+import { type RecordedBody, type RecordedCall, recordingVersion, whyNot } from './recording.ts'
 
 export interface RecorderOptions {
   readonly path: string
@@ -35,17 +29,15 @@ export class Recorder {
   readonly #file: WriteStream
   #urls: RouterConfig['upstreams'][number]['nodeUrls'] = []
   #mask = new SecretMask()
-  #isOver = false
   #leftOut = 0
 
   /** Creates the file, for its owner alone. @throws Error of the system, `EEXIST` where there is one already */
   constructor(options: RecorderOptions, fd = openSync(options.path, 'wx', 0o600)) {
     this.#options = options
-    const { version: router, clock } = options
     this.#file = createWriteStream('', { fd })
-    this.#file.on('error', (error) => this.#end('the file cannot be written', { error }))
-    const startedAt = new Date(clock.wallMs()).toISOString()
-    this.#write({ recording: recordingVersion, router, startedAt })
+    this.#file.once('error', (error) => this.#log('ended: the file cannot be written', { error }))
+    const startedAt = new Date(options.clock.wallMs()).toISOString()
+    this.#write({ recording: recordingVersion, router: options.version, startedAt })
   }
 
   /** Masks the keys of this config from now on, and those of the one before, which calls in flight have. */
@@ -57,7 +49,7 @@ export class Recorder {
 
   readonly listenerObserver = perListener((listener) => ({
     callEnded: ((call, end, totalMs) => {
-      if (this.#isOver) return
+      if (!this.#file.writable) return
       if (this.#file.writableLength > recordLimits.queuedBytes) {
         this.#leftOut += 1
         if (this.#leftOut === 1)
@@ -65,13 +57,12 @@ export class Recorder {
         return
       }
       const { asked, journal, request } = call
-      const { clock } = this.#options
       const leftOut = whyNot(asked)
       const withParams = this.#options.withParams && leftOut === null
       const reply = end.kind === 'reply' ? end.reply : null
       const path = () => Buffer.from(this.#mask.bytes(Buffer.from(request.path))).toString()
       this.#write({
-        at: new Date(clock.wallMs() - totalMs).toISOString(),
+        at: new Date(this.#options.clock.wallMs() - totalMs).toISOString(),
         ...listener,
         method: asked.known ? asked.method : 'other',
         outcome: outcomeOf(call, end),
@@ -83,36 +74,33 @@ export class Recorder {
           ? { verb: request.verb, path: path(), body: this.#bodyOf(request.body) }
           : null,
         answer: withParams && reply ? this.#bodyOf(reply.incoming.body) : null,
-      })
+      } satisfies RecordedCall)
     }) satisfies ReturnType<PartialObservers['listenerObserver']>['callEnded'],
   }))
 
   /** Takes the file away again, where there was nothing to record. */
   async discard(): Promise<void> {
-    this.#isOver = true
     this.#file.destroy()
     await rm(this.#options.path, { force: true })
   }
 
-  /** Resolves when all of it is in the file. */
+  /** Resolves when all of it is in the file, or after 2 s where the disk hangs. */
   async close(): Promise<void> {
+    const { closeMs } = recordLimits
     if (this.#leftOut > 0) this.#log('ended')
-    this.#isOver = true
     this.#file.end()
-    if (!this.#file.closed) await new Promise((resolve) => this.#file.once('close', resolve))
+    if (this.#file.closed) return
+    const closed = new Promise((resolve) => this.#file.once('close', resolve))
+    await Promise.race([closed, sleep(this.#options.clock, closeMs)])
+    if (!this.#file.closed) this.#log('ended: the disk hangs, and the last calls are lost')
   }
 
-  #write(line: RecordingHead | RecordedCall): void {
+  #write(line: object): void {
     const bytes = Buffer.from(`${JSON.stringify(line)}\n`)
     const { bytesWritten, writableLength } = this.#file
-    if (bytesWritten + writableLength + bytes.length > this.#options.maxBytes)
-      this.#end('it has the size that it may have')
-    else this.#file.write(bytes)
-  }
-
-  #end(why: string, fields: LogFields = {}): void {
-    if (!this.#isOver) this.#log(`ended: ${why}`, fields)
-    this.#isOver = true
+    if (bytesWritten + writableLength + bytes.length <= this.#options.maxBytes)
+      return void this.#file.write(bytes)
+    this.#log('ended: it has the size that it may have')
     this.#file.end()
   }
 
@@ -121,7 +109,7 @@ export class Recorder {
     logger.warn(`recording: ${what}`, { file, leftOut: this.#leftOut, ...fields })
   }
 
-  #bodyOf(body: Body | null): RecordedBody | null {
+  #bodyOf(body: Body | null): RecordedBody {
     if (body === null) return null
     if (!(body instanceof Uint8Array)) return { bytes: null }
     if (body.length > recordLimits.bodyBytes) return { bytes: body.length }

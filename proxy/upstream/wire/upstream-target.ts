@@ -7,6 +7,12 @@ import { judgeTls, type TlsFault } from '../../config/tls-material.ts'
 import type { NodeUrlConfig } from '../../config/types.ts'
 import type { HeaderList } from '../wire.ts'
 
+/** What of a URL's config is for the wire. */
+export type WireConfig = Pick<
+  NodeUrlConfig,
+  'url' | 'scheme' | 'compression' | 'authHeaders' | 'authQuery' | 'tls'
+>
+
 /** Where a URL's requests go and with what, whatever the wire. Holds keys: never printed. */
 export class UpstreamTarget {
   /** `https://node.example.com:8443`. */
@@ -27,10 +33,7 @@ export class UpstreamTarget {
    * @param ownHeaders what the router sends of its own accord, where the URL's own headers have no such name
    * @throws TlsFileError
    */
-  constructor(
-    config: NodeUrlConfig,
-    ownHeaders: Readonly<Record<string, string | undefined>> = {},
-  ) {
+  constructor(config: WireConfig, ownHeaders: Readonly<Record<string, string | undefined>> = {}) {
     const url = new URL(config.url.reveal())
     this.host = url.host
     this.origin = `${url.protocol}//${url.host}`
@@ -80,7 +83,7 @@ function nameOf(parameter: string): string {
   return decoded(name.replaceAll('+', ' ')).toLowerCase()
 }
 
-function queryOf(url: URL, config: NodeUrlConfig): string {
+function queryOf(url: URL, config: WireConfig): string {
   const keys = [...config.authQuery].map(
     ([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value.reveal())}`,
   )

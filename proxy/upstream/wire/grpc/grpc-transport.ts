@@ -3,13 +3,12 @@
 import { constants, type ClientHttp2Stream } from 'node:http2'
 import { http2Limits } from '../../../bytes/limits.ts'
 import type { Cancel } from '../../../clock/clock.ts'
-import type { NodeUrlConfig } from '../../../config/types.ts'
 import { Http2Sessions } from './http2-sessions.ts'
 import { faultOf } from '../wire-fault.ts'
 import { Exchange, exchange, type WireOptions } from '../exchange.ts'
 import { drained, TransportError } from '../../wire.ts'
 import type { Body, HeaderList, Outgoing, Transport } from '../../wire.ts'
-import { UpstreamTarget } from '../upstream-target.ts'
+import { UpstreamTarget, type WireConfig } from '../upstream-target.ts'
 
 /** Of their size in HTTP/2; common servers refuse some of 8 KiB, and may be configured to be stricter. */
 const largeListBytes = 4 * 1024
@@ -25,7 +24,7 @@ const lingerMs = 5
  * Messages are bytes; nothing of them is decoded.
  * @throws TlsFileError
  */
-export function createGrpcTransport(config: NodeUrlConfig, options: WireOptions): Transport {
+export function createGrpcTransport(config: WireConfig, options: WireOptions): Transport {
   const target = new UpstreamTarget(config, { 'user-agent': options.userAgent })
   const isTls = config.scheme === 'grpcs' || config.scheme === 'https'
   const authority = `${isTls ? 'https' : 'http'}://${target.host}`

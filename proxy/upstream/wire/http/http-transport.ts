@@ -9,11 +9,10 @@ import {
 } from 'node:zlib'
 import { Pool, type Dispatcher } from 'undici'
 import { nodeLimits } from '../../../bytes/limits.ts'
-import type { NodeUrlConfig } from '../../../config/types.ts'
 import { Exchange, exchange, type WireOptions } from '../exchange.ts'
 import { faultOf } from '../wire-fault.ts'
 import { header, type Transport, TransportError } from '../../wire.ts'
-import { UpstreamTarget } from '../upstream-target.ts'
+import { UpstreamTarget, type WireConfig } from '../upstream-target.ts'
 
 /** How long an idle connection is kept: below what common load balancers close at (60 s). */
 const keepAliveMs = 30_000
@@ -37,7 +36,7 @@ const { inflation, silentMs } = nodeLimits
  * fail when nothing comes in 30 s for which their reader waits.
  * @throws Error naming the file, when a TLS file cannot be read
  */
-export function createHttpTransport(config: NodeUrlConfig, options: WireOptions): Transport {
+export function createHttpTransport(config: WireConfig, options: WireOptions): Transport {
   const target = new UpstreamTarget(config, {
     'user-agent': options.userAgent,
     'accept-encoding': config.compression ? 'gzip' : undefined,

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Client, credentials } from '@grpc/grpc-js'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { loadCatalog } from '../../proxy/chain/load-catalog.ts'
+import { type SpecNode, startSpecNode } from '../every-interface/spec-node.ts'
+import { waitUntil } from '../processes/eventually.ts'
+import { type Leg, routerConfig } from '../processes/router-config.ts'
+import { runProgram, startProgram } from './program.ts'
+import { createWorkspace, type Workspace } from './workspace.ts'
+
+/*
+ * Calls of every interface beside JSON-RPC are recorded, and sent again as their clients sent them: the nodes answer with
+ * what they are asked.
+ */
+
+const grpcMethod = 'sdk.bank.v1beta1.Query/Balance'
+
+let workspace: Workspace
+let recording: string
+let config: Readonly<Record<string, unknown>>
+const stack = new AsyncDisposableStack()
+afterAll(() => stack.disposeAsync())
+
+beforeAll(async () => {
+  workspace = stack.use(await createWorkspace())
+  const chain = (await loadCatalog([])).find('HUBCHAIN')
+  const legs: Leg[] = []
+  for (const apiInterface of ['rest', 'tendermintrpc', 'grpc'] as const) {
+    const iface = chain!.interfaces.get(apiInterface)!
+    const node: SpecNode = stack.use(await startSpecNode(iface, [grpcMethod]))
+    const nodes = [{ name: `${apiInterface}-node`, urls: [{ url: node.url }] }]
+    legs.push({ chainId: 'HUBCHAIN', apiInterface, nodes })
+  }
+  config = { ...routerConfig(legs), 'skip-websocket-verification': true }
+  recording = join(workspace.directory, 'calls.jsonl')
+  await record()
+})
+
+async function record(): Promise<void> {
+  await using program = await startProgram(workspace, config, { flags: ['--record', recording] })
+  const isReady = async () => (await fetch(`${program.adminUrl}/readyz`)).ok
+  await waitUntil('the upstreams serve', 15_000, undefined, isReady)
+  const [rest = '', tendermint = '', grpc = ''] = program.urls
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'abci_query', params: {} })
+  const requests = [
+    [`${rest}/sdk/bank/v1beta1/balances/a?b=c%3Fd?e`, {}],
+    [tendermint, { method: 'POST', body }],
+    [`${tendermint}/abci_query?path="/a?b"`, {}],
+  ] as const
+  for (const [url, init] of requests) expect((await fetch(url, init)).status).toBe(200)
+  await askGrpc(new URL(grpc).host)
+  program.kill('SIGTERM')
+  expect((await program.ended).code).toBe(0)
+}
+
+async function askGrpc(host: string): Promise<void> {
+  const client = new Client(host, credentials.createInsecure())
+  const same = (value: Buffer) => value
+  await new Promise((resolve, reject) => {
+    client.makeUnaryRequest(
+      `/${grpcMethod}`,
+      same,
+      same,
+      Buffer.from('\n\u0001a'),
+      (error, value) => (error ? reject(error) : resolve(value)),
+    )
+  }).finally(() => client.close())
+}
+
+async function replay(text: string) {
+  const file = await workspace.write('again.jsonl', text)
+  const against = await workspace.write('against.yml', config)
+  const { code, stdout, stderr } = await runProgram([
+    ...['replay', file, '--against', against, '--rate', '1000', '--json'],
+  ])
+  return { code, stderr, report: JSON.parse(stdout) as { calls: object; findings: object[] } }
+}
+
+test('the same nodes give the same', async () => {
+  const { code, stderr, report } = await replay(await readFile(recording, 'utf8'))
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(report.calls).toEqual({ differs: 0, failed: 0, mayDiffer: 0, leftOut: 0, same: 4 })
+})
+
+test('another answer is found in each of them, by field where it is JSON', async () => {
+  const text = await readFile(recording, 'utf8')
+  const { code, report } = await replay(text.replaceAll(/(?<="answer":.*)(bank|abci)/g, 'oo'))
+  expect(code).toBe(0)
+  expect(report.calls).toMatchObject({ mayDiffer: 4, failed: 0, leftOut: 0 })
+  const is = (path: string) => `"asked: ${path}"`
+  expect(report.findings).toMatchObject([
+    { what: 'result', was: is('oo_query'), is: is('abci_query'), calls: 2, method: 'abci_query' },
+    { what: '', is: is('GET /sdk/bank/v1beta1/balances/a?b=c%3Fd?e'), upstream: 'rest-node' },
+    { what: '(all)', is: expect.stringMatching(/^0{8}25[0-9a-f]+$/) as string, method: grpcMethod },
+  ])
+})
