@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { View } from '../../proxy/console/view.ts'
+import type { View } from '../../proxy/console/problems.ts'
 import { askRpc } from '../processes/rpc-client.ts'
 import { type Program, runProgram, startProgram } from '../program/program.ts'
 import { createWorkspace, ethereumConfig, type Workspace } from '../program/workspace.ts'

@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ChainFacts, Counts, Facts, UpstreamFacts } from './facts.ts'
-import { problemsOf } from './problems.ts'
-import {
-  badnessOf,
-  isServing,
-  type ChainView,
-  type Traffic,
-  type UpstreamView,
-  type View,
-} from './view.ts'
 
 /** What one replica said at two instants. */
 export interface Look {
@@ -22,34 +13,55 @@ export interface Look {
   readonly problem: string | null
 }
 
-const notFailed = ['success', 'node-error', 'abandoned', 'answer', 'aborted', 'running']
+type Differences = ReturnType<typeof differencesOf>
+export type ChainView = Differences['chains'][number]
+export type UpstreamView = ChainView['upstreams'][number]
+/** Of calls, or of attempts. */
+export type Traffic = ReturnType<typeof trafficOf>
 
-/** Works out what lies between the looks, and what is wrong. */
-export function viewOf(looks: readonly Look[]): View {
+/** From the best to the worst. */
+const states = ['eligible', 'lagging', 'held-off', 'unverified', 'disabled', 'rejected']
+/** How bad a state is, 0 for the best; a word that is not known is the worst. */
+export function badnessOf(state: string): number {
+  return (states.indexOf(state) + 1 || states.length + 1) - 1
+}
+
+export function isServing({ state }: { readonly state: string }): boolean {
+  return badnessOf(state) < 2
+}
+
+/** Rates, ratios and quantiles of the time between the looks, over all replicas. Null: unknown, or no calls. */
+export function differencesOf(looks: readonly Look[]) {
   const heard = looks.flatMap(({ at, before, now }) => {
     if (!now) return []
     const same = before?.started === now.started ? before : null
     const ms = Date.parse(now.at) - Date.parse(same?.at ?? now.started)
-    return [{ at, now, before: same, seconds: Math.max(0, ms) / 1_000, bounds: now.bounds }]
+    return [{ at, now, before: same, seconds: Math.max(0, ms) / 1_000 }]
   })
-  const chains = grouped(heard, (facts) => facts.chains, nameOf).map(chainView)
   const replicas = looks.map(({ at, now, problem }) => ({
     ...{ at, version: now?.version ?? null, problem },
+    /** Why it does not serve the config that its files have. */
     refused: now?.config.refused?.why ?? null,
   }))
-  const [at = ''] = heard.map(({ now }) => now.at).toSorted((a, b) => (a < b ? 1 : -1))
-  const seconds = Math.max(0, ...heard.map((each) => each.seconds))
-  return { at, seconds, replicas, problems: problemsOf(replicas, chains, at), chains }
+  return {
+    at:
+      heard
+        .map(({ now }) => now.at)
+        .toSorted()
+        .at(-1) ?? '',
+    seconds: Math.max(0, ...heard.map((each) => each.seconds)),
+    replicas,
+    chains: grouped(heard, ({ chains }) => chains, nameOf).map(chainView),
+  }
 }
 
 /** The same thing at one replica, now and before. */
 interface Part<T> {
   /** The replica. */
   readonly at: string
-  readonly now: T
-  readonly before: T | null
   readonly seconds: number
-  readonly bounds: readonly number[]
+  readonly now: T
+  readonly before: T | null | undefined
 }
 type Parts<T> = readonly Part<T>[]
 
@@ -65,82 +77,80 @@ function grouped<T, U>(
   const all = parts.flatMap(({ now, before, ...same }) =>
     held(now).map((one): Part<U> => {
       const past = before && held(before).find((other) => nameIn(other) === nameIn(one))
-      return { ...same, now: one, before: past ?? null }
+      return { ...same, now: one, before: past }
     }),
   )
   return [...Map.groupBy(all, ({ now }) => nameIn(now)).values()]
 }
 
-function chainView(parts: Parts<ChainFacts>): ChainView {
-  const all = parts.map(({ now }) => now)
-  const [first] = all as [ChainFacts]
+/** The tip is that of the replica where it is the highest. */
+function chainView(parts: Parts<ChainFacts>) {
+  const all = parts.map(({ now }) => now).toSorted((a, b) => (b.tip ?? 0) - (a.tip ?? 0))
+  const [{ chain, interface: iface, blockSeconds, tip, tipAgeSeconds }] = all as [ChainFacts]
   const cache = grown(parts, (facts) => facts.cache)
-  const kept = (cache['hit'] ?? 0) + (cache['coalesced'] ?? 0)
-  const upstreams = grouped(parts, upstreamsOf, ({ name }) => name).map(upstreamView)
+  const byName = grouped(parts, upstreamsOf, ({ name }) => name)
+  const upstreams = byName.map(upstreamView)
   const attempts = upstreams.reduce((sum, { count }) => sum + count, 0)
   return {
-    ...{ chain: first.chain, interface: first.interface, blockSeconds: first.blockSeconds },
+    ...{ chain, interface: iface, blockSeconds, tip, tipAgeSeconds },
     addresses: [...new Set(all.flatMap(({ addresses }) => addresses))],
     ...trafficOf(parts, ({ outcomes }) => outcomes),
-    cacheRatio: ratio(kept, totalOf(cache)),
-    tip: ofKnown(Math.max, all, 'tip'),
-    tipAgeSeconds: ofKnown(Math.min, all, 'tipAgeSeconds'),
+    cacheRatio: ratio((cache['hit'] ?? 0) + (cache['coalesced'] ?? 0), totalOf(cache)),
     breakerOpen: all.some(({ breakerOpen }) => breakerOpen),
+    /** How many of its upstreams serve, at the replica where they are the fewest. */
     serving: Math.min(...all.map((facts) => upstreamsOf(facts).filter(isServing).length)),
     upstreams: upstreams.map((each) => ({ ...each, share: ratio(each.count, attempts) })),
   }
 }
 
-function upstreamView(parts: Parts<UpstreamFacts>): UpstreamView {
-  const all = parts
-    .map(({ now }) => now)
-    .toSorted((a, b) => badnessOf(b.state) - badnessOf(a.state) || (a.since < b.since ? -1 : 1))
-  const [{ name, tier, state, why, since, until }] = all as [UpstreamFacts]
-  const hedges = grown(parts, ({ attempts }) => attempts['hedge'] ?? {})
-  // Of one that is out of service the head is an old one, and so would be its lag.
-  const judged = all.filter(() => isServing({ state }))
+/** What is known of it is what the replica knows where its state is the worst. */
+function upstreamView(parts: Parts<UpstreamFacts>) {
+  const [{ now: worst }] = parts.toSorted(
+    ({ now: a }, { now: b }) =>
+      badnessOf(b.state) - badnessOf(a.state) || (a.since < b.since ? -1 : 1),
+  ) as [Part<UpstreamFacts>]
+  const { attempts: _, durations: __, ...known } = worst
+  const attempts = (kind: string) => grown(parts, (facts) => facts.attempts[kind] ?? {})
+  const hedges = attempts('hedge')
   return {
-    ...{ name, tier, state, why, since, until },
-    replicas: {
-      so: parts.filter(({ now }) => now.state === state).map(({ at }) => at),
-      all: all.length,
-    },
-    ...trafficOf(parts, ({ attempts }) => summed(Object.values(attempts))),
-    latestBlock: ofKnown(Math.max, all, 'latestBlock'),
-    lagBlocks: ofKnown(Math.max, judged, 'lagBlocks'),
-    lagSeconds: ofKnown(Math.max, judged, 'lagSeconds'),
-    latencySeconds: ofKnown(Math.max, all, 'latencySeconds'),
-    cooldownSeconds: ofKnown(Math.max, all, 'cooldownSeconds'),
-    score: ofKnown(Math.min, all, 'score'),
-    sessions: all.reduce((sum, { sessions }) => sum + sessions, 0),
-    share: null,
-    retries: totalOf(grown(parts, ({ attempts }) => attempts['retry'] ?? {})),
+    ...known,
+    // Of one that is out of service the head is an old one, and so would be its lag.
+    ...(!isServing(known) && { lagBlocks: null, lagSeconds: null }),
+    /** The replicas where it is in this state. */
+    seenAt: parts.filter(({ now }) => now.state === known.state).map(({ at }) => at),
+    replicas: parts.length,
+    ...trafficOf(parts, (facts) => summed(Object.values(facts.attempts))),
+    retries: totalOf(attempts('retry')),
     hedges: totalOf(hedges),
+    /** Hedges that answered first. */
     hedgesWon: (hedges['answer'] ?? 0) + (hedges['node-error'] ?? 0),
-    aborted: grown(parts, ({ attempts }) => attempts['first'] ?? {})['aborted'] ?? 0,
+    /** First attempts that were given up, since a hedge answered first or the client left. */
+    aborted: attempts('first')['aborted'] ?? 0,
     disputes: grown(parts, ({ disputes }) => disputes),
   }
 }
 
-function trafficOf<T extends { readonly durations: readonly number[] }>(
+const notFailed = ['success', 'node-error', 'abandoned', 'answer', 'aborted', 'running']
+
+function trafficOf<T extends { readonly durations: Counts }>(
   parts: Parts<T>,
   ended: (facts: T) => Counts,
-): Traffic {
+) {
   const counts = grown(parts, ended)
   const count = totalOf(counts)
   const errors = Object.entries(counts)
-    .filter(([word, failed]) => failed > 0 && !notFailed.includes(word))
+    .filter(([word, n]) => n > 0 && !notFailed.includes(word))
     .toSorted(([, a], [, b]) => b - a)
-  const buckets = grown(parts, ({ durations }) => Object.fromEntries(durations.entries()))
-  const durations = Object.values(buckets)
-  const bounds = parts[0]?.bounds ?? []
-  const failed = errors.reduce((sum, [, each]) => sum + each, 0)
+  const failed = errors.reduce((sum, [, n]) => sum + n, 0)
+  const durations = grown(parts, (facts) => facts.durations)
   const rates = parts.map((part) => totalOf(grown([part], ended)) / Math.max(part.seconds, 0.001))
   return {
-    ...{ count, errors, errorRatio: ratio(failed, count) },
+    /** Of that time, by class, the most frequent first. */
+    errors: Object.fromEntries(errors) as Counts,
+    ...{ count, failed, errorRatio: ratio(failed, count) },
     perSecond: rates.reduce((sum, rate) => sum + rate, 0),
-    p50Seconds: quantile(0.5, durations, bounds),
-    p99Seconds: quantile(0.99, durations, bounds),
+    p50Seconds: quantile(0.5, durations),
+    p99Seconds: quantile(0.99, durations),
   }
 }
 
@@ -163,22 +173,21 @@ function summed(all: readonly Counts[]): Counts {
 
 /**
  * The value that this share of what was counted is not above; within a bucket it is taken to be spread evenly.
- * @param counts in each bucket, one more than bounds
+ * @param durations how many are not above each bound
  */
-export function quantile(
-  share: number,
-  counts: readonly number[],
-  bounds: readonly number[],
-): number | null {
-  const total = counts.reduce((sum, count) => sum + count, 0)
-  if (total === 0) return null
-  let left = share * total
-  for (const [at, count] of counts.entries()) {
-    const lower = bounds[at - 1] ?? 0
-    if (left <= count) return lower + ((bounds[at] ?? lower) - lower) * (left / (count || 1))
-    left -= count
+export function quantile(share: number, durations: Counts): number | null {
+  const buckets = Object.entries(durations)
+    .map(([bound, count]) => ({ bound: bound === '+Inf' ? Infinity : Number(bound), count }))
+    .toSorted((a, b) => a.bound - b.bound)
+  const wanted = share * (durations['+Inf'] ?? 0)
+  let last = { bound: 0, count: 0 }
+  for (const next of wanted > 0 ? buckets : []) {
+    if (next.bound === Infinity) return last.bound
+    const part = (wanted - last.count) / (next.count - last.count || 1)
+    if (wanted <= next.count) return last.bound + (next.bound - last.bound) * part
+    last = next
   }
-  return bounds.at(-1) ?? null
+  return null
 }
 
 function totalOf(counts: Counts): number {
@@ -187,14 +196,4 @@ function totalOf(counts: Counts): number {
 
 function ratio(part: number, whole: number): number | null {
   return whole === 0 ? null : part / whole
-}
-
-/** Of those that are known. */
-function ofKnown<K extends string>(
-  choose: typeof Math.max,
-  all: readonly Readonly<Record<K, number | null>>[],
-  key: K,
-): number | null {
-  const known = all.map((each) => each[key]).filter((value) => value !== null)
-  return known.length === 0 ? null : choose(...known)
 }

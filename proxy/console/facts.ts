@@ -21,8 +21,6 @@ export interface Facts {
     /** While the files say something that was refused. */
     readonly refused: { readonly why: string; readonly at: string } | null
   }
-  /** Upper bounds of the buckets of all `durations`, in seconds; the last bucket has none. */
-  readonly bounds: readonly number[]
   readonly chains: readonly ChainFacts[]
 }
 
@@ -40,8 +38,8 @@ export interface ChainFacts {
   readonly breakerOpen: boolean
   /** Calls by their outcome. */
   readonly outcomes: Counts
-  /** Calls in each bucket. */
-  readonly durations: readonly number[]
+  /** Calls that took at most so many seconds; under `+Inf` all. */
+  readonly durations: Counts
   /** Calls by what the cache did with them. */
   readonly cache: Counts
   readonly upstreams: readonly UpstreamFacts[]
@@ -59,18 +57,12 @@ export interface UpstreamFacts {
   readonly latestBlock: number | null
   readonly lagBlocks: number | null
   readonly lagSeconds: number | null
-  /** From 0 to 1, as the selection prefers it. */
-  readonly score: number | null
-  /** Of its answers lately, as the selection knows it. */
-  readonly latencySeconds: number | null
-  /** Attempts in flight. */
-  readonly sessions: number
   /** Until the first of its URLs in cooldown may be asked again. */
   readonly cooldownSeconds: number | null
   /** Attempts by their kind, and by their result. */
   readonly attempts: Readonly<Record<string, Counts>>
-  /** Attempts in each bucket. */
-  readonly durations: readonly number[]
+  /** Attempts that took at most so many seconds; under `+Inf` all. */
+  readonly durations: Counts
   /** What speaks against its answers: `violations`, `mismatches`, `missing-blocks`. */
   readonly disputes: Counts
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { viewOf } from './differences.ts'
+import { viewOf } from './problems.ts'
 import type { ChainFacts, UpstreamFacts } from './facts.ts'
-import { at, someChain, someFacts, someUpstream } from './facts.fixture.ts'
+import { at, someChain, someFacts, someUpstream, took } from './facts.fixture.ts'
 
 /** What is said of a chain with upstreams `a`, which is as given, and `b`, which is well. */
 function said(a: Partial<UpstreamFacts>, chain: Partial<ChainFacts> = {}): string[] {
   const b = someUpstream('b', {
     attempts: { first: { answer: 20 } },
-    durations: [20, 0, 0, 0],
+    durations: took(20),
   })
   const now = someFacts(100, [someChain([someUpstream('a', a), b], chain)])
   const { problems } = viewOf([{ at: 'one:7779', before: null, now, problem: null }])
@@ -50,11 +50,11 @@ test.each<[string, Partial<UpstreamFacts>, Partial<ChainFacts>, string[]]>([
   ],
   [
     'slower than the others',
-    { ...first({ answer: 20 }), durations: [0, 20, 0, 0] },
+    { ...first({ answer: 20 }), durations: took(0, 20) },
     {},
     ['odd | a | slow: half of its answers take over 550ms, elsewhere 50ms'],
   ],
-  ['slow, seldom', { ...first({ answer: 4 }), durations: [0, 4, 0, 0] }, {}, []],
+  ['slow, seldom', { ...first({ answer: 4 }), durations: took(0, 4) }, {}, []],
   [
     'answers that do not fit',
     { disputes: { violations: 2, mismatches: 1, 'missing-blocks': 0 } },

@@ -29,17 +29,11 @@ export function createFacts(options: FactsOptions): () => Promise<Facts> {
   const { metrics, health, config, clock, version } = options
   const started = timeOf(clock.wallMs())
   const gather = async (): Promise<Facts> => {
-    const tables = Object.values(counted).map(async (one) => {
-      const samples = await metrics.samples(one)
-      return [one.name, Map.groupBy(samples, ({ labels }) => keyOf(labels))] as const
-    })
-    const byName = new Map<string, ReadonlyMap<string, readonly Sample[]>>(
-      await Promise.all(tables),
-    )
-    const read: Read = (one, labels) => byName.get(one.name)?.get(keyOf(labels)) ?? []
+    const samples = await Promise.all(counted.map((one) => metrics.samples(one)))
+    const tables = new Map(counted.map((one, at) => [one, Map.groupBy(samples[at] ?? [], keyOf)]))
+    const read: Read = (one, labels) => tables.get(one)?.get(keyOf({ labels })) ?? []
     return {
       ...{ at: timeOf(clock.wallMs()), started, version, config: config.facts },
-      bounds: series.requestDuration.buckets,
       chains: health.look().map((look) => chainFacts(look, read, options)),
     }
   }
@@ -51,22 +45,16 @@ export function createFacts(options: FactsOptions): () => Promise<Facts> {
   }
 }
 
-const counted = {
-  outcomes: series.requests,
-  durations: series.requestDuration,
-  cache: series.cacheLookups,
-  breaker: series.breakerOpen,
-  attempts: series.attempts,
-  attemptDurations: series.attemptDuration,
-  violations: series.integrityViolations,
-  mismatches: series.finalizedMismatches,
-  missing: series.missingBlockAnswers,
-}
+const counted: readonly Series[] = [
+  ...[series.requests, series.requestDuration, series.cacheLookups, series.breakerOpen],
+  ...[series.attempts, series.attemptDuration],
+  ...[series.integrityViolations, series.finalizedMismatches, series.missingBlockAnswers],
+]
 
 type Read = (one: Series, labels: Sample['labels']) => readonly Sample[]
 
-function keyOf(labels: Sample['labels']): string {
-  return `${labels['chain']} ${labels['interface']} ${labels['upstream'] ?? ''}`
+function keyOf({ labels }: Pick<Sample, 'labels'>): string {
+  return `${labels['chain']} ${labels['interface']} ${labels['upstream']}`
 }
 
 function chainFacts(look: ListenerLook, read: Read, options: FactsOptions): ChainFacts {
@@ -75,21 +63,16 @@ function chainFacts(look: ListenerLook, read: Read, options: FactsOptions): Chai
   return {
     ...labels,
     addresses: options.addresses(chain, iface),
-    tip: pool.tip,
-    tipAgeSeconds: secondsOf(pool.tipAgeMs),
+    ...{ tip: pool.tip, tipAgeSeconds: secondsOf(pool.tipAgeMs) },
     blockSeconds: pool.blockTimeMs / 1_000,
-    breakerOpen: totalOf(read(counted.breaker, labels)) > 0,
-    outcomes: countsBy('outcome', read(counted.outcomes, labels)),
-    durations: bucketsOf(read(counted.durations, labels)),
-    cache: countsBy('verdict', read(counted.cache, labels)),
-    upstreams: pool.upstreams.map((upstream) =>
-      upstreamFacts(
-        upstream,
-        standings.get(upstream.name),
-        (one) => read(one, { ...labels, upstream: upstream.name }),
-        options,
-      ),
-    ),
+    breakerOpen: totalOf(read(series.breakerOpen, labels)) > 0,
+    outcomes: countsBy('outcome', read(series.requests, labels)),
+    durations: countsBy('le', read(series.requestDuration, labels)),
+    cache: countsBy('verdict', read(series.cacheLookups, labels)),
+    upstreams: pool.upstreams.map((each) => {
+      const readOwn = (one: Series) => read(one, { ...labels, upstream: each.name })
+      return upstreamFacts(each, standings.get(each.name), readOwn, options)
+    }),
   }
 }
 
@@ -99,51 +82,38 @@ function upstreamFacts(
   read: (one: Series) => readonly Sample[],
   { clock, epochDurationMs }: FactsOptions,
 ): UpstreamFacts {
-  const { name, tier, state, latestBlock, lagBlocks, lagSeconds, score, sessions } = upstream
-  const { cooldownLeftMs, latencyMs } = upstream
+  const { name, tier, state, latestBlock, lagBlocks, lagSeconds, cooldownLeftMs } = upstream
   const nowMs = clock.wallMs()
   const untilMs = {
     'held-off': cooldownLeftMs && nowMs + cooldownLeftMs,
     disabled: nowMs + epochDurationMs - (nowMs % epochDurationMs),
   }[state as string]
-  const attempts = Object.groupBy(read(counted.attempts), ({ labels }) => String(labels['kind']))
+  const attempts = Map.groupBy(read(series.attempts), ({ labels }) => String(labels['kind']))
+  const byResult = [...attempts].map(([kind, all]) => [kind, countsBy('result', all)] as const)
   return {
     ...{ name, tier, state },
     why: isServing(state) ? upstream.trouble : (standing?.why ?? null),
     since: timeOf(standing?.sinceMs ?? nowMs),
     until: untilMs ? timeOf(untilMs) : null,
-    ...{ latestBlock, lagBlocks, lagSeconds, score, sessions },
-    latencySeconds: secondsOf(latencyMs),
-    cooldownSeconds: secondsOf(cooldownLeftMs),
-    attempts: Object.fromEntries(
-      Object.entries(attempts).map(([kind, samples = []]) => [kind, countsBy('result', samples)]),
-    ),
-    durations: bucketsOf(read(counted.attemptDurations)),
+    ...{ latestBlock, lagBlocks, lagSeconds, cooldownSeconds: secondsOf(cooldownLeftMs) },
+    attempts: Object.fromEntries(byResult),
+    durations: countsBy('le', read(series.attemptDuration)),
     disputes: {
-      violations: totalOf(read(counted.violations)),
-      mismatches: totalOf(read(counted.mismatches)),
-      'missing-blocks': totalOf(read(counted.missing)),
+      violations: totalOf(read(series.integrityViolations)),
+      mismatches: totalOf(read(series.finalizedMismatches)),
+      'missing-blocks': totalOf(read(series.missingBlockAnswers)),
     },
   }
 }
 
+/** Lines of a histogram that have no bound are left out. */
 function countsBy(label: string, samples: readonly Sample[]): Counts {
   const counts: Record<string, number> = {}
   for (const { labels, value } of samples) {
-    const word = String(labels[label])
-    counts[word] = (counts[word] ?? 0) + value
+    const word = labels[label]
+    if (word !== undefined) counts[word] = (counts[word] ?? 0) + value
   }
   return counts
-}
-
-/** The lines of a histogram count all that is below their bound. */
-function bucketsOf(samples: readonly Sample[]): readonly number[] {
-  const below = new Map([...series.requestDuration.buckets, '+Inf'].map((le) => [le, 0]))
-  for (const { labels, value } of samples) {
-    const le = labels['le'] as string | number
-    if (below.has(le)) below.set(le, (below.get(le) ?? 0) + value)
-  }
-  return [...below.values()].map((count, at, all) => count - (all[at - 1] ?? 0))
 }
 
 function totalOf(samples: readonly Sample[]): number {
