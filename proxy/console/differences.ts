@@ -96,7 +96,6 @@ function chainView(parts: Parts<ChainFacts>) {
     addresses: [...new Set(all.flatMap(({ addresses }) => addresses))],
     ...trafficOf(parts, ({ outcomes }) => outcomes),
     cacheRatio: ratio((cache['hit'] ?? 0) + (cache['coalesced'] ?? 0), totalOf(cache)),
-    breakerOpen: all.some(({ breakerOpen }) => breakerOpen),
     /** How many of its upstreams serve, at the replica where they are the fewest. */
     serving: Math.min(...all.map((facts) => upstreamsOf(facts).filter(isServing).length)),
     upstreams: upstreams.map((each) => ({ ...each, share: ratio(each.count, attempts) })),
@@ -177,17 +176,13 @@ function summed(all: readonly Counts[]): Counts {
  */
 export function quantile(share: number, durations: Counts): number | null {
   const buckets = Object.entries(durations)
-    .map(([bound, count]) => ({ bound: bound === '+Inf' ? Infinity : Number(bound), count }))
-    .toSorted((a, b) => a.bound - b.bound)
+    .map(([bound, count]) => [bound === '+Inf' ? Infinity : Number(bound), count] as const)
+    .toSorted(([a], [b]) => a - b)
   const wanted = share * (durations['+Inf'] ?? 0)
-  let last = { bound: 0, count: 0 }
-  for (const next of wanted > 0 ? buckets : []) {
-    if (next.bound === Infinity) return last.bound
-    const part = (wanted - last.count) / (next.count - last.count || 1)
-    if (wanted <= next.count) return last.bound + (next.bound - last.bound) * part
-    last = next
-  }
-  return null
+  const at = buckets.findIndex(([, count]) => count >= wanted)
+  const [[lower, below], [upper = 0, count = 0] = []] = [buckets[at - 1] ?? [0, 0], buckets[at]]
+  if (wanted === 0) return null
+  return upper === Infinity ? lower : lower + ((upper - lower) * (wanted - below)) / (count - below)
 }
 
 function totalOf(counts: Counts): number {

@@ -28,7 +28,7 @@ export function someChain(
 ): ChainFacts {
   return {
     ...{ chain: 'ETH1', interface: 'jsonrpc', addresses: ['0.0.0.0:3360'] },
-    ...{ tip: 100, tipAgeSeconds: 3, blockSeconds: 12, breakerOpen: false },
+    ...{ tip: 100, tipAgeSeconds: 3, blockSeconds: 12 },
     ...{ outcomes: {}, durations: took(0), cache: {}, upstreams },
     ...more,
   }

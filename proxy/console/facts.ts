@@ -35,7 +35,6 @@ export interface ChainFacts {
   readonly tipAgeSeconds: number | null
   /** The usual time between two blocks. */
   readonly blockSeconds: number
-  readonly breakerOpen: boolean
   /** Calls by their outcome. */
   readonly outcomes: Counts
   /** Calls that took at most so many seconds; under `+Inf` all. */

@@ -24,8 +24,6 @@ const sortedBy = {
   name: () => 0,
   calls: ({ perSecond }) => perSecond,
   errors: ({ errorRatio }) => errorRatio ?? 0,
-  p99: ({ p99Seconds }) => p99Seconds ?? 0,
-  lag: ({ lagBlocks }) => lagBlocks ?? 0,
 } satisfies Readonly<Record<string, (each: UpstreamView) => number>>
 type Sort = keyof typeof sortedBy
 export const sorts = Object.keys(sortedBy) as Sort[]
@@ -102,8 +100,8 @@ function fitted(cells: readonly string[], columns: number): string {
 }
 
 function chainLine(chain: ChainView, own: readonly Line[], columns: number): Line {
-  const { tip, tipAgeSeconds, cacheRatio, serving, upstreams, breakerOpen, errors } = chain
-  const up = `${serving}/${upstreams.length}${breakerOpen ? ' OPEN' : ''}`
+  const { tip, tipAgeSeconds, cacheRatio, serving, upstreams, errors } = chain
+  const up = `${serving}/${upstreams.length}`
   const cells = [`${chain.chain} ${chain.interface}`, up, ...traffic(chain), percent(cacheRatio)]
   cells.push(String(tip ?? '-'), age(tipAgeSeconds), '', '', '', '', countsText(errors))
   const about = own.map((line) => line.about).join('\n')

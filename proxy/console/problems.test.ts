@@ -96,7 +96,7 @@ test('the worst stands first: no upstream serves, then why each of them does not
     someUpstream('b', { ...bad, since: at(10) }),
     someUpstream('c', { state: 'held-off', since: at(60), until: at(130) }),
   ]
-  const dark = someChain([...upstreams.slice(1)], { breakerOpen: true })
+  const dark = someChain([...upstreams.slice(1)])
   const now = someFacts(100, [someChain(upstreams), { ...dark, chain: 'BTC' }], {
     config: { sha256: 'ab', since: at(0), refused: { why: '2 errors, see the log', at: at(50) } },
   })
@@ -111,7 +111,7 @@ test('the worst stands first: no upstream serves, then why each of them does not
     'odd a',
   ])
   expect(problems[0]).toMatchObject({
-    what: 'none of 2 upstreams serves, calls fail at once',
+    what: 'none of 2 upstreams serves',
     since: at(60),
   })
   expect(problems[5]?.what).toBe('its new config is refused: 2 errors, see the log')

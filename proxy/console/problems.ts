@@ -69,9 +69,9 @@ interface Place extends Pick<Problem, 'where' | 'upstream'> {
 }
 
 function ofChain(chain: ChainView, at: string): readonly Finding[] {
-  const { upstreams, serving, blockSeconds, breakerOpen, tip } = chain
+  const { upstreams, serving, blockSeconds, tip } = chain
   const [lastChange = ''] = upstreams.map(({ since }) => since).toSorted((a, b) => (a < b ? 1 : -1))
-  const none = `none of ${upstreams.length} upstreams serves${breakerOpen ? ', calls fail at once' : ''}`
+  const none = `none of ${upstreams.length} upstreams serves`
   const tipAgeSeconds = chain.tipAgeSeconds ?? 0
   const isStill = tipAgeSeconds > Math.max(still.seconds, still.blocks * blockSeconds)
   const roseAt = new Date(Date.parse(at) - tipAgeSeconds * 1_000).toISOString()

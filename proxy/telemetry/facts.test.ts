@@ -53,7 +53,7 @@ test('calls and attempts are counted by chain and upstream, over all methods', a
   const [eth, btc] = chains
   expect(eth).toMatchObject({
     ...{ chain: 'ETH1', interface: 'jsonrpc', addresses: ['127.0.0.1:3360'], blockSeconds: 12 },
-    ...{ outcomes: { success: 2, timeout: 1 }, cache: { miss: 2 }, breakerOpen: false },
+    ...{ outcomes: { success: 2, timeout: 1 }, cache: { miss: 2 } },
     durations: { 0.005: 0, 1: 0, 2: 2, 30: 2, '+Inf': 3 },
     upstreams: [
       {

@@ -46,7 +46,7 @@ export function createFacts(options: FactsOptions): () => Promise<Facts> {
 }
 
 const counted: readonly Series[] = [
-  ...[series.requests, series.requestDuration, series.cacheLookups, series.breakerOpen],
+  ...[series.requests, series.requestDuration, series.cacheLookups],
   ...[series.attempts, series.attemptDuration],
   ...[series.integrityViolations, series.finalizedMismatches, series.missingBlockAnswers],
 ]
@@ -65,7 +65,6 @@ function chainFacts(look: ListenerLook, read: Read, options: FactsOptions): Chai
     addresses: options.addresses(chain, iface),
     ...{ tip: pool.tip, tipAgeSeconds: secondsOf(pool.tipAgeMs) },
     blockSeconds: pool.blockTimeMs / 1_000,
-    breakerOpen: totalOf(read(series.breakerOpen, labels)) > 0,
     outcomes: countsBy('outcome', read(series.requests, labels)),
     durations: countsBy('le', read(series.requestDuration, labels)),
     cache: countsBy('verdict', read(series.cacheLookups, labels)),
