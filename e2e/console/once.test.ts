@@ -54,7 +54,7 @@ test('--once and --json show which node of a router is bad, since when and why',
     version: 1,
     replicas: [{ at, problem: null }],
     problems: [{ severity: 'bad', upstream: 'b' }],
-    chains: [{ chain: 'ETH1', serving: 1, upstreams: [{ name: 'a' }, { name: 'b' }] }],
+    chains: [{ name: 'ETH1 jsonrpc', serving: 1, upstreams: [{ name: 'a' }, { name: 'b' }] }],
     calls: [],
   })
 })

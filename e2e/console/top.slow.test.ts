@@ -60,7 +60,7 @@ test('at 80x24: the bad node first; moves, details, why a call failed, filter, s
 })
 
 test('with more lines than rows it draws four times a second at most, and clears nothing', async () => {
-  const many = Array.from({ length: 30 }, (_, n) => ({ ...eth, chain: `CHAIN${n}` }))
+  const many = Array.from({ length: 30 }, (_, n) => ({ ...eth, name: `CHAIN${n} jsonrpc` }))
   await using replica = await ScriptedReplica.start(many)
   await using terminal = await Terminal.start(['--at', replica.address], {
     environment: 'NO_COLOR=1',

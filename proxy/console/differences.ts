@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { ChainFacts, Counts, Facts, UpstreamFacts } from './facts.ts'
+import type { ChainFacts, Counts, Facts, Tables, UpstreamFacts } from './facts.ts'
 
 /** What one replica said at two instants. */
 export interface Look {
@@ -51,7 +51,7 @@ export function differencesOf(looks: readonly Look[]) {
         .at(-1) ?? '',
     seconds: Math.max(0, ...heard.map((each) => each.seconds)),
     replicas,
-    chains: grouped(heard, ({ chains }) => chains, nameOf).map(chainView),
+    chains: grouped(heard, ({ chains }) => chains).map(chainView),
   }
 }
 
@@ -65,39 +65,34 @@ interface Part<T> {
 }
 type Parts<T> = readonly Part<T>[]
 
-const upstreamsOf = ({ upstreams }: ChainFacts) => upstreams
-const nameOf = ({ chain, interface: iface }: ChainFacts) => `${chain} ${iface}`
-
 /** The parts of what the parts hold, those of one name together. */
-function grouped<T, U>(
+function grouped<T, U extends { readonly name: string }>(
   parts: Parts<T>,
   held: (facts: T) => readonly U[],
-  nameIn: (one: U) => string,
 ): readonly Parts<U>[] {
   const all = parts.flatMap(({ now, before, ...same }) =>
     held(now).map((one): Part<U> => {
-      const past = before && held(before).find((other) => nameIn(other) === nameIn(one))
+      const past = before && held(before).find(({ name }) => name === one.name)
       return { ...same, now: one, before: past }
     }),
   )
-  return [...Map.groupBy(all, ({ now }) => nameIn(now)).values()]
+  return [...Map.groupBy(all, ({ now }) => now.name).values()]
 }
 
 /** The tip is that of the replica where it is the highest. */
 function chainView(parts: Parts<ChainFacts>) {
   const all = parts.map(({ now }) => now).toSorted((a, b) => (b.tip ?? 0) - (a.tip ?? 0))
-  const [{ chain, interface: iface, blockSeconds, tip, tipAgeSeconds }] = all as [ChainFacts]
-  const cache = grown(parts, (facts) => facts.cache)
-  const byName = grouped(parts, upstreamsOf, ({ name }) => name)
-  const upstreams = byName.map(upstreamView)
+  const [{ name, blockSeconds, tip, tipAgeSeconds }] = all as [ChainFacts]
+  const cache = grown(parts, 'cache')
+  const upstreams = grouped(parts, (facts) => facts.upstreams).map(upstreamView)
   const attempts = upstreams.reduce((sum, { count }) => sum + count, 0)
   return {
-    ...{ chain, interface: iface, blockSeconds, tip, tipAgeSeconds },
+    ...{ name, blockSeconds, tip, tipAgeSeconds },
     addresses: [...new Set(all.flatMap(({ addresses }) => addresses))],
-    ...trafficOf(parts, ({ outcomes }) => outcomes),
+    ...trafficOf(parts, 'outcomes'),
     cacheRatio: ratio((cache['hit'] ?? 0) + (cache['coalesced'] ?? 0), totalOf(cache)),
     /** How many of its upstreams serve, at the replica where they are the fewest. */
-    serving: Math.min(...all.map((facts) => upstreamsOf(facts).filter(isServing).length)),
+    serving: Math.min(...all.map((facts) => facts.upstreams.filter(isServing).length)),
     upstreams: upstreams.map((each) => ({ ...each, share: ratio(each.count, attempts) })),
   }
 }
@@ -108,9 +103,13 @@ function upstreamView(parts: Parts<UpstreamFacts>) {
     ({ now: a }, { now: b }) =>
       badnessOf(b.state) - badnessOf(a.state) || (a.since < b.since ? -1 : 1),
   ) as [Part<UpstreamFacts>]
-  const { attempts: _, durations: __, ...known } = worst
-  const attempts = (kind: string) => grown(parts, (facts) => facts.attempts[kind] ?? {})
-  const hedges = attempts('hedge')
+  const { counts: _, ...known } = worst
+  const attempts = grown(parts, 'attempts')
+  const ofKind = (kind: string) =>
+    totalOf(Object.fromEntries(Object.entries(attempts).filter(([word]) => word.startsWith(kind))))
+  const disputes = ['violations', 'mismatches', 'missing-blocks'].map(
+    (table) => [table, totalOf(grown(parts, table))] as const,
+  )
   return {
     ...known,
     // Of one that is out of service the head is an old one, and so would be its lag.
@@ -118,34 +117,34 @@ function upstreamView(parts: Parts<UpstreamFacts>) {
     /** The replicas where it is in this state. */
     seenAt: parts.filter(({ now }) => now.state === known.state).map(({ at }) => at),
     replicas: parts.length,
-    ...trafficOf(parts, (facts) => summed(Object.values(facts.attempts))),
-    retries: totalOf(attempts('retry')),
-    hedges: totalOf(hedges),
+    ...trafficOf(parts, 'attempts'),
+    ...{ retries: ofKind('retry'), hedges: ofKind('hedge') },
     /** Hedges that answered first. */
-    hedgesWon: (hedges['answer'] ?? 0) + (hedges['node-error'] ?? 0),
+    hedgesWon: (attempts['hedge answer'] ?? 0) + (attempts['hedge node-error'] ?? 0),
     /** First attempts that were given up, since a hedge answered first or the client left. */
-    aborted: attempts('first')['aborted'] ?? 0,
-    disputes: grown(parts, ({ disputes }) => disputes),
+    aborted: attempts['first aborted'] ?? 0,
+    disputes: Object.fromEntries(disputes) as Counts,
   }
 }
 
 const notFailed = ['success', 'node-error', 'abandoned', 'answer', 'aborted', 'running']
 
-function trafficOf<T extends { readonly durations: Counts }>(
-  parts: Parts<T>,
-  ended: (facts: T) => Counts,
-) {
-  const counts = grown(parts, ended)
+/** @param table of what has ended; the last part of its words is the result */
+function trafficOf(parts: Parts<{ readonly counts: Tables }>, table: string) {
+  const counts = grown(parts, table)
   const count = totalOf(counts)
-  const errors = Object.entries(counts)
-    .filter(([word, n]) => n > 0 && !notFailed.includes(word))
-    .toSorted(([, a], [, b]) => b - a)
-  const failed = errors.reduce((sum, [, n]) => sum + n, 0)
-  const durations = grown(parts, (facts) => facts.durations)
-  const rates = parts.map((part) => totalOf(grown([part], ended)) / Math.max(part.seconds, 0.001))
+  const errors: Record<string, number> = {}
+  for (const [word, n] of Object.entries(counts)) {
+    const result = word.split(' ').at(-1) ?? word
+    if (n > 0 && !notFailed.includes(result)) errors[result] = (errors[result] ?? 0) + n
+  }
+  const failed = totalOf(errors)
+  const sorted = Object.entries(errors).toSorted(([, a], [, b]) => b - a)
+  const durations = grown(parts, 'durations')
+  const rates = parts.map((part) => totalOf(grown([part], table)) / Math.max(part.seconds, 0.001))
   return {
     /** Of that time, by class, the most frequent first. */
-    errors: Object.fromEntries(errors) as Counts,
+    errors: Object.fromEntries(sorted) as Counts,
     ...{ count, failed, errorRatio: ratio(failed, count) },
     perSecond: rates.reduce((sum, rate) => sum + rate, 0),
     p50Seconds: quantile(0.5, durations),
@@ -153,20 +152,14 @@ function trafficOf<T extends { readonly durations: Counts }>(
   }
 }
 
-/** By how much counts have grown, over all replicas. */
-function grown<T>(parts: Parts<T>, read: (facts: T) => Counts): Counts {
-  const growths = parts.map(({ now, before }) => {
-    const past = before ? read(before) : {}
-    const words = Object.entries(read(now))
-    return Object.fromEntries(words.map(([word, n]) => [word, Math.max(0, n - (past[word] ?? 0))]))
-  })
-  return summed(growths)
-}
-
-function summed(all: readonly Counts[]): Counts {
+/** By how much the counts of a table have grown, over all replicas. */
+function grown(parts: Parts<{ readonly counts: Tables }>, table: string): Counts {
   const sum: Record<string, number> = {}
-  for (const counts of all)
-    for (const [word, count] of Object.entries(counts)) sum[word] = (sum[word] ?? 0) + count
+  for (const { now, before } of parts)
+    for (const [word, count] of Object.entries(now.counts[table] ?? {})) {
+      const growth = Math.max(0, count - (before?.counts[table]?.[word] ?? 0))
+      sum[word] = (sum[word] ?? 0) + growth
+    }
   return sum
 }
 
@@ -180,7 +173,8 @@ export function quantile(share: number, durations: Counts): number | null {
     .toSorted(([a], [b]) => a - b)
   const wanted = share * (durations['+Inf'] ?? 0)
   const at = buckets.findIndex(([, count]) => count >= wanted)
-  const [[lower, below], [upper = 0, count = 0] = []] = [buckets[at - 1] ?? [0, 0], buckets[at]]
+  const [lower, below] = buckets[at - 1] ?? [0, 0]
+  const [upper, count] = buckets[at] ?? [0, 0]
   if (wanted === 0) return null
   return upper === Infinity ? lower : lower + ((upper - lower) * (wanted - below)) / (count - below)
 }

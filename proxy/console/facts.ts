@@ -8,6 +8,8 @@
 
 /** By a word of the router, such as an outcome. */
 export type Counts = Readonly<Record<string, number>>
+/** Counts by what is counted; absent while nothing was. */
+export type Tables = Readonly<Record<string, Counts>>
 
 /** One process at one instant. Times of the day are in ISO 8601. */
 export interface Facts {
@@ -26,8 +28,8 @@ export interface Facts {
 
 /** One chain through one interface. Null where unknown, here and below. */
 export interface ChainFacts {
-  readonly chain: string
-  readonly interface: string
+  /** `ETH1 jsonrpc` */
+  readonly name: string
   /** Where clients reach it. */
   readonly addresses: readonly string[]
   readonly tip: number | null
@@ -35,12 +37,11 @@ export interface ChainFacts {
   readonly tipAgeSeconds: number | null
   /** The usual time between two blocks. */
   readonly blockSeconds: number
-  /** Calls by their outcome. */
-  readonly outcomes: Counts
-  /** Calls that took at most so many seconds; under `+Inf` all. */
-  readonly durations: Counts
-  /** Calls by what the cache did with them. */
-  readonly cache: Counts
+  /**
+   * Calls: `outcomes` by their outcome, `cache` by what the cache did with them, `durations` by a bound in seconds
+   * that they did not exceed, `+Inf` for all.
+   */
+  readonly counts: Tables
   readonly upstreams: readonly UpstreamFacts[]
 }
 
@@ -58,10 +59,9 @@ export interface UpstreamFacts {
   readonly lagSeconds: number | null
   /** Until the first of its URLs in cooldown may be asked again. */
   readonly cooldownSeconds: number | null
-  /** Attempts by their kind, and by their result. */
-  readonly attempts: Readonly<Record<string, Counts>>
-  /** Attempts that took at most so many seconds; under `+Inf` all. */
-  readonly durations: Counts
-  /** What speaks against its answers: `violations`, `mismatches`, `missing-blocks`. */
-  readonly disputes: Counts
+  /**
+   * Attempts: `attempts` by their kind and result (`hedge answer`), `durations` as of calls. What speaks against its
+   * answers: `violations` by the check, `mismatches`, `missing-blocks`.
+   */
+  readonly counts: Tables
 }

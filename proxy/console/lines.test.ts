@@ -21,7 +21,7 @@ const now = someFacts(100, [
     ],
     { outcomes: { success: 100 }, durations: took(100), cache: { hit: 1, miss: 1 } },
   ),
-  { ...someChain([someUpstream('btc-a\u001b[2J', { tier: 'backup' })]), chain: 'BTC' },
+  { ...someChain([someUpstream('btc-a\u001b[2J', { tier: 'backup' })]), name: 'BTC jsonrpc' },
 ])
 const view = viewOf([{ at: 'one:7779', before: null, now, problem: null }])
 const call: FailedCall = {
@@ -90,7 +90,7 @@ test('Enter opens the call or the upstream of a line', () => {
   expect(lines).toContain('share           0.1')
   expect(lines).toContain('seenAt          one:7779')
   expect(lines).toContain('p99Seconds      -')
-  expect(lines).toContain('disputes        none')
+  expect(lines).toContain('disputes        violations 0, mismatches 0, missing-blocks 0')
 })
 
 test('of a failed call it says why, and how it is sent again', () => {

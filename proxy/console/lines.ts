@@ -102,7 +102,7 @@ function fitted(cells: readonly string[], columns: number): string {
 function chainLine(chain: ChainView, own: readonly Line[], columns: number): Line {
   const { tip, tipAgeSeconds, cacheRatio, serving, upstreams, errors } = chain
   const up = `${serving}/${upstreams.length}`
-  const cells = [`${chain.chain} ${chain.interface}`, up, ...traffic(chain), percent(cacheRatio)]
+  const cells = [chain.name, up, ...traffic(chain), percent(cacheRatio)]
   cells.push(String(tip ?? '-'), age(tipAgeSeconds), '', '', '', '', countsText(errors))
   const about = own.map((line) => line.about).join('\n')
   return { text: fitted(cells, columns), tone: serving === 0 ? 'down' : 'plain', about }
@@ -116,7 +116,7 @@ function upstreamLine(each: UpstreamView, chain: ChainView, at: string, columns:
   cells.push(ageBetween(each.since, at), String(each.retries), `${hedgesWon}/${hedges}`)
   cells.push(age(each.cooldownSeconds), String(disputed))
   cells.push([why ?? '', countsText(errors)].filter(Boolean).join('; '))
-  const key = `${chain.chain} ${chain.interface} ${name}`
+  const key = `${chain.name} ${name}`
   const tone = (['plain', 'odd'] as const)[badnessOf(state)] ?? 'bad'
   return { text: fitted(cells, columns), tone, about: `${key} ${state}`, opens: key }
 }
@@ -133,7 +133,7 @@ function callLine(call: FailedCall, { chains }: View, columns: number): Line {
   const why = error ?? attempts.map(({ upstream, result }) => `${upstream} ${result}`).join('; ')
   const head = `${at.slice(11, 19)} ${name} ${outcome.padEnd(15)} ${took}`
   const text = clean(`${head} ${chain} ${iface} ${method ?? '-'}${why && `: ${why}`}`)
-  const served = chains.find((each) => each.chain === chain && each.interface === iface)
+  const served = chains.find((each) => each.name === `${chain} ${iface}`)
   const curl = curlOf(call, served?.addresses[0] ?? '0.0.0.0:3360')
   return { text, tone: 'plain', about: `${chain} ${method} ${outcome}`, opens: guid, curl }
 }
@@ -153,10 +153,10 @@ function curlOf({ interface: iface, method }: FailedCall, address: string): stri
 
 /** All that is known of each upstream, a line each, by its key. */
 export function detailsOf({ chains }: View): ReadonlyMap<string, string> {
-  const all = chains.flatMap(({ chain, interface: iface, upstreams }) =>
+  const all = chains.flatMap(({ name, upstreams }) =>
     upstreams.map((each) => {
       const lines = Object.entries(each).map(([word, value]) => word.padEnd(16) + valueText(value))
-      const key = `${chain} ${iface} ${each.name}`
+      const key = `${name} ${each.name}`
       return [key, `${key}\n\n${lines.map(clean).join('\n')}`] as const
     }),
   )

@@ -2,11 +2,13 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import { viewOf } from './problems.ts'
-import type { ChainFacts, UpstreamFacts } from './facts.ts'
 import { at, someChain, someFacts, someUpstream, took } from './facts.fixture.ts'
 
+type Upstream = Parameters<typeof someUpstream>[1]
+type Chain = Parameters<typeof someChain>[1]
+
 /** What is said of a chain with upstreams `a`, which is as given, and `b`, which is well. */
-function said(a: Partial<UpstreamFacts>, chain: Partial<ChainFacts> = {}): string[] {
+function said(a: Upstream, chain: Chain = {}): string[] {
   const b = someUpstream('b', {
     attempts: { first: { answer: 20 } },
     durations: took(20),
@@ -20,7 +22,7 @@ function said(a: Partial<UpstreamFacts>, chain: Partial<ChainFacts> = {}): strin
 
 const first = (counts: Record<string, number>) => ({ attempts: { first: counts } })
 
-test.each<[string, Partial<UpstreamFacts>, Partial<ChainFacts>, string[]]>([
+test.each<[string, Upstream, Chain, string[]]>([
   ['all is well', {}, {}, []],
   ['a node that answers with its own errors', first({ 'node-error': 50 }), {}, []],
   [
@@ -97,7 +99,7 @@ test('the worst stands first: no upstream serves, then why each of them does not
     someUpstream('c', { state: 'held-off', since: at(60), until: at(130) }),
   ]
   const dark = someChain([...upstreams.slice(1)])
-  const now = someFacts(100, [someChain(upstreams), { ...dark, chain: 'BTC' }], {
+  const now = someFacts(100, [someChain(upstreams), { ...dark, name: 'BTC jsonrpc' }], {
     config: { sha256: 'ab', since: at(0), refused: { why: '2 errors, see the log', at: at(50) } },
   })
   const { problems } = viewOf([{ at: 'one:7779', before: null, now, problem: null }])

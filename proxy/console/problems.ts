@@ -44,7 +44,7 @@ export function viewOf(looks: readonly Look[]) {
       return { where, upstream: null, findings: [['down', problem], config] }
     }),
     ...chains.flatMap((chain) => {
-      const where = `${chain.chain} ${chain.interface}`
+      const { name: where } = chain
       const upstreams = chain.upstreams.map((each): Place => {
         return { where, upstream: each.name, findings: ofUpstream(each, chain.upstreams) }
       })

@@ -52,24 +52,30 @@ test('calls and attempts are counted by chain and upstream, over all methods', a
   expect(facts).toMatchObject({ version: '1.2.3', config: { sha256: 'ab12', refused: null } })
   const [eth, btc] = chains
   expect(eth).toMatchObject({
-    ...{ chain: 'ETH1', interface: 'jsonrpc', addresses: ['127.0.0.1:3360'], blockSeconds: 12 },
-    ...{ outcomes: { success: 2, timeout: 1 }, cache: { miss: 2 } },
-    durations: { 0.005: 0, 1: 0, 2: 2, 30: 2, '+Inf': 3 },
+    ...{ name: 'ETH1 jsonrpc', addresses: ['127.0.0.1:3360'], blockSeconds: 12 },
+    counts: {
+      ...{ outcomes: { success: 2, timeout: 1 }, cache: { miss: 2 } },
+      durations: { 0.005: 0, 1: 0, 2: 2, 30: 2, '+Inf': 3 },
+    },
     upstreams: [
       {
         name: 'node-a',
-        attempts: { hedge: { answer: 2 } },
-        durations: { 0.01: 0, 0.025: 2, '+Inf': 2 },
-        disputes: { violations: 0, mismatches: 0, 'missing-blocks': 0 },
+        counts: {
+          attempts: { 'hedge answer': 2 },
+          durations: { 0.01: 0, 0.025: 2, '+Inf': 2 },
+        },
       },
       {
         name: 'node-b',
-        attempts: { first: { 'attempt-timeout': 2, mismatch: 1 } },
-        disputes: { violations: 1 },
+        counts: {
+          attempts: { 'first attempt-timeout': 2, 'first mismatch': 1 },
+          violations: { 'block-number': 1 },
+        },
       },
     ],
   })
-  expect(btc).toMatchObject({ chain: 'BTC', outcomes: {}, upstreams: [{ attempts: {} }, {}] })
+  expect(Object.keys(eth?.counts['durations'] ?? {})).toHaveLength(15)
+  expect(btc).toMatchObject({ name: 'BTC jsonrpc', counts: {}, upstreams: [{ counts: {} }, {}] })
 })
 
 test('an upstream says its state, why, since and until when, and what is known of it', async () => {
