@@ -52,7 +52,7 @@ test('at 80 columns: what is wrong, the chains with the worst upstream first, th
     ' btc-a\ufffd[2J       eligible      0.0      -      -     -      -         0  1m40s',
     '',
     'LAST FAILED CALLS',
-    '03:01:35 940bc41a timeout            30s ETH1 jsonrpc eth\ufffd\ufffdgetLogs: node-b attempt-timeout',
+    '03:01:35 940bc41a timeout            30s ETH1 jsonrpc eth\ufffd\ufffdgetLogs: node-b attem',
   ])
 })
 

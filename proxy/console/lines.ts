@@ -96,7 +96,7 @@ function fitted(cells: readonly string[], columns: number): string {
     const cut = text.length > most ? `${text.slice(0, most - 1)}…` : text
     return width < 0 ? cut.padEnd(-width) : cut.padStart(width)
   })
-  return shown.join(' ').trimEnd().slice(0, Math.max(columns, 80))
+  return shown.join(' ').trimEnd().slice(0, columns)
 }
 
 function chainLine(chain: ChainView, own: readonly Line[], columns: number): Line {
@@ -132,7 +132,10 @@ function callLine(call: FailedCall, { chains }: View, columns: number): Line {
   const name = columns < wideColumns ? guid.slice(0, 8) : guid
   const why = error ?? attempts.map(({ upstream, result }) => `${upstream} ${result}`).join('; ')
   const head = `${at.slice(11, 19)} ${name} ${outcome.padEnd(15)} ${took}`
-  const text = clean(`${head} ${chain} ${iface} ${method ?? '-'}${why && `: ${why}`}`)
+  const text = clean(`${head} ${chain} ${iface} ${method ?? '-'}${why && `: ${why}`}`).slice(
+    0,
+    columns,
+  )
   const served = chains.find((each) => each.name === `${chain} ${iface}`)
   const curl = curlOf(call, served?.addresses[0] ?? '0.0.0.0:3360')
   return { text, tone: 'plain', about: `${chain} ${method} ${outcome}`, opens: guid, curl }
@@ -157,7 +160,7 @@ export function detailsOf({ chains }: View): ReadonlyMap<string, string> {
     upstreams.map((each) => {
       const lines = Object.entries(each).map(([word, value]) => word.padEnd(16) + valueText(value))
       const key = `${name} ${each.name}`
-      return [key, `${key}\n\n${lines.map(clean).join('\n')}`] as const
+      return [key, [key, '', ...lines].map(clean).join('\n')] as const
     }),
   )
   return new Map(all)
@@ -166,5 +169,5 @@ export function detailsOf({ chains }: View): ReadonlyMap<string, string> {
 function valueText(value: UpstreamView[keyof UpstreamView]): string {
   if (typeof value === 'number') return String(Number(value.toPrecision(6)))
   if (value === null || typeof value === 'string') return value ?? '-'
-  return (value instanceof Array ? value.join(', ') : countsText(value)) || 'none'
+  return (Array.isArray(value) ? value.join(', ') : countsText(value)) || 'none'
 }

@@ -13,17 +13,11 @@ import { countsText, time } from './format.ts'
 /** `down`: calls fail. `bad`: an upstream is out of service. `odd`: it serves, but not well. */
 const severities = ['down', 'bad', 'odd'] as const
 
-/** Something that is wrong, as one line for who was woken by it. */
-interface Problem {
-  readonly severity: (typeof severities)[number]
-  /** `ETH1 jsonrpc`, or the address of a replica. */
-  readonly where: string
-  /** Null: not of one alone. */
-  readonly upstream: string | null
-  readonly what: string
-  /** ISO 8601; null where it is not known. */
-  readonly since: string | null
-}
+/** Something that is wrong; false or null: it is not. Since when, in ISO 8601, where that is known. */
+type Finding = readonly [(typeof severities)[number], what: string | false | null, since?: string]
+
+/** `ETH1 jsonrpc` or the address of a replica, the upstream where it is of one alone, and what was looked for. */
+type Place = readonly [where: string, upstream: string | null, findings: readonly Finding[]]
 
 /** Few failures are no outage: from so many on, and from this share of all. */
 const failing = { count: 3, ofCalls: 0.02, ofAttempts: 0.1 } as const
@@ -35,37 +29,33 @@ const still = { blocks: 5, seconds: 30 } as const
 /** What console and page show, and `--json` prints. */
 export type View = ReturnType<typeof viewOf>
 
-/** What lies between the looks, and what is wrong, the worst first. */
+/** What lies between the looks, and what is wrong as lines for who was woken by it, the worst first. */
 export function viewOf(looks: readonly Look[]) {
   const { at, seconds, replicas, chains } = differencesOf(looks)
-  const places = [
-    ...replicas.map(({ at: where, problem, refused }): Place => {
-      const config: Finding = ['odd', refused !== null && `its new config is refused: ${refused}`]
-      return { where, upstream: null, findings: [['down', problem], config] }
-    }),
-    ...chains.flatMap((chain) => {
-      const { name: where } = chain
-      const upstreams = chain.upstreams.map((each): Place => {
-        return { where, upstream: each.name, findings: ofUpstream(each, chain.upstreams) }
-      })
-      return [{ where, upstream: null, findings: ofChain(chain, at) }, ...upstreams]
-    }),
-  ]
-  const problems = places.flatMap(({ findings, ...about }) =>
-    findings.flatMap(([severity, what, since = null]): Problem[] =>
-      what ? [{ severity, ...about, what, since }] : [],
+  const places: Place[] = replicas.map(({ at: where, problem, refused }) => {
+    const config = refused !== null && `its new config is refused: ${refused}`
+    return [
+      where,
+      null,
+      [
+        ['down', problem],
+        ['odd', config],
+      ],
+    ]
+  })
+  for (const chain of chains) {
+    places.push([chain.name, null, ofChain(chain, at)])
+    for (const each of chain.upstreams)
+      places.push([chain.name, each.name, ofUpstream(each, chain.upstreams)])
+  }
+  const problems = severities.flatMap((severity) =>
+    places.flatMap(([where, upstream, findings]) =>
+      findings.flatMap(([rank, what, since = null]) =>
+        rank === severity && what ? [{ severity, where, upstream, what, since }] : [],
+      ),
     ),
   )
-  const rank = ({ severity }: Problem) => severities.indexOf(severity)
-  problems.sort((a, b) => rank(a) - rank(b))
   return { at, seconds, replicas, problems, chains }
-}
-
-/** False or null: it is not so. */
-type Finding = readonly [Problem['severity'], what: string | false | null, since?: string]
-
-interface Place extends Pick<Problem, 'where' | 'upstream'> {
-  readonly findings: readonly Finding[]
 }
 
 function ofChain(chain: ChainView, at: string): readonly Finding[] {

@@ -37,16 +37,14 @@ export class History {
     this.#at = at
   }
 
-  answered(facts: Facts): void {
+  /** @param facts or why there are none, as a clause */
+  heard(facts: Facts | string): void {
+    this.#problem = typeof facts === 'string' ? facts : null
+    if (typeof facts === 'string') return
     const fromMs = Date.parse(facts.at) - windowMs
     // The last one from before the time is where it begins.
     const first = this.#past.findLastIndex(({ at }) => Date.parse(at) <= fromMs)
     this.#past = [...this.#past.slice(Math.max(first, 0)), facts]
-    this.#problem = null
-  }
-
-  failed(why: string): void {
-    this.#problem = why
   }
 
   get look(): Look {
@@ -88,8 +86,7 @@ export class Replicas {
             'calls',
           ),
         ])
-        if (typeof facts === 'string') history.failed(facts)
-        else history.answered(facts)
+        history.heard(facts)
         return typeof failed === 'string' ? [] : failed.calls
       }),
     )

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { Box, render, Text, useApp, useInput, useWindowSize, type Key } from 'ink'
-import { createElement, useEffect, useReducer, useRef } from 'react'
+import { createElement, useEffect, useReducer, useState } from 'react'
 import { sleep, type Clock } from '../clock/clock.ts'
+import { clean } from './format.ts'
 import { detailsOf, isShown, linesOf, sorts, type Line } from './lines.ts'
 import type { Replicas } from './replicas.ts'
 
@@ -46,7 +47,7 @@ function Screen({ replicas, clock, isColoured }: ScreenOptions) {
   const { columns, rows } = useWindowSize()
   const [, redraw] = useReducer((frames: number) => frames + 1, 0)
   // Keys come faster than frames: each changes what the one before it has made.
-  const { current: model } = useRef({
+  const [model] = useState(() => ({
     ...{ view: replicas.view, calls: replicas.calls },
     /** The line that the cursor stands on, as `stopsIn` names it; it stays there when lines move. */
     cursor: '',
@@ -55,7 +56,7 @@ function Screen({ replicas, clock, isColoured }: ScreenOptions) {
     /** First line of what is open. */
     scroll: 0,
     ...{ filter: '', isTyping: false, sort: 0, isPaused: false },
-  })
+  }))
 
   useEffect(() => {
     const over = new AbortController()
@@ -74,7 +75,7 @@ function Screen({ replicas, clock, isColoured }: ScreenOptions) {
   const sort = sorts[model.sort % sorts.length] ?? 'state'
   const text =
     opened && 'upstream' in opened
-      ? (detailsOf(view).get(opened.upstream) ?? `${opened.upstream} is not there any more.`)
+      ? (detailsOf(view).get(opened.upstream) ?? clean(`${opened.upstream} is not there any more.`))
       : opened?.text
   // One column is the cursor's.
   const table = linesOf(view, model.calls, columns - 1, sort).filter((one) => isShown(one, filter))
@@ -88,7 +89,8 @@ function Screen({ replicas, clock, isColoured }: ScreenOptions) {
   const top = Math.min(opened ? model.scroll : Math.max(0, line - Math.floor(height * 0.7)), last)
 
   const show = (next: typeof opened) => Object.assign(model, { opened: next, scroll: 0 })
-  const open = async (name: string) => {
+  const open = async (name: string | undefined) => {
+    if (name === undefined) return
     if (detailsOf(view).has(name)) return show({ upstream: name })
     const asking = { text: 'asking ...' }
     show(asking)
@@ -117,15 +119,16 @@ function Screen({ replicas, clock, isColoured }: ScreenOptions) {
     else if (key.pageDown) move(height)
     else if (model.opened && (key.escape || key.return || input === 'q')) show(null)
     else if (key.escape) model.filter = ''
-    else if (key.return) void open(here()?.opens ?? '')
+    else if (key.return) void open(here()?.opens)
     else if (input === 'q') exit()
     else if (input === '/') Object.assign(show(null), { isTyping: true })
     else if (input === 's') model.sort += 1
-    else if (input === ' ' || input === 'p') model.isPaused = !model.isPaused
+    else if (input === ' ') model.isPaused = !model.isPaused
   }
   useInput((input: string, key: Key) => {
     // What was typed at once may come as one text; a key without a character comes as none.
-    for (const each of input === '' ? [''] : input) press(each, key)
+    for (const each of input === '' ? [''] : input)
+      press(each, { ...key, return: key.return || each === '\r' })
     redraw()
   })
 

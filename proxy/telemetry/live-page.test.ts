@@ -81,7 +81,7 @@ test('a frame a second goes to each reader, a slow one is left out, and without 
   expect(first.frames).toHaveLength(3)
   expect(slow.frames).toHaveLength(1)
   expect(first.frames[2]).toMatchObject({
-    head: 'rpc-router 1.2.3 on pod-1, rates of 2 s',
+    head: 'rpc-router 1.2.3 on pod-1, 03:00:03 UTC, rates of 2 s',
     problems: 0,
     details: [['ETH1 jsonrpc node-a', expect.stringContaining('eligible')]],
   })
@@ -96,7 +96,9 @@ test('a frame a second goes to each reader, a slow one is left out, and without 
   page.stream(next)
   await clock.advance(0)
   // Of what was before nothing is kept.
-  expect(next.frames).toMatchObject([{ head: 'rpc-router 1.2.3 on pod-1, rates of 6 s' }])
+  expect(next.frames).toMatchObject([
+    { head: 'rpc-router 1.2.3 on pod-1, 03:00:06 UTC, rates of 6 s' },
+  ])
 })
 
 test('a frame that cannot be made ends its streams with a line in the log, and the next page is served', async () => {

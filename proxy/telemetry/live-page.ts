@@ -35,10 +35,7 @@ export function createLivePage(
   let history: History | null = null
 
   const send = async (followed: History) => {
-    await facts().then(
-      (now) => followed.answered(now),
-      (error: unknown) => followed.failed(String(error)),
-    )
+    followed.heard(await facts().catch(String))
     const event = `data: ${JSON.stringify(frameOf(viewOf([followed.look]), failedCalls()))}\n\n`
     // A slow reader gets the next one: nothing heaps up here.
     for (const each of streams) if (!each.writableNeedDrain) each.write(event)
@@ -79,10 +76,10 @@ export function createLivePage(
 }
 
 function frameOf(view: View, calls: readonly FailedCall[]) {
-  const { replicas, seconds, problems } = view
+  const { replicas, seconds, problems, at: now } = view
   const [{ at, version }] = replicas as [View['replicas'][number]]
   return {
-    head: `rpc-router ${version ?? ''} on ${at}, rates of ${Math.round(seconds)} s`,
+    head: `rpc-router ${version ?? ''} on ${at}, ${now.slice(11, 19)} UTC, rates of ${Math.round(seconds)} s`,
     problems: problems.length,
     lines: linesOf(view, calls, columns),
     details: [...detailsOf(view)],

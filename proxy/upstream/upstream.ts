@@ -199,8 +199,10 @@ export class Upstream {
    */
   get trouble(): string | null {
     const [worst] = this.allUrls.toSorted((a, b) => b.failures - a.failures)
-    if (worst && worst.failures > 1)
-      return `${worst.failures} failures in a row, the last: ${worst.lastFailure}`
+    if (worst && worst.failures > 1) {
+      const where = this.urls.includes(worst) ? '' : `${worst.printable}: `
+      return `${where}${worst.failures} failures in a row, the last: ${worst.lastFailure}`
+    }
     for (const { verified, refusal, declaredAddons, addons, printable } of this.allUrls) {
       if (verified === null && refusal === '') continue
       const missing = declaredAddons.filter((addon) => !addons.has(addon))
