@@ -30,7 +30,7 @@ export const readPage: ReadPage = async (url) => {
     const said = clean(text.trim().slice(0, 300))
     const isMissing = answer.status === 404
     // A router that knows no such page or call says so itself.
-    if (isMissing && /^text\/plain/.test(answer.headers.get('content-type') ?? ''))
+    if (isMissing && answer.headers.get('content-type')?.startsWith('text/plain'))
       return { text: null, fault: said }
     const begin = isMissing ? isAdmin : 'it answers'
     return { text: null, fault: `${begin} with HTTP ${answer.status}: ${said}` }
