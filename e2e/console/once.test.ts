@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { View } from '../../proxy/console/view.ts'
+import type { View } from '../../proxy/console/problems.ts'
 import { askRpc } from '../processes/rpc-client.ts'
 import { type Program, runProgram, startProgram } from '../program/program.ts'
 import { createWorkspace, ethereumConfig, type Workspace } from '../program/workspace.ts'
@@ -54,7 +54,7 @@ test('--once and --json show which node of a router is bad, since when and why',
     version: 1,
     replicas: [{ at, problem: null }],
     problems: [{ severity: 'bad', upstream: 'b' }],
-    chains: [{ chain: 'ETH1', serving: 1, upstreams: [{ name: 'a' }, { name: 'b' }] }],
+    chains: [{ name: 'ETH1 jsonrpc', serving: 1, upstreams: [{ name: 'a' }, { name: 'b' }] }],
     calls: [],
   })
 })

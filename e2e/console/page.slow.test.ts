@@ -23,24 +23,27 @@ beforeAll(async () => {
 })
 afterAll(() => browser[Symbol.asyncDispose]())
 
-/** Presses the first button with this text. */
-const press = (label: string) =>
+/** Presses the first button that is shown with this text, on the first line that has the other one. */
+const press = (label: string, line = '') =>
   browser.evaluate(
-    `[...document.querySelectorAll('button')].find((each) => each.textContent === ${JSON.stringify(label)}).click()`,
+    `[...document.querySelectorAll('button')].find((each) => !each.hidden && each.textContent === ${JSON.stringify(label)} && each.parentElement.textContent.includes(${JSON.stringify(line)})).click()`,
   )
 
 test('the page shows which node is bad, since when and why, and follows what changes', async () => {
   await using replica = await ScriptedReplica.start([eth])
   replica.calls = [call]
   await browser.open(`http://${replica.address}/`)
-  const problems = () => browser.text('#problems')
-  await expect.poll(problems).toContain(`${hostile} (ETH1 jsonrpc) since 03:00:40 UTC`)
-  expect(await problems()).toMatch(/^ETH1 jsonrpc: 10 % of calls fail: timeout 10\n/)
-  expect(await browser.text('#chains')).toMatch(/disabled[^]*node-a\teligible/)
+  const lines = () => browser.text('#lines')
+  await expect.poll(lines).toContain(`${hostile} (ETH1 jsonrpc) since 03:00:40 (`)
+  expect(await lines()).toMatch(/^DOWN ETH1 jsonrpc: 10 % of calls fail: timeout 10\n/)
+  expect(await lines()).toMatch(/\n <img src=x one… +disabled .*\n node-a +eligible /)
   expect(await browser.evaluate('document.title')).toBe('(2) rpc-router')
-  await expect.poll(() => browser.text('#calls')).toContain(`eth_it's\ttimeout\t30s\t${hostile}`)
+  expect(await lines()).toContain(`timeout            30s ETH1 jsonrpc eth_it's: ${hostile}`)
 
-  await press('Explain')
+  await press('Why', hostile)
+  await expect.poll(() => browser.text('#text')).toContain(`why             refused ${hostile}`)
+  await press('Close')
+  await press('Why', call.guid)
   await expect.poll(() => browser.text('#text')).toBe(`why ${call.guid}:\nnode-b was asked first`)
   await press('Close')
   // A page without HTTPS at another host has no clipboard: the text is shown.
@@ -54,7 +57,7 @@ test('the page shows which node is bad, since when and why, and follows what cha
     )
   await press('Close')
 
-  const select = 'getSelection().selectAllChildren(document.querySelector("#problems"))'
+  const select = 'getSelection().selectAllChildren(document.querySelector("#lines"))'
   await browser.evaluate(select)
   await expect.poll(() => browser.text('#state')).toBe('held while text is selected')
   await browser.evaluate('getSelection().removeAllRanges()')
@@ -63,13 +66,13 @@ test('the page shows which node is bad, since when and why, and follows what cha
   await press('Pause')
   replica.chains = [someChain([someUpstream('node-a')])]
   await expect.poll(() => browser.text('#state')).toBe('paused')
-  expect(await problems()).toContain('disabled')
+  expect(await lines()).toContain('disabled')
   await press('Go on')
-  await expect.poll(problems).toContain('Nothing is wrong')
+  await expect.poll(lines).toContain('Nothing is wrong')
   await browser.evaluate(
     `document.querySelector('#filter').value = 'other'; document.querySelector('#filter').dispatchEvent(new Event('input'))`,
   )
-  expect(await browser.text('#chains')).not.toContain('node-a')
+  expect(await lines()).not.toContain('node-a')
   expect(await browser.evaluate(`document.querySelectorAll('img').length`)).toBe(0)
   expect(browser.complaints).toEqual([])
 })
@@ -86,7 +89,7 @@ test('a curl of REST says what is to be filled in; where none can be made there 
     { ...call, method: null },
   ]
   await browser.open(`http://${replica.address}/`)
-  const count = `[...document.querySelectorAll('button')].filter((each) => each.textContent === 'Copy curl').length`
+  const count = `[...document.querySelectorAll('button')].filter((each) => !each.hidden && each.textContent === 'Copy curl').length`
   await expect.poll(() => browser.evaluate(count)).toBe(1)
   await browser.evaluate(`navigator.clipboard.writeText = () => Promise.reject(new Error('none'))`)
   await press('Copy curl')
@@ -100,8 +103,8 @@ test('what is old is called so; dark is dark', async () => {
   await browser.scheme('dark')
   await browser.open(`http://${replica.address}/`)
   await expect.poll(() => browser.text('#state')).toBe('live')
-  await expect.poll(() => browser.text('#note')).toBe('cannot be read here')
-  const colour = `getComputedStyle(document.body).backgroundColor`
+  await expect.poll(() => browser.text('#lines')).toContain('No failed call is kept.')
+  const colour = `getComputedStyle(document.documentElement).backgroundColor`
   expect(await browser.evaluate(colour)).toBe('rgb(21, 24, 28)')
   await browser.scheme('light')
   expect(await browser.evaluate(colour)).toBe('rgb(255, 255, 255)')

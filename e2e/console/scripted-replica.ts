@@ -7,13 +7,13 @@ import { systemClock } from '../../proxy/clock/clock.ts'
 import type { ChainFacts, Facts } from '../../proxy/console/facts.ts'
 import { at, someFacts } from '../../proxy/console/facts.fixture.ts'
 import type { FailedCall } from '../../proxy/console/replicas.ts'
-import { LivePage } from '../../proxy/telemetry/live-page.ts'
+import { createLivePage } from '../../proxy/telemetry/live-page.ts'
 
 /** An admin address whose facts and failed calls a test sets. `await using` ends it. */
 export class ScriptedReplica implements AsyncDisposable {
   chains: readonly ChainFacts[]
   /** Null: it keeps none, as a router of an earlier version. */
-  calls: readonly (FailedCall & { readonly attempts: readonly object[] })[] | null = null
+  calls: readonly FailedCall[] | null = null
   readonly #server: Server
   readonly #startMs = performance.now()
 
@@ -24,7 +24,9 @@ export class ScriptedReplica implements AsyncDisposable {
         // So young that what it has counted is of the present.
         started: at(90),
       })
-    const page = new LivePage(facts, systemClock, 'pod-1', { error() {} })
+    const page = createLivePage(facts, () => this.calls ?? [], systemClock, 'pod-1', {
+      error() {},
+    })
     this.#server = createServer(({ url = '' }, response) => {
       const answer = (status: number, type: string, text: string) =>
         response.writeHead(status, { 'content-type': type }).end(text)

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { at, someChain, someUpstream } from '../../proxy/console/facts.fixture.ts'
+import { at, someChain, someUpstream, took } from '../../proxy/console/facts.fixture.ts'
 import { ScriptedReplica } from './scripted-replica.ts'
 import { Terminal } from './terminal.ts'
 
 const disabled = { state: 'disabled', why: 'connection-refused', since: at(40), until: at(900) }
 const nodes = [someUpstream('node-a'), someUpstream('node-b', disabled)]
-const eth = someChain(nodes, { outcomes: { success: 100 }, durations: [100, 0, 0, 0] })
+const eth = someChain(nodes, { outcomes: { success: 100 }, durations: took(100) })
 const call = {
   ...{ guid: '940bc41a-8302-4fbd-9885-fea133588923', at: at(95), chain: 'ETH1', attempts: [] },
   ...{ interface: 'jsonrpc', method: 'eth_getLogs', outcome: 'timeout', totalMs: 30_000 },
+  error: null,
 }
 const escape = '\u001b'
 
@@ -27,7 +28,7 @@ test('at 80x24: the bad node first; moves, details, why a call failed, filter, s
   expect(await screen()).toContain('940bc41a timeout')
 
   await terminal.press('Enter')
-  await expect.poll(screen).toContain('why       connection-refused')
+  await expect.poll(screen).toContain('why             connection-refused')
   await terminal.press('Escape')
   await expect.poll(screen).toContain('>BAD  node-b')
   await terminal.press('j', 'j', 'j')
@@ -59,7 +60,7 @@ test('at 80x24: the bad node first; moves, details, why a call failed, filter, s
 })
 
 test('with more lines than rows it draws four times a second at most, and clears nothing', async () => {
-  const many = Array.from({ length: 30 }, (_, n) => ({ ...eth, chain: `CHAIN${n}` }))
+  const many = Array.from({ length: 30 }, (_, n) => ({ ...eth, name: `CHAIN${n} jsonrpc` }))
   await using replica = await ScriptedReplica.start(many)
   await using terminal = await Terminal.start(['--at', replica.address], {
     environment: 'NO_COLOR=1',
@@ -85,9 +86,9 @@ test('with more lines than rows it draws four times a second at most, and clears
   await expect.poll(screen).toMatch(/\n>/)
   await terminal.press('PageUp')
   await terminal.resize(120, 30)
-  await terminal.press('/')
-  await terminal.press('CHAIN7')
-  await expect.poll(screen).toMatch(/RETRY.*\n CHAIN7 jsonrpc.*\n {2}node-b/)
+  // At once, as over a slow connection.
+  await terminal.press('/', 'CHAIN7', 'Enter')
+  await expect.poll(screen).toMatch(/filter: CHAIN7 [^]*RETRY.*\n CHAIN7 jsonrpc.*\n {2}node-b/)
   expect((await screen()).split('\n')).toHaveLength(31)
 })
 

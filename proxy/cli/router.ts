@@ -13,7 +13,7 @@ import { createEventLog } from '../telemetry/event-log.ts'
 import { KeptCalls } from '../telemetry/explain/kept-calls.ts'
 import { createFacts } from '../telemetry/facts.ts'
 import { Health } from '../telemetry/health.ts'
-import { LivePage } from '../telemetry/live-page.ts'
+import { createLivePage } from '../telemetry/live-page.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import type { TracingObservers } from '../telemetry/otel/call-spans.ts'
 import type { Recorder } from '../telemetry/record/recorder.ts'
@@ -117,7 +117,7 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
   const page =
     config.adminPage === 'off' || !config.metricsListenAddress
       ? null
-      : new LivePage(facts, clock, hostname(), logger)
+      : createLivePage(facts, () => calls.list('failed', 20).calls, clock, hostname(), logger)
   const admin =
     config.metricsListenAddress &&
     createAdminServer({

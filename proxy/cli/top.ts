@@ -4,7 +4,7 @@ import { sleep, systemClock } from '../clock/clock.ts'
 import { problemAt } from '../config/problem.ts'
 import { readPage } from '../console/read-page.ts'
 import { Replicas } from '../console/replicas.ts'
-import { linesOf } from '../console/text.ts'
+import { linesOf } from '../console/lines.ts'
 import { readAddresses } from './admin-addresses.ts'
 import type { CommandLine } from './command-line.ts'
 import { exitCodes, problemLine } from './judged-config.ts'
@@ -33,15 +33,9 @@ export async function top({ own, output }: CommandLine, io: CommandIo): Promise<
   await sleep(systemClock, betweenLooksMs)
   await replicas.ask()
   const { view, calls } = replicas
-  const options = {
-    columns: process.stdout.columns ?? 160,
-    sort: 'state',
-    filter: '',
-    calls,
-  } as const
   const lines = isJson
     ? [JSON.stringify({ version: 1, ...view, calls }, null, 2)]
-    : linesOf(view, options).map(({ text }) => text)
+    : linesOf(view, calls, process.stdout.columns ?? 160).map(({ text }) => text)
   io.stdout.write(`${lines.join('\n')}\n`)
   return view.replicas.every(({ problem }) => problem !== null) ? exitCodes.failed : exitCodes.done
 }

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { type Look, quantile, viewOf } from './differences.ts'
-import { at, someChain, someFacts, someUpstream } from './facts.fixture.ts'
-import { History } from './history.ts'
+import { type Look, quantile } from './differences.ts'
+import { at, someChain, someFacts, someUpstream, took } from './facts.fixture.ts'
+import { viewOf } from './problems.ts'
+import { History } from './replicas.ts'
 
-const bounds = [0.1, 1, 10]
-
-test.each([
+test.each<[string, number, readonly [number, number, number, number], number | null]>([
   ['nothing was counted', 0.5, [0, 0, 0, 0], null],
   ['all in the first bucket', 0.5, [10, 0, 0, 0], 0.05],
   ['the middle of the second', 0.5, [0, 10, 0, 0], 0.55],
@@ -16,7 +15,7 @@ test.each([
   ['above all bounds it is the last of them', 0.99, [0, 0, 0, 4], 10],
   ['one alone', 0.99, [0, 1, 0, 0], 0.991],
 ])('a quantile: %s', (_name, share, counts, value) => {
-  const found = quantile(share, counts, bounds)
+  const found = quantile(share, took(...counts))
   if (value === null) expect(found).toBeNull()
   else expect(found).toBeCloseTo(value, 6)
 })
@@ -24,10 +23,10 @@ test.each([
 const early = someFacts(100, [
   someChain(
     [
-      someUpstream('a', { attempts: { first: { answer: 10 } }, durations: [10, 0, 0, 0] }),
+      someUpstream('a', { attempts: { first: { answer: 10 } }, durations: took(10) }),
       someUpstream('b', { attempts: { first: { answer: 5, 'attempt-timeout': 2 } } }),
     ],
-    { outcomes: { success: 20, timeout: 3 }, durations: [23, 0, 0, 0], cache: { hit: 4, miss: 6 } },
+    { outcomes: { success: 20, timeout: 3 }, durations: took(23), cache: { hit: 4, miss: 6 } },
   ),
 ])
 const late = someFacts(110, [
@@ -39,14 +38,14 @@ const late = someFacts(110, [
           retry: { answer: 4, 'connection-reset': 1 },
           hedge: { answer: 2, aborted: 3 },
         },
-        durations: [10, 40, 0, 0],
+        durations: took(10, 40),
         disputes: { violations: 2 },
       }),
       someUpstream('b', { attempts: { first: { answer: 5, 'attempt-timeout': 12 } } }),
     ],
     {
       outcomes: { success: 100, timeout: 13, 'node-error': 5, abandoned: 1, 'no-upstream': 1 },
-      durations: [23, 97, 0, 0],
+      durations: took(23, 97),
       cache: { hit: 9, miss: 6, coalesced: 1 },
       tip: 101,
     },
@@ -62,10 +61,7 @@ test('between two looks: rates, errors by class, quantiles, cache, shares, retri
   expect(view).toMatchObject({ at: at(110), seconds: 10 })
   expect(chain).toMatchObject({
     ...{ perSecond: 9.7, count: 97, tip: 101, serving: 2 },
-    errors: [
-      ['timeout', 10],
-      ['no-upstream', 1],
-    ],
+    errors: { timeout: 10, 'no-upstream': 1 },
     cacheRatio: 1,
   })
   expect(chain?.errorRatio).toBeCloseTo(11 / 97)
@@ -73,7 +69,7 @@ test('between two looks: rates, errors by class, quantiles, cache, shares, retri
   const [a, b] = chain?.upstreams ?? []
   expect(a).toMatchObject({
     ...{ count: 40, perSecond: 4, share: 0.8, retries: 5, hedges: 5, hedgesWon: 2 },
-    errors: [['connection-reset', 1]],
+    errors: { 'connection-reset': 1 },
     disputes: { violations: 2 },
   })
   expect(b).toMatchObject({ count: 10, share: 0.2, errorRatio: 1, p50Seconds: null })
@@ -103,7 +99,7 @@ test('replicas add up; a state is that of the replica where it is the worst', ()
   expect(view.chains).toMatchObject([{ count: 207, perSecond: 10.7, tip: 101, serving: 1 }])
   expect(view.chains[0]?.upstreams[0]).toMatchObject({
     ...{ state: 'disabled', why: 'connection-refused', since: at(50), lagBlocks: null },
-    replicas: { so: ['two:7779'], all: 2 },
+    ...{ seenAt: ['two:7779'], replicas: 2 },
   })
   expect(view.replicas.map(({ problem }) => problem)).toEqual([
     null,
@@ -120,11 +116,11 @@ test('without any answer there is a view all the same', () => {
 test('a history goes back 30 s, or to the last look before a failure', () => {
   const history = new History('one:7779')
   expect(history.look).toEqual({ at: 'one:7779', before: null, now: null, problem: null })
-  for (let second = 0; second <= 100; second += 8) history.answered(someFacts(second, []))
+  for (let second = 0; second <= 100; second += 8) history.heard(someFacts(second, []))
   expect(history.look).toMatchObject({ before: { at: at(64) }, now: { at: at(96) } })
-  history.failed('no answer')
+  history.heard('no answer')
   expect(history.look).toMatchObject({ before: null, now: null, problem: 'no answer' })
-  history.answered(someFacts(200, []))
+  history.heard(someFacts(200, []))
   expect(history.look).toMatchObject({ before: { at: at(96) }, now: { at: at(200) } })
 })
 
@@ -135,12 +131,12 @@ test('failures of long ago are no outage at the first look, nor after a look tha
     ])
   const history = new History('one:7779')
   const said = () => viewOf([history.look]).problems.map(({ what }) => what)
-  history.answered(old(90_000))
+  history.heard(old(90_000))
   expect(said()).toEqual([])
-  history.failed('no answer')
-  history.answered(old(90_003))
+  history.heard('no answer')
+  history.heard(old(90_003))
   expect(said()).toEqual([])
   const young = new History('two:7779')
-  young.answered(old(20))
+  young.heard(old(20))
   expect(viewOf([young.look]).problems).toMatchObject([{ what: '10 % of calls fail: timeout 100' }])
 })

@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { ChainFacts, Counts, Facts, UpstreamFacts } from './facts.ts'
-import { problemsOf } from './problems.ts'
-import {
-  badnessOf,
-  isServing,
-  type ChainView,
-  type Traffic,
-  type UpstreamView,
-  type View,
-} from './view.ts'
+import type { ChainFacts, Counts, Facts, Tables, UpstreamFacts } from './facts.ts'
 
 /** What one replica said at two instants. */
 export interface Look {
@@ -22,163 +13,170 @@ export interface Look {
   readonly problem: string | null
 }
 
-const notFailed = ['success', 'node-error', 'abandoned', 'answer', 'aborted', 'running']
+type Differences = ReturnType<typeof differencesOf>
+export type ChainView = Differences['chains'][number]
+export type UpstreamView = ChainView['upstreams'][number]
+/** Of calls, or of attempts. */
+export type Traffic = ReturnType<typeof trafficOf>
 
-/** Works out what lies between the looks, and what is wrong. */
-export function viewOf(looks: readonly Look[]): View {
+/** From the best to the worst. */
+const states = ['eligible', 'lagging', 'held-off', 'unverified', 'disabled', 'rejected']
+/** How bad a state is, 0 for the best; a word that is not known is the worst. */
+export function badnessOf(state: string): number {
+  return (states.indexOf(state) + 1 || states.length + 1) - 1
+}
+
+export function isServing({ state }: { readonly state: string }): boolean {
+  return badnessOf(state) < 2
+}
+
+/** Rates, ratios and quantiles of the time between the looks, over all replicas. Null: unknown, or no calls. */
+export function differencesOf(looks: readonly Look[]) {
   const heard = looks.flatMap(({ at, before, now }) => {
     if (!now) return []
     const same = before?.started === now.started ? before : null
     const ms = Date.parse(now.at) - Date.parse(same?.at ?? now.started)
-    return [{ at, now, before: same, seconds: Math.max(0, ms) / 1_000, bounds: now.bounds }]
+    return [{ at, now, before: same, seconds: Math.max(0, ms) / 1_000 }]
   })
-  const chains = grouped(heard, (facts) => facts.chains, nameOf).map(chainView)
   const replicas = looks.map(({ at, now, problem }) => ({
     ...{ at, version: now?.version ?? null, problem },
+    /** Why it does not serve the config that its files have. */
     refused: now?.config.refused?.why ?? null,
   }))
-  const [at = ''] = heard.map(({ now }) => now.at).toSorted((a, b) => (a < b ? 1 : -1))
-  const seconds = Math.max(0, ...heard.map((each) => each.seconds))
-  return { at, seconds, replicas, problems: problemsOf(replicas, chains, at), chains }
+  return {
+    at:
+      heard
+        .map(({ now }) => now.at)
+        .toSorted()
+        .at(-1) ?? '',
+    seconds: Math.max(0, ...heard.map((each) => each.seconds)),
+    replicas,
+    chains: grouped(heard, ({ chains }) => chains).map(chainView),
+  }
 }
 
 /** The same thing at one replica, now and before. */
 interface Part<T> {
   /** The replica. */
   readonly at: string
-  readonly now: T
-  readonly before: T | null
   readonly seconds: number
-  readonly bounds: readonly number[]
+  readonly now: T
+  readonly before: T | null | undefined
 }
 type Parts<T> = readonly Part<T>[]
 
-const upstreamsOf = ({ upstreams }: ChainFacts) => upstreams
-const nameOf = ({ chain, interface: iface }: ChainFacts) => `${chain} ${iface}`
-
 /** The parts of what the parts hold, those of one name together. */
-function grouped<T, U>(
+function grouped<T, U extends { readonly name: string }>(
   parts: Parts<T>,
   held: (facts: T) => readonly U[],
-  nameIn: (one: U) => string,
 ): readonly Parts<U>[] {
   const all = parts.flatMap(({ now, before, ...same }) =>
     held(now).map((one): Part<U> => {
-      const past = before && held(before).find((other) => nameIn(other) === nameIn(one))
-      return { ...same, now: one, before: past ?? null }
+      const past = before && held(before).find(({ name }) => name === one.name)
+      return { ...same, now: one, before: past }
     }),
   )
-  return [...Map.groupBy(all, ({ now }) => nameIn(now)).values()]
+  return [...Map.groupBy(all, ({ now }) => now.name).values()]
 }
 
-function chainView(parts: Parts<ChainFacts>): ChainView {
-  const all = parts.map(({ now }) => now)
-  const [first] = all as [ChainFacts]
-  const cache = grown(parts, (facts) => facts.cache)
-  const kept = (cache['hit'] ?? 0) + (cache['coalesced'] ?? 0)
-  const upstreams = grouped(parts, upstreamsOf, ({ name }) => name).map(upstreamView)
+/** The tip is that of the replica where it is the highest. */
+function chainView(parts: Parts<ChainFacts>) {
+  const all = parts.map(({ now }) => now).toSorted((a, b) => (b.tip ?? 0) - (a.tip ?? 0))
+  const [{ name, blockSeconds, tip, tipAgeSeconds }] = all as [ChainFacts]
+  const cache = grown(parts, 'cache')
+  const upstreams = grouped(parts, (facts) => facts.upstreams).map(upstreamView)
   const attempts = upstreams.reduce((sum, { count }) => sum + count, 0)
   return {
-    ...{ chain: first.chain, interface: first.interface, blockSeconds: first.blockSeconds },
+    ...{ name, blockSeconds, tip, tipAgeSeconds },
     addresses: [...new Set(all.flatMap(({ addresses }) => addresses))],
-    ...trafficOf(parts, ({ outcomes }) => outcomes),
-    cacheRatio: ratio(kept, totalOf(cache)),
-    tip: ofKnown(Math.max, all, 'tip'),
-    tipAgeSeconds: ofKnown(Math.min, all, 'tipAgeSeconds'),
-    breakerOpen: all.some(({ breakerOpen }) => breakerOpen),
-    serving: Math.min(...all.map((facts) => upstreamsOf(facts).filter(isServing).length)),
+    ...trafficOf(parts, 'outcomes'),
+    cacheRatio: ratio((cache['hit'] ?? 0) + (cache['coalesced'] ?? 0), totalOf(cache)),
+    /** How many of its upstreams serve, at the replica where they are the fewest. */
+    serving: Math.min(...all.map((facts) => facts.upstreams.filter(isServing).length)),
     upstreams: upstreams.map((each) => ({ ...each, share: ratio(each.count, attempts) })),
   }
 }
 
-function upstreamView(parts: Parts<UpstreamFacts>): UpstreamView {
-  const all = parts
-    .map(({ now }) => now)
-    .toSorted((a, b) => badnessOf(b.state) - badnessOf(a.state) || (a.since < b.since ? -1 : 1))
-  const [{ name, tier, state, why, since, until }] = all as [UpstreamFacts]
-  const hedges = grown(parts, ({ attempts }) => attempts['hedge'] ?? {})
-  // Of one that is out of service the head is an old one, and so would be its lag.
-  const judged = all.filter(() => isServing({ state }))
+/** What is known of it is what the replica knows where its state is the worst. */
+function upstreamView(parts: Parts<UpstreamFacts>) {
+  const [{ now: worst }] = parts.toSorted(
+    ({ now: a }, { now: b }) =>
+      badnessOf(b.state) - badnessOf(a.state) || (a.since < b.since ? -1 : 1),
+  ) as [Part<UpstreamFacts>]
+  const { counts: _, ...known } = worst
+  const attempts = grown(parts, 'attempts')
+  const ofKind = (kind: string) =>
+    totalOf(Object.fromEntries(Object.entries(attempts).filter(([word]) => word.startsWith(kind))))
+  const disputes = ['violations', 'mismatches', 'missing-blocks'].map(
+    (table) => [table, totalOf(grown(parts, table))] as const,
+  )
   return {
-    ...{ name, tier, state, why, since, until },
-    replicas: {
-      so: parts.filter(({ now }) => now.state === state).map(({ at }) => at),
-      all: all.length,
-    },
-    ...trafficOf(parts, ({ attempts }) => summed(Object.values(attempts))),
-    latestBlock: ofKnown(Math.max, all, 'latestBlock'),
-    lagBlocks: ofKnown(Math.max, judged, 'lagBlocks'),
-    lagSeconds: ofKnown(Math.max, judged, 'lagSeconds'),
-    latencySeconds: ofKnown(Math.max, all, 'latencySeconds'),
-    cooldownSeconds: ofKnown(Math.max, all, 'cooldownSeconds'),
-    score: ofKnown(Math.min, all, 'score'),
-    sessions: all.reduce((sum, { sessions }) => sum + sessions, 0),
-    share: null,
-    retries: totalOf(grown(parts, ({ attempts }) => attempts['retry'] ?? {})),
-    hedges: totalOf(hedges),
-    hedgesWon: (hedges['answer'] ?? 0) + (hedges['node-error'] ?? 0),
-    aborted: grown(parts, ({ attempts }) => attempts['first'] ?? {})['aborted'] ?? 0,
-    disputes: grown(parts, ({ disputes }) => disputes),
+    ...known,
+    // Of one that is out of service the head is an old one, and so would be its lag.
+    ...(!isServing(known) && { lagBlocks: null, lagSeconds: null }),
+    /** The replicas where it is in this state. */
+    seenAt: parts.filter(({ now }) => now.state === known.state).map(({ at }) => at),
+    replicas: parts.length,
+    ...trafficOf(parts, 'attempts'),
+    ...{ retries: ofKind('retry'), hedges: ofKind('hedge') },
+    /** Hedges that answered first. */
+    hedgesWon: (attempts['hedge answer'] ?? 0) + (attempts['hedge node-error'] ?? 0),
+    /** First attempts that were given up, since a hedge answered first or the client left. */
+    aborted: attempts['first aborted'] ?? 0,
+    disputes: Object.fromEntries(disputes) as Counts,
   }
 }
 
-function trafficOf<T extends { readonly durations: readonly number[] }>(
-  parts: Parts<T>,
-  ended: (facts: T) => Counts,
-): Traffic {
-  const counts = grown(parts, ended)
+const notFailed = ['success', 'node-error', 'abandoned', 'answer', 'aborted', 'running']
+
+/** @param table of what has ended; the last part of its words is the result */
+function trafficOf(parts: Parts<{ readonly counts: Tables }>, table: string) {
+  const counts = grown(parts, table)
   const count = totalOf(counts)
-  const errors = Object.entries(counts)
-    .filter(([word, failed]) => failed > 0 && !notFailed.includes(word))
-    .toSorted(([, a], [, b]) => b - a)
-  const buckets = grown(parts, ({ durations }) => Object.fromEntries(durations.entries()))
-  const durations = Object.values(buckets)
-  const bounds = parts[0]?.bounds ?? []
-  const failed = errors.reduce((sum, [, each]) => sum + each, 0)
-  const rates = parts.map((part) => totalOf(grown([part], ended)) / Math.max(part.seconds, 0.001))
+  const errors: Record<string, number> = {}
+  for (const [word, n] of Object.entries(counts)) {
+    const result = word.split(' ').at(-1) ?? word
+    if (n > 0 && !notFailed.includes(result)) errors[result] = (errors[result] ?? 0) + n
+  }
+  const failed = totalOf(errors)
+  const sorted = Object.entries(errors).toSorted(([, a], [, b]) => b - a)
+  const durations = grown(parts, 'durations')
+  const rates = parts.map((part) => totalOf(grown([part], table)) / Math.max(part.seconds, 0.001))
   return {
-    ...{ count, errors, errorRatio: ratio(failed, count) },
+    /** Of that time, by class, the most frequent first. */
+    errors: Object.fromEntries(sorted) as Counts,
+    ...{ count, failed, errorRatio: ratio(failed, count) },
     perSecond: rates.reduce((sum, rate) => sum + rate, 0),
-    p50Seconds: quantile(0.5, durations, bounds),
-    p99Seconds: quantile(0.99, durations, bounds),
+    p50Seconds: quantile(0.5, durations),
+    p99Seconds: quantile(0.99, durations),
   }
 }
 
-/** By how much counts have grown, over all replicas. */
-function grown<T>(parts: Parts<T>, read: (facts: T) => Counts): Counts {
-  const growths = parts.map(({ now, before }) => {
-    const past = before ? read(before) : {}
-    const words = Object.entries(read(now))
-    return Object.fromEntries(words.map(([word, n]) => [word, Math.max(0, n - (past[word] ?? 0))]))
-  })
-  return summed(growths)
-}
-
-function summed(all: readonly Counts[]): Counts {
+/** By how much the counts of a table have grown, over all replicas. */
+function grown(parts: Parts<{ readonly counts: Tables }>, table: string): Counts {
   const sum: Record<string, number> = {}
-  for (const counts of all)
-    for (const [word, count] of Object.entries(counts)) sum[word] = (sum[word] ?? 0) + count
+  for (const { now, before } of parts)
+    for (const [word, count] of Object.entries(now.counts[table] ?? {})) {
+      const growth = Math.max(0, count - (before?.counts[table]?.[word] ?? 0))
+      sum[word] = (sum[word] ?? 0) + growth
+    }
   return sum
 }
 
 /**
  * The value that this share of what was counted is not above; within a bucket it is taken to be spread evenly.
- * @param counts in each bucket, one more than bounds
+ * @param durations how many are not above each bound
  */
-export function quantile(
-  share: number,
-  counts: readonly number[],
-  bounds: readonly number[],
-): number | null {
-  const total = counts.reduce((sum, count) => sum + count, 0)
-  if (total === 0) return null
-  let left = share * total
-  for (const [at, count] of counts.entries()) {
-    const lower = bounds[at - 1] ?? 0
-    if (left <= count) return lower + ((bounds[at] ?? lower) - lower) * (left / (count || 1))
-    left -= count
-  }
-  return bounds.at(-1) ?? null
+export function quantile(share: number, durations: Counts): number | null {
+  const buckets = Object.entries(durations)
+    .map(([bound, count]) => [bound === '+Inf' ? Infinity : Number(bound), count] as const)
+    .toSorted(([a], [b]) => a - b)
+  const wanted = share * (durations['+Inf'] ?? 0)
+  const at = buckets.findIndex(([, count]) => count >= wanted)
+  const [lower, below] = buckets[at - 1] ?? [0, 0]
+  const [upper, count] = buckets[at] ?? [0, 0]
+  if (wanted === 0) return null
+  return upper === Infinity ? lower : lower + ((upper - lower) * (wanted - below)) / (count - below)
 }
 
 function totalOf(counts: Counts): number {
@@ -187,14 +185,4 @@ function totalOf(counts: Counts): number {
 
 function ratio(part: number, whole: number): number | null {
   return whole === 0 ? null : part / whole
-}
-
-/** Of those that are known. */
-function ofKnown<K extends string>(
-  choose: typeof Math.max,
-  all: readonly Readonly<Record<K, number | null>>[],
-  key: K,
-): number | null {
-  const known = all.map((each) => each[key]).filter((value) => value !== null)
-  return known.length === 0 ? null : choose(...known)
 }

@@ -8,6 +8,8 @@
 
 /** By a word of the router, such as an outcome. */
 export type Counts = Readonly<Record<string, number>>
+/** Counts by what is counted; absent while nothing was. */
+export type Tables = Readonly<Record<string, Counts>>
 
 /** One process at one instant. Times of the day are in ISO 8601. */
 export interface Facts {
@@ -21,15 +23,13 @@ export interface Facts {
     /** While the files say something that was refused. */
     readonly refused: { readonly why: string; readonly at: string } | null
   }
-  /** Upper bounds of the buckets of all `durations`, in seconds; the last bucket has none. */
-  readonly bounds: readonly number[]
   readonly chains: readonly ChainFacts[]
 }
 
 /** One chain through one interface. Null where unknown, here and below. */
 export interface ChainFacts {
-  readonly chain: string
-  readonly interface: string
+  /** `ETH1 jsonrpc` */
+  readonly name: string
   /** Where clients reach it. */
   readonly addresses: readonly string[]
   readonly tip: number | null
@@ -37,13 +37,11 @@ export interface ChainFacts {
   readonly tipAgeSeconds: number | null
   /** The usual time between two blocks. */
   readonly blockSeconds: number
-  readonly breakerOpen: boolean
-  /** Calls by their outcome. */
-  readonly outcomes: Counts
-  /** Calls in each bucket. */
-  readonly durations: readonly number[]
-  /** Calls by what the cache did with them. */
-  readonly cache: Counts
+  /**
+   * Calls: `outcomes` by their outcome, `cache` by what the cache did with them, `durations` by a bound in seconds
+   * that they did not exceed, `+Inf` for all.
+   */
+  readonly counts: Tables
   readonly upstreams: readonly UpstreamFacts[]
 }
 
@@ -59,18 +57,11 @@ export interface UpstreamFacts {
   readonly latestBlock: number | null
   readonly lagBlocks: number | null
   readonly lagSeconds: number | null
-  /** From 0 to 1, as the selection prefers it. */
-  readonly score: number | null
-  /** Of its answers lately, as the selection knows it. */
-  readonly latencySeconds: number | null
-  /** Attempts in flight. */
-  readonly sessions: number
   /** Until the first of its URLs in cooldown may be asked again. */
   readonly cooldownSeconds: number | null
-  /** Attempts by their kind, and by their result. */
-  readonly attempts: Readonly<Record<string, Counts>>
-  /** Attempts in each bucket. */
-  readonly durations: readonly number[]
-  /** What speaks against its answers: `violations`, `mismatches`, `missing-blocks`. */
-  readonly disputes: Counts
+  /**
+   * Attempts: `attempts` by their kind and result (`hedge answer`), `durations` as of calls. What speaks against its
+   * answers: `violations` by the check, `mismatches`, `missing-blocks`.
+   */
+  readonly counts: Tables
 }

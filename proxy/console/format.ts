@@ -30,8 +30,9 @@ export function ageBetween(from: string, to: string): string {
 }
 
 /** `timeout 8, no-upstream 3`. */
-export function countsText(counts: readonly (readonly [word: string, count: number])[]): string {
-  return counts.map(([word, count]) => `${word} ${count}`).join(', ')
+export function countsText(counts: Readonly<Record<string, number>>, most = Infinity): string {
+  const words = Object.entries(counts).slice(0, most)
+  return words.map(([word, count]) => `${word} ${count}`).join(', ')
 }
 
 /** Names come from configs, methods from clients: nothing of them may move the cursor. */

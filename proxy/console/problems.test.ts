@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { viewOf } from './differences.ts'
-import type { ChainFacts, UpstreamFacts } from './facts.ts'
-import { at, someChain, someFacts, someUpstream } from './facts.fixture.ts'
+import { viewOf } from './problems.ts'
+import { at, someChain, someFacts, someUpstream, took } from './facts.fixture.ts'
+
+type Upstream = Parameters<typeof someUpstream>[1]
+type Chain = Parameters<typeof someChain>[1]
 
 /** What is said of a chain with upstreams `a`, which is as given, and `b`, which is well. */
-function said(a: Partial<UpstreamFacts>, chain: Partial<ChainFacts> = {}): string[] {
+function said(a: Upstream, chain: Chain = {}): string[] {
   const b = someUpstream('b', {
     attempts: { first: { answer: 20 } },
-    durations: [20, 0, 0, 0],
+    durations: took(20),
   })
   const now = someFacts(100, [someChain([someUpstream('a', a), b], chain)])
   const { problems } = viewOf([{ at: 'one:7779', before: null, now, problem: null }])
@@ -20,7 +22,7 @@ function said(a: Partial<UpstreamFacts>, chain: Partial<ChainFacts> = {}): strin
 
 const first = (counts: Record<string, number>) => ({ attempts: { first: counts } })
 
-test.each<[string, Partial<UpstreamFacts>, Partial<ChainFacts>, string[]]>([
+test.each<[string, Upstream, Chain, string[]]>([
   ['all is well', {}, {}, []],
   ['a node that answers with its own errors', first({ 'node-error': 50 }), {}, []],
   [
@@ -50,11 +52,11 @@ test.each<[string, Partial<UpstreamFacts>, Partial<ChainFacts>, string[]]>([
   ],
   [
     'slower than the others',
-    { ...first({ answer: 20 }), durations: [0, 20, 0, 0] },
+    { ...first({ answer: 20 }), durations: took(0, 20) },
     {},
     ['odd | a | slow: half of its answers take over 550ms, elsewhere 50ms'],
   ],
-  ['slow, seldom', { ...first({ answer: 4 }), durations: [0, 4, 0, 0] }, {}, []],
+  ['slow, seldom', { ...first({ answer: 4 }), durations: took(0, 4) }, {}, []],
   [
     'answers that do not fit',
     { disputes: { violations: 2, mismatches: 1, 'missing-blocks': 0 } },
@@ -96,8 +98,8 @@ test('the worst stands first: no upstream serves, then why each of them does not
     someUpstream('b', { ...bad, since: at(10) }),
     someUpstream('c', { state: 'held-off', since: at(60), until: at(130) }),
   ]
-  const dark = someChain([...upstreams.slice(1)], { breakerOpen: true })
-  const now = someFacts(100, [someChain(upstreams), { ...dark, chain: 'BTC' }], {
+  const dark = someChain([...upstreams.slice(1)])
+  const now = someFacts(100, [someChain(upstreams), { ...dark, name: 'BTC jsonrpc' }], {
     config: { sha256: 'ab', since: at(0), refused: { why: '2 errors, see the log', at: at(50) } },
   })
   const { problems } = viewOf([{ at: 'one:7779', before: null, now, problem: null }])
@@ -111,7 +113,7 @@ test('the worst stands first: no upstream serves, then why each of them does not
     'odd a',
   ])
   expect(problems[0]).toMatchObject({
-    what: 'none of 2 upstreams serves, calls fail at once',
+    what: 'none of 2 upstreams serves',
     since: at(60),
   })
   expect(problems[5]?.what).toBe('its new config is refused: 2 errors, see the log')

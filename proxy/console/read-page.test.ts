@@ -6,6 +6,8 @@ import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
 import { readPage } from './read-page.ts'
 
+const plainText = { 'content-type': 'text/plain; charset=utf-8' }
+
 /** What is read of a server that answers so, or why not. */
 async function pageOf(answer: RequestListener) {
   const server = createServer(answer)
@@ -20,8 +22,13 @@ test.each<[name: string, answer: RequestListener, text: string | null, fault: st
   ['a page', (_, answer) => answer.end('{"é":1}'), '{"é":1}', null],
   [
     'a router that has no such page',
-    (_, answer) => answer.writeHead(404).end('not found; there is /metrics\n'),
+    (_, answer) => answer.writeHead(404, plainText).end('not found; there is /metrics\n'),
     ...([null, 'not found; there is /metrics'] as const),
+  ],
+  [
+    'a page that is missing elsewhere',
+    (_, answer) => answer.writeHead(404).end('{}'),
+    ...([null, 'is it an admin address (7779 by default)? It answers with HTTP 404: {}'] as const),
   ],
   [
     'another status, with words that would clear the screen',

@@ -7,6 +7,8 @@ type Page =
   { readonly text: string; readonly fault: null } | { readonly text: null; readonly fault: string }
 export type ReadPage = (url: string) => Promise<Page>
 
+/** Said of an answer that no page of a router is: a port of clients is easily taken for one. */
+export const isAdmin = 'is it an admin address (7779 by default)? It answers'
 const mostMs = 3_000
 /** The facts of thousands of upstreams. */
 const mostBytes = 16 * 1024 * 1024
@@ -26,9 +28,12 @@ export const readPage: ReadPage = async (url) => {
     const text = Buffer.concat(pieces).toString()
     if (answer.ok) return { text, fault: null }
     const said = clean(text.trim().slice(0, 300))
+    const isMissing = answer.status === 404
     // A router that knows no such page or call says so itself.
-    const fault = answer.status === 404 ? said : `it answers with HTTP ${answer.status}: ${said}`
-    return { text: null, fault }
+    if (isMissing && answer.headers.get('content-type')?.startsWith('text/plain'))
+      return { text: null, fault: said }
+    const begin = isMissing ? isAdmin : 'it answers'
+    return { text: null, fault: `${begin} with HTTP ${answer.status}: ${said}` }
   } catch (error) {
     const { name, message, cause } = error as Error & { readonly cause?: NodeJS.ErrnoException }
     if (name === 'TimeoutError')

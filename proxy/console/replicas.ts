@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { viewOf } from './differences.ts'
+import type { Look } from './differences.ts'
 import type { Facts } from './facts.ts'
-import { History } from './history.ts'
-import type { ReadPage } from './read-page.ts'
-import type { View } from './view.ts'
+import { type View, viewOf } from './problems.ts'
+import { isAdmin, type ReadPage } from './read-page.ts'
 
 /** Of what `/explain?failed` says about a call, what a list needs. */
 export interface FailedCall {
@@ -18,26 +17,58 @@ export interface FailedCall {
   /** As the label of `router_requests_total`. */
   readonly outcome: string
   readonly totalMs: number
+  /** The router's own error; null where the upstream's answer was passed on. */
+  readonly error: string | null
+  readonly attempts: readonly { readonly upstream: string; readonly result: string }[]
 }
 
 const listed = 20
+/** Rates are of so much time: short enough to follow an outage, long enough for a quiet chain. */
+const windowMs = 30_000
 
-/** The replicas that a console is attached to. */
+/** The last facts of one replica, as far back as rates are taken from. */
+export class History {
+  readonly #at: string
+  #past: Facts[] = []
+  #problem: string | null = null
+
+  /** @param at its address, as the reader has it */
+  constructor(at: string) {
+    this.#at = at
+  }
+
+  /** @param facts or why there are none, as a clause */
+  heard(facts: Facts | string): void {
+    this.#problem = typeof facts === 'string' ? facts : null
+    if (typeof facts === 'string') return
+    const fromMs = Date.parse(facts.at) - windowMs
+    // The last one from before the time is where it begins.
+    const first = this.#past.findLastIndex(({ at }) => Date.parse(at) <= fromMs)
+    this.#past = [...this.#past.slice(Math.max(first, 0)), facts]
+  }
+
+  get look(): Look {
+    const { 0: first = null, length } = this.#past
+    const now = this.#problem === null ? (this.#past.at(-1) ?? null) : null
+    // What a process has counted since long before the first look says nothing of the present.
+    const isYoung = first && Date.parse(first.at) - Date.parse(first.started) <= windowMs
+    const before = now && !(length === 1 && isYoung) ? first : null
+    return { at: this.#at, before, now, problem: this.#problem }
+  }
+}
+
+/** The replicas that a console or a page is attached to. */
 export class Replicas {
   readonly #read: ReadPage
   /** By the URL that its pages are below. */
   readonly #histories: ReadonlyMap<string, History>
-  #calls: readonly FailedCall[] = []
+  /** The last failed calls of all of them, the newest first. Empty where they keep none. */
+  calls: readonly FailedCall[] = []
 
   /** @param urls by the names of the replicas */
   constructor(urls: ReadonlyMap<string, string>, read: ReadPage) {
     this.#read = read
     this.#histories = new Map([...urls].map(([name, url]) => [url, new History(name)]))
-  }
-
-  /** The last failed calls of all of them, the newest first. Empty where they keep none. */
-  get calls(): readonly FailedCall[] {
-    return this.#calls
   }
 
   get view(): View {
@@ -49,15 +80,17 @@ export class Replicas {
     const lists = await Promise.all(
       [...this.#histories].map(async ([url, history]) => {
         const [facts, failed] = await Promise.all([
-          this.#readJson<Facts>(`${url}/facts`),
-          this.#readJson<{ calls: readonly FailedCall[] }>(`${url}/explain?failed&limit=${listed}`),
+          this.#readJson<Facts>(`${url}/facts`, 'chains'),
+          this.#readJson<{ calls: readonly FailedCall[] }>(
+            `${url}/explain?failed&limit=${listed}`,
+            'calls',
+          ),
         ])
-        if (typeof facts === 'string') history.failed(facts)
-        else history.answered(facts)
+        history.heard(facts)
         return typeof failed === 'string' ? [] : failed.calls
       }),
     )
-    this.#calls = lists
+    this.calls = lists
       .flat()
       .toSorted((a, b) => (a.at < b.at ? 1 : -1))
       .slice(0, listed)
@@ -73,14 +106,16 @@ export class Replicas {
     return known?.text ?? `No replica explains ${guid}: ${pages[0]?.fault}`
   }
 
-  /** @returns why not, as a text */
-  async #readJson<T extends object>(url: string): Promise<T | string> {
+  /** @param list what such a page has. @returns why not, as a text */
+  async #readJson<T extends object>(url: string, list: keyof T & string): Promise<T | string> {
     const { text, fault } = await this.#read(url)
     if (text === null) return fault
+    const other = `${isAdmin} without ${list}`
     try {
-      return JSON.parse(text) as T
+      const read = JSON.parse(text) as T
+      return Array.isArray(read[list]) ? read : other
     } catch {
-      return 'its answer is no JSON'
+      return other
     }
   }
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { Box, render, Text, useApp, useInput, useWindowSize, type Key } from 'ink'
-import { createElement, useEffect, useRef, useState } from 'react'
+import { createElement, useEffect, useReducer, useState } from 'react'
 import { sleep, type Clock } from '../clock/clock.ts'
+import { clean } from './format.ts'
+import { detailsOf, isShown, linesOf, sorts, type Line } from './lines.ts'
 import type { Replicas } from './replicas.ts'
-import { sorts, type Tone } from './rows.ts'
-import { linesOf, type Line, upstreamLines } from './text.ts'
 
 /** What a console needs. */
 export interface ScreenOptions {
@@ -16,11 +16,8 @@ export interface ScreenOptions {
 }
 
 const everyMs = 1_000
-const colours: Partial<Readonly<Record<Tone, string>>> = {
-  down: 'red',
-  bad: 'red',
-  odd: 'yellow',
-  head: 'cyan',
+const colours: Partial<Readonly<Record<Line['tone'], string>>> = {
+  ...{ down: 'red', bad: 'red', odd: 'yellow', head: 'cyan' },
 }
 
 /** Shows the replicas on this terminal until the user leaves. Of React nothing is compiled: no JSX. */
@@ -33,30 +30,12 @@ export async function showScreen(options: ScreenOptions): Promise<void> {
   await app.waitUntilExit()
 }
 
-interface Model {
-  /** The line that the cursor stands on, as `stopsIn` names it; it stays there when lines move. */
-  readonly cursor: string | null
-  /** What Enter has opened: an upstream by its key, or a text. */
-  readonly opened: { readonly upstream?: string; readonly text?: string } | null
-  /** First line of what is open. */
-  readonly scroll: number
-  readonly filter: string
-  readonly isTyping: boolean
-  readonly sort: number
-  readonly isPaused: boolean
-}
-
-const first: Model = {
-  ...{ cursor: null, opened: null, scroll: 0 },
-  ...{ filter: '', isTyping: false, sort: 0, isPaused: false },
-}
-
 /** Lines where the cursor can stand, by their names. An upstream has one among the problems, and one in the table. */
 function stopsIn(lines: readonly Line[]): ReadonlyMap<string, Line> {
   const stops = new Map<string, Line>()
   for (const line of lines) {
-    if (!line.opens) continue
-    let name = JSON.stringify(line.opens)
+    let name = line.opens
+    if (name === undefined) continue
     while (stops.has(name)) name += '+'
     stops.set(name, line)
   }
@@ -66,97 +45,99 @@ function stopsIn(lines: readonly Line[]): ReadonlyMap<string, Line> {
 function Screen({ replicas, clock, isColoured }: ScreenOptions) {
   const { exit } = useApp()
   const { columns, rows } = useWindowSize()
-  const [model, setModel] = useState(first)
-  const [shown, setShown] = useState({ view: replicas.view, calls: replicas.calls })
-  const { isPaused, filter, isTyping, opened } = model
-  // Keys come faster than frames: each goes on from what the one before it made.
-  const latest = useRef(model)
-  const change = (more: Partial<Model>) => {
-    latest.current = { ...latest.current, ...more }
-    setModel(latest.current)
-  }
+  const [, redraw] = useReducer((frames: number) => frames + 1, 0)
+  // Keys come faster than frames: each changes what the one before it has made.
+  const [model] = useState(() => ({
+    ...{ view: replicas.view, calls: replicas.calls },
+    /** The line that the cursor stands on, as `stopsIn` names it; it stays there when lines move. */
+    cursor: '',
+    /** What Enter has opened: an upstream by its key, or a text. */
+    opened: null as { readonly upstream: string } | { readonly text: string } | null,
+    /** First line of what is open. */
+    scroll: 0,
+    ...{ filter: '', isTyping: false, sort: 0, isPaused: false },
+  }))
 
   useEffect(() => {
     const over = new AbortController()
     const follow = async () => {
-      while (!over.signal.aborted) {
-        if (!isPaused) {
-          await replicas.ask()
-          if (!over.signal.aborted) setShown({ view: replicas.view, calls: replicas.calls })
-        }
-        await sleep(clock, everyMs, over.signal)
+      for (; !over.signal.aborted; await sleep(clock, everyMs, over.signal)) {
+        if (!model.isPaused) await replicas.ask()
+        if (!model.isPaused) Object.assign(model, { view: replicas.view, calls: replicas.calls })
+        redraw()
       }
     }
     follow().catch((error: unknown) => over.signal.aborted || exit(error as Error))
     return () => over.abort()
-  }, [isPaused])
+  }, [])
 
-  const { view, calls } = shown
+  const { view, filter, isTyping, opened, isPaused } = model
   const sort = sorts[model.sort % sorts.length] ?? 'state'
-  const { text: openText, upstream = null } = opened ?? {}
-  const all: readonly Line[] =
-    upstream !== null
-      ? upstreamLines(view, upstream)
-      : (openText?.split('\n').map((each) => ({ text: each, tone: 'plain' })) ??
-        // One column is the cursor's.
-        linesOf(view, { columns: columns - 1, sort, filter, calls }))
+  const text =
+    opened && 'upstream' in opened
+      ? (detailsOf(view).get(opened.upstream) ?? clean(`${opened.upstream} is not there any more.`))
+      : opened?.text
+  // One column is the cursor's.
+  const table = linesOf(view, model.calls, columns - 1, sort).filter((one) => isShown(one, filter))
+  const all = text?.split('\n').map((each): Line => ({ text: each, tone: 'plain' })) ?? table
   const height = Math.max(1, rows - 3)
+  const last = Math.max(0, all.length - height)
   const stops = stopsIn(all)
   const names = [...stops.keys()]
-  const cursorIn = ({ cursor }: Model) => Math.max(0, names.indexOf(cursor ?? ''))
-  const here = stops.get(names[cursorIn(model)] ?? '')
-  const line = here ? all.indexOf(here) : -1
-  const last = Math.max(0, all.length - height)
+  const here = () => stops.get(model.cursor) ?? stops.get(names[0] ?? '')
+  const line = all.findIndex((one) => one === here())
   const top = Math.min(opened ? model.scroll : Math.max(0, line - Math.floor(height * 0.7)), last)
 
-  const open = ({ opens }: Line) => {
-    if (opens?.call === undefined) return change({ opened: opens ?? null, scroll: 0 })
-    change({ opened: { text: 'asking ...' }, scroll: 0 })
-    void replicas.explain(opens.call).then((text) => change({ opened: { text } }))
+  const show = (next: typeof opened) => Object.assign(model, { opened: next, scroll: 0 })
+  const open = async (name: string | undefined) => {
+    if (name === undefined) return
+    if (detailsOf(view).has(name)) return show({ upstream: name })
+    const asking = { text: 'asking ...' }
+    show(asking)
+    const said = { text: await replicas.explain(name) }
+    if (model.opened === asking) show(said)
+    redraw()
   }
   const move = (by: number) => {
-    const { opened: isOpen, scroll } = latest.current
-    if (isOpen) return change({ scroll: Math.min(Math.max(scroll + by, 0), last) })
-    const next = Math.min(Math.max(cursorIn(latest.current) + by, 0), names.length - 1)
-    change({ cursor: names[next] ?? null })
+    if (model.opened) model.scroll = Math.min(Math.max(model.scroll + by, 0), last)
+    else {
+      const next = Math.max(names.indexOf(model.cursor), 0) + by
+      model.cursor = names[Math.min(Math.max(next, 0), names.length - 1)] ?? ''
+    }
   }
   const type = (input: string, key: Key) => {
-    const now = latest.current.filter
-    if (key.return) change({ isTyping: false })
-    else if (key.escape) change({ isTyping: false, filter: '' })
-    else if (key.backspace || key.delete) change({ filter: now.slice(0, -1) })
-    else if (!key.ctrl && !key.meta) change({ filter: now + input })
+    if (key.return || key.escape) model.isTyping = false
+    if (key.escape) model.filter = ''
+    else if (key.backspace || key.delete) model.filter = model.filter.slice(0, -1)
+    else if (!key.return && !key.ctrl && !key.meta) model.filter += input
   }
   const press = (input: string, key: Key) => {
-    const now = latest.current
-    const cursor = stops.get(names[cursorIn(now)] ?? '')
-    if (now.isTyping) type(input, key)
+    if (model.isTyping) type(input, key)
     else if (key.upArrow || input === 'k') move(-1)
     else if (key.downArrow || input === 'j') move(1)
     else if (key.pageUp) move(-height)
     else if (key.pageDown) move(height)
-    else if (now.opened && (key.escape || key.return || input === 'q')) change({ opened: null })
-    else if (key.escape) change({ filter: '' })
-    else if (key.return && cursor) open(cursor)
+    else if (model.opened && (key.escape || key.return || input === 'q')) show(null)
+    else if (key.escape) model.filter = ''
+    else if (key.return) void open(here()?.opens)
     else if (input === 'q') exit()
-    else if (input === '/') change({ isTyping: true, opened: null })
-    else if (input === 's') change({ sort: now.sort + 1 })
-    else if (input === ' ' || input === 'p') change({ isPaused: !now.isPaused })
+    else if (input === '/') Object.assign(show(null), { isTyping: true })
+    else if (input === 's') model.sort += 1
+    else if (input === ' ') model.isPaused = !model.isPaused
   }
   useInput((input: string, key: Key) => {
     // What was typed at once may come as one text; a key without a character comes as none.
-    for (const each of input === '' ? [''] : input) press(each, key)
+    for (const each of input === '' ? [''] : input)
+      press(each, { ...key, return: key.return || each === '\r' })
+    redraw()
   })
 
-  const text = ({ text: words, tone }: Line, isHere: boolean, key: number) => {
+  const draw = ({ text: words, tone }: Line, key: number, isHere = false) => {
     const colour = isColoured ? colours[tone] : undefined
+    const style = { inverse: isHere, bold: tone === 'down' || tone === 'head' }
     return createElement(
       Text,
-      {
-        key,
-        ...{ wrap: 'truncate', inverse: isHere, bold: tone === 'down' || tone === 'head' },
-        ...(colour && { color: colour }),
-      },
+      { key, wrap: 'truncate', ...style, ...(colour && { color: colour }) },
       `${isHere ? '>' : ' '}${words || ' '}`,
     )
   }
@@ -174,13 +155,12 @@ function Screen({ replicas, clock, isColoured }: ScreenOptions) {
   const keys = opened
     ? 'esc back  j/k scroll'
     : 'q quit  j/k move  enter why  / filter  s sort  space pause'
-  const lines = all.slice(top, top + height)
   return createElement(
     Box,
     { flexDirection: 'column', height: rows - 1, overflow: 'hidden' },
-    text({ text: head.join('  '), tone: 'head' }, false, -1),
-    ...lines.map((each, index) => text(each, !opened && top + index === line, index)),
+    draw({ text: head.join('  '), tone: 'head' }, -1),
+    ...all.slice(top, top + height).map((one, at) => draw(one, at, !opened && top + at === line)),
     createElement(Box, { key: 'rest', flexGrow: 1 }),
-    text({ text: more + keys, tone: 'faint' }, false, -2),
+    draw({ text: more + keys, tone: 'faint' }, -2),
   )
 }

@@ -14,7 +14,7 @@ import type { AdminServer, AdminServerOptions } from './admin-server.ts'
 import { aCall, anUpstream, aPool } from './call.fixture.ts'
 import { KeptCalls } from './explain/kept-calls.ts'
 import { Health } from './health.ts'
-import { LivePage } from './live-page.ts'
+import { createLivePage } from './live-page.ts'
 import { createLogger } from './log.ts'
 import { ByteBudget } from '../bytes/byte-budget.ts'
 import { createMetrics } from './metrics.ts'
@@ -253,7 +253,11 @@ test('close ends kept-alive connections, can be repeated, and needs no start', a
 async function startWithPage(limits = adminLimits) {
   const clock = new VirtualClock()
   const facts = async () => someFacts(10, [someChain([someUpstream('node-a')])])
-  return start({ facts, page: new LivePage(facts, clock, 'pod-1', { error() {} }), limits })
+  return start({
+    facts,
+    page: createLivePage(facts, () => [], clock, 'pod-1', { error() {} }),
+    limits,
+  })
 }
 
 test('the page and its facts are served; switched off, the facts are served alone', async () => {
@@ -279,7 +283,9 @@ test('events are streamed to so many pages at a time, and end with the server', 
   expect(first.headers.get('cache-control')).toBe('no-store')
   const reader = first.body?.getReader()
   const { value } = (await reader?.read()) ?? {}
-  expect(Buffer.from(value ?? []).toString()).toMatch(/^data: \{"at":"2026.*node-a.*\n\n$/)
+  expect(Buffer.from(value ?? []).toString()).toMatch(
+    /^data: \{"head":"rpc-router 1.2.3 on pod-1.*node-a.*\n\n$/,
+  )
   const full = await get(`${url}/events`)
   expect([full.status, full.body]).toEqual([503, '2 pages are open here; close one of them\n'])
   leave.abort()

@@ -170,7 +170,7 @@ test('changes of an upstream, its URLs and the breaker are logged, with why and 
   pool.stateChanged('node-a', 'eligible', 'disabled', '5 failures in a row')
   pool.stateChanged('node-b', 'unverified', 'rejected', 'chain-id is 0x2')
   pool.stateChanged('node-a', 'eligible', 'lagging', '9 blocks behind the tip')
-  pool.cooldownBegan('node-a', 'https://a.example', 30_000)
+  pool.cooldownBegan('node-a', 'https://a.example', 30_000, 'rate limited')
   pool.verificationFailed('node-b', 'https://b.example', 'chain-id', 'got 0x2, want 0x1')
   relay.breakerChanged(true)
   relay.breakerChanged(false)

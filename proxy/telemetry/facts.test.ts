@@ -48,39 +48,44 @@ test('calls and attempts are counted by chain and upstream, over all methods', a
   attemptEnded(wrong, anAttempt(wrong, 'node-b', aFailure('mismatch'), { violation }))
   callEnded(wrong, { kind: 'error', error: new RelayError(errorKinds.timeout, 'late') }, 40_000)
 
-  const { chains, bounds, ...facts } = await read()
+  const { chains, ...facts } = await read()
   expect(facts).toMatchObject({ version: '1.2.3', config: { sha256: 'ab12', refused: null } })
-  expect(bounds).toHaveLength(14)
   const [eth, btc] = chains
   expect(eth).toMatchObject({
-    ...{ chain: 'ETH1', interface: 'jsonrpc', addresses: ['127.0.0.1:3360'], blockSeconds: 12 },
-    ...{ outcomes: { success: 2, timeout: 1 }, cache: { miss: 2 }, breakerOpen: false },
-    durations: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 1],
+    ...{ name: 'ETH1 jsonrpc', addresses: ['127.0.0.1:3360'], blockSeconds: 12 },
+    counts: {
+      ...{ outcomes: { success: 2, timeout: 1 }, cache: { miss: 2 } },
+      durations: { 0.005: 0, 1: 0, 2: 2, 30: 2, '+Inf': 3 },
+    },
     upstreams: [
       {
         name: 'node-a',
-        attempts: { hedge: { answer: 2 } },
-        durations: [0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
-        disputes: { violations: 0, mismatches: 0, 'missing-blocks': 0 },
+        counts: {
+          attempts: { 'hedge answer': 2 },
+          durations: { 0.01: 0, 0.025: 2, '+Inf': 2 },
+        },
       },
       {
         name: 'node-b',
-        attempts: { first: { 'attempt-timeout': 2, mismatch: 1 } },
-        disputes: { violations: 1 },
+        counts: {
+          attempts: { 'first attempt-timeout': 2, 'first mismatch': 1 },
+          violations: { 'block-number': 1 },
+        },
       },
     ],
   })
-  expect(btc).toMatchObject({ chain: 'BTC', outcomes: {}, upstreams: [{ attempts: {} }, {}] })
+  expect(Object.keys(eth?.counts['durations'] ?? {})).toHaveLength(15)
+  expect(btc).toMatchObject({ name: 'BTC jsonrpc', counts: {}, upstreams: [{ counts: {} }, {}] })
 })
 
 test('an upstream says its state, why, since and until when, and what is known of it', async () => {
   const { clock, observers, read, become } = make()
   const { stateChanged, cooldownBegan } = observers.poolObserver('ETH1', 'jsonrpc')
   stateChanged('node-a', 'eligible', 'disabled', 'connection-refused')
-  cooldownBegan('node-b', 'https://b.example', 30_000)
+  cooldownBegan('node-b', 'https://b.example', 30_000, 'rate limited')
   const since = new Date(clock.wallMs()).toISOString()
   await clock.advance(10_000)
-  const held = { cooldownLeftMs: 20_000, latencyMs: 45.4, lagBlocks: 3, lagSeconds: 36 }
+  const held = { cooldownLeftMs: 20_000, lagBlocks: 3, lagSeconds: 36 }
   become(
     aPool([anUpstream('node-a', 'disabled'), anUpstream('node-b', 'held-off', held)], {
       ...{ tip: 100, tipAgeMs: 4_000 },
@@ -98,7 +103,7 @@ test('an upstream says its state, why, since and until when, and what is known o
       {
         ...{ state: 'held-off', since, why: expect.stringContaining('https://b.example') },
         until: new Date(clock.wallMs() + 20_000).toISOString(),
-        ...{ cooldownSeconds: 20, latencySeconds: 0.045, lagBlocks: 3, lagSeconds: 36 },
+        ...{ cooldownSeconds: 20, lagBlocks: 3, lagSeconds: 36 },
       },
     ],
   })

@@ -228,8 +228,8 @@ test('what happens to upstreams, connections, refusals and the breaker', async (
 
   relay.breakerChanged(true)
   pool.stateChanged('node-a', 'eligible', 'disabled', '5 failures in a row')
-  pool.cooldownBegan('node-a', 'https://a.example', 30_000)
-  pool.cooldownBegan('node-a', 'https://b.example', 60_000)
+  pool.cooldownBegan('node-a', 'https://a.example', 30_000, 'rate limited')
+  pool.cooldownBegan('node-a', 'https://b.example', 60_000, 'rate limited')
   pool.verificationFailed('node-a', 'https://a.example', 'chain-id', 'got 0x2')
   listener.connectionsChanged(12)
   listener.requestRefused(new RelayError(errorKinds.parse, 'not JSON'), 'guid-1')

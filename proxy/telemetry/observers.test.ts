@@ -59,7 +59,7 @@ test('each one gets every call, in order', () => {
   relay.attemptEnded(call, attempt)
   relay.breakerChanged(true)
   pool.stateChanged('node-a', 'eligible', 'disabled', 'why')
-  pool.cooldownBegan('node-a', 'https://a.example', 30_000)
+  pool.cooldownBegan('node-a', 'https://a.example', 30_000, 'rate limited')
   pool.verificationFailed('node-a', 'https://a.example', 'chain-id', 'why')
   listener.callEnded(call, end, 12)
   listener.requestRefused(error, 'guid-1')
@@ -79,7 +79,7 @@ test('each one gets every call, in order', () => {
     ['attemptEnded', call, attempt],
     ['breakerChanged', true],
     ['stateChanged', 'node-a', 'eligible', 'disabled', 'why'],
-    ['cooldownBegan', 'node-a', 'https://a.example', 30_000],
+    ['cooldownBegan', 'node-a', 'https://a.example', 30_000, 'rate limited'],
     ['verificationFailed', 'node-a', 'https://a.example', 'chain-id', 'why'],
     ['callEnded', call, end, 12],
     ['requestRefused', error, 'guid-1'],

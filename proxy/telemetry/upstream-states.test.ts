@@ -68,9 +68,9 @@ test('cooldowns and failed verifications say why', async () => {
   expect(look('rejected')).toBe('rejected since 0: chain-id of https://a.example: 5 instead of 1')
   states.observer.stateChanged('a', 'rejected', 'eligible', 'verified')
   await pass(20)
-  states.observer.cooldownBegan('a', 'https://a.example', 29_500)
+  states.observer.cooldownBegan('a', 'https://a.example', 29_500, 'rate limited')
   await pass(7)
-  const why = '429 or Retry-After: nothing goes to https://a.example for 30 s'
+  const why = 'rate limited: nothing goes to https://a.example for 30 s'
   expect(look('held-off')).toBe(`held-off since 20: ${why}`)
   await pass(20)
   expect(look('eligible')).toBe('eligible since 47: null')

@@ -12,18 +12,13 @@ export interface Standing {
   readonly why: string | null
 }
 
-interface Event {
-  readonly why: string
-  readonly atMs: number
-}
-
 /** What is known of one upstream. */
 interface Known {
   standing: Standing | null
   /** The standing before, and when it ended. */
   left: (Standing & { readonly untilMs: number }) | null
-  cooldown: Event | null
-  failedVerification: Event | null
+  /** What last led to a state whose begin is not reported itself. */
+  readonly events: Map<UpstreamState, Standing>
 }
 
 /** Who is bad again so soon was never good: disabled upstreams are tried at each epoch. */
@@ -38,15 +33,16 @@ export class UpstreamStates {
   readonly #known = new Map<string, Known>()
   readonly observer: PoolObserver = {
     stateChanged: (upstream, _from, to, why) => {
-      this.#enter(this.#of(upstream), { state: to, sinceMs: this.#clock.wallMs(), why })
+      this.#enter(this.#of(upstream), this.#now(to, why))
     },
-    cooldownBegan: (upstream, url, forMs) => {
-      const why = `429 or Retry-After: nothing goes to ${url} for ${Math.ceil(forMs / 1_000)} s`
-      this.#of(upstream).cooldown = { why, atMs: this.#clock.wallMs() }
+    cooldownBegan: (upstream, url, forMs, why) => {
+      const about = `${why}: nothing goes to ${url} for ${Math.ceil(forMs / 1_000)} s`
+      this.#of(upstream).events.set('held-off', this.#now('held-off', about))
     },
     verificationFailed: (upstream, url, verification, why) => {
       const about = `${verification} of ${url}: ${why}`
-      this.#of(upstream).failedVerification = { why: about, atMs: this.#clock.wallMs() }
+      for (const state of ['unverified', 'rejected'] as const)
+        this.#of(upstream).events.set(state, this.#now(state, about))
     },
   }
 
@@ -58,18 +54,15 @@ export class UpstreamStates {
   look({ upstreams }: PoolSnapshot): ReadonlyMap<string, Standing> {
     const names = new Set(upstreams.map(({ name }) => name))
     for (const name of this.#known.keys()) if (!names.has(name)) this.#known.delete(name)
-    return new Map(upstreams.map(({ name, state }) => [name, this.#standingOf(name, state)]))
+    const standings = upstreams.map(({ name, state }) => {
+      const known = this.#of(name)
+      return [name, this.#enter(known, known.events.get(state) ?? this.#now(state, null))] as const
+    })
+    return new Map(standings)
   }
 
-  #standingOf(name: string, state: UpstreamState): Standing {
-    const known = this.#of(name)
-    const event = {
-      'held-off': known.cooldown,
-      unverified: known.failedVerification,
-      rejected: known.failedVerification,
-    }[state as string]
-    const sinceMs = event?.atMs ?? this.#clock.wallMs()
-    return this.#enter(known, { state, sinceMs, why: event?.why ?? null })
+  #now(state: UpstreamState, why: string | null): Standing {
+    return { state, sinceMs: this.#clock.wallMs(), why }
   }
 
   #enter(known: Known, next: Standing): Standing {
@@ -89,7 +82,7 @@ export class UpstreamStates {
 
   #of(name: string): Known {
     return this.#known.getOrInsertComputed(name, () => {
-      return { standing: null, left: null, cooldown: null, failedVerification: null }
+      return { standing: null, left: null, events: new Map() }
     })
   }
 }

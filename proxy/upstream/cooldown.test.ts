@@ -107,6 +107,22 @@ describe('Cooldown', () => {
     expect(cooldown.leftMs).toBe(30_000)
   })
 
+  it('says what its node answered', async () => {
+    const clock = new VirtualClock()
+    const said: unknown[] = []
+    const cooldown = new Cooldown(clock, noJitter, (...began) => said.push(began))
+    cooldown.begin(null)
+    await clock.advance(30_000)
+    cooldown.begin(5_000)
+    await clock.advance(5_000)
+    cooldown.pause(2_000)
+    expect(said).toEqual([
+      [30_000, 'rate limited'],
+      [5_000, 'rate limited, Retry-After'],
+      [2_000, 'unavailable, Retry-After'],
+    ])
+  })
+
   it('does what a provider says, up to a day', () => {
     const lasts = (ms: number) => begin(new Cooldown(new VirtualClock(), noJitter), ms)
     expect([lasts(7_200_000), lasts(864_000_000)]).toEqual([7_200_000, 86_400_000])

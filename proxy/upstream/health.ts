@@ -104,19 +104,19 @@ export const longestPauseMs = 30_000
  */
 export class Cooldown {
   readonly #clock: Clock
-  readonly #began: (forMs: number) => void
+  readonly #began: (forMs: number, why: string) => void
   readonly #backoff: Backoff
   readonly #maxMs: number
   #untilMs = -Infinity
 
   /**
-   * @param began is called with how long it lasts
+   * @param began is called with how long it lasts, and what the node answered
    * @param row how long where no time is named
    */
   constructor(
     clock: Clock,
     random: Random | null,
-    began: (forMs: number) => void = () => {},
+    began: (forMs: number, why: string) => void = () => {},
     row: BackoffRow = unnamed,
   ) {
     this.#clock = clock
@@ -139,14 +139,14 @@ export class Cooldown {
     // A cooldown that ended longer ago than that does not count.
     if (this.#clock.nowMs() - this.#untilMs >= this.#maxMs) this.#backoff.reset()
     const { min, max } = retryAfterLimitsMs
-    this.#start(
-      retryAfterMs === null ? this.#backoff.next() : Math.min(Math.max(retryAfterMs, min), max),
-    )
+    if (retryAfterMs === null) this.#start(this.#backoff.next(), 'rate limited')
+    else this.#start(Math.min(Math.max(retryAfterMs, min), max), 'rate limited, Retry-After')
   }
 
   /** It is unavailable and says for how long: that is no limit of a plan, so the next one is not longer for it. */
   pause(retryAfterMs: number): void {
-    if (!this.active && retryAfterMs > 0) this.#start(Math.min(retryAfterMs, longestPauseMs))
+    if (!this.active && retryAfterMs > 0)
+      this.#start(Math.min(retryAfterMs, longestPauseMs), 'unavailable, Retry-After')
   }
 
   /** An answer came. During a cooldown it can only be one to an earlier call. */
@@ -156,9 +156,9 @@ export class Cooldown {
     this.#backoff.reset()
   }
 
-  #start(forMs: number): void {
+  #start(forMs: number, why: string): void {
     this.#untilMs = this.#clock.nowMs() + forMs
-    this.#began(forMs)
+    this.#began(forMs, why)
   }
 }
 

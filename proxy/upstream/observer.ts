@@ -62,7 +62,7 @@ export interface PoolSnapshot {
 /** Observes the upstreams of one chain and interface; metrics and logs are made from it. */
 export interface PoolObserver {
   stateChanged(upstream: string, from: UpstreamState, to: UpstreamState, why: string): void
-  /** Nothing is sent to a URL for a while. `url` is printable. */
-  cooldownBegan(upstream: string, url: string, forMs: number): void
+  /** Nothing is sent to a URL for a while, after what its node answered. `url` is printable. */
+  cooldownBegan(upstream: string, url: string, forMs: number, why: string): void
   verificationFailed(upstream: string, url: string, verification: string, why: string): void
 }

@@ -226,8 +226,8 @@ export class Pool implements Members {
     const sockets: SocketUrl[] = []
     const others: NodeUrl[] = []
     for (const url of config.nodeUrls) {
-      const cooldown = new Cooldown(clock, random, (forMs) =>
-        observer.cooldownBegan(config.name, url.url.toString(), forMs),
+      const cooldown = new Cooldown(clock, random, (forMs, why) =>
+        observer.cooldownBegan(config.name, url.url.toString(), forMs, why),
       )
       if (url.scheme === 'ws' || url.scheme === 'wss')
         sockets.push(new NodeUrl(url, this.#options.createSocketTransport(url), cooldown))

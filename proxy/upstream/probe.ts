@@ -172,8 +172,10 @@ export async function verifyUrl(
   },
 ): Promise<void> {
   const { iface, observer } = options
-  const report = (name: string, why: string) =>
+  const report = (name: string, why: string) => {
+    url.refusal = `${name}: ${why}`
     observer.verificationFailed(upstream.name, url.printable, name, why)
+  }
   const fail = (trouble: ProbeTrouble) => {
     if (trouble.kind === 'failed' && url.verified !== true) report('reach', trouble.why)
     else applyProbe(upstream, url, trouble, 'health check')

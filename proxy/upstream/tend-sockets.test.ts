@@ -120,9 +120,10 @@ describe('a WebSocket URL beside another one', () => {
     expect(new Set(events)).toEqual(
       new Set(['a ws://a.test reach: refused', 'a: unverified > eligible']),
     )
+    expect(upstream.trouble).toBe('ws://a.test is not used: reach: refused')
     sockets[0]?.play(node())
     await clock.advance(35_000)
-    expect(upstream.sockets[0]?.verified).toBe(true)
+    expect([upstream.sockets[0]?.verified, upstream.trouble]).toEqual([true, null])
   })
 
   it('that is up a moment later is used a second later', async () => {
@@ -141,6 +142,7 @@ describe('a WebSocket URL beside another one', () => {
     await clock.advance(3_000_000)
     expect(pool.snapshot().upstreams).toMatchObject([{ state: 'eligible' }])
     expect(upstream.sockets[0]?.failures).toBeGreaterThan(0)
+    expect(upstream.trouble).toMatch(/^ws:\/\/a\.test: \d+ failures in a row, the last: .*refused$/)
   })
 
   it('of another chain is not used, and costs its upstream nothing', async () => {

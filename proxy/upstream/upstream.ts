@@ -49,6 +49,8 @@ export class NodeUrl<Wire extends Transport = Transport> {
   failures = 0
   /** What the last of them was: the class of a failure, also of a probe. */
   lastFailure = ''
+  /** What its last verification that did not pass says: `chain-id: wanted 0x1, the node says 0x5`. */
+  refusal = ''
   /** By what it failed last: the fault or the answer itself, to know it again. */
   failedBy: WeakRef<object> | null = null
   /**
@@ -191,11 +193,23 @@ export class Upstream {
     return true
   }
 
-  /** What it fails at again and again now, while it is not disabled for that yet: `3 failures in a row, the last: probe: timeout`. */
+  /**
+   * What it fails at while it serves: again and again (`3 failures in a row, the last: probe: timeout`), a URL that
+   * is not verified, or an add-on that it declares and has not shown.
+   */
   get trouble(): string | null {
-    const [worst] = this.urls.toSorted((a, b) => b.failures - a.failures)
-    if (worst === undefined || worst.failures < 2) return null
-    return `${worst.failures} failures in a row, the last: ${worst.lastFailure}`
+    const [worst] = this.allUrls.toSorted((a, b) => b.failures - a.failures)
+    if (worst && worst.failures > 1) {
+      const where = this.urls.includes(worst) ? '' : `${worst.printable}: `
+      return `${where}${worst.failures} failures in a row, the last: ${worst.lastFailure}`
+    }
+    for (const { verified, refusal, declaredAddons, addons, printable } of this.allUrls) {
+      if (verified === null && refusal === '') continue
+      const missing = declaredAddons.filter((addon) => !addons.has(addon))
+      if (!verified) return `${printable} is not used: ${refusal}`
+      if (missing.length > 0) return `${printable} has not shown ${missing.join(', ')}: ${refusal}`
+    }
+    return null
   }
 
   /**

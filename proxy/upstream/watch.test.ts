@@ -213,6 +213,7 @@ describe('start-up verification', () => {
     await fixture.clock.advance(100)
     expect(fixture.states).toEqual(['eligible'])
     expect(fixture.pool.upstreams[0]!.serves(['trace'])).toBe(false)
+    expect(fixture.pool.upstreams[0]!.trouble).toMatch(/ has not shown trace: trace: /)
   })
 
   it('keeps an add-on that was shown through trouble of its method', async () => {

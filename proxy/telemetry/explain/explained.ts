@@ -16,8 +16,6 @@ export interface Explained {
 /** What happened to one call. Upstreams are named as in the config; times without a date are milliseconds. */
 export interface ExplainedCall extends FailedCall {
   readonly interface: ApiInterface
-  /** The router's own error; null where the upstream's answer was passed on. */
-  readonly error: string | null
   /** The upstream whose answer the client got; null for none. */
   readonly answeredBy: string | null
   readonly retries: number

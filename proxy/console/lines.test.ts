@@ -1,36 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { viewOf } from './differences.ts'
-import { at, someChain, someFacts, someUpstream } from './facts.fixture.ts'
+import { viewOf } from './problems.ts'
+import { at, someChain, someFacts, someUpstream, took } from './facts.fixture.ts'
 import type { FailedCall } from './replicas.ts'
 import { age } from './format.ts'
-import { linesOf, type TableOptions, upstreamLines } from './text.ts'
+import { detailsOf, isShown, linesOf } from './lines.ts'
 
 const now = someFacts(100, [
   someChain(
     [
       someUpstream('node-a', {
         attempts: { first: { answer: 90 } },
-        durations: [90, 0, 0, 0],
+        durations: took(90),
       }),
       someUpstream('node-b', {
         ...{ state: 'disabled', why: 'connection-refused', since: at(40), until: at(900) },
         attempts: { first: { 'connection-refused': 10 } },
       }),
     ],
-    { outcomes: { success: 100 }, durations: [100, 0, 0, 0], cache: { hit: 1, miss: 1 } },
+    { outcomes: { success: 100 }, durations: took(100), cache: { hit: 1, miss: 1 } },
   ),
-  { ...someChain([someUpstream('btc-a\u001b[2J', { tier: 'backup' })]), chain: 'BTC' },
+  { ...someChain([someUpstream('btc-a\u001b[2J', { tier: 'backup' })]), name: 'BTC jsonrpc' },
 ])
 const view = viewOf([{ at: 'one:7779', before: null, now, problem: null }])
 const call: FailedCall = {
   ...{ guid: '940bc41a-8302-4fbd-9885-fea133588923', at: at(95), chain: 'ETH1' },
   ...{ interface: 'jsonrpc', method: 'eth\r\ngetLogs', outcome: 'timeout', totalMs: 30_000 },
+  ...{ error: null, attempts: [{ upstream: 'node-b', result: 'attempt-timeout' }] },
 }
-const options: TableOptions = { columns: 80, sort: 'state', filter: '', calls: [call] }
-const texts = (more: Partial<TableOptions> = {}) =>
-  linesOf(view, { ...options, ...more }).map(({ text }) => text)
+interface Shown {
+  readonly columns?: number
+  readonly filter?: string
+  readonly sort?: Parameters<typeof linesOf>[3]
+}
+const texts = ({ columns = 80, filter = '', sort }: Shown = {}) =>
+  linesOf(view, [call], columns, sort)
+    .filter((line) => isShown(line, filter))
+    .map(({ text }) => text)
 
 test('at 80 columns: what is wrong, the chains with the worst upstream first, the failed calls', () => {
   expect(texts()).toEqual([
@@ -45,7 +52,7 @@ test('at 80 columns: what is wrong, the chains with the worst upstream first, th
     ' btc-a\ufffd[2J       eligible      0.0      -      -     -      -         0  1m40s',
     '',
     'LAST FAILED CALLS',
-    '03:01:35 940bc41a timeout            30s ETH1 jsonrpc eth\ufffd\ufffdgetLogs',
+    '03:01:35 940bc41a timeout            30s ETH1 jsonrpc eth\ufffd\ufffdgetLogs: node-b attem',
   ])
 })
 
@@ -55,42 +62,61 @@ test('a wide terminal has retries, hedges, cooldowns, disputes and why', () => {
   )
   expect(texts({ columns: 150 }).at(-1)).toContain(` ${call.guid} timeout `)
   for (const columns of [80, 109, 110, 200])
-    for (const line of linesOf(view, { ...options, columns, calls: [] }))
+    for (const line of linesOf(view, [], columns))
       expect(line.text.length).toBeLessThanOrEqual(columns)
 })
 
 test('rows are filtered and sorted, and calls with them', () => {
-  const rows = (more: Partial<TableOptions>) =>
+  const rows = (more: Shown) =>
     texts(more)
       .filter((line) => /^ [a-z]/.test(line))
       .map((line) => line.trim().split(' ')[0])
   expect(rows({ filter: 'ETH1' })).toEqual(['node-b', 'node-a'])
   expect(rows({ filter: 'disabled' })).toEqual(['node-b'])
-  expect(texts({ filter: 'btc' }).at(-1)).toBe('No failed call is kept.')
+  expect(texts({ filter: 'btc' }).at(-1)).toBe('LAST FAILED CALLS')
+  expect(texts({ filter: 'getlogs' }).at(-1)).toContain('940bc41a')
   expect(rows({ sort: 'calls', filter: 'node' })).toEqual(['node-a', 'node-b'])
   expect(rows({ sort: 'name', filter: 'node' })).toEqual(['node-a', 'node-b'])
   expect(rows({ sort: 'errors', filter: 'node' })).toEqual(['node-b', 'node-a'])
 })
 
 test('Enter opens the call or the upstream of a line', () => {
-  const opened = linesOf(view, options).map(({ opens }) => opens)
-  expect(opened.at(-1)).toEqual({ call: call.guid })
-  expect(opened[0]).toEqual({ upstream: 'ETH1 jsonrpc node-b' })
-  const lines = upstreamLines(view, 'ETH1 jsonrpc node-b').map(({ text }) => text)
-  expect(lines).toContain('why       connection-refused')
-  expect(lines).toContain('errors    connection-refused 10')
-  expect(upstreamLines(view, 'ETH1 jsonrpc gone')).toMatchObject([{ tone: 'plain' }])
+  const opened = linesOf(view, [call], 80).map(({ opens }) => opens)
+  expect(opened.at(-1)).toBe(call.guid)
+  expect(opened[0]).toBe('ETH1 jsonrpc node-b')
+  const lines = detailsOf(view).get('ETH1 jsonrpc node-b')?.split('\n')
+  expect(lines).toContain('why             connection-refused')
+  expect(lines).toContain('errors          connection-refused 10')
+  expect(lines).toContain('share           0.1')
+  expect(lines).toContain('seenAt          one:7779')
+  expect(lines).toContain('p99Seconds      -')
+  expect(lines).toContain('disputes        violations 0, mismatches 0, missing-blocks 0')
+})
+
+test('of a failed call it says why, and how it is sent again', () => {
+  const last = (more: Partial<FailedCall>, columns = 200) =>
+    linesOf(view, [{ ...call, ...more }], columns).at(-1)
+  expect(last({ error: 'no\nanswer' })?.text).toMatch(/getLogs: no\ufffdanswer$/)
+  expect(last({ method: null, attempts: [] })?.text).toMatch(/ ETH1 jsonrpc -$/)
+  expect(last({ method: `eth_it's` })?.curl).toBe(
+    `curl -si 'http://0.0.0.0:3360' -H 'content-type: application/json' ` +
+      `-d '{"jsonrpc":"2.0","id":1,"method":"eth_it'\\''s","params":[]}'`,
+  )
+  expect(last({ method: '/bank/{address}', interface: 'rest' })?.curl).toBe(
+    `curl -gsi -X '{GET or POST}' 'http://0.0.0.0:3360/bank/{address}'`,
+  )
+  for (const none of [{ method: null }, { method: 'other' }, { interface: 'grpc' }])
+    expect(last(none)?.curl).toBeNull()
+  expect(last({ method: 'other', interface: 'rest' })?.curl).toBeNull()
 })
 
 test('when nothing is wrong, or nothing was heard yet, it says so', () => {
   const well = someFacts(100, [someChain([someUpstream('a')])])
   const looks = [{ at: 'one:7779', before: null, now: well, problem: null }]
-  const [first] = linesOf(viewOf(looks), options)
+  const [first] = linesOf(viewOf(looks), [], 80)
   expect(first?.text).toBe('Nothing is wrong: every upstream serves, and calls succeed.')
-  const [none] = linesOf(
-    viewOf([{ at: 'one:7779', before: null, now: null, problem: null }]),
-    options,
-  )
+  const silent = viewOf([{ at: 'one:7779', before: null, now: null, problem: null }])
+  const [none] = linesOf(silent, [], 80)
   expect(none?.text).toBe('Waiting for the first answer.')
 })
 

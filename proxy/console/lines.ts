@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { badnessOf, type ChainView, type Traffic, type UpstreamView } from './differences.ts'
+import { age, ageBetween, clean, countsText, percent, time } from './format.ts'
+import type { View } from './problems.ts'
+import type { FailedCall } from './replicas.ts'
+
+/** What console and page show. */
+export interface Line {
+  readonly text: string
+  /** How it is coloured; without colours the words say the same. */
+  readonly tone: 'down' | 'bad' | 'odd' | 'fine' | 'head' | 'faint' | 'plain'
+  /** What a filter looks in; a line without it is shown whatever is looked for. */
+  readonly about?: string
+  /** What Enter shows: an upstream by its key, such as `ETH1 jsonrpc node-a`, or a call by its guid. */
+  readonly opens?: string
+  /** Sends the call of this line again. */
+  readonly curl?: string | null
+}
+
+/** By what upstreams can be sorted, and chains by the first of theirs. */
+const sortedBy = {
+  state: ({ state }) => badnessOf(state),
+  name: () => 0,
+  calls: ({ perSecond }) => perSecond,
+  errors: ({ errorRatio }) => errorRatio ?? 0,
+} satisfies Readonly<Record<string, (each: UpstreamView) => number>>
+type Sort = keyof typeof sortedBy
+export const sorts = Object.keys(sortedBy) as Sort[]
+
+/** What is wrong, every chain with its upstreams, and the last failed calls. */
+export function linesOf(
+  view: View,
+  calls: readonly FailedCall[],
+  columns: number,
+  sort: Sort = 'state',
+): readonly Line[] {
+  const worth = sortedBy[sort]
+  const worst = ({ upstreams }: ChainView) => Math.max(...upstreams.map(worth))
+  const chains = view.chains.toSorted((a, b) => worst(b) - worst(a))
+  return [
+    ...problemLines(view, columns),
+    ...heads.map((cells): Line => ({ text: fitted(cells, columns), tone: 'head' })),
+    ...chains.flatMap((chain) => {
+      const upstreams = chain.upstreams.toSorted((a, b) => worth(b) - worth(a))
+      const own = upstreams.map((each) => upstreamLine(each, chain, view.at, columns))
+      return [chainLine(chain, own, columns), ...own]
+    }),
+    { text: '', tone: 'plain' },
+    { text: calls.length > 0 ? 'LAST FAILED CALLS' : 'No failed call is kept.', tone: 'head' },
+    ...calls.map((call) => callLine(call, view, columns)),
+  ]
+}
+
+export function isShown({ about }: Line, filter: string): boolean {
+  return about === undefined || about.toLowerCase().includes(filter.toLowerCase())
+}
+
+/** Which node, since when, why: in this order. */
+function problemLines({ at, chains, problems }: View, columns: number): readonly Line[] {
+  if (chains.length + problems.length === 0)
+    return [{ text: 'Waiting for the first answer.', tone: 'plain' }]
+  if (problems.length === 0)
+    return [{ text: 'Nothing is wrong: every upstream serves, and calls succeed.', tone: 'fine' }]
+  return problems.flatMap(({ severity: tone, where, upstream, since, what }) => {
+    const when = since === null ? '' : ` since ${since.slice(11, 19)} (${ageBetween(since, at)})`
+    const name = upstream === null ? where : `${upstream} (${where})`
+    const text = clean(`${tone.toUpperCase().padEnd(5)}${name}${when}: ${what}`)
+    const parts = text.match(new RegExp(`.{1,${Math.max(columns - 5, 20)}}(?= |$)`, 'g')) ?? [text]
+    const about = `${where} ${upstream} ${what}`
+    const opens = upstream === null ? {} : { opens: `${where} ${upstream}` }
+    return parts.map((part, line): Line => {
+      return line === 0
+        ? { text: part, tone, about, ...opens }
+        : { text: `    ${part}`, tone, about }
+    })
+  })
+}
+
+/** What stands above the columns: of chains, and below it of upstreams where that is something else. */
+const heads = [
+  'CHAIN|SERVING|RATE/S|P50|P99|ERR %|CACHE|TIP|AGE|||||'.split('|'),
+  ' UPSTREAM|STATE|||||SHARE|LAG|SINCE|RETRY|HEDGES|429|DISP|WHY'.split('|'),
+]
+/** Of each column but the last; below 0: to the left. */
+const widths = [-16, -10, 6, 6, 6, 5, 6, 9, 6, 5, 6, 5, 5]
+/** Where the terminal is not as wide as that, the first columns are shown. */
+const wideColumns = 110
+const narrow = 9
+
+function fitted(cells: readonly string[], columns: number): string {
+  const shown = cells.slice(0, columns < wideColumns ? narrow : Infinity).map((cell, at) => {
+    const width = widths[at] ?? 0
+    const most = Math.abs(width) || Infinity
+    const text = clean(cell)
+    const cut = text.length > most ? `${text.slice(0, most - 1)}…` : text
+    return width < 0 ? cut.padEnd(-width) : cut.padStart(width)
+  })
+  return shown.join(' ').trimEnd().slice(0, columns)
+}
+
+function chainLine(chain: ChainView, own: readonly Line[], columns: number): Line {
+  const { tip, tipAgeSeconds, cacheRatio, serving, upstreams, errors } = chain
+  const up = `${serving}/${upstreams.length}`
+  const cells = [chain.name, up, ...traffic(chain), percent(cacheRatio)]
+  cells.push(String(tip ?? '-'), age(tipAgeSeconds), '', '', '', '', countsText(errors))
+  const about = own.map((line) => line.about).join('\n')
+  return { text: fitted(cells, columns), tone: serving === 0 ? 'down' : 'plain', about }
+}
+
+function upstreamLine(each: UpstreamView, chain: ChainView, at: string, columns: number): Line {
+  const { name, state, lagBlocks, lagSeconds, hedgesWon, hedges, disputes, why, errors } = each
+  const lag = lagBlocks ? `${lagBlocks}/${age(lagSeconds)}` : String(lagBlocks ?? '-')
+  const disputed = Object.values(disputes).reduce((a, b) => a + b, 0)
+  const cells = [` ${name}`, state, ...traffic(each), percent(each.share), lag]
+  cells.push(ageBetween(each.since, at), String(each.retries), `${hedgesWon}/${hedges}`)
+  cells.push(age(each.cooldownSeconds), String(disputed))
+  cells.push([why ?? '', countsText(errors)].filter(Boolean).join('; '))
+  const key = `${chain.name} ${name}`
+  const tone = (['plain', 'odd'] as const)[badnessOf(state)] ?? 'bad'
+  return { text: fitted(cells, columns), tone, about: `${key} ${state}`, opens: key }
+}
+
+function traffic({ perSecond, p50Seconds, p99Seconds, errorRatio }: Traffic): readonly string[] {
+  const rate = perSecond.toFixed(perSecond >= 1_000 ? 0 : 1)
+  return [rate, time(p50Seconds), time(p99Seconds), percent(errorRatio)]
+}
+
+function callLine(call: FailedCall, { chains }: View, columns: number): Line {
+  const { at, guid, chain, interface: iface, method, outcome, totalMs, error, attempts } = call
+  const took = time(totalMs / 1_000).padStart(6)
+  const name = columns < wideColumns ? guid.slice(0, 8) : guid
+  const why = error ?? attempts.map(({ upstream, result }) => `${upstream} ${result}`).join('; ')
+  const head = `${at.slice(11, 19)} ${name} ${outcome.padEnd(15)} ${took}`
+  const text = clean(`${head} ${chain} ${iface} ${method ?? '-'}${why && `: ${why}`}`).slice(
+    0,
+    columns,
+  )
+  const served = chains.find((each) => each.name === `${chain} ${iface}`)
+  const curl = curlOf(call, served?.addresses[0] ?? '0.0.0.0:3360')
+  return { text, tone: 'plain', about: `${chain} ${method} ${outcome}`, opens: guid, curl }
+}
+
+/** Parameters are not kept: what stands in braces is to be filled in. Null: no curl can be made. */
+function curlOf({ interface: iface, method }: FailedCall, address: string): string | null {
+  const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
+  // The paths of a spec begin so; `other` is a method that it does not know.
+  const isUnknown = iface === 'rest' ? !method?.startsWith('/') : method === 'other'
+  if (iface === 'grpc' || method === null || isUnknown) return null
+  if (iface === 'rest')
+    return `curl -gsi -X '{GET or POST}' ${quoted(`http://${address}${method}`)}`
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [] })
+  const type = `-H 'content-type: application/json'`
+  return `curl -si ${quoted(`http://${address}`)} ${type} -d ${quoted(body)}`
+}
+
+/** All that is known of each upstream, a line each, by its key. */
+export function detailsOf({ chains }: View): ReadonlyMap<string, string> {
+  const all = chains.flatMap(({ name, upstreams }) =>
+    upstreams.map((each) => {
+      const lines = Object.entries(each).map(([word, value]) => word.padEnd(16) + valueText(value))
+      const key = `${name} ${each.name}`
+      return [key, [key, '', ...lines].map(clean).join('\n')] as const
+    }),
+  )
+  return new Map(all)
+}
+
+function valueText(value: UpstreamView[keyof UpstreamView]): string {
+  if (typeof value === 'number') return String(Number(value.toPrecision(6)))
+  if (value === null || typeof value === 'string') return value ?? '-'
+  return (Array.isArray(value) ? value.join(', ') : countsText(value)) || 'none'
+}
