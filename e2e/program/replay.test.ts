@@ -267,14 +267,6 @@ test('a file that exists is not written over', async () => {
   expect((await run('--record', 'x', '--record-bytes', 'much')).stderr).toContain('is not a size')
 })
 
-test('a recording in a folder that is not there names the folder', async () => {
-  const config = await workspace.write('router.yml', configOf(running, 'running'))
-  const file = join(workspace.directory, 'nowhere', 'calls.jsonl')
-  const { code, stderr } = await runProgram([config, '--record', file], { env: { KEY: key } })
-  expect(stderr).toMatch(/--record: ".*" cannot be written: there is no folder ".*"\.\n$/)
-  expect(code).toBe(2)
-})
-
 test('a router that cannot start leaves no file', async () => {
   const taken = new URL(running.url).host
   const own = { ...configOf(running, 'running'), 'metrics-listen-address': taken }
