@@ -9,17 +9,20 @@ import type { CallEnd } from '../../listener/listener.ts'
 import type { AttemptRecord, Call } from '../../relay/call.ts'
 import { errorKinds, RelayError } from '../../relay/errors.ts'
 import { aCall, aFailure, anAttempt, repliedBy } from '../call.fixture.ts'
-import { CallSpans } from './call-spans.ts'
+import { CallSpans, SpanIds } from './call-spans.ts'
 import { samplerOf } from './sampler.ts'
 
 function tracing(apiInterface: ApiInterface = 'jsonrpc', sampler = 'parentbased_always_on') {
   const exporter = new InMemorySpanExporter()
-  const provider = new TracerProvider({
-    spanProcessors: [new SimpleSpanProcessor({ exporter })],
-    sampler: samplerOf({ OTEL_TRACES_SAMPLER: sampler }),
-  })
+  const ids = new SpanIds()
+  const spanProcessors = [new SimpleSpanProcessor({ exporter })]
+  const tracer = new TracerProvider({ spanProcessors, idGenerator: ids }).getTracer('test')
   const clock = new VirtualClock()
-  const spans = new CallSpans({ tracer: provider.getTracer('test'), durations: null, clock })
+  const spans = new CallSpans({
+    spans: { tracer, ids, sampler: samplerOf({ OTEL_TRACES_SAMPLER: sampler }) },
+    meter: null,
+    clock,
+  })
   const { callEnded } = spans.listenerObserver('ETH1', apiInterface)
   const { attemptEnded } = spans.relayObserver('ETH1', apiInterface)
   const traceHeaders = spans.traceHeaders('ETH1', apiInterface)
@@ -308,14 +311,4 @@ test('rpc-debug-relay forces the spans of a call and of its attempts', () => {
   anAttempt(call, 'a', 'answer')
   callEnded(call, repliedBy('a'), 10)
   expect(found().all).toHaveLength(2)
-})
-
-test('calls that never end by a defect are forgotten in the end', () => {
-  const { callEnded, traceHeaders, found } = tracing()
-  const calls = Array.from({ length: 10_001 }, (_, at) => aCall({ guid: `guid-${at}` }))
-  const parents = calls.map((call) => traceHeaders(call, anAttempt(call, 'a', 'answer'))[1])
-  for (const call of [calls[0]!, calls[10_000]!]) callEnded(call, repliedBy('a'), 1)
-  const ids = found().clients.map((span) => span.spanContext().spanId)
-  expect(ids).toHaveLength(2)
-  expect(ids.map((id) => parents.some((context) => context?.includes(id)))).toEqual([false, true])
 })

@@ -1,49 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { createContextKey, type Context } from '@opentelemetry/api'
 import {
   AlwaysOffSampler,
   AlwaysOnSampler,
   ParentBasedSampler,
   type Sampler,
-  SamplingDecision,
   TraceIdRatioBasedSampler,
 } from '@opentelemetry/sdk-trace'
 
-const forced = createContextKey('rpc-debug-relay')
-
-/** Spans in this context are recorded, whatever the sampler says. */
-export function forcing(context: Context): Context {
-  return context.setValue(forced, true)
-}
-
 /**
- * The sampler that `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG` name, which the SDK makes for itself alone, under
- * one that knows of `forcing`.
+ * The sampler that `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG` name, which the SDK makes for itself alone.
  *
  * @throws Error naming the variable whose value is none of the standard ones
  */
 export function samplerOf(env: Readonly<Record<string, string | undefined>>): Sampler {
-  const named = namedSampler(env)
-  return {
-    shouldSample(context, ...of) {
-      if (context.getValue(forced) === true)
-        return { decision: SamplingDecision.RECORD_AND_SAMPLED }
-      return named.shouldSample(context, ...of)
-    },
-    toString: () => `rpc-debug-relay, else ${named.toString()}`,
-  }
-}
-
-function namedSampler(env: Readonly<Record<string, string | undefined>>): Sampler {
   const name = env['OTEL_TRACES_SAMPLER'] || 'parentbased_always_on'
   const ratio = Number(env['OTEL_TRACES_SAMPLER_ARG'] || 1)
-  const roots: Readonly<Record<string, () => Sampler>> = {
-    always_on: () => new AlwaysOnSampler(),
-    always_off: () => new AlwaysOffSampler(),
-    traceidratio: () => new TraceIdRatioBasedSampler(ratio),
+  const roots: Readonly<Record<string, Sampler>> = {
+    always_on: new AlwaysOnSampler(),
+    always_off: new AlwaysOffSampler(),
+    traceidratio: new TraceIdRatioBasedSampler(ratio),
   }
-  const root = roots[name.replace(/^parentbased_/, '')]?.()
+  const root = roots[name.replace(/^parentbased_/, '')]
   if (root === undefined)
     throw new Error(`OTEL_TRACES_SAMPLER is ${name}, which is no standard sampler`)
   if (name.endsWith('ratio') && !(ratio >= 0 && ratio <= 1))

@@ -10,10 +10,10 @@ import {
   serviceNameEnvDetector,
 } from '@opentelemetry/resources'
 import { NodeSDK } from '@opentelemetry/sdk-node'
+import { AlwaysOnSampler } from '@opentelemetry/sdk-trace'
 import { sleep, type Clock } from '../../clock/clock.ts'
 import { lineLimits, type Logger } from '../log.ts'
-import { callDurations } from './call-durations.ts'
-import { CallSpans, type TracingObservers } from './call-spans.ts'
+import { CallSpans, SpanIds } from './call-spans.ts'
 import { samplerOf } from './sampler.ts'
 import type { Signals } from './switched-on.ts'
 
@@ -29,12 +29,6 @@ const troubleRate = { lines: 1, perMs: 600_000 }
 /** How long a stop waits for a collector that does not take the last spans. */
 const maxFlushMs = 3_000
 
-/** OpenTelemetry as it runs. */
-export interface Tracing extends TracingObservers {
-  /** Sends what is left, within 3 s. */
-  stop(): Promise<void>
-}
-
 interface TracingOptions {
   readonly signals: Signals
   readonly env: Readonly<Record<string, string | undefined>>
@@ -42,6 +36,9 @@ interface TracingOptions {
   readonly clock: Clock
   readonly logger: Logger
 }
+
+/** OpenTelemetry as it runs. `stop` sends what is left, within 3 s. */
+export type Tracing = CallSpans & { stop(): Promise<void> }
 
 /**
  * Starts the SDK as its standard variables say. It sends in the background, from bounded queues. Once in a process.
@@ -53,14 +50,15 @@ export function startTracing({ signals, env, version, clock, logger }: TracingOp
   const say = (error: unknown) => {
     if (take()) logger.warn('OpenTelemetry is in trouble', { error })
   }
+  const ids = new SpanIds()
+  const sampler = samplerOf(env)
+  const own = { 'service.name': 'rpc-router', 'service.version': version }
   const sdk = new NodeSDK({
-    resource: defaultResource().merge(
-      resourceFromAttributes({ 'service.name': 'rpc-router', 'service.version': version }),
-    ),
+    resource: defaultResource().merge(resourceFromAttributes(own)),
     ...(env['OTEL_NODE_RESOURCE_DETECTORS'] ? {} : { resourceDetectors }),
-    sampler: samplerOf(env),
-    textMapPropagator: null,
-    logRecordProcessors: [],
+    // What is not sampled never gets here.
+    ...{ sampler: new AlwaysOnSampler(), idGenerator: ids },
+    ...{ textMapPropagator: null, logRecordProcessors: [] },
     ...(signals.traces ? {} : { spanProcessors: [] }),
     ...(signals.metrics ? {} : { metricReaders: [] }),
   })
@@ -73,8 +71,8 @@ export function startTracing({ signals, env, version, clock, logger }: TracingOp
   sdk.start()
   const scope = ['rpc-router', version] as const
   const observers = new CallSpans({
-    tracer: signals.traces ? trace.getTracer(...scope) : null,
-    durations: signals.metrics ? callDurations(metrics.getMeter(...scope)) : null,
+    spans: signals.traces ? { tracer: trace.getTracer(...scope), ids, sampler } : null,
+    meter: signals.metrics ? metrics.getMeter(...scope) : null,
     clock,
   })
   const stop = () => Promise.race([sdk.shutdown().catch(say), sleep(clock, maxFlushMs)])
