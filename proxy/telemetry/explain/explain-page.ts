@@ -50,24 +50,22 @@ function lineOf(call: ExplainedCall): string {
 function textOf(call: ExplainedCall): string {
   const { cache, session, crossValidation: vote, attempts, unserved } = call
   const by = call.answeredBy === null ? '' : `, answered by ${call.answeredBy}`
+  const dropped = session?.isDropped ? '; dropped, it failed' : ''
+  const notes = {
+    error: call.error,
+    cache:
+      cache && `${cache.verdict}${cache.why ? ` (${cache.why})` : ''}, class ${cache.ageClass}`,
+    session: session && `${session.node}, ${session.choice}${dropped}`,
+    vote:
+      vote &&
+      `${vote.failure ?? 'agreed'}; asked ${names(vote.all)}; agree ${names(vote.agreeing)}; differ ${names(vote.disagreeing)}`,
+  }
   const lines = [
     `${nameOf(call)}  ${call.guid}`,
     `${call.at}  ${call.outcome} after ${ms(call.totalMs)}${by}; retries ${call.retries}, hedges ${call.hedges}`,
+    ...Object.entries(notes).flatMap(([word, note]) => (note ? [`${word}: ${note}`] : [])),
+    ...tableOf(session?.candidates ?? null),
   ]
-  if (call.error) lines.push(`error: ${call.error}`)
-  if (cache)
-    lines.push(
-      `cache: ${cache.verdict}${cache.why ? ` (${cache.why})` : ''}, class ${cache.ageClass}`,
-    )
-  if (session) {
-    const dropped = session.isDropped ? '; dropped, it failed' : ''
-    lines.push(`session: ${session.node}, ${session.choice}${dropped}`)
-  }
-  if (vote)
-    lines.push(
-      `vote: ${vote.failure ?? 'agreed'}; asked ${names(vote.all)}; agree ${names(vote.agreeing)}; differ ${names(vote.disagreeing)}`,
-    )
-  lines.push(...tableOf(session?.candidates ?? null))
   let before = ''
   for (const attempt of attempts) {
     const table = tableOf(attempt.candidates)

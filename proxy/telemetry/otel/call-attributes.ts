@@ -19,51 +19,40 @@ export interface Served {
   readonly interface: ApiInterface
 }
 
-/** What spans and durations say of a call, or of an attempt: values of bounded sets, since a stranger's method is `_OTHER`. */
-export interface Described {
-  readonly name: string
-  readonly attributes: Attributes
-  /** What failed, as a word of a bounded set: of the router, or of a failure table. Null: nothing. */
-  readonly errorType: string | null
-  /** It is an error by the conventions. */
-  readonly isError: boolean
-}
+export type Described = ReturnType<typeof describeAttempt>
 
 /** Of gRPC: those that a server is to blame for; the others are about what it was asked. */
 const serverFaults = new Set<number | null>([
   ...[Status.UNKNOWN, Status.DEADLINE_EXCEEDED, Status.UNIMPLEMENTED],
-  ...[Status.INTERNAL, Status.UNAVAILABLE, Status.DATA_LOSS],
+  ...[Status.INTERNAL, Status.UNAVAILABLE, Status.DATA_LOSS, null],
 ])
 const maxText = 100
 
+/** What spans and durations say of a call: values of bounded sets, since a method that a stranger made up is `_OTHER`. */
 export function describeCall(call: Call, end: CallEnd, served: Served): Described {
-  const status = statusOf(call, end, served)
+  const { interface: of } = served
+  const status = statusOf(call, end, of)
   const outcome = outcomeOf(call, end)
   const refusal = end.kind === 'reply' ? end.reply.refusal : null
   const errorType = refusal?.name ?? (outcome === 'success' ? null : outcome)
-  const { name, attributes } = naming(call, served, 'http.route')
-  return {
-    ...{ name, errorType },
-    attributes: { ...attributes, ...ending(status, errorType, served) },
-    isError: errorType !== null && outcome !== 'abandoned' && isServerFault(status, served),
-  }
+  const { name, own } = naming(call, served, 'http.route')
+  // In JSON-RPC each answer with an error is one of its server.
+  const isFault = of === 'rest' ? Number(status) >= 500 : of !== 'grpc' || serverFaults.has(status)
+  const isError = errorType !== null && outcome !== 'abandoned' && isFault
+  return { name, attributes: { ...own, ...ending(status, errorType, of) }, errorType, isError }
 }
 
-export function describeAttempt(call: Call, attempt: AttemptRecord, served: Served): Described {
+/** The same of an attempt. */
+export function describeAttempt(call: Call, attempt: AttemptRecord, served: Served) {
   const { upstream, origin, result, detail, httpStatus, code } = attempt
-  // One that was answered, or was not wanted any more, is no error.
+  const status = served.interface === 'rest' ? httpStatus : code
   const failure = typeof result === 'object' ? (result?.name ?? null) : null
   const errorType = result === 'node-error' ? (detail ?? result) : failure
-  const { name, attributes } = naming(call, served, 'url.template')
-  return {
-    ...{ name, errorType, isError: errorType !== null },
-    attributes: {
-      ...attributes,
-      'rpc_router.upstream': upstream,
-      ...serverOf(origin),
-      ...ending(served.interface === 'rest' ? httpStatus : code, errorType, served),
-    },
-  }
+  const { name, own } = naming(call, served, 'url.template')
+  const at: Attributes = { ...own, 'rpc_router.upstream': upstream, ...serverOf(origin) }
+  const attributes = { ...at, ...ending(status, errorType, served.interface) }
+  // `errorType` is a word of a bounded set. What was not wanted any more is no error.
+  return { name, attributes, errorType, isError: errorType !== null }
 }
 
 /** What spans say of a call beside that, and durations do not, since anybody may choose the values. */
@@ -81,25 +70,23 @@ export function identify({ asked, guid, reader }: Call): Attributes {
   }
 }
 
-function naming(
-  { asked, request: { verb } }: Call,
-  served: Served,
-  template: 'http.route' | 'url.template',
-) {
+function naming({ asked, request: { verb } }: Call, served: Served, template: string) {
   const method = asked.known ? asked.method : ''
   const own = { 'rpc_router.chain': served.chain, 'rpc_router.interface': served.interface }
   if (served.interface === 'rest') {
-    const route = method && { [template]: method }
-    const attributes = { ...own, 'http.request.method': verb, ...(route || {}) }
-    return { name: method ? `${verb} ${method}` : verb, attributes }
+    const name = method ? `${verb} ${method}` : verb
+    return {
+      name,
+      own: { ...own, 'http.request.method': verb, ...(method && { [template]: method }) },
+    }
   }
   const system = served.interface === 'grpc' ? 'grpc' : 'jsonrpc'
-  const attributes = { ...own, 'rpc.system.name': system, 'rpc.method': method || '_OTHER' }
-  return { name: method || system, attributes }
+  const rpc = { 'rpc.system.name': system, 'rpc.method': method || '_OTHER' }
+  return { name: method || system, own: { ...own, ...rpc } }
 }
 
 /** The status that the client got: of HTTP in REST, of gRPC, or the code of an error in JSON-RPC. Null: it got none. */
-function statusOf({ reader }: Call, end: CallEnd, { interface: of }: Served): number | null {
+function statusOf({ reader }: Call, end: CallEnd, of: ApiInterface): number | null {
   if (end.kind === 'error') {
     const { httpStatus, jsonRpcCode, grpcStatus } = end.error.kind
     if (of === 'rest') return httpStatus
@@ -116,7 +103,7 @@ function statusOf({ reader }: Call, end: CallEnd, { interface: of }: Served): nu
 }
 
 /** How a call or an attempt ended. */
-function ending(status: number | null, errorType: string | null, { interface: of }: Served) {
+function ending(status: number | null, errorType: string | null, of: ApiInterface): Attributes {
   const failed: Attributes = errorType === null ? {} : { 'error.type': errorType }
   if (of === 'rest') return { ...failed, ...(status && { 'http.response.status_code': status }) }
   // JSON-RPC has no code of success.
@@ -125,20 +112,14 @@ function ending(status: number | null, errorType: string | null, { interface: of
   return { ...failed, 'rpc.status_code': word ?? String(status) }
 }
 
-/** Of what failed: in JSON-RPC each answer with an error is an error of its server. */
-function isServerFault(status: number | null, { interface: of }: Served): boolean {
-  if (of === 'rest') return Number(status) >= 500
-  return of !== 'grpc' || status === null || serverFaults.has(status)
-}
-
 /** Where an origin of the config is: `server.address` and `server.port`. */
 const serverOf = memo((origin): Attributes => {
   const address = origin.replace(/^\w+:\/\//, '')
-  if (!URL.canParse(origin)) return address ? { 'server.address': address } : {}
-  const { hostname, port, protocol } = new URL(origin)
-  const usual = /^(?:https|wss|grpcs):$/.test(protocol) ? 443 : 80
+  const url = URL.parse(origin)
+  if (url === null) return address ? { 'server.address': address } : {}
+  const usual = /^(?:https|wss|grpcs):$/.test(url.protocol) ? 443 : 80
   return {
-    'server.address': hostname.replace(/^\[|\]$/g, '') || address,
-    'server.port': Number(port) || usual,
+    'server.address': url.hostname.replace(/^\[|\]$/g, '') || address,
+    'server.port': Number(url.port) || usual,
   }
 })

@@ -10,20 +10,21 @@ import {
   serviceNameEnvDetector,
 } from '@opentelemetry/resources'
 import { NodeSDK } from '@opentelemetry/sdk-node'
-import { AlwaysOnSampler } from '@opentelemetry/sdk-trace'
+import {
+  AlwaysOnSampler,
+  ParentBasedSampler,
+  type Sampler,
+  TraceIdRatioBasedSampler,
+} from '@opentelemetry/sdk-trace'
 import { sleep, type Clock } from '../../clock/clock.ts'
 import { lineLimits, type Logger } from '../log.ts'
 import { CallSpans, SpanIds } from './call-spans.ts'
-import { samplerOf } from './sampler.ts'
 import type { Signals } from './switched-on.ts'
 
 /** Who sends. Those of the process, which the SDK has beside them, would export its command line. */
 const resourceDetectors = [
-  resourceAttributesEnvDetector,
-  serviceNameEnvDetector,
-  serviceInstanceIdDetector,
+  ...[resourceAttributesEnvDetector, serviceNameEnvDetector, serviceInstanceIdDetector],
 ]
-
 /** A collector that is down is worth a line now and then. */
 const troubleRate = { lines: 1, perMs: 600_000 }
 /** How long a stop waits for a collector that does not take the last spans. */
@@ -77,4 +78,26 @@ export function startTracing({ signals, env, version, clock, logger }: TracingOp
   })
   const stop = () => Promise.race([sdk.shutdown().catch(say), sleep(clock, maxFlushMs)])
   return Object.assign(observers, { stop })
+}
+
+/**
+ * The sampler that `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG` name, which the SDK makes for itself alone.
+ *
+ * @throws Error naming the variable whose value is none of the standard ones
+ */
+export function samplerOf(env: TracingOptions['env']): Sampler {
+  const name = env['OTEL_TRACES_SAMPLER'] || 'parentbased_always_on'
+  const given = Number(env['OTEL_TRACES_SAMPLER_ARG'] || 1)
+  const ratios: Readonly<Record<string, number>> = {
+    always_on: 1,
+    always_off: 0,
+    traceidratio: given,
+  }
+  const ratio = ratios[name.replace(/^parentbased_/, '')]
+  if (ratio === undefined)
+    throw new Error(`OTEL_TRACES_SAMPLER is ${name}, which is no standard sampler`)
+  if (!(ratio >= 0 && ratio <= 1))
+    throw new Error('OTEL_TRACES_SAMPLER_ARG is not a number from 0 to 1')
+  const root = new TraceIdRatioBasedSampler(ratio)
+  return name.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root
 }

@@ -3,7 +3,7 @@
 import { ROOT_CONTEXT, SpanKind, trace, TraceFlags } from '@opentelemetry/api'
 import { SamplingDecision } from '@opentelemetry/sdk-trace'
 import { expect, test } from 'vitest'
-import { samplerOf } from './sampler.ts'
+import { samplerOf } from './start.ts'
 import { signalsAsked } from './switched-on.ts'
 
 const both = { traces: true, metrics: true }
