@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Attributes } from '@opentelemetry/api'
-// The package's entry would load all of gRPC.
-import { Status } from '@grpc/grpc-js/build/src/constants.js'
 import type { ApiInterface } from '../../config/types.ts'
 import type { CallEnd } from '../../listener/listener.ts'
 import type { AttemptRecord, Call } from '../../relay/call.ts'
@@ -21,11 +19,12 @@ export interface Served {
 
 export type Described = ReturnType<typeof describeAttempt>
 
-/** Of gRPC: those that a server is to blame for; the others are about what it was asked. */
-const serverFaults = new Set<number | null>([
-  ...[Status.UNKNOWN, Status.DEADLINE_EXCEEDED, Status.UNIMPLEMENTED],
-  ...[Status.INTERNAL, Status.UNAVAILABLE, Status.DATA_LOSS, null],
-])
+const grpcCodes =
+  'OK CANCELLED UNKNOWN INVALID_ARGUMENT DEADLINE_EXCEEDED NOT_FOUND ALREADY_EXISTS PERMISSION_DENIED RESOURCE_EXHAUSTED FAILED_PRECONDITION ABORTED OUT_OF_RANGE UNIMPLEMENTED INTERNAL UNAVAILABLE DATA_LOSS UNAUTHENTICATED'.split(
+    ' ',
+  )
+/** Of gRPC: those that a server is to blame for, or none; the others are about what it was asked. */
+const serverFaults = new Set([null, 2, 4, 12, 13, 14, 15])
 const maxText = 100
 
 /** What spans and durations say of a call: values of bounded sets, since a method that a stranger made up is `_OTHER`. */
@@ -108,7 +107,7 @@ function ending(status: number | null, errorType: string | null, of: ApiInterfac
   if (of === 'rest') return { ...failed, ...(status && { 'http.response.status_code': status }) }
   // JSON-RPC has no code of success.
   if (status === null || (status === 0 && of !== 'grpc')) return failed
-  const word = of === 'grpc' ? Status[status] : undefined
+  const word = of === 'grpc' ? grpcCodes[status] : undefined
   return { ...failed, 'rpc.status_code': word ?? String(status) }
 }
 

@@ -129,8 +129,10 @@ export class CallSpans {
   #samples(call: Call): boolean {
     const { spans } = this.#options
     if (!spans || call.directives.debugRelay) return spans !== null
-    const root = [contextOf(call), traceIdOf(call), ''] as const
-    const { decision } = spans.sampler.shouldSample(...root, SpanKind.SERVER, {}, [])
+    const { sampler } = spans
+    const context = contextOf(call)
+    const kind = SpanKind.SERVER
+    const { decision } = sampler.shouldSample(context, traceIdOf(call), '', kind, {}, [])
     return decision === SamplingDecision.RECORD_AND_SAMPLED
   }
 
@@ -208,7 +210,10 @@ function traceIdOf({ guid, directives }: Call): string {
 
 /** The last digits of a guid; of items of a batch and messages of a WebSocket, which share theirs, those of a digest. */
 function idOf(guid: string, digits: 16 | 32): string {
-  return (guid.length === 36 ? guid.replaceAll('-', '') : hash('sha256', guid)).slice(-digits)
+  if (guid.length !== 36) return hash('sha256', guid).slice(-digits)
+  // Faster than to replace the hyphens: each call is looked at.
+  const end = guid.slice(19, 23) + guid.slice(24)
+  return digits === 16 ? end : guid.slice(0, 8) + guid.slice(9, 13) + guid.slice(14, 18) + end
 }
 
 /** Of its client. */
