@@ -57,7 +57,7 @@ const front = createServer((request, response) => {
       response.writeHead(answer.status, { 'content-type': type }).end(await answer.text())
     })
   const query = Object.fromEntries(searchParams)
-  const { status, body } = explainPage(calls, { guid: guid ?? null, query, accept: undefined })
+  const { status, body } = explainPage(calls, guid ?? null, query)
   response.writeHead(status, { 'content-type': 'text/plain' }).end(body)
 })
 

@@ -16,7 +16,7 @@ import type { ApiInterface } from '../../proxy/config/types.ts'
 import { parseConfig } from '../../proxy/config/parse.ts'
 import { createLogger } from '../../proxy/telemetry/log.ts'
 import { combineObservers } from '../../proxy/telemetry/observers.ts'
-import type { TracingObservers } from '../../proxy/telemetry/otel/call-spans.ts'
+import type { CallSpans } from '../../proxy/telemetry/otel/call-spans.ts'
 import { routerConfig } from '../processes/router-config.ts'
 
 export interface ServedNode {
@@ -44,7 +44,7 @@ export interface ServedRouterOptions {
   /** Settings of a node's URL, by the node's name: `addons`, `timeout` and so on. */
   readonly urlSettings?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   /** Where its spans go; default: there are none. */
-  readonly tracing?: TracingObservers
+  readonly tracing?: CallSpans
   /** Values of placeholders. */
   readonly environment?: Readonly<Record<string, string>>
 }

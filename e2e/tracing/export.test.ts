@@ -111,15 +111,20 @@ test.each(['nobody', 'a silent one'])(
   },
 )
 
-test(
-  'a variable that cannot be used is in the log, and calls are served',
+test.each([
+  ['OTEL_TRACES_SAMPLER', 'sometimes', 'OTEL_TRACES_SAMPLER is sometimes'],
+  [
+    'OTEL_TRACES_EXPORTER',
+    'zipkin',
+    'OTEL_TRACES_EXPORTER is zipkin; it can be otlp, console, none',
+  ],
+])(
+  '%s=%s cannot be used: that is in the log, and calls are served',
   { timeout: 30_000 },
-  async () => {
-    await using router = await start({
-      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
-      OTEL_TRACES_SAMPLER: 'sometimes',
-    })
+  async (name, value, said) => {
+    const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' }
+    await using router = await start({ ...endpoint, [name]: value })
     expect(await ask(router.urls[0]!)).toBeTruthy()
-    expect(router.stdout).toContain('OTEL_TRACES_SAMPLER is sometimes')
+    expect(router.stdout).toContain(said)
   },
 )

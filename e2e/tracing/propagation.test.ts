@@ -5,12 +5,17 @@ import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { SpanKind } from '@opentelemetry/api'
-import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
+import {
+  AlwaysOnSampler,
+  InMemorySpanExporter,
+  SimpleSpanProcessor,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace'
 import { Metadata } from '@grpc/grpc-js'
 import { WebSocket } from 'ws'
 import { expect, test } from 'vitest'
 import { systemClock } from '../../proxy/clock/clock.ts'
-import { CallSpans } from '../../proxy/telemetry/otel/call-spans.ts'
+import { CallSpans, SpanIds } from '../../proxy/telemetry/otel/call-spans.ts'
 import { answerWith, RawNode } from '../grpc/raw-node.ts'
 import { EchoClient } from '../grpc/echo-client.ts'
 import { serveRouter, uncached, type ServedRouterOptions } from '../served/served-router.ts'
@@ -57,10 +62,12 @@ async function startNode(refusing?: Promise<void>) {
 
 function startTracing() {
   const exporter = new InMemorySpanExporter()
-  const provider = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] })
+  const ids = new SpanIds()
+  const spanProcessors = [new SimpleSpanProcessor({ exporter })]
+  const tracer = new TracerProvider({ spanProcessors, idGenerator: ids }).getTracer('test')
   const tracing = new CallSpans({
-    tracer: provider.getTracer('test'),
-    durations: null,
+    spans: { tracer, ids, sampler: new AlwaysOnSampler() },
+    meter: null,
     clock: systemClock,
   })
   const ofKind = (kind: SpanKind) =>

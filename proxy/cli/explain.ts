@@ -20,21 +20,19 @@ export async function explain(
     problems.push(problemAt('', null, `${quote(guid)} is no guid`, 'Take it from Rpc-Guid.'))
   for (const each of problems) io.stderr.write(`${problemLine('router', each)}\n`)
   if (problems.length > 0) return exitCodes.invalid
-  const page =
-    guid === undefined ? `/explain?${lists[0]}&format=text` : `/explain/${guid}?format=text`
-  const asked = [...replicas].map(async ([name, url]) => ({
-    name,
-    ...(await readPage(url + page)),
-  }))
-  const answers = await Promise.all(asked)
-  let found = 0
-  for (const { name, text } of answers) {
-    if (text === null) continue
-    found += 1
-    io.stdout.write(guid === undefined && replicas.size > 1 ? `${name}\n${text}\n` : text)
-  }
-  if (guid === undefined ? found === replicas.size : found > 0) return exitCodes.done
-  for (const { name, fault } of answers)
-    if (fault !== null) io.stderr.write(`router: error: ${name}: ${fault}\n`)
+  const isList = guid === undefined
+  const page = isList ? `/explain?${lists[0]}&` : `/explain/${guid}?`
+  const answers = await Promise.all(
+    [...replicas].map(async ([name, url]) => ({
+      name,
+      ...(await readPage(`${url}${page}format=text`)),
+    })),
+  )
+  for (const { name, text } of answers)
+    if (text !== null) io.stdout.write(isList && replicas.size > 1 ? `${name}\n${text}\n` : text)
+  const silent = answers.filter(({ text }) => text === null)
+  // A list is of all replicas; a call is known to one of them.
+  if (isList ? silent.length === 0 : silent.length < answers.length) return exitCodes.done
+  for (const { name, fault } of silent) io.stderr.write(`router: error: ${name}: ${fault}\n`)
   return exitCodes.failed
 }

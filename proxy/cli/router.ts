@@ -15,7 +15,7 @@ import { createFacts } from '../telemetry/facts.ts'
 import { Health } from '../telemetry/health.ts'
 import { createLivePage } from '../telemetry/live-page.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
-import type { TracingObservers } from '../telemetry/otel/call-spans.ts'
+import type { CallSpans } from '../telemetry/otel/call-spans.ts'
 import type { Recorder } from '../telemetry/record/recorder.ts'
 import { combineObservers } from '../telemetry/observers.ts'
 import { type PreparedChain, type ServedChainParts, serveChains } from './served-chain.ts'
@@ -28,7 +28,7 @@ export interface RouterParts extends SharingParts, Pick<ServedChainParts, 'guard
   /** Which config is served. */
   readonly state: ConfigState
   /** Null: nothing is traced. */
-  readonly tracing: TracingObservers | null
+  readonly tracing: CallSpans | null
   /** Null: nothing is recorded. */
   readonly recorder: Recorder | null
 }

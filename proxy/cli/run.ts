@@ -102,10 +102,10 @@ async function loadTracing(
   env: CommandIo['environment'],
   parts: { readonly version: string; readonly clock: Clock; readonly logger: Logger },
 ): Promise<Tracing | null> {
-  const signals = signalsAsked(env)
-  if (signals === null) return null
-  const { startTracing } = await import('../telemetry/otel/start.ts')
   try {
+    const signals = signalsAsked(env)
+    if (signals === null) return null
+    const { startTracing } = await import('../telemetry/otel/start.ts')
     return startTracing({ signals, env, ...parts })
   } catch (error) {
     parts.logger.error('OpenTelemetry cannot start, and nothing is exported', { error })

@@ -33,7 +33,7 @@ import { createAsk } from '../subscription/ask.ts'
 import { familyOf, subscriptionFormOf } from '../subscription/families/family-of.ts'
 import { Hub, type HubOptions } from '../subscription/hub.ts'
 import type { Observers } from '../telemetry/observers.ts'
-import type { TracingObservers } from '../telemetry/otel/call-spans.ts'
+import type { CallSpans } from '../telemetry/otel/call-spans.ts'
 import { dialects } from '../upstream/dialect.ts'
 import { createPool, type Pool, type PoolOptions } from '../upstream/pool.ts'
 import { Watch } from '../upstream/watch.ts'
@@ -62,7 +62,7 @@ export interface ServedChainParts {
   /** Where answers are kept; null: nowhere. */
   readonly cache: Pick<CacheOptions, 'store' | 'shared'> | null
   /** Null or absent: nothing is traced. */
-  readonly tracing?: Pick<TracingObservers, 'traceHeaders'> | null
+  readonly tracing?: Pick<CallSpans, 'traceHeaders'> | null
   /** A stop has begun: `GET /health` sends clients elsewhere. */
   readonly isDraining: () => boolean
   /** Stands between the listeners and what they ask; absent: nothing does. */

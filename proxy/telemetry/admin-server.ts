@@ -104,9 +104,8 @@ async function makeServer({
   const explain = (reply: FastifyReply, request: FastifyRequest) => {
     if (!calls) return
     const { guid = null } = request.params as { guid?: string }
-    const { accept } = request.headers
     const query = request.query as Record<string, unknown>
-    const { status, isText, body } = explainPage(calls, { guid, query, accept })
+    const { status, isText, body } = explainPage(calls, guid, query)
     return reply
       .code(status)
       .type(isText ? plainText : 'application/json')

@@ -29,8 +29,8 @@ class Fixture {
     this.observer.callEnded(call, end, tookMs)
   }
 
-  page(guid: string | null, query: Readonly<Record<string, string>> = {}, accept?: string) {
-    return explainPage(this.calls, { guid, query, accept })
+  page(guid: string | null, query: Readonly<Record<string, string>> = {}) {
+    return explainPage(this.calls, guid, query)
   }
 
   list(kind: 'recent' | 'failed' | 'slow', limit = 100): string {
@@ -113,26 +113,37 @@ test('neither the request nor the answer of a kept call stays in memory', async 
   expect(fixture.calls.find('big').calls[0]?.method).toHaveLength(100)
 })
 
-test.each<[Record<string, string>, string | undefined, number, boolean]>([
-  [{}, undefined, 200, false],
-  [{}, '*/*', 200, false],
-  [{}, 'text/plain', 200, true],
-  [{ format: 'text' }, 'application/json', 200, true],
-  [{ format: 'json' }, 'text/plain', 200, false],
-  [{ format: 'xml' }, undefined, 400, true],
-  [{ failed: '' }, undefined, 200, false],
-  [{ limit: '1' }, undefined, 200, false],
-  [{ limit: '100' }, undefined, 200, false],
-  [{ limit: '0' }, undefined, 400, true],
-  [{ limit: '101' }, undefined, 400, true],
-  [{ limit: '' }, undefined, 400, true],
-  [{ limit: 'all' }, undefined, 400, true],
-])('the list for %j, accepting %s', (query, accept, status, isText) => {
+test.each<[Record<string, string>, number, boolean]>([
+  [{}, 200, false],
+  [{ format: 'text' }, 200, true],
+  [{ format: 'json' }, 200, false],
+  [{ format: 'xml' }, 400, true],
+  [{ failed: '' }, 200, false],
+  [{ failed: '', limit: '20', format: 'text' }, 200, true],
+  [{ limit: '1' }, 200, false],
+  [{ limit: '100' }, 200, false],
+  [{ limit: '0' }, 400, true],
+  [{ limit: '101' }, 400, true],
+  [{ limit: '' }, 400, true],
+  [{ limit: 'all' }, 400, true],
+])('the list for %j', (query, status, isText) => {
   const fixture = new Fixture()
   fixture.end('one')
   fixture.end('two', timedOut)
-  expect(fixture.page(null, query, accept)).toMatchObject({ status, isText })
+  expect(fixture.page(null, query)).toMatchObject({ status, isText })
 })
+
+test.each([null, 'one'])(
+  'a word that is not known is refused (%s), with those that are',
+  (guid) => {
+    const fixture = new Fixture()
+    fixture.end('one')
+    expect(fixture.page(guid, { 'fail\u001b[31med': '' })).toEqual({
+      ...{ status: 400, isText: true },
+      body: 'fail\ufffd[31med is not known; there is failed, slow, limit, format\n',
+    })
+  },
+)
 
 test('the text of a call tells its whole story, and a list has a line for each', () => {
   const fixture = new Fixture()

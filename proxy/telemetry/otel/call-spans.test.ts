@@ -2,24 +2,33 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { SpanKind, SpanStatusCode } from '@opentelemetry/api'
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { VirtualClock } from '../../clock/testing/virtual-clock.ts'
 import type { ApiInterface } from '../../config/types.ts'
 import type { CallEnd } from '../../listener/listener.ts'
 import type { AttemptRecord, Call } from '../../relay/call.ts'
 import { errorKinds, RelayError } from '../../relay/errors.ts'
 import { aCall, aFailure, anAttempt, repliedBy } from '../call.fixture.ts'
-import { CallSpans } from './call-spans.ts'
-import { samplerOf } from './sampler.ts'
+import { CallSpans, SpanIds } from './call-spans.ts'
+import { samplerOf } from './start.ts'
 
-function tracing(apiInterface: ApiInterface = 'jsonrpc', sampler = 'parentbased_always_on') {
+function tracing(
+  apiInterface: ApiInterface = 'jsonrpc',
+  sampler = 'parentbased_always_on',
+  arg = '',
+) {
   const exporter = new InMemorySpanExporter()
-  const provider = new TracerProvider({
-    spanProcessors: [new SimpleSpanProcessor({ exporter })],
-    sampler: samplerOf({ OTEL_TRACES_SAMPLER: sampler }),
-  })
+  const ids = new SpanIds()
+  const spanProcessors = [new SimpleSpanProcessor({ exporter })]
+  const tracer = new TracerProvider({ spanProcessors, idGenerator: ids }).getTracer('test')
+  const startSpan = vi.spyOn(tracer, 'startSpan')
+  const env = { OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: arg }
   const clock = new VirtualClock()
-  const spans = new CallSpans({ tracer: provider.getTracer('test'), durations: null, clock })
+  const spans = new CallSpans({
+    spans: { tracer, ids, sampler: samplerOf(env) },
+    meter: null,
+    clock,
+  })
   const { callEnded } = spans.listenerObserver('ETH1', apiInterface)
   const { attemptEnded } = spans.relayObserver('ETH1', apiInterface)
   const traceHeaders = spans.traceHeaders('ETH1', apiInterface)
@@ -31,7 +40,7 @@ function tracing(apiInterface: ApiInterface = 'jsonrpc', sampler = 'parentbased_
       all,
     }
   }
-  return { callEnded, attemptEnded, traceHeaders, found, clock }
+  return { callEnded, attemptEnded, traceHeaders, found, clock, startSpan }
 }
 
 const ms = ([seconds, nanos]: readonly [number, number]) => seconds * 1_000 + nanos / 1e6
@@ -253,6 +262,46 @@ test('an attempt that runs on after the answer has its span when it ends', () =>
   expect(clients[1]?.parentSpanContext?.spanId).toBe(server.spanContext().spanId)
 })
 
+test('an attempt of a vote that runs on after the answer has its span too', () => {
+  const { callEnded, attemptEnded, found } = tracing()
+  const call = aCall()
+  const ofVote = aCall()
+  const late = ofVote.journal.begin('b', 'first', 0)
+  call.journal.attempts.push(late)
+  callEnded(call, repliedBy('a'), 10)
+  Object.assign(late, { endedMs: 900, result: 'answer' })
+  attemptEnded(ofVote, late)
+  const { server, clients } = found()
+  expect(clients.map(({ parentSpanContext }) => parentSpanContext)).toMatchObject([
+    { spanId: server.spanContext().spanId, traceId: server.spanContext().traceId },
+  ])
+})
+
+test('a trace that the router begins has the digits of its guid; items of a batch have one each', () => {
+  const { callEnded, found } = tracing()
+  const guid = 'ca5c89cb-1f90-4b85-a45f-f26b3cb66db9'
+  for (const own of [guid, `${guid}-0`, `${guid}-1`, `${guid}-11`, `${guid}-1-1`])
+    callEnded(aCall({ guid: own }), repliedBy('a'), 1)
+  const ids = found().all.map((span) => span.spanContext())
+  expect(ids[0]?.traceId).toBe('ca5c89cb1f904b85a45ff26b3cb66db9')
+  expect(new Set(ids.map(({ traceId }) => traceId)).size).toBe(5)
+  expect(new Set(ids.map(({ spanId }) => spanId)).size).toBe(5)
+  for (const { traceId } of ids) expect(traceId).toMatch(/^[\da-f]{32}$/)
+})
+
+test('a share of calls is sampled by their traces, and of the others no span is begun', () => {
+  const { callEnded, found, startSpan } = tracing('jsonrpc', 'parentbased_traceidratio', '0.1')
+  for (let at = 0; at < 2_000; at += 1) {
+    const call = aCall({ guid: `guid-${at}` })
+    anAttempt(call, 'a', 'answer')
+    callEnded(call, repliedBy('a'), 1)
+  }
+  const { all } = found()
+  expect(startSpan).toHaveBeenCalledTimes(all.length)
+  expect(all.length / 2 / 2_000).toBeGreaterThan(0.07)
+  expect(all.length / 2 / 2_000).toBeLessThan(0.13)
+})
+
 test.each(['parentbased_always_on', 'parentbased_always_off'])(
   'an attempt that fails over after the answer belongs to the same trace (%s)',
   async (sampler) => {
@@ -308,14 +357,4 @@ test('rpc-debug-relay forces the spans of a call and of its attempts', () => {
   anAttempt(call, 'a', 'answer')
   callEnded(call, repliedBy('a'), 10)
   expect(found().all).toHaveLength(2)
-})
-
-test('calls that never end by a defect are forgotten in the end', () => {
-  const { callEnded, traceHeaders, found } = tracing()
-  const calls = Array.from({ length: 10_001 }, (_, at) => aCall({ guid: `guid-${at}` }))
-  const parents = calls.map((call) => traceHeaders(call, anAttempt(call, 'a', 'answer'))[1])
-  for (const call of [calls[0]!, calls[10_000]!]) callEnded(call, repliedBy('a'), 1)
-  const ids = found().clients.map((span) => span.spanContext().spanId)
-  expect(ids).toHaveLength(2)
-  expect(ids.map((id) => parents.some((context) => context?.includes(id)))).toEqual([false, true])
 })

@@ -4,7 +4,12 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { type Attributes, createNoopMeter, type MetricOptions } from '@opentelemetry/api'
-import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
+import {
+  AlwaysOnSampler,
+  InMemorySpanExporter,
+  SimpleSpanProcessor,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace'
 import { ATTR_RPC_STATUS_CODE } from '@opentelemetry/semantic-conventions'
 import { expect, test } from 'vitest'
 import { VirtualClock } from '../../clock/testing/virtual-clock.ts'
@@ -12,8 +17,8 @@ import type { ApiInterface } from '../../config/types.ts'
 import type { CallEnd } from '../../listener/listener.ts'
 import { errorKinds, RelayError } from '../../relay/errors.ts'
 import { aCall, aFailure, repliedBy } from '../call.fixture.ts'
-import { callDurations } from './call-durations.ts'
-import { CallSpans } from './call-spans.ts'
+
+import { CallSpans, SpanIds } from './call-spans.ts'
 
 /** The words of the convention as its package has them: names of attributes and metrics, without those that it gives up. */
 function conventionalNames(): ReadonlySet<string> {
@@ -39,9 +44,11 @@ function observed(apiInterface: ApiInterface, known: boolean, isFailed: boolean)
     record: (seconds: number, attributes: Attributes = {}) =>
       points.push({ name, unit, seconds, attributes }),
   })
+  const ids = new SpanIds()
+  const tracer = new TracerProvider({ spanProcessors, idGenerator: ids }).getTracer('test')
   const observers = new CallSpans({
-    tracer: new TracerProvider({ spanProcessors }).getTracer('test'),
-    durations: callDurations(Object.assign(createNoopMeter(), { createHistogram })),
+    spans: { tracer, ids, sampler: new AlwaysOnSampler() },
+    meter: Object.assign(createNoopMeter(), { createHistogram }),
     clock: new VirtualClock(),
   })
   const plain = aCall({ method: 'asked', known })

@@ -10,30 +10,25 @@ import {
   serviceNameEnvDetector,
 } from '@opentelemetry/resources'
 import { NodeSDK } from '@opentelemetry/sdk-node'
+import {
+  AlwaysOnSampler,
+  ParentBasedSampler,
+  type Sampler,
+  TraceIdRatioBasedSampler,
+} from '@opentelemetry/sdk-trace'
 import { sleep, type Clock } from '../../clock/clock.ts'
 import { lineLimits, type Logger } from '../log.ts'
-import { callDurations } from './call-durations.ts'
-import { CallSpans, type TracingObservers } from './call-spans.ts'
-import { samplerOf } from './sampler.ts'
+import { CallSpans, SpanIds } from './call-spans.ts'
 import type { Signals } from './switched-on.ts'
 
 /** Who sends. Those of the process, which the SDK has beside them, would export its command line. */
 const resourceDetectors = [
-  resourceAttributesEnvDetector,
-  serviceNameEnvDetector,
-  serviceInstanceIdDetector,
+  ...[resourceAttributesEnvDetector, serviceNameEnvDetector, serviceInstanceIdDetector],
 ]
-
 /** A collector that is down is worth a line now and then. */
 const troubleRate = { lines: 1, perMs: 600_000 }
 /** How long a stop waits for a collector that does not take the last spans. */
 const maxFlushMs = 3_000
-
-/** OpenTelemetry as it runs. */
-export interface Tracing extends TracingObservers {
-  /** Sends what is left, within 3 s. */
-  stop(): Promise<void>
-}
 
 interface TracingOptions {
   readonly signals: Signals
@@ -42,6 +37,9 @@ interface TracingOptions {
   readonly clock: Clock
   readonly logger: Logger
 }
+
+/** OpenTelemetry as it runs. `stop` sends what is left, within 3 s. */
+export type Tracing = CallSpans & { stop(): Promise<void> }
 
 /**
  * Starts the SDK as its standard variables say. It sends in the background, from bounded queues. Once in a process.
@@ -53,14 +51,15 @@ export function startTracing({ signals, env, version, clock, logger }: TracingOp
   const say = (error: unknown) => {
     if (take()) logger.warn('OpenTelemetry is in trouble', { error })
   }
+  const ids = new SpanIds()
+  const sampler = samplerOf(env)
+  const own = { 'service.name': 'rpc-router', 'service.version': version }
   const sdk = new NodeSDK({
-    resource: defaultResource().merge(
-      resourceFromAttributes({ 'service.name': 'rpc-router', 'service.version': version }),
-    ),
+    resource: defaultResource().merge(resourceFromAttributes(own)),
     ...(env['OTEL_NODE_RESOURCE_DETECTORS'] ? {} : { resourceDetectors }),
-    sampler: samplerOf(env),
-    textMapPropagator: null,
-    logRecordProcessors: [],
+    // What is not sampled never gets here.
+    ...{ sampler: new AlwaysOnSampler(), idGenerator: ids },
+    ...{ textMapPropagator: null, logRecordProcessors: [] },
     ...(signals.traces ? {} : { spanProcessors: [] }),
     ...(signals.metrics ? {} : { metricReaders: [] }),
   })
@@ -73,10 +72,32 @@ export function startTracing({ signals, env, version, clock, logger }: TracingOp
   sdk.start()
   const scope = ['rpc-router', version] as const
   const observers = new CallSpans({
-    tracer: signals.traces ? trace.getTracer(...scope) : null,
-    durations: signals.metrics ? callDurations(metrics.getMeter(...scope)) : null,
+    spans: signals.traces ? { tracer: trace.getTracer(...scope), ids, sampler } : null,
+    meter: signals.metrics ? metrics.getMeter(...scope) : null,
     clock,
   })
   const stop = () => Promise.race([sdk.shutdown().catch(say), sleep(clock, maxFlushMs)])
   return Object.assign(observers, { stop })
+}
+
+/**
+ * The sampler that `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG` name, which the SDK makes for itself alone.
+ *
+ * @throws Error naming the variable whose value is none of the standard ones
+ */
+export function samplerOf(env: TracingOptions['env']): Sampler {
+  const name = env['OTEL_TRACES_SAMPLER'] || 'parentbased_always_on'
+  const given = Number(env['OTEL_TRACES_SAMPLER_ARG'] || 1)
+  const ratios: Readonly<Record<string, number>> = {
+    always_on: 1,
+    always_off: 0,
+    traceidratio: given,
+  }
+  const ratio = ratios[name.replace(/^parentbased_/, '')]
+  if (ratio === undefined)
+    throw new Error(`OTEL_TRACES_SAMPLER is ${name}, which is no standard sampler`)
+  if (!(ratio >= 0 && ratio <= 1))
+    throw new Error('OTEL_TRACES_SAMPLER_ARG is not a number from 0 to 1')
+  const root = new TraceIdRatioBasedSampler(ratio)
+  return name.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root
 }

@@ -3,7 +3,7 @@
 import { ROOT_CONTEXT, SpanKind, trace, TraceFlags } from '@opentelemetry/api'
 import { SamplingDecision } from '@opentelemetry/sdk-trace'
 import { expect, test } from 'vitest'
-import { forcing, samplerOf } from './sampler.ts'
+import { samplerOf } from './start.ts'
 import { signalsAsked } from './switched-on.ts'
 
 const both = { traces: true, metrics: true }
@@ -17,6 +17,7 @@ test.each([
   ['an endpoint', { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4318' }, traces],
   ['an endpoint for traces', { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://c:4318/x' }, traces],
   ['an endpoint for metrics', { OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'http://c/x' }, metrics],
+  ['several exporters', { OTEL_TRACES_EXPORTER: 'otlp, console' }, traces],
   ['an exporter', { OTEL_TRACES_EXPORTER: 'console' }, traces],
   ['both exporters', { OTEL_TRACES_EXPORTER: 'otlp', OTEL_METRICS_EXPORTER: 'otlp' }, both],
   [
@@ -54,17 +55,15 @@ test.each<[name: string | undefined, arg: string | undefined, sampled: readonly 
   ['always_off', undefined, []],
   ['traceidratio', '0', []],
   ['traceidratio', undefined, ['root', 'sampled', 'unsampled']],
-])('the sampler %s %s, unless rpc-debug-relay forces a trace', (name, arg, sampled) => {
+])('the sampler %s %s', (name, arg, sampled) => {
   const sampler = samplerOf({ OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: arg })
-  const takes = (of: Case, isForced: boolean) => {
-    const context = isForced ? forcing(contexts[of]) : contexts[of]
+  const takes = (of: Case) => {
     const id = '8af7651916cd43dd8448eb211c80319c'
-    const { decision } = sampler.shouldSample(context, id, 'x', SpanKind.SERVER, {}, [])
+    const { decision } = sampler.shouldSample(contexts[of], id, 'x', SpanKind.SERVER, {}, [])
     return decision === SamplingDecision.RECORD_AND_SAMPLED
   }
   const all = Object.keys(contexts) as Case[]
-  expect(all.filter((each) => takes(each, false))).toEqual(sampled)
-  expect(all.filter((each) => takes(each, true))).toEqual(all)
+  expect(all.filter(takes)).toEqual(sampled)
 })
 
 test.each([
@@ -73,4 +72,14 @@ test.each([
   [{ OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: 'x' }, 'SAMPLER_ARG'],
 ])('%o is refused', (env, why) => {
   expect(() => samplerOf(env)).toThrow(why)
+})
+
+test.each([
+  ['OTEL_TRACES_EXPORTER', 'zipkin'],
+  ['OTEL_TRACES_EXPORTER', 'otlp,zipkin'],
+  ['OTEL_METRICS_EXPORTER', 'prometheus'],
+])('%s=%s is refused, and what is possible is named', (name, value) => {
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4318', [name]: value }
+  const unknown = value.split(',').at(-1)
+  expect(() => signalsAsked(env)).toThrow(`${name} is ${unknown}; it can be otlp, console, none`)
 })
