@@ -128,7 +128,10 @@ export abstract class Exchange implements Progress {
   protected complete(): void {
     this.end()
     if (this.#body) return this.#body.end()
-    this.options.budget.turns.together(() => this.#answer(this.#collected.take()))
+    const answer = () => this.#answer(this.#collected.take())
+    // Many long ones together would hold up a turn.
+    if (this.#collected.length > pacedBytes) answer()
+    else this.options.budget.turns.together(answer)
   }
 
   protected fail(error: TransportError): void {
