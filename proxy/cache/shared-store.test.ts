@@ -67,6 +67,22 @@ test('one asks, and others wait for its answer', async () => {
   expect(await two.find('other', true)).toBeNull()
 })
 
+test('one that looked just before the answer was kept finds it, and does not ask', async () => {
+  const clock = new VirtualClock()
+  const keys = new FakeKeys(clock)
+  const create = () => new SharedStore({ keys, figures: { failures: 0, broken: 0 } }, clock, '', () => {})
+  const [one, two] = [create(), create()]
+  expect(await one.lookUp('key', () => true, true)).toMatchObject({ entry: null })
+  const claim = keys.claim.bind(keys)
+  keys.claim = async (...lease) => {
+    await one.keep('key', entry('answer'), 60_000)
+    return claim(...lease)
+  }
+  const found = two.lookUp('key', () => true, true)
+  await clock.advance(100)
+  expect(await found).toMatchObject({ entry: { body: Buffer.from('answer') } })
+})
+
 test('a reorg that one sees drops what is near the head for all, and nothing else', async () => {
   await using cache = await new ServedCache().start()
   const [one, two] = [replica(cache.port), replica(cache.port)]

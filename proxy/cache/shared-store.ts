@@ -89,7 +89,8 @@ export class SharedStore {
     const name = nameOf(key)
     await this.#try(async (keys) => {
       await keys.set(`a:${name}`, bytes, Math.ceil(ttlMs))
-      await keys.delete(`l:${name}`)
+      // Who has just looked in vain claims the lease next: it would ask a second time.
+      await keys.set(`l:${name}`, none, lookupTimeoutMs)
     }, null)
   }
 

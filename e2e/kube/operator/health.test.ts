@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readPage } from '../../../operator/kube/page.ts'
 import { upstreamProviders } from '../../../operator/resources/kinds.ts'
@@ -82,9 +83,12 @@ test('what the routers see of a node comes into the status of its provider, and 
   const [url = ''] = programs[0]?.urls ?? []
   const [other = ''] = programs[1]?.urls ?? []
   await eventually(async () => {
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_gasPrice' })
+    // Of accounts that nobody has asked for: the cache would answer most others, and the nodes would hear nothing.
+    const account = `0x${randomBytes(20).toString('hex')}`
+    const call = { jsonrpc: '2.0', id: 1, method: 'eth_getBalance', params: [account, 'latest'] }
     const headers = { 'content-type': 'application/json' }
-    for (const each of [url, other]) await fetch(each, { method: 'POST', headers, body })
+    for (const each of [url, other])
+      await fetch(each, { method: 'POST', headers, body: JSON.stringify(call) })
     expect(await conditionsOf('b')).toMatchObject({ Ready: 'NotHealthy', Healthy: 'Disabled' })
   }, 45_000)
   const { status } = await fleet.get(upstreamProviders, 'b')
