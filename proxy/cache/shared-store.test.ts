@@ -70,7 +70,8 @@ test('one asks, and others wait for its answer', async () => {
 test('one that looked just before the answer was kept finds it, and does not ask', async () => {
   const clock = new VirtualClock()
   const keys = new FakeKeys(clock)
-  const create = () => new SharedStore({ keys, figures: { failures: 0, broken: 0 } }, clock, '', () => {})
+  const create = () =>
+    new SharedStore({ keys, figures: { failures: 0, broken: 0 } }, clock, '', () => {})
   const [one, two] = [create(), create()]
   expect(await one.lookUp('key', () => true, true)).toMatchObject({ entry: null })
   const claim = keys.claim.bind(keys)
