@@ -219,8 +219,9 @@ class CachedRelay {
   }
 
   /**
-   * Copies a long answer while its client reads it, to keep it when it came whole and for those that wait for it.
-   * @returns whether it does: one that does not hold for long would only drive out others
+   * Copies a long answer while its client reads it: to keep it when it came whole, unless it does not hold for long and
+   * would only drive out others, and for those that wait for it.
+   * @returns whether it does
    */
   #copies(call: Call, reply: Reply, flight: Flight): boolean {
     const { body } = reply.incoming

@@ -23,7 +23,8 @@ export class MemoryStore {
   readonly #maxEntryBytes: number
   /** Copies that are being made. */
   readonly #copies: Held
-  #evictions = 0
+  /** Entries that went for lack of room. */
+  evictions = 0
 
   /** @param budget of the process, of which copies take a part until they are entries */
   constructor(maxBytes: number, budget: ByteBudget) {
@@ -32,7 +33,7 @@ export class MemoryStore {
       new LRUCache<number, Entry>({
         maxSize: Math.max(1, Math.floor(maxBytes * share)),
         dispose: (_entry, _key, reason) => {
-          if (reason === 'evict') this.#evictions += 1
+          if (reason === 'evict') this.evictions += 1
         },
       })
     this.#passing = leastRecent(passingShare)
@@ -47,11 +48,6 @@ export class MemoryStore {
 
   get count(): number {
     return this.#final.size + this.#passing.size
-  }
-
-  /** Entries that went for lack of room. */
-  get evictions(): number {
-    return this.#evictions
   }
 
   get(key: string, hash: number): Entry | undefined {
