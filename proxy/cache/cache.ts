@@ -88,17 +88,17 @@ class CachedRelay {
     const head = this.#branch.headAt(nowMs)
     const { refreshCache } = directives
     const hash = hashOf(key)
-    const entry = refreshCache ? undefined : store.get(key, hash)
-    if (entry && this.#holds(entry, head, nowMs) && mayComeFrom(entry.answer, directives)) {
-      const { answer, ageClass } = entry
-      journal.cache = { verdict: 'hit', ageClass, why: null }
-      const isLong = answer.body.length > budgetLimits.pacedBytes
-      return isLong ? this.#give(answer, call) : Promise.resolve(replyOf(answer, call))
-    }
-    // Which takes a look at all upstreams.
+    // The tip takes a look at all upstreams.
     const tip = asked.block.kind === 'tag' ? null : pool.tip
     const distance = this.#distance
     const ageClass = ageClassOf(asked, tip, distance)
+    const entry = refreshCache ? undefined : store.get(key, hash, ageClass !== 'latest')
+    if (entry && this.#holds(entry, head, nowMs) && mayComeFrom(entry.answer, directives)) {
+      const { answer } = entry
+      journal.cache = { verdict: 'hit', ageClass: entry.ageClass, why: null }
+      const isLong = answer.body.length > budgetLimits.pacedBytes
+      return isLong ? this.#give(answer, call) : Promise.resolve(replyOf(answer, call))
+    }
     if (ageClass === null) return this.#bypass(call, 'block-unknown')
     const flight: Flight = {
       ...{ key, hash, tip, distance, head },
@@ -256,10 +256,10 @@ class CachedRelay {
   /** @returns why the answer is not kept, or not for long; null when it is */
   #keep(call: Call, reply: Reply, flight: Flight, judge?: StreamJudge): CacheWhy | null {
     const { store, dialect, clock } = this.#options
-    const finding = judge ? undefined : call.reader.findingOf?.(reply.incoming)
+    const finding = (!judge && call.reader.findingOf?.(reply.incoming)) || null
     if (finding?.kind === 'result' && finding.parsed !== undefined)
       this.#branch.observe(finding.parsed, call.asked)
-    const holding = holdingOf(call, reply, flight, dialect)
+    const holding = holdingOf(call, reply, flight, finding, dialect)
     if (typeof holding === 'string') return holding
     const { ageClass, isEmpty } = holding
     const lifetimes = this.#options.policies.now.lifetimes(call.asked.method)

@@ -2,11 +2,12 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureClass } from '../chain/failure-table.ts'
 import { lastPoint } from '../chain/finality.ts'
+import type { Classification } from '../chain/types.ts'
 import type { AgeClass } from '../config/types.ts'
 import { toNumber, valueAt } from '../integrity/values.ts'
-import { bufferOf, memberOf, spells } from '../json/scanner.ts'
+import { spells } from '../json/scanner.ts'
 import type { CacheWhy, Call } from '../relay/call.ts'
-import type { Reply } from '../relay/reply.ts'
+import type { Finding, Reply } from '../relay/reply.ts'
 import { type Dialect, readBlockNumber } from '../upstream/dialect.ts'
 import { ageClassOf, ageOfBlock } from './age.ts'
 
@@ -22,11 +23,17 @@ export interface Moment {
 /** How long an answer stays true, or why it is not kept. An empty one is kept for as long as one about the latest block. */
 export type Holding = { readonly ageClass: AgeClass; readonly isEmpty: boolean } | CacheWhy
 
-/** A null stands in fewer bytes, whatever else the answer says. */
-const maxEmptyBytes = 512
-
-/** @param moment when the call was sent: what its answer says may be older than what is known since */
-export function holdingOf(call: Call, reply: Reply, moment: Moment, dialect: Dialect): Holding {
+/**
+ * @param moment when the call was sent: what its answer says may be older than what is known since
+ * @param finding what the answer is; null where nothing is remembered of it
+ */
+export function holdingOf(
+  call: Call,
+  reply: Reply,
+  moment: Moment,
+  finding: Finding | null,
+  dialect: Dialect,
+): Holding {
   const { asked } = call
   const { incoming, refusal, latestBlock } = reply
   const { body, status } = incoming
@@ -38,9 +45,9 @@ export function holdingOf(call: Call, reply: Reply, moment: Moment, dialect: Dia
   const has = (block: number) => latestBlock !== null && latestBlock >= block
   const { block, showsBlock } = asked
   const isByHash = ageClass === 'near-head' && (block.kind === 'none' || block.kind === 'hash')
-  const shown = isByHash ? shownBlock(call, reply, dialect) : null
+  const shown = isByHash && showsBlock ? shownBlock(showsBlock, incoming, finding, dialect) : null
   // A transaction that waits has no block yet.
-  const isEmpty = isNull(call, body) || (isByHash && Boolean(showsBlock) && shown === null)
+  const isEmpty = isNull(finding, body) || (isByHash && Boolean(showsBlock) && shown === null)
   // A node that lags says the same of what it does not have yet.
   if (isEmpty) return has(moment.head) ? { ageClass, isEmpty } : 'empty'
   if (isByHash) {
@@ -70,20 +77,17 @@ function isBelieved({ journal }: Call, { upstream, refusal }: Reply): boolean {
   return made !== undefined && !made.missedBlock && made.result === expected
 }
 
-function isNull({ reader }: Call, body: Uint8Array): boolean {
-  if (body.length > maxEmptyBytes || !bufferOf(body).includes('null')) return false
-  if (!reader.idIn) return spells(body, 0, body.length, 'null')
-  const result = memberOf(body, 'result')
-  return result !== null && spells(body, result.start, result.end, 'null')
+function isNull(finding: Finding | null, body: Uint8Array): boolean {
+  if (finding?.kind !== 'result') return spells(body, 0, body.length, 'null')
+  return finding.isNull === true || finding.parsed === null
 }
 
 function shownBlock(
-  { asked: { showsBlock }, reader }: Call,
-  { incoming }: Reply,
+  showsBlock: NonNullable<Classification['showsBlock']>,
+  incoming: Reply['incoming'],
+  finding: Finding | null,
   dialect: Dialect,
 ): number | null {
-  if (!showsBlock) return null
-  const finding = reader.findingOf?.(incoming)
   // Parsed for a check already.
   if (finding?.kind === 'result' && finding.parsed !== undefined && showsBlock.header === undefined)
     return toNumber(valueAt(finding.parsed, showsBlock.path))

@@ -50,8 +50,9 @@ export class MemoryStore {
     return this.#final.size + this.#passing.size
   }
 
-  get(key: string, hash: number): Entry | undefined {
-    const final = this.#final.get(hash)
+  /** @param mayBeFinal else it need not be looked for there */
+  get(key: string, hash: number, mayBeFinal = true): Entry | undefined {
+    const final = mayBeFinal ? this.#final.get(hash) : undefined
     if (final?.key === key) return final
     const passing = this.#passing.get(hash)
     return passing?.key === key ? passing : undefined

@@ -29,11 +29,13 @@ export interface Reply {
 export type Finding =
   /**
    * `inForm`: it is in the form in which the interface gives results; else it may be any page.
+   * `isNull`: the result is null, and was not parsed.
    * `parsed`: the result, if it was wanted and all of it is here.
    */
   | {
       readonly kind: 'result'
       readonly inForm?: true
+      readonly isNull?: true
       readonly parsed?: unknown
       readonly rest?: StreamJudge
     }

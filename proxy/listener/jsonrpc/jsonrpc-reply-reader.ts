@@ -26,6 +26,7 @@ import { JsonRpcReplyStream } from '../json-stream.ts'
 import { isIdOf } from './jsonrpc-request.ts'
 
 const result = { kind: 'result', inForm: true } as const
+const nullResult = { ...result, isNull: true } as const
 const noError = 'an error without a code or a message'
 
 /**
@@ -184,7 +185,8 @@ export class JsonRpcReplyReader implements ReplyReader {
       return nodeError ? { kind: 'node-error', error: nodeError } : malformed(noError)
     }
     if (status >= 400) return malformed('a result with a status that is an error')
-    if (!wantsResult || !answer) return result
+    if (!answer) return result
+    if (!wantsResult) return spells(body, answer.start, answer.end, 'null') ? nullResult : result
     return { ...result, parsed: parseSpan(body, answer.start, answer.end) }
   }
 
