@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Classification } from '../chain/types.ts'
-import { toHash, toNumber, valueAt } from '../integrity/values.ts'
+import { valueAt } from '../json/value-at.ts'
+import { toHash, toNumber } from '../integrity/values.ts'
 import type { Members } from '../upstream/upstream.ts'
 
 /** A head that was reported longer ago is not looked at: its upstream may be on another chain by now. */

@@ -97,6 +97,32 @@ describe('an answer is kept', () => {
   })
 })
 
+describe('an answer that shows a block', () => {
+  const log = (block: number) => ({ address: account, topics: [], blockNumber: hex(block) })
+  const shows = (block: number) =>
+    [
+      ['eth_getTransactionReceipt', [hash], { transactionHash: hash, blockNumber: hex(block) }],
+      ['eth_getBlockByNumber', [hex(block), false], { number: hex(block) }],
+      ['eth_getLogs', [{ fromBlock: hex(1) }], [log(block - 1), log(block)]],
+    ] as const
+  const seenAfter = async (method: string, params: readonly unknown[], answer: unknown) => {
+    const cache = new CacheFixture((asked) => (asked.method === method ? answer : '0x1'))
+    await cache.heads(head).get('eth_getBalance', [account])
+    await cache.get(method, params)
+    return { tip: cache.pool.tip, ...(await cache.get('eth_getBalance', [account])) }
+  }
+
+  test.each(shows(head + 1))('above the head: %s %j', async (method, params, answer) => {
+    const seen = await seenAfter(method, params, answer)
+    expect(seen).toMatchObject({ tip: head + 1, cache: 'miss latest' })
+  })
+
+  test.each(shows(5))('of the past: %s %j', async (method, params, answer) => {
+    const seen = await seenAfter(method, params, answer)
+    expect(seen).toMatchObject({ tip: head, cache: 'hit latest' })
+  })
+})
+
 describe('by hash', () => {
   const receipt = (block: number) => ({ transactionHash: hash, blockNumber: hex(block) })
   test.each([

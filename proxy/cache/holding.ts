@@ -2,13 +2,12 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureClass } from '../chain/failure-table.ts'
 import { lastPoint } from '../chain/finality.ts'
-import type { Classification } from '../chain/types.ts'
 import type { AgeClass } from '../config/types.ts'
-import { toNumber, valueAt } from '../integrity/values.ts'
 import { spells } from '../json/scanner.ts'
 import type { CacheWhy, Call } from '../relay/call.ts'
 import type { Finding, Reply } from '../relay/reply.ts'
-import { type Dialect, readBlockNumber } from '../upstream/dialect.ts'
+import { shownBlock } from '../relay/shown-block.ts'
+import type { Dialect } from '../upstream/dialect.ts'
 import { ageClassOf, ageOfBlock } from './age.ts'
 
 /** What was known of the chain when a call was sent. */
@@ -45,7 +44,7 @@ export function holdingOf(
   const has = (block: number) => latestBlock !== null && latestBlock >= block
   const { block, showsBlock } = asked
   const isByHash = ageClass === 'near-head' && (block.kind === 'none' || block.kind === 'hash')
-  const shown = isByHash && showsBlock ? shownBlock(showsBlock, incoming, finding, dialect) : null
+  const shown = isByHash && showsBlock ? shownBlock(incoming, finding, showsBlock, dialect) : null
   // A transaction that waits has no block yet.
   const isEmpty = isNull(finding, body) || (isByHash && Boolean(showsBlock) && shown === null)
   // A node that lags says the same of what it does not have yet.
@@ -80,16 +79,4 @@ function isBelieved({ journal }: Call, { upstream, refusal }: Reply): boolean {
 function isNull(finding: Finding | null, body: Uint8Array): boolean {
   if (finding?.kind !== 'result') return spells(body, 0, body.length, 'null')
   return finding.isNull === true || finding.parsed === null
-}
-
-function shownBlock(
-  showsBlock: NonNullable<Classification['showsBlock']>,
-  incoming: Reply['incoming'],
-  finding: Finding | null,
-  dialect: Dialect,
-): number | null {
-  // Parsed for a check already.
-  if (finding?.kind === 'result' && finding.parsed !== undefined && showsBlock.header === undefined)
-    return toNumber(valueAt(finding.parsed, showsBlock.path))
-  return readBlockNumber(dialect, incoming, showsBlock)
 }

@@ -96,7 +96,7 @@ export interface Classification {
   readonly blockPlaces?: BlockPlaces | null
   /** Where the answer shows the chain's latest block; null: it does not. */
   readonly tellsTip: ResultPath | null
-  /** Where the answer to a call by hash shows its block; absent or null: it does not. */
+  /** Where the answer to a call by hash, by number or about logs shows its block; absent or null: it does not. */
   readonly showsBlock?: ResultPath | null
   /** The tag that a request without a block is about, where the block is the last param; absent or null: none. */
   readonly defaultTag?: BlockTag | null

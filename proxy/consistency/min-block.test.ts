@@ -44,6 +44,28 @@ it.each([{ selectProvider: 'a' }, { blockProviders: ['c'] }])(
   },
 )
 
+it.each([
+  ['the latest', ['0xa', 'latest'], '0x65'],
+  ['the latest, which it does not name', ['0xa'], '0x65'],
+  ['another', ['0xa', '0x5'], '0x5'],
+])('asks about the block of the header where the call is about %s', async (_, params, block) => {
+  const { relay } = fixture({ a: 100, b: 101 })
+  for (const minBlock of [101, 0]) {
+    const { call } = await relay.ask({
+      ...{ method: 'eth_getBalance', params },
+      directives: { minBlock, selectProvider: 'b' },
+    })
+    expect(call.journal.attempts).toMatchObject([{ upstream: 'b', result: 'answer' }])
+    const sent = relay.transports.get('b')![0]!.requests.at(-1)!
+    expect(JSON.parse(sent)).toMatchObject({ params: ['0xa', block] })
+  }
+})
+
+it('asks any upstream where every block will do, be its head known or not', async () => {
+  const { relay } = fixture({ a: null })
+  expect(await relay.ask({ directives: { minBlock: 0 } })).toMatchObject({ upstream: 'a' })
+})
+
 it('waits for an upstream that gets it within two block times, and asks for heads meanwhile', async () => {
   const { relay, head } = fixture({ a: 100, b: 100 })
   let asked = 0

@@ -45,7 +45,8 @@ async function relayFrom(
   const { directives, signal, journal } = call
   const { blockProviders } = directives
   const allowed = pool.upstreams.filter(({ name }) => !blockProviders.includes(name))
-  const hasIt = ({ latest }: Upstream) => latest !== null && latest.block >= minBlock
+  // Every upstream has block 0, be its head known or not.
+  const hasIt = ({ latest }: Upstream) => (latest?.block ?? 0) >= minBlock
   const isReady = (each: Upstream) => hasIt(each) && each.serves([]) && !each.availability.isOnTrial
   const waitMs = Math.max(blocksWaited * chain.blockTimeMs, minWaitMs)
   const untilMs = Math.min(

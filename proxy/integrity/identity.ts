@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { CheckRule } from '../chain/native/schema.ts'
 import type { BlockRef } from '../chain/types.ts'
-import { shown, toHash, toNumber, valueAt } from './values.ts'
+import { valueAt } from '../json/value-at.ts'
+import { shown, toHash, toNumber } from './values.ts'
 import type { CheckName, Violation } from './violation.ts'
 
 type Rule<Name> = Extract<CheckRule, { check: Name }>

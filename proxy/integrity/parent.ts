@@ -3,7 +3,8 @@
 import { rememberedLimits } from '../bytes/limits.ts'
 import type { CheckRule } from '../chain/native/schema.ts'
 import { mismatch } from './identity.ts'
-import { toHash, valueAt } from './values.ts'
+import { valueAt } from '../json/value-at.ts'
+import { toHash } from './values.ts'
 import type { Violation } from './violation.ts'
 
 /**

@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { CheckRule } from '../chain/native/schema.ts'
 import { keccak256 } from './keccak256.ts'
-import { shown, toHash, toNumber, valueAt } from './values.ts'
+import { valueAt } from '../json/value-at.ts'
+import { shown, toHash, toNumber } from './values.ts'
 import type { CheckName, Violation } from './violation.ts'
 
 type ProofRule = Extract<CheckRule, { check: 'proof' }>

@@ -3,7 +3,7 @@
 import type { CheckRule } from '../chain/native/schema.ts'
 import { mismatch } from './identity.ts'
 import { keccak256 } from './keccak256.ts'
-import { valueAt } from './values.ts'
+import { valueAt } from '../json/value-at.ts'
 import type { Violation } from './violation.ts'
 
 type SentRule = Extract<CheckRule, { check: 'sent' }>

@@ -6,16 +6,6 @@
  * quantities with zeros before them.
  */
 
-/** The value at the end of the path; undefined where the path leads nowhere. */
-export function valueAt(value: unknown, path: readonly (string | number)[]): unknown {
-  let at = value
-  for (const key of path) {
-    if (typeof at !== 'object' || at === null) return undefined
-    at = (at as Record<string | number, unknown>)[key]
-  }
-  return at
-}
-
 /** A height: hex with `0x`, decimal digits or a number; null for anything else. */
 export function toNumber(value: unknown): number | null {
   if (typeof value === 'string' && !/^(?:0x[0-9a-f]+|[0-9]+)$/i.test(value)) return null

@@ -99,8 +99,8 @@ export function readDirectives(headers: HeaderList): Directives | RelayError {
       agreement: Number(agreement),
     }
   directives.trace = traceOf(parent, state)
-  // Every upstream has block 0, be its head known or not.
-  directives.minBlock = Number(counts[names.minBlock] ?? 0) || null
+  const { [names.minBlock]: minBlock } = counts
+  directives.minBlock = minBlock === undefined ? null : Number(minBlock)
   return directives
 }
 

@@ -137,7 +137,7 @@ describe('request directives', () => {
       { crossValidation: { participants: 3, agreement: 2 } },
     ],
     [{ 'rpc-min-block': '19000000' }, { minBlock: 19_000_000 }],
-    [{ 'rpc-min-block': '0' }, { minBlock: null }],
+    [{ 'rpc-min-block': '0' }, { minBlock: 0 }],
     [{ 'rpc-debug-relay': '1' }, { crossValidation: null, minBlock: null }],
   ])('%j is %j', (headers, expected) => {
     expect(readDirectives(Object.entries(headers).flat())).toMatchObject(expected)

@@ -3,7 +3,6 @@
 import type { FailureClass } from '../chain/failure-table.ts'
 import { Cancellation } from '../clock/cancellation.ts'
 import type { Due } from '../clock/clock.ts'
-import { readBlockNumber } from '../upstream/dialect.ts'
 import {
   header,
   type Incoming,
@@ -16,9 +15,11 @@ import type { AttemptKind, AttemptRecord, Call } from './call.ts'
 import { isLight, isRepeatable, maySendAgain } from './call.ts'
 import { addonsOf } from './needs.ts'
 import type { RelayParts } from './parts.ts'
+import { atKnownHead } from './pin.ts'
 import type { Reply, StreamJudge } from './reply.ts'
 import { Session } from './session.ts'
 import { isStreamFailure, StreamedAnswer, type StreamFailure } from './streamed-answer.ts'
+import { shownHead } from './shown-block.ts'
 import { requestTo } from './traced-request.ts'
 import type { Verdict } from './verdict.ts'
 import { mayBeRight, type Violation } from '../integrity/violation.ts'
@@ -84,7 +85,7 @@ export class Attempt implements Due {
     this.upstream = upstream
     this.#parts = parts
     this.#owner = owner
-    this.#call = call
+    this.#call = atKnownHead(call, upstream)
     this.#urls = upstream.urlsFor(addonsOf(call)).values()
     const { value: url, done } = this.#urls.next()
     if (done) throw new Error('an upstream was chosen that has no URL for the call')
@@ -317,12 +318,9 @@ export class Attempt implements Due {
     this.reply = this.#reply({ ...incoming, body }, refusal)
   }
 
-  /** An answer about the newest state shows the upstream's head. */
   #observeHead(incoming: Incoming): void {
-    const { asked } = this.#call
-    if (asked.tellsTip === null || !(incoming.body instanceof Uint8Array)) return
     const { pool, dialect } = this.#parts
-    const block = readBlockNumber(dialect, incoming, asked.tellsTip)
+    const block = shownHead(this.#call, incoming, this.#url.head, dialect)
     if (block !== null) pool.observeHead(this.upstream, block, this.#record.startedMs, this.#url)
   }
 

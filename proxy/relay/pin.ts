@@ -35,6 +35,15 @@ export function pinned<C extends Call>(call: C, number: number): C | null {
 }
 
 /**
+ * With `rpc-min-block`, a call about the latest block as one about the latest that this upstream is known to have: its
+ * header says that number, and the client may ask for it next.
+ */
+export function atKnownHead(call: Call, { latest }: Upstream): Call {
+  if (call.directives.minBlock === null || latest === null || !canPin(call)) return call
+  return pinned(call, latest.block) ?? call
+}
+
+/**
  * The latest block that all of these upstreams have; null while too few heads are known. One that lags does not hold
  * the others back while enough do not.
  */

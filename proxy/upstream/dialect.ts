@@ -6,6 +6,7 @@ import type { ProbeCall, ResultPath } from '../chain/types.ts'
 import { decoded } from '../config/secret.ts'
 import type { ApiInterface } from '../config/types.ts'
 import { parseJson } from '../json/scanner.ts'
+import { valueAt } from '../json/value-at.ts'
 import {
   header,
   type HeaderList,
@@ -66,7 +67,7 @@ export const jsonRpcDialect: Dialect = {
       return { kind: 'error', error }
     }
     if (status >= 400) return malformed(status)
-    return { kind: 'answer', at: ({ path }) => valueBelow(document?.result, path) }
+    return { kind: 'answer', at: ({ path }) => valueAt(document?.result, path) }
   },
 }
 
@@ -83,7 +84,7 @@ const restDialect: Dialect = {
     return {
       kind: 'answer',
       at: ({ header: name, path }) =>
-        name === undefined ? valueBelow(parseJson(body), path) : (header(given, name) ?? undefined),
+        name === undefined ? valueAt(parseJson(body), path) : (header(given, name) ?? undefined),
     }
   },
 }
@@ -120,13 +121,6 @@ function malformed(status: number, how = ''): Said {
 }
 
 /** Follows keys and indexes. @returns undefined when there is nothing at their end */
-function valueBelow(root: unknown, path: readonly (string | number)[]): unknown {
-  let value = root
-  for (const key of path)
-    value = (value as Record<string | number, unknown> | null | undefined)?.[key]
-  return value
-}
-
 /** An empty message, not compressed. */
 const emptyMessage = Buffer.alloc(5)
 

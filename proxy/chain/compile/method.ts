@@ -39,6 +39,7 @@ export function compileMethod(
 ): Classify {
   const kind = method.kind ?? 'read'
   const tip = tellsTip(method, kind === 'read' ? spec['tip-header'] : undefined)
+  const shown = showsBlock(method)
   const cacheable = method.cacheable ?? kind === 'read'
   const always = {
     method: name,
@@ -61,7 +62,6 @@ export function compileMethod(
       method['tells-tip'] ? [] : spec['block-headers'],
       syntax,
     ),
-    showsBlock: showsBlock(method),
     defaultTag: defaultTag(method.block),
   }
   const about = (block: BlockRef, checks: readonly Check[]): Classification => {
@@ -71,6 +71,7 @@ export function compileMethod(
       cacheable: cacheable && block.kind !== 'invalid',
       // Only an answer about the latest block shows its number.
       tellsTip: block === tagPoints.latest ? tip : null,
+      showsBlock: shown ?? (block.kind === 'number' ? tip : null),
       checks,
     }
   }

@@ -33,7 +33,7 @@ const text = z.string().min(1)
 const headerName = z.string().regex(/^[a-z0-9-]{1,64}$/, 'must be a header name in lower case')
 
 /** Keys and indexes from the result down; empty for the result itself. */
-const path = z.array(z.union([text, z.int().min(0)])).max(16)
+const path = z.array(z.union([text, z.int().min(-1)])).max(16)
 
 /** Index of a param in a list. */
 const position = z.int().min(0).max(31)
@@ -163,7 +163,7 @@ const methodSchema = strict({
   /** Its errors may hold the caller's words: of code that it runs, of a query that it repeats. */
   'callers-words': z.boolean().optional(),
   'tells-tip': resultPath.optional(),
-  /** Where the answer to a call by hash shows its block: the older that is, the longer the answer is kept. */
+  /** Where the answer shows its block: one by hash is kept the longer the older that is, and an upstream that shows it has it. */
   'shows-block': resultPath.optional(),
   checks: z.array(checkSchema).max(16).optional(),
   answer: z.enum(['json', 'any']).optional(),
