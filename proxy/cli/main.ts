@@ -34,7 +34,7 @@ export async function main(argv: readonly string[], io: CommandIo): Promise<numb
       return runValidate({ configPath, flags, output }, io, checkReferences)
     case 'doctor': {
       const { runDoctor } = await import('./doctor.ts')
-      return runDoctor({ configPath, flags, output, version }, io, checkReferences)
+      return runDoctor({ configPath, flags, version }, io, checkReferences)
     }
     case 'replay': {
       const { runReplay } = await import('./replay.ts')
