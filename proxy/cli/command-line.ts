@@ -33,7 +33,7 @@ export type Command = keyof typeof commands
 /** The settings that are flags of these commands; the others have all of them. */
 const settingsOf: Partial<Record<Command, readonly string[]>> = {
   cache: 'cache-bytes metrics-listen-address drain-timeout log-level log-format'.split(' '),
-  init: ['use-static-spec'],
+  init: [],
   explain: [],
   top: [],
 }
