@@ -13,9 +13,5 @@ const alive = setInterval(() => {}, 60_000)
 process.exitCode = await main(process.argv.slice(2), {
   stdout: process.stdout,
   stderr: process.stderr,
-  // It is opened when it is first looked at.
-  get stdin() {
-    return process.stdin
-  },
   environment: process.env,
 }).finally(() => clearInterval(alive))

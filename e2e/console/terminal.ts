@@ -8,7 +8,7 @@ import { runTool, toolOutput } from '../processes/run-tool.ts'
 
 const entry = fileURLToPath(new URL('../../proxy/main.ts', import.meta.url))
 
-/** `router top` in a real terminal, that of tmux. `await using` ends both. */
+/** `router top`, or another command, in a real terminal, that of tmux. `await using` ends both. */
 export class Terminal implements AsyncDisposable {
   readonly #directory: string
 
@@ -19,13 +19,13 @@ export class Terminal implements AsyncDisposable {
   /** @throws Error when there is no tmux */
   static async start(
     args: readonly string[],
-    { columns = 80, rows = 24, environment = '' } = {},
+    { command = 'top', columns = 80, rows = 24, environment = '' } = {},
   ): Promise<Terminal> {
     await runTool('tmux', ['-V']).catch(() => {
       throw new Error('this test needs tmux: apt-get install tmux')
     })
     const terminal = new Terminal(await mkdtemp(join(tmpdir(), 'rpc-router-terminal-')))
-    const program = [process.execPath, entry, 'top', ...args].map((word) => `'${word}'`).join(' ')
+    const program = [process.execPath, entry, command, ...args].map((word) => `'${word}'`).join(' ')
     // All that it writes is kept, as a terminal at the other end of ssh would get it.
     const kept = `script -qefc "${environment} ${program}" '${terminal.#raw}'; sleep 60`
     const size = ['-x', String(columns), '-y', String(rows)]

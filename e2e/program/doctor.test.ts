@@ -43,7 +43,7 @@ const cases: Readonly<Record<string, Case>> = {
   otherChain: {
     node: { chain: sepolia, earliestState: 1e9 },
     advice: says(
-      'wrong chain (wanted 0x1, the node says 0xaa36a7, which is SEP1): correct the URL, or the chain-id of the upstream',
+      'wrong chain (wanted 0x1, the node says 0xaa36a7): correct the URL, or the chain-id of the upstream',
     ),
   },
   refused: {
@@ -90,8 +90,8 @@ const cases: Readonly<Record<string, Case>> = {
     node: { earliestState: 1e9 },
     entry: { addons: ['debug', 'trace'] },
     advice: [
-      `note: declares debug, does not show it ${refusal}, and is used for it all the same`,
       `change: declares trace, does not serve it ${refusal}: remove the add-on`,
+      `note: declares debug, does not show it ${refusal}, and is used for it all the same`,
     ],
   },
   partly: {
@@ -103,7 +103,7 @@ const cases: Readonly<Record<string, Case>> = {
     node: { earliestState: chain.head - 5_000 },
     entry: { addons: ['archive'] },
     advice: [
-      'change: declares archive, does not show it (the node answered with error -32000; it has the last 1000 blocks at least), and is used for it all the same',
+      'change: declares archive, does not show it (the node answered with error -32000), and is used for it all the same',
     ],
   },
 }
@@ -119,7 +119,7 @@ let all: Asked
 let right: Asked
 const open: AsyncDisposable[] = []
 
-async function doctor(name: string, upstreams: readonly object[], ...flags: readonly string[]) {
+async function doctor(name: string, upstreams: readonly object[]) {
   const served = { 'chain-id': 'ETH1', 'api-interface': 'jsonrpc', ...upstreams[0] }
   const { 'chain-id': chainId, 'api-interface': apiInterface } = served
   const listener = { 'network-address': '127.0.0.1:3360', 'chain-id': chainId }
@@ -129,7 +129,7 @@ async function doctor(name: string, upstreams: readonly object[], ...flags: read
     'skip-websocket-verification': 'true',
   })
   const written = { stdout: '', stderr: '' }
-  const code = await main(['doctor', file, ...flags], {
+  const code = await main(['doctor', file], {
     stdout: { write: (text: string) => (written.stdout += text) },
     stderr: { write: (text: string) => (written.stderr += text) },
     environment: { KEY: key },
@@ -162,7 +162,7 @@ beforeAll(async () => {
     upstream('dead', { url: dead }),
     upstream('gateway', urls[0] as object, { url: `ws://127.0.0.1:${port}` }),
   ])
-  right = await doctor('right.yml', [upstream('good', ...urls)], '--json')
+  right = await doctor('right.yml', [upstream('good', ...urls)])
 }, 60_000)
 
 afterAll(async () => {
@@ -206,18 +206,22 @@ test('no key is printed', () => {
   expect(all.stdout + all.stderr).not.toContain(key)
 })
 
-test('nothing must change: exit code 0, and a document for programs', () => {
+test('nothing must change: exit code 0, and a table of what each URL shows', () => {
   expect([right.code, right.stderr]).toEqual([0, ''])
-  const measured = expect.any(Number) as number
-  const usual = { chain: 'ETH1', interface: 'jsonrpc', upstream: 'good', ok: true, advice: [] }
-  const shown = { height: 20_000_000, behindBlocks: 0, latencyMs: measured, archive: 'all' }
-  expect(JSON.parse(right.stdout)).toMatchObject({
-    ...{ version: 1, ok: true },
-    urls: [
-      { ...usual, ...shown, servedAddons: ['archive'], subscribes: null },
-      { ...usual, ...shown, servedAddons: ['archive'], subscribes: 'yes' },
-    ],
-  })
+  const [titles, ...rows] = right.stdout.split('\n').map((line) => line.split(/ {2,}/))
+  const shown = ['ok', 'good', 'ETH1 jsonrpc', expect.any(String), 'ok', '20000000']
+  const measured = expect.stringMatching(/^[0-9.]+ms$/) as string
+  expect(titles).toEqual(
+    ',UPSTREAM,CHAIN,URL,CHAIN ID,HEIGHT,LATENCY,ARCHIVE,SUBSCRIBE,ADD-ONS'.split(','),
+  )
+  expect(rows).toEqual([
+    [...shown, measured, 'all', '-', 'archive'],
+    [...shown, measured, 'all', 'yes', 'archive'],
+    [''],
+    ['2 URLs asked, none to change.'],
+    [''],
+  ])
+  expect(rows.map(([, , , url]) => url?.split(':')[0]).slice(0, 2)).toEqual(['http', 'ws'])
 })
 
 test('a question that only warns cannot be asked: the router serves, and it is no more than a note', async () => {
@@ -234,16 +238,9 @@ test('a question that only warns cannot be asked: the router serves, and it is n
     response.end(status === 200 ? JSON.stringify(isInfo ? info : block) : '<p>no</p>')
   }).start()
   const hub = { ...upstream('hub', { url: node.url }), 'chain-id': 'HUBCHAIN' }
-  const { code, stdout } = await doctor('hub.yml', [{ ...hub, 'api-interface': 'rest' }], '--json')
-  expect(code).toBe(0)
-  expect(JSON.parse(stdout)).toMatchObject({
-    urls: [
-      {
-        chainSaid: 'ok',
-        advice: [{ severity: 'note', message: expect.stringContaining('tx-indexing: ') as string }],
-      },
-    ],
-  })
+  const { code, stdout } = await doctor('hub.yml', [{ ...hub, 'api-interface': 'rest' }])
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/^ok +hub +HUBCHAIN rest +\S+ +ok /m)])
+  expect(stdout).toMatch(/hub\.yml:\d+: note: tx-indexing: /)
 })
 
 test('a config that cannot be used is refused with its problems', async () => {

@@ -36,7 +36,7 @@ describe('what is asked', () => {
   test('the output of validate', () => {
     expect(parseFlags(['validate', 'c.yml', '--output', 'json']).output).toBe('json')
     expect(parseFlags(['validate', 'c.yml']).output).toBe('text')
-    expect(parseFlags(['doctor', 'c.yml', '--json'])).toMatchObject({
+    expect(parseFlags(['validate', 'c.yml', '--json'])).toMatchObject({
       output: 'json',
       problems: [],
     })
@@ -74,7 +74,7 @@ test.each([
     'cache --strategy latency',
     '--strategy: the flag is not of router cache | Those of router cache: --cache-bytes, --metrics-listen-address, --drain-timeout, --log-level, --log-format.',
   ],
-  ['c.yml --output json', '--output: the flag is of validate and doctor alone | null'],
+  ['c.yml --output json', '--output: the flag is of validate alone | null'],
   ['c.yml --url http://a', '--url: the flag is of init alone | null'],
   ['init --chain', '--chain: the value is missing | Write --chain <id>.'],
   ['init --chain a --chain b', '--chain: the flag is given twice | Keep one of them.'],

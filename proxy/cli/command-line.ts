@@ -33,7 +33,7 @@ export type Command = keyof typeof commands
 /** The settings that are flags of these commands; the others have all of them. */
 const settingsOf: Partial<Record<Command, readonly string[]>> = {
   cache: 'cache-bytes metrics-listen-address drain-timeout log-level log-format'.split(' '),
-  init: ['use-static-spec'],
+  init: [],
   explain: [],
   top: [],
 }
@@ -49,8 +49,8 @@ const outputFormats = ['text', 'json'] as const
 
 /** The flags that are no settings, with the placeholder of their value and the commands that have them. */
 const ownFlags = {
-  output: { valueName: outputFormats.join('|'), of: ['validate', 'doctor'], repeatable: false },
-  json: { valueName: null, of: ['validate', 'doctor', 'replay', 'top'], repeatable: false },
+  output: { valueName: outputFormats.join('|'), of: ['validate'], repeatable: false },
+  json: { valueName: null, of: ['validate', 'replay', 'top'], repeatable: false },
   record: { valueName: 'file', of: ['run'], repeatable: false },
   'record-bytes': { valueName: 'size', of: ['run'], repeatable: false },
   'record-without-params': { valueName: null, of: ['run'], repeatable: false },
@@ -84,7 +84,7 @@ export interface CommandLine {
   /** What is neither a flag nor the command: the path of the config file. */
   readonly positionals: readonly string[]
   readonly flags: FlagValues
-  /** `--output` of `validate` and `doctor`; `--json`, also of `replay` and `top`, is `--output json`. */
+  /** `--output` of `validate`; `--json`, also of `replay` and `top`, is `--output json`. */
   readonly output: OutputFormat
   /** The flags of one command that are no settings: `--url` of `init`, `--record` of `run`. */
   readonly own: Partial<Readonly<Record<OwnFlagName, readonly string[]>>>
@@ -234,7 +234,7 @@ export function helpText(): string {
     'Usage:',
     '  router <config.yml> [flags]',
     '  router validate <config.yml> [--output text|json] [flags]',
-    '  router doctor <config.yml> [--json] [flags]',
+    '  router doctor <config.yml> [flags]',
     '  router <config.yml> --record file [--record-bytes size] [--record-without-params]',
     '  router replay <file> --against <config.yml> [--limit n] [--rate n] [--json] [flags]',
     '  router init [config.yml] [--chain id [--interface name] --url url [--url url ...]]',

@@ -2,96 +2,77 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { ByteBudget } from '../bytes/byte-budget.ts'
 import { systemClock } from '../clock/clock.ts'
-import { aligned, time } from '../console/format.ts'
-import { diagnose, type Row } from './doctor/advice.ts'
+import { aligned, clean } from '../console/format.ts'
+import { tipOf } from '../upstream/tip.ts'
 import { examine, type Examined } from './doctor/examine.ts'
-import { type CheckReferences, exitCodes, judgeConfig, problemLine } from './judged-config.ts'
-import type { CommandIo, ValidateArguments } from './validate.ts'
+import { type CheckReferences, type ConfigRequest, exitCodes } from './judged-config.ts'
+import { judgeConfig, problemLine } from './judged-config.ts'
+import type { CommandIo } from './validate.ts'
 
-/** What `router doctor` was asked. */
-export interface DoctorArguments extends ValidateArguments {
-  readonly version: string
-}
-
-/** So many URLs are asked at the same time. */
-const maxAtOnce = 16
 /** Of answers, which are at most 1 MiB each. */
 const maxBytes = 32 * 1024 * 1024
 
 /**
- * Verifies each URL of a config as the router does, asks it a little more, and prints what to change in the config.
+ * Verifies each URL of a config as the router does, asks it a little more, and prints a table, with what to change in
+ * the config under each URL.
  * @returns the exit code: 0; 1 where something must change; 2 for a config that cannot be used
  */
 export async function runDoctor(
-  request: DoctorArguments,
+  request: Omit<ConfigRequest, 'environment'> & { readonly version: string },
   io: CommandIo,
   checkReferences: CheckReferences,
 ): Promise<number> {
-  const { configPath, output, version } = request
+  const { configPath, version } = request
   const asked = { ...request, environment: io.environment }
   const { config, catalog, problems, parsed, redact } = await judgeConfig(asked, checkReferences)
   for (const problem of problems) io.stderr.write(`${redact(problemLine(configPath, problem))}\n`)
   if (config === null || catalog === null) return exitCodes.invalid
-  const subjects = config.upstreams.flatMap((upstream, at) => {
-    const { chainId, apiInterface, nodeUrls } = upstream
-    const chain = catalog.find(chainId)
-    const iface = chain?.interfaces.get(apiInterface)
-    // The config was checked against the catalog.
-    if (!chain || !iface) throw new Error(`no spec for ${chainId} through ${apiInterface}`)
-    return nodeUrls.map((url, index) => {
-      const path = parsed.entries.upstreams[at]?.urls[index]?.path ?? ''
-      const place = `${configPath}:${parsed.locate(path)?.line ?? 1}`
-      return { place, upstream, config: url, chain, iface }
-    })
-  })
   const parts = { version, clock: systemClock, budget: new ByteBudget(maxBytes) }
-  const examined: Examined[] = []
-  const left = subjects.entries()
-  const take = async () => {
-    for (const [at, each] of left) examined[at] = { ...each, ...(await examine(each, parts)) }
-  }
-  await Promise.all(Array.from({ length: maxAtOnce }, take))
-  const groups = Map.groupBy(examined, ({ chain, iface }) => `${chain.id} ${iface.apiInterface}`)
-  const urls = [...groups.values()].flatMap((each) => diagnose(each, catalog))
-  const ok = urls.every((each) => each.ok)
-  const json = () => `${JSON.stringify({ version: 1, file: configPath, ok, urls }, null, 2)}\n`
-  io.stdout.write(redact(output === 'json' ? json() : reportText(urls)))
-  return ok ? exitCodes.done : exitCodes.failed
+  const asking = config.upstreams.flatMap((upstream) => {
+    const chain = catalog.find(upstream.chainId)
+    const iface = chain?.interfaces.get(upstream.apiInterface)
+    // The config was checked against the catalog.
+    if (!chain || !iface) throw new Error(`no spec for ${upstream.chainId}`)
+    return upstream.nodeUrls.map((url) => examine({ upstream, config: url, chain, iface }, parts))
+  })
+  const examined = await Promise.all(asking)
+  compareHeads(examined)
+  const titles = Object.keys(examined[0]?.cells ?? {})
+  const rows = examined.map(({ changes, cells }) => [
+    changes.length > 0 ? 'CHANGE' : 'ok    ',
+    ...Object.values(cells),
+  ])
+  const [head = '', ...table] = aligned([['', ...titles], ...rows])
+  const places = parsed.entries.upstreams.flatMap(({ urls }) =>
+    urls.map(({ path }) => `        ${configPath}:${parsed.locate(path)?.line ?? 1}`),
+  )
+  const lines = examined.flatMap(({ changes, notes }, at) => [
+    table[at] ?? '',
+    ...changes.map((words) => `${places[at]}: change: ${words}`),
+    ...notes.map((words) => `${places[at]}: note: ${words}`),
+  ])
+  const wrong = examined.filter(({ changes }) => changes.length > 0).length
+  const count = rows.length === 1 ? '1 URL' : `${rows.length} URLs`
+  const text = [head, ...lines, '', `${count} asked, ${wrong || 'none'} to change.`]
+  io.stdout.write(redact(`${text.map(clean).join('\n')}\n`))
+  return wrong > 0 ? exitCodes.failed : exitCodes.done
 }
 
-/** The report for a person: a table for each chain and interface, and under each URL what to do about it. */
-function reportText(rows: readonly Row[]): string {
-  const lines: string[] = []
-  for (const [group, own] of Map.groupBy(rows, (row) => `${row.chain} ${row.interface}`)) {
-    const cells = own.map(cellsOf)
-    const [head = '', ...table] = aligned([
-      Object.keys(cells[0] ?? {}),
-      ...cells.map(Object.values),
-    ])
-    lines.push(group, head)
-    for (const [at, { place, advice }] of own.entries()) {
-      const under = advice.map((each) => `        ${place}: ${each.severity}: ${each.message}`)
-      lines.push(table[at] ?? '', ...under)
-    }
-    lines.push('')
-  }
-  const wrong = rows.filter(({ ok }) => !ok).length
-  const asked = `${rows.length} ${rows.length === 1 ? 'URL' : 'URLs'} asked`
-  return `${[...lines, `${asked}, ${wrong || 'none'} to change.`].join('\n')}\n`
-}
-
-/** One line of the table, by its titles. */
-function cellsOf({ archive, subscribes, latencyMs, ...row }: Row): Record<string, string> {
-  const depth = archive === 0 ? 'none' : `last ${archive}+`
-  return {
-    '': row.ok ? 'ok    ' : 'CHANGE',
-    UPSTREAM: row.upstream,
-    URL: row.url,
-    CHAIN: (row.chainSaid ?? '-').replaceAll(/[^\x20-\x7e]/g, '?'),
-    HEIGHT: `${row.height ?? '-'}${row.behindBlocks ? ` (-${row.behindBlocks})` : ''}`,
-    LATENCY: time(latencyMs && latencyMs / 1_000),
-    ARCHIVE: typeof archive === 'number' ? depth : (archive ?? '-'),
-    SUBSCRIBE: subscribes !== null && subscribes !== 'yes' ? 'no' : (subscribes ?? '-'),
-    'ADD-ONS': row.servedAddons.join(', ') || '-',
+/** Adds what only the URLs of a chain together show: by how many blocks each is behind their tip. */
+function compareHeads(all: readonly Examined[]): void {
+  for (const { chain, iface, url, cells, changes } of all) {
+    const own = url.head
+    if (own === null) continue
+    const heads = all.flatMap((each) => {
+      if (each.iface !== iface || each.url.head === null) return []
+      const { block, atMs } = each.url.head
+      // One that was asked before another is not behind for that.
+      const grown = Math.round((atMs - own.atMs) / chain.blockTimeMs)
+      return [{ block: block - grown, atMs: own.atMs, roseMs: own.atMs }]
+    })
+    const behind = (tipOf(heads, null, chain, own.atMs) ?? 0) - own.block
+    if (behind > 0) cells.HEIGHT += ` (-${behind})`
+    if (behind > chain.allowedLagBlocks)
+      changes.push(`behind by ${behind} blocks: is it in sync? Until it is, others are asked`)
   }
 }

@@ -3,7 +3,6 @@
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { PassThrough } from 'node:stream'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { judgeConfig } from './judged-config.ts'
 import { main } from './main.ts'
@@ -15,16 +14,12 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true }))
 
-/** @param typed the lines that are typed on a terminal; null: there is none */
-async function init(line: string, typed: readonly string[] | null = null, isTTY = false) {
+async function init(line: string) {
   const written = { stdout: '', stderr: '' }
-  const stdin = Object.assign(new PassThrough(), { isTTY: typed !== null })
-  stdin.end(typed?.map((each) => `${each}\n`).join(''))
   const args = line.split(' ').filter((word) => word !== '')
   const code = await main(['init', ...args], {
-    stdout: { isTTY, write: (text: string) => (written.stdout += text) },
+    stdout: { write: (text: string) => (written.stdout += text) },
     stderr: { write: (text: string) => (written.stderr += text) },
-    stdin,
     environment: {},
   })
   return { code, ...written }
@@ -98,20 +93,13 @@ test.each<[name: string, line: string, upstreams: readonly (readonly string[])[]
   expect(await judged(stdout)).toEqual(upstreams)
 })
 
-test('specs of the own are named in the file', async () => {
-  const specs = join(import.meta.dirname, '../../specs')
-  const { stdout } = await init(`--chain BTC --url http://a.example --use-static-spec ${specs}`)
-  expect(stdout).toContain(`use-static-spec:\n  - "${specs}"\n`)
-  await judged(stdout)
-})
-
 test.each([
   ['', ': nothing was written: a chain and a URL are needed. Such as router init --chain ETH1'],
   ['--chain ETH1', ': nothing was written'],
   ['--chain ETX1 --url http://a', 'endpoints[0].chain-id: No chain spec has the id "ETX1". Did'],
   ['--chain ETH1 --url a', 'direct-rpc[0].node-urls[0].url: the value is a URL without a scheme'],
   ['--chain ETH1 --interface grpc --url http://a', 'ETH1 is not served through grpc'],
-  ['--chain ETH1 --url http://a --use-static-spec /nowhere', '/nowhere'],
+  ['--url http://a', ': nothing was written'],
 ])('router init %s writes nothing', async (line, words) => {
   const { code, stdout, stderr } = await init(line)
   expect([code, stdout]).toEqual([2, ''])
@@ -136,33 +124,3 @@ test('a folder that is missing is called a folder', async () => {
   const { code, stderr } = await init(`${path} --chain ETH1 --url http://a.example`)
   expect([code, stderr]).toEqual([1, `${path}: error: its folder is missing.\n`])
 })
-
-test('what one flag does not say is asked for', async () => {
-  const { code, stdout, stderr } = await init('--url http://a.example', ['BTC'])
-  expect([code, stderr]).toEqual([0, expect.stringMatching(/^Chain \[ETH1\]: Next: /)])
-  expect(await judged(stdout)).toEqual([['a-1', 'BTC', 'jsonrpc', 'http http://a.example']])
-})
-
-test('on a terminal it asks', async () => {
-  const path = join(folder, 'asked.yml')
-  const typed = ['', 'http://127.0.0.1:8545', 'ws://127.0.0.1:8546', '', path]
-  const { code, stdout, stderr } = await init('', typed, true)
-  expect([code, stdout]).toEqual([0, ''])
-  expect(stderr).toMatch(/^Chain \[ETH1\]: URLs .*\nURL: URL: URL: File \[config\.yml\]: Next: /)
-  expect(await judged(await readFile(path, 'utf8'))).toEqual([
-    ['node-1', 'ETH1', 'jsonrpc', 'http http://127.0.0.1:8545', 'ws ws://127.0.0.1:8546'],
-  ])
-})
-
-test('what is asked for goes where the output was sent', async () => {
-  const { code, stdout } = await init('', ['BTC', 'http://127.0.0.1:8332', ''])
-  expect(code).toBe(0)
-  expect(await judged(stdout)).toEqual([['node-1', 'BTC', 'jsonrpc', 'http http://127.0.0.1:8332']])
-})
-
-test.each([[[]], [['ETH1']], [['ETH1', '']], [['ETH1', 'http://a.example', '']]])(
-  'input that ends too early (%j) writes nothing',
-  async (typed) => {
-    expect(await init('', typed, true)).toMatchObject({ code: 2, stdout: '' })
-  },
-)

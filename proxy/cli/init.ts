@@ -1,146 +1,109 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { writeFile } from 'node:fs/promises'
-import { createInterface } from 'node:readline'
-import { SpecError } from '../chain/document.ts'
 import { loadCatalog } from '../chain/load-catalog.ts'
 import type { ChainCatalog } from '../chain/types.ts'
 import { checkChains } from '../config/check-chains.ts'
 import { parseConfig } from '../config/parse.ts'
-import { problemAt, whyUnwritable, type Problem } from '../config/problem.ts'
-import type { ApiInterface } from '../config/types.ts'
-import { subscriptionFormOf } from '../subscription/families/family-of.ts'
+import { type Problem, problemAt, whyUnwritable } from '../config/problem.ts'
+import type { CommandLine } from './command-line.ts'
 import { exitCodes, problemLine } from './judged-config.ts'
 import type { CommandIo } from './validate.ts'
 
-/** What `router init` was asked, by flags or on a terminal. */
-export interface InitArguments {
-  /** Where the config is written; null: standard output, or a file that is asked for. Undefined: no answer came. */
-  readonly path: string | null | undefined
-  readonly specs: readonly string[]
-  readonly chain?: readonly string[]
-  readonly interface?: readonly string[]
-  readonly url?: readonly string[]
-}
-
 const nothing = 'nothing was written: a chain and a URL are needed'
 const example = 'Such as router init --chain ETH1 --url https://eth.example.com/v2/${KEY}'
+const ofUrls = 'URLs of its nodes, with spaces between, ${NAME} in place of a key:'
 
 /**
  * Writes a first config, and no file that exists. What no flag says it asks for, on a terminal.
  * @returns the exit code: 0; 1 when the file cannot be written; 2 for what cannot be a config
  */
-export async function runInit(request: InitArguments, io: CommandIo): Promise<number> {
-  const refuse = (problems: readonly Problem[]) => {
-    // What is wrong with the chain is wrong with its listener and with each upstream.
-    for (const [first] of Map.groupBy(problems, ({ message }) => message).values())
-      // Lines of a file that is not there would mislead.
-      if (first) io.stderr.write(`${problemLine('router', { ...first, line: null })}\n`)
-    return exitCodes.invalid
+export async function runInit({ positionals, own }: CommandLine, io: CommandIo): Promise<number> {
+  const refuse = (problem: Problem, file = 'router', code: number = exitCodes.invalid) => {
+    io.stderr.write(`${problemLine(file, problem)}\n`)
+    return code
   }
-  const { chain, url: urls = [], path } = await completed(request, io)
-  const [chainId] = chain ?? []
-  if (chainId === undefined || urls.length === 0 || path === undefined)
-    return refuse([problemAt('', null, nothing, example)])
-  try {
-    const catalog = await loadCatalog(request.specs)
-    const text = firstConfig(chainId, urls, request, catalog)
-    // Something stands in for each placeholder: their values are not there yet.
-    const scheme = text.includes('api-interface: grpc') ? 'grpc' : 'http'
-    const filled = text.replaceAll(/("?)\$(?:\{\w+\}|<\w+>)/g, (_, atStart) =>
-      atStart ? `"${scheme}://x` : 'x',
-    )
-    const { problems, entries, locate } = parseConfig(filled, { environment: {}, flags: {} })
-    const all = [...problems, ...checkChains(entries, catalog, locate)]
-    return all.length > 0 ? refuse(all) : await put(text, path, io)
-  } catch (error) {
-    if (error instanceof SpecError) return refuse(error.problems)
-    throw error
-  }
-}
-
-/** Keys may be in it, so a file is for its owner alone. */
-async function put(text: string, path: string | null, io: CommandIo): Promise<number> {
+  const catalog = await loadCatalog([])
+  const answers = await completed(positionals[0] ?? null, own, catalog)
+  if (answers === null) return refuse(problemAt('', null, nothing, example))
+  const text = firstConfig(answers, catalog)
+  const problem = problemIn(text, catalog)
+  // Lines of a file that is not there would mislead.
+  if (problem) return refuse({ ...problem, line: null })
+  const { path } = answers
   try {
     if (path === null) io.stdout.write(text)
+    // Keys may be in it, so it is for its owner alone.
     else await writeFile(path, text, { flag: 'wx', mode: 0o600 })
   } catch (error) {
     const exists = (error as NodeJS.ErrnoException).code === 'EEXIST'
     const why = exists ? 'it exists, and is left as it is' : whyUnwritable(error)
-    io.stderr.write(`${problemLine(path ?? '', problemAt('', null, why))}\n`)
-    return exitCodes.failed
+    return refuse(problemAt('', null, why), path ?? '', exitCodes.failed)
   }
   const file = path ?? 'FILE'
   io.stderr.write(`Next: router validate ${file}, then router doctor ${file}\n`)
   return exitCodes.done
 }
 
-/** Asks for what no flag says, on a terminal, line by line, until the input ends. */
-async function completed(request: InitArguments, io: CommandIo): Promise<InitArguments> {
-  const { chain, url = [], path } = request
-  if ((chain && url.length > 0) || !io.stdin?.isTTY) return request
-  const reader = createInterface({ input: io.stdin })
-  const lines = reader[Symbol.asyncIterator]()
-  const answer = async (question: string, otherwise = ''): Promise<string | undefined> => {
-    io.stderr.write(question)
-    const { value, done } = await lines.next()
-    return done ? undefined : value.trim() || otherwise
-  }
-  try {
-    const chainId = chain?.[0] ?? (await answer('Chain [ETH1]: ', 'ETH1'))
-    const urls = [...url]
-    if (urls.length === 0) {
-      io.stderr.write('URLs of its nodes, an empty line ends. Write ${NAME} for a key.\n')
-      for (let each = await answer('URL: '); each; each = await answer('URL: ')) urls.push(each)
-    }
-    // Redirected, it goes where the user sent it.
-    const isAsked = path === null && io.stdout.isTTY === true
-    const file = isAsked ? await answer('File [config.yml]: ', 'config.yml') : path
-    return { ...request, chain: chainId === undefined ? [] : [chainId], url: urls, path: file }
-  } finally {
-    reader.close()
-  }
+/** What a first config says. */
+type Answers = NonNullable<Awaited<ReturnType<typeof completed>>>
+
+/** What the flags say, and on a terminal what the user says beside them. Null: something is missing. */
+async function completed(
+  path: string | null,
+  { chain: [given] = [], url, interface: [through] = [] }: CommandLine['own'],
+  { ids }: ChainCatalog,
+) {
+  if (given && url) return { chainId: given, through, urls: url, path }
+  if (!process.stdin.isTTY || !process.stdout.isTTY) return null
+  const { ask } = await import('./ask.ts')
+  const choices = [...new Set(['ETH1', ...ids])]
+  const chainId = given ?? (await ask('Chain:', { choices }))
+  if (!chainId) return null
+  const urls = url ?? (await ask(ofUrls))?.split(/\s+/)
+  if (!urls?.[0]) return null
+  const file = path ?? (await ask('File:', { otherwise: 'config.yml' }))
+  return file ? { chainId, through, urls, path: file } : null
+}
+
+/** The first thing that is wrong with a config whose placeholders have no values yet. */
+function problemIn(text: string, catalog: ChainCatalog) {
+  // Something stands in for each of them.
+  const scheme = text.includes('api-interface: grpc') ? 'grpc' : 'http'
+  const filled = text.replaceAll(/("?)\$(?:\{\w+\}|<\w+>)/g, (_, atStart) =>
+    atStart ? `"${scheme}://x` : 'x',
+  )
+  const { problems, entries, locate } = parseConfig(filled, { environment: {}, flags: {} })
+  return [...problems, ...checkChains(entries, catalog, locate)][0]
 }
 
 /** The text of a config with its explanations. What is wrong with a name is said of the config, as of any other. */
-function firstConfig(
-  chainId: string,
-  urls: readonly string[],
-  { interface: [through] = [], specs }: InitArguments,
-  catalog: ChainCatalog,
-): string {
+function firstConfig({ chainId, through, urls }: Answers, catalog: ChainCatalog): string {
   const chain = catalog.find(chainId)
   const byUrl = urls.some((url) => /^grpcs?:/i.test(url)) ? 'grpc' : 'jsonrpc'
   const [first = byUrl] = chain?.interfaces.keys() ?? []
-  const apiInterface = (through ?? (chain?.interfaces.has(byUrl) ? byUrl : first)) as ApiInterface
-  const iface = chain?.interfaces.get(apiInterface)
+  const apiInterface = through ?? (chain?.interfaces.has(byUrl) ? byUrl : first)
   const served = `    chain-id: ${chain?.id ?? chainId}\n    api-interface: ${apiInterface}\n`
   const upstreams = upstreamsOf(urls).map(([name, own]) => {
     const lines = own.map((url) => `      - url: ${JSON.stringify(url)}\n`)
     return `  - name: ${name}\n${served}    node-urls:\n${lines.join('')}`
   })
-  const addons = [...(iface?.addons ?? [])].join(', ')
-  const ofAddons = `        # What a URL serves beyond the standard methods; router doctor says which.
-        # addons: [${addons}]
-`
-  const lacksSockets = chain && iface && subscriptionFormOf(chain, iface) && !urls.some(isSocket)
   const ofSockets = `# There is no WebSocket URL above: a client that subscribes gets an error.
 skip-websocket-verification: true
 `
-  const ofSpecs = specs.map((each) => `  - ${JSON.stringify(each)}\n`).join('')
-  return `# Check it: router validate FILE. Ask its nodes what they serve: router doctor FILE. Start: router FILE
-# Keys: write \${NAME} in their place, and NAME=value into a file: router FILE --env-file keys.env
+  return `# Keys: write \${NAME} in their place, and NAME=value into a file: router FILE --env-file keys.env
 
 # Where applications find the chain.
 endpoints:
   - network-address: 127.0.0.1:3360
 ${served}
 # Its nodes, each with the URLs by which it is reached. Changes are taken over while the router runs.
+# What a URL serves beyond the standard methods stands under it, such as addons: [archive]. router doctor says which.
 direct-rpc:
-${upstreams.join('')}${addons && ofAddons}
+${upstreams.join('')}
 # Metrics and health.
 metrics-listen-address: 127.0.0.1:7779
-${lacksSockets ? ofSockets : ''}${ofSpecs && `use-static-spec:\n${ofSpecs}`}`
+${urls.some(isSocket) ? '' : ofSockets}`
 }
 
 const isSocket = (url: string) => /^wss?:/i.test(url)

@@ -34,7 +34,7 @@ export async function main(argv: readonly string[], io: CommandIo): Promise<numb
       return runValidate({ configPath, flags, output }, io, checkReferences)
     case 'doctor': {
       const { runDoctor } = await import('./doctor.ts')
-      return runDoctor({ configPath, flags, output, version }, io, checkReferences)
+      return runDoctor({ configPath, flags, version }, io, checkReferences)
     }
     case 'replay': {
       const { runReplay } = await import('./replay.ts')
@@ -42,10 +42,7 @@ export async function main(argv: readonly string[], io: CommandIo): Promise<numb
     }
     case 'init': {
       const { runInit } = await import('./init.ts')
-      return runInit(
-        { path: positionals[0] ?? null, specs: flags['use-static-spec'] ?? [], ...own },
-        io,
-      )
+      return runInit(line, io)
     }
     case 'cache': {
       const { serveCache } = await import('./cache-server.ts')

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Readable } from 'node:stream'
 import type { OutputFormat } from './command-line.ts'
 import { configJsonSchema } from '../config/json-schema.ts'
 import type { RouterConfig } from '../config/types.ts'
@@ -15,16 +14,12 @@ import {
 /** Where a command writes. `process.stdout` is one. */
 export interface TextSink {
   write(text: string): unknown
-  /** It is a terminal. */
-  readonly isTTY?: boolean
 }
 
 /** What a command has of the outer world. */
 export interface CommandIo {
   readonly stdout: TextSink
   readonly stderr: TextSink
-  /** Absent: there is none. */
-  readonly stdin?: Readable & { readonly isTTY?: boolean }
   readonly environment: Readonly<Record<string, string | undefined>>
 }
 

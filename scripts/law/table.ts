@@ -90,8 +90,9 @@ export const knownOnlyTo: Readonly<Record<string, readonly string[]>> = {
   'lru-cache': ['proxy/cache/memory-store.ts', 'proxy/cache-server/shelf.ts'],
   ...Object.fromEntries(openTelemetry),
   fastify: ['proxy/telemetry/**'],
-  ink: ['proxy/console/screen.ts'],
-  react: ['proxy/console/screen.ts'],
+  ink: ['proxy/console/screen.ts', 'proxy/cli/ask.ts'],
+  '@inkjs/ui': ['proxy/cli/ask.ts'],
+  react: ['proxy/console/screen.ts', 'proxy/cli/ask.ts'],
   pino: ['proxy/telemetry/**', 'operator/cli/**'],
   'prom-client': ['proxy/telemetry/**', 'operator/cli/**'],
   yaml: [

@@ -1,145 +1,183 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Chain, ChainInterface, ProbeCall } from '../../chain/types.ts'
-import { within } from '../../clock/cancellation.ts'
 import type { NodeUrlConfig, UpstreamConfig } from '../../config/types.ts'
+import { time } from '../../console/format.ts'
 import { familyOf } from '../../subscription/families/family-of.ts'
 import { dialects, toBlockNumber } from '../../upstream/dialect.ts'
 import { Availability, Cooldown } from '../../upstream/health.ts'
-import { type Finding, isTrouble, probe, verifyUrl } from '../../upstream/probe.ts'
-import type { ProbeAnswer, ProbeTrouble } from '../../upstream/probe.ts'
+import type { Finding, ProbeTrouble } from '../../upstream/probe.ts'
+import { isTrouble, probe, verifyUrl } from '../../upstream/probe.ts'
 import { NodeUrl, Upstream } from '../../upstream/upstream.ts'
 import { type ServedChainParts, transportsOf } from '../served-chain.ts'
 
 /** One URL of the config. */
-export interface Subject {
-  /** `config.yml:12` */
-  readonly place: string
+interface Subject {
   readonly upstream: UpstreamConfig
   readonly config: NodeUrlConfig
   readonly chain: Chain
   readonly iface: ChainInterface
 }
 
-/** What only the doctor asks. Null: not known. */
-interface Seen {
-  /** Why it could not be asked, or not to the end; null: it was. */
-  trouble: ProbeTrouble | 'out-of-time' | null
-  /** The least time of an answer over a connection that is open, in milliseconds. */
-  latencyMs: number | null
-  /** How many blocks behind the head it has state of at least. */
-  archive: number | 'all' | null
-  /** `yes`, or why not; null also of what has no subscriptions. */
-  subscribes: string | null
-}
-
 /** A URL with what it has shown. Holds no key and no payload but the values that verifications are about. */
-export type Examined = Subject & Awaited<ReturnType<typeof examine>>
-type Ask = (call: ProbeCall) => Promise<ProbeAnswer>
+export type Examined = Awaited<ReturnType<typeof examine>>
 
-/** One URL is asked for no longer than this. */
-const maxMs = 30_000
-const latencySamples = 3
+/** What helps, by a failure's name in `specs/failures` and what is known beside it; the first that matches. */
+const remedies: readonly (readonly [failure: RegExp, words: string])[] = [
+  [/^connection-refused/, 'nothing listens there: is the node up, are host and port right?'],
+  [/^name-not-resolved/, 'there is no such host: correct the URL'],
+  [/self-signed|unknown authority/, 'name its authority in auth-config.tls.ca-file'],
+  [/another name/, 'name the right host, or auth-config.tls.server-name'],
+  [/does not speak TLS/, 'write http, ws or grpc instead of https, wss or grpcs'],
+  [/client certificate/, 'name one in auth-config.tls.cert-file and key-file'],
+  [/unauthorized|HTTP 40[13]/, 'the key is refused: correct it, in the URL or in auth-config'],
+  [/-not-found/, 'nothing is served at this path: correct the path of the URL'],
+  [/timeout/, 'no answer in time: is the node overloaded, or a firewall between?'],
+  [/quota|limit/, 'it refuses more calls now: ask again later, or raise the plan at the provider'],
+  [/./, 'is it a URL for the api-interface of its upstream?'],
+]
+
 /** How deep it is asked for old state where it does not have all, the deepest first. */
 const depths = [1_000_000, 100_000, 10_000, 1_000, 100]
+const isOfSocket = ({ scheme }: NodeUrlConfig) => scheme.startsWith('ws')
 
 /**
  * Verifies one URL as the router does, and asks it more. Never rejects for what a node does.
- * @returns beside the rest the URL as the router left it
+ * @returns beside the URL as the router left it: its cells of the table, what does not work as the config has it
+ * (`changes`), and what is good to know (`notes`)
  * @throws TlsFileError
  */
 export async function examine(
-  { upstream, config, chain, iface }: Subject,
+  subject: Subject,
   parts: Pick<ServedChainParts, 'clock' | 'budget' | 'version'>,
 ) {
+  const { upstream, config, chain, iface } = subject
   const { clock } = parts
-  const { apiInterface, latestBlock } = iface
-  const isOfSocket = ({ scheme }: NodeUrlConfig) => scheme.startsWith('ws')
   const isSocket = isOfSocket(config)
+  // Beside a URL for calls, a WebSocket URL is for subscriptions alone.
   const servesCalls = !isSocket || upstream.nodeUrls.every(isOfSocket)
-  const { createTransport, createSocketTransport } = transportsOf(apiInterface, parts)
+  const { createTransport, createSocketTransport } = transportsOf(iface.apiInterface, parts)
   const transport = (isSocket ? createSocketTransport : createTransport)(config)
   const url = new NodeUrl(config, transport, new Cooldown(clock, null))
   const urls = { urls: servesCalls ? [url] : [], sockets: [] }
   const owner = new Upstream(upstream, urls, new Availability(1, () => {}), clock)
   const findings: Finding[] = []
-  const seen: Seen = { trouble: null, latencyMs: null, archive: null, subscribes: null }
-  const run = async (signal: AbortSignal) => {
-    const dialect = dialects[apiInterface]
-    const probing = { dialect, clock, failures: chain.failures, signal }
-    const ask: Ask = (call) => probe(url, call, probing)
-    const found = (finding: Finding) => findings.push(finding)
-    const verifying = { ...probing, observer: { verificationFailed() {} }, found }
-    await verifyUrl(owner, url, { ...verifying, iface })
-    // It ends as soon as the URL itself is in trouble: the other questions would show no more.
-    const last = findings.at(-1)?.answer
-    if (url.verified === null && last && isTrouble(last)) seen.trouble = last
-    for (let left = latencySamples; latestBlock && seen.trouble === null && left > 0; left--) {
+  const verifying = {
+    ...{ iface, dialect: dialects[iface.apiInterface], clock, failures: chain.failures },
+    ...{ signal: new AbortController().signal, observer: { verificationFailed() {} } },
+    found: (finding: Finding) => void findings.push(finding),
+  }
+  const ask = (call: ProbeCall) => probe(url, call, verifying)
+  const changes: string[] = []
+  const notes: string[] = []
+  const cells = {
+    ...{ UPSTREAM: upstream.name, CHAIN: `${chain.id} ${iface.apiInterface}`, URL: url.printable },
+    ...{ 'CHAIN ID': '-', HEIGHT: '-', LATENCY: '-', ARCHIVE: '-', SUBSCRIBE: '-', 'ADD-ONS': '-' },
+  }
+  const examined = { ...subject, url, cells, changes, notes }
+  try {
+    await verifyUrl(owner, url, verifying)
+    // Whether it answers, how fast, and how high it is.
+    const { latestBlock } = iface
+    let trouble: ProbeTrouble | null = null
+    let leastMs = Infinity
+    for (let left = 3; latestBlock && left > 0; left--) {
       const askedMs = clock.nowMs()
       const answer = await ask(latestBlock)
-      if (isTrouble(answer)) seen.trouble = answer
-      // A URL for subscriptions alone need not know the method.
+      if (isTrouble(answer)) trouble = answer
       if (answer.kind !== 'value') break
       const atMs = clock.nowMs()
-      const tookMs = Math.round((atMs - askedMs) * 10) / 10
-      seen.latencyMs = Math.min(seen.latencyMs ?? Infinity, tookMs)
+      leastMs = Math.min(leastMs, atMs - askedMs)
+      cells.LATENCY = time(leastMs / 1_000)
       const block = toBlockNumber(answer.value, latestBlock.result.encoding)
-      if (block !== null) url.head = { block, atMs }
+      cells.HEIGHT = String(block ?? '-')
+      if (block !== null && url.verified === true) url.head = { block, atMs }
     }
-    if (seen.trouble !== null || url.verified === false) return
-    // What becomes of the add-ons that it does not declare is no concern of the router.
+    if (trouble !== null) {
+      const { failure, why } = trouble
+      const known = failure.name.includes(why) ? failure.name : `${failure.name}, ${why}`
+      const [, words] = remedies.find(([of]) => of.test(known)) ?? []
+      changes.push(`${known}: ${words}`)
+    }
+    // Whether it is of this chain, and what else the spec wants to see.
+    for (const { verification, answer, why } of findings) {
+      const { name, addon, severity } = verification
+      const isOfChain = name === 'chain-id' && answer.kind === 'value'
+      if (isOfChain) cells['CHAIN ID'] = why === null ? 'ok' : String(answer.value).slice(0, 12)
+      if (addon !== null || why === null || (trouble && isTrouble(answer))) continue
+      if (severity === 'warn') notes.push(`${name}: ${why}`)
+      else if (!isOfChain) changes.push(`${name}: ${why}`)
+      else changes.push(`wrong chain (${why}): correct the URL, or the chain-id of the upstream`)
+    }
+    if (trouble || url.verified !== true) return examined
+
+    // The add-ons: of those that it does not declare the router asks nothing.
     const addons = [...iface.addons.difference(new Set(config.addons))]
     const other = new NodeUrl({ ...config, addons }, transport, new Cooldown(clock, null))
     const verifications = iface.verifications.filter(({ addon }) => addon !== null)
     await verifyUrl(owner, other, { ...verifying, iface: { ...iface, verifications } })
-    seen.archive = await findDepth(url, findings, iface, ask)
+    const archive = findings.find(({ verification }) => verification.addon === 'archive')
+    const depth = archive && url.head && (await findDepth(archive, url.head.block, iface, ask))
+    cells.ARCHIVE = depth ?? '-'
+    const served: string[] = []
+    for (const addon of iface.addons) {
+      const own = findings.filter(({ verification }) => verification.addon === addon)
+      const why = own.find((each) => each.why !== null)?.why
+      const isServed = own.length > 0 && why === undefined
+      if (isServed) served.push(addon)
+      if (isServed && servesCalls && !config.addons.includes(addon))
+        notes.push(`serves ${addon}, which is not declared: add it to addons to have it used`)
+      if (why === undefined || !config.addons.includes(addon)) continue
+      if (url.openAddons.has(addon))
+        changes.push(`declares ${addon}, and could not be asked about it (${why})`)
+      else if (!url.addons.has(addon))
+        changes.push(`declares ${addon}, does not serve it (${why}): remove the add-on`)
+      else {
+        // The router keeps it where only a warning was asked for. What an archive lacks is seen there.
+        const lines = addon === 'archive' && depth ? changes : notes
+        lines.push(`declares ${addon}, does not show it (${why}), and is used for it all the same`)
+      }
+    }
+    if (served.length > 0) cells['ADD-ONS'] = served.join(', ')
+
     const nothing = () => Promise.reject(new Error('nothing is asked'))
     const { head, readers } = familyOf(chain, iface, nothing, clock)
     const request = isSocket && head !== null ? readers[head]?.request : undefined
-    if (!request) return
-    // It ends with the connection.
-    const question = jsonRpc(request.method, request.params)
-    const joined = await ask({ verb: 'POST', path: '', timeoutMs: null, ...question })
-    seen.subscribes = joined.kind === 'value' ? 'yes' : joined.why
-  }
-  const outOfTime = new Error('out of time')
-  try {
-    await within(clock, new AbortController().signal, maxMs, run, () => outOfTime)
-  } catch (error) {
-    if (error !== outOfTime) throw error
-    seen.trouble = 'out-of-time'
+    if (request) {
+      // It ends with the connection.
+      const answer = await ask(jsonRpc(request.method, request.params))
+      cells.SUBSCRIBE = answer.kind === 'value' ? 'yes' : 'no'
+      if (answer.kind !== 'value')
+        changes.push(`subscriptions do not work (${answer.why}): remove this WebSocket URL`)
+    }
+    return examined
   } finally {
     await transport.close()
   }
-  return { url, findings, servesCalls, ...seen }
 }
 
-/** How much old state it has. */
+/** How much old state it has: `all`, `last 1000+`, `none`; null where it cannot be asked. */
 async function findDepth(
-  { head }: NodeUrl,
-  findings: readonly Finding[],
+  { answer, why, verification }: Finding,
+  head: number,
   { methods }: ChainInterface,
-  ask: Ask,
-): Promise<Seen['archive']> {
-  const archive = findings.find(({ verification }) => verification.addon === 'archive')
-  if (!archive || !head) return null
-  const { answer, why, verification } = archive
+  ask: (call: ProbeCall) => ReturnType<typeof probe>,
+): Promise<string | null> {
   if (why === null) return 'all'
   // Some name their earliest block.
   const value = answer.kind === 'value' ? answer.value : null
   const earliest = toBlockNumber(value, verification.call.result.encoding)
-  if (earliest !== null) return Math.max(0, head.block - earliest)
+  if (earliest !== null) return `last ${Math.max(0, head - earliest)}+`
   if (!methods.has('eth_getBalance')) return null
-  for (const depth of depths.filter((each) => each < head.block)) {
-    const height = `0x${(head.block - depth).toString(16)}`
-    const question = jsonRpc('eth_getBalance', [`0x${'0'.repeat(40)}`, height])
-    const deep = await ask({ ...verification.call, ...question })
-    if (deep.kind === 'value') return depth
+  for (const depth of depths.filter((each) => each < head)) {
+    const height = `0x${(head - depth).toString(16)}`
+    const deep = await ask(jsonRpc('eth_getBalance', [`0x${'0'.repeat(40)}`, height]))
+    if (deep.kind === 'value') return `last ${depth}+`
   }
-  return 0
+  return 'none'
 }
 
-function jsonRpc(method: string, params: unknown): Pick<ProbeCall, 'body' | 'result'> {
+function jsonRpc(method: string, params: unknown): ProbeCall {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
-  return { body, result: { path: [], encoding: 'text' } }
+  return { verb: 'POST', path: '', timeoutMs: null, body, result: { path: [], encoding: 'text' } }
 }

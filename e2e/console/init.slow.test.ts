@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { main } from '../../proxy/cli/main.ts'
+import { Terminal } from './terminal.ts'
+
+async function createFolder() {
+  const path = await mkdtemp(join(tmpdir(), 'router-asked-'))
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) }
+}
+
+test('on a terminal it asks for a chain, URLs and a file, and writes what can be served', async () => {
+  await using folder = await createFolder()
+  const path = join(folder.path, 'asked.yml')
+  await using terminal = await Terminal.start([], { command: 'init' })
+  const screen = () => terminal.screen()
+  await expect.poll(screen).toMatch(/^Chain: ❯ ETH1\n/)
+  await terminal.press('Down')
+  await expect.poll(screen).toMatch(/\n +❯ BTC-REGTEST\n/)
+  await terminal.press('Enter')
+  await expect.poll(screen).toMatch(/^Chain: BTC-REGTEST\nURLs of its nodes, .*:\n/)
+  await terminal.press('http://127.0.0.1:18443 https://btc.example.com/${KEY}')
+  await expect.poll(screen).toContain('btc.example.com/${KEY}')
+  await terminal.press('Enter')
+  await expect.poll(screen).toMatch(/\nFile: config\.yml/)
+  for (const _ of 'config.yml') await terminal.press('BSpace')
+  await expect.poll(screen).not.toContain('config.yml')
+  await terminal.press(path)
+  await expect.poll(async () => (await screen()).replaceAll('\n', '')).toContain(path)
+  await terminal.press('Enter')
+  await expect.poll(screen).toMatch(/\nNext: router validate /)
+
+  const text = await readFile(path, 'utf8')
+  expect(text).toContain('chain-id: BTC-REGTEST')
+  expect(text).toContain('- url: "http://127.0.0.1:18443"')
+  expect(text).toContain('- url: "https://btc.example.com/${KEY}"')
+  expect((await stat(path)).mode & 0o777).toBe(0o600)
+  const written = { stdout: '', stderr: '' }
+  const code = await main(['validate', path], {
+    stdout: { write: (each: string) => (written.stdout += each) },
+    stderr: { write: (each: string) => (written.stderr += each) },
+    environment: { KEY: 'a-key' },
+  })
+  expect([code, written.stderr]).toEqual([0, ''])
+})
+
+test('what a flag says is not asked for; one who leaves has written nothing', async () => {
+  await using folder = await createFolder()
+  const path = join(folder.path, 'left.yml')
+  await using terminal = await Terminal.start([path, '--chain', 'ETH1'], { command: 'init' })
+  const screen = () => terminal.screen()
+  await expect.poll(screen).toMatch(/^URLs of its nodes, /)
+  await terminal.press('C-c')
+  await expect.poll(screen).toContain('router: error: nothing was written')
+  expect(await readdir(folder.path)).toEqual([])
+})
