@@ -198,10 +198,7 @@ function describeCall(call: Call, end: CallEnd, tookMs: number, served: Served):
     ...named(call, served, 'http.route', ending(status, errorType, of)),
     ...{ startMs, endMs: startMs + tookMs },
     isError: errorType !== null && outcome !== 'abandoned' && isFault,
-    more: {
-      'rpc_router.outcome': outcome,
-      ...(reply && { 'rpc_router.upstream': reply.upstream }),
-    },
+    more: { 'rpc_router.outcome': outcome, 'rpc_router.upstream': reply?.upstream },
   }
 }
 
@@ -218,7 +215,7 @@ function describeAttempt(call: Call, attempt: AttemptRecord, served: Served) {
     ...named(call, served, 'url.template', ended),
     /** On the clock's monotonic scale. */
     ...{ startMs, endMs: endedMs ?? startMs, isError },
-    /** Said by spans alone. */
+    /** Said by spans alone, which leave out what is undefined. */
     more: { 'rpc_router.attempt.kind': kind, 'rpc_router.attempt.result': result } as Attributes,
   }
 }
@@ -231,9 +228,9 @@ function identify({ asked, guid, reader }: Call): Attributes {
   const id = Buffer.from(ownId.subarray(0, maxText)).toString()
   return {
     'rpc_router.guid': guid,
-    ...(!asked.known && { 'rpc.method_original': asked.method.slice(0, maxText) }),
-    ...(id !== 'null' && { 'jsonrpc.request.id': id.replace(/^"(.*?)"?$/, '$1') }),
-    ...(form && { 'jsonrpc.protocol.version': `${form}.0` }),
+    'rpc.method_original': asked.known ? undefined : asked.method.slice(0, maxText),
+    'jsonrpc.request.id': id === 'null' ? undefined : id.replace(/^"(.*?)"?$/, '$1'),
+    'jsonrpc.protocol.version': form ? `${form}.0` : undefined,
   }
 }
 
