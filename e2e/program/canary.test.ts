@@ -153,10 +153,10 @@ describe.each(['json', 'text'])('keys reach only the nodes, log as %s', (format)
       '/readyz',
       '/livez',
       '/status',
-      '/explain?limit=100',
-      '/explain?failed&limit=100',
-      '/explain?failed&limit=100&format=text',
-      '/explain?slow&limit=100',
+      '/explain',
+      '/explain?failed',
+      '/explain?failed&format=text',
+      '/explain?slow',
       '/nowhere',
     ])
       answers.push(await printed(`${program.adminUrl}${path}`))

@@ -73,18 +73,20 @@ test('of a call that was retried: who was asked, what they answered, who was lef
     new RegExp(
       [
         `^ETH1 jsonrpc eth_getBalance  ${guid}`,
-        String.raw`20\d\d-.*Z  success after .*s, answered by a; retries 1, hedges 0`,
+        String.raw`20\d\d-.*Z  success after .*s, answered by a`,
         'cache: miss, class finalized',
         String.raw`\+.*s  first  b  connection-reset in .*s, budget 1\.0s \(ECONNRESET\)`,
         String.raw`\+.*s  retry  a  answer in .*s, budget 1\.0s`,
-        ' +upstream  rank  score  availability  latency  sync  drawn',
-        String.raw` +a +0 +1\.00 .* 100 %`,
+        ' +upstream  rank  score  availability  latency  sync  candidate',
+        String.raw` +a +0 +1\.00 .* yes`,
         ' +b +4 .* no: asked\n$',
       ].join('\n'),
     ),
   )
   const json = await (await fetch(`${program.adminUrl}/explain/${guid}`)).text()
-  expect(JSON.parse(json)).toMatchObject({ calls: [{ guid, retries: 1, answeredBy: 'a' }] })
+  expect(JSON.parse(json)).toMatchObject({
+    calls: [{ guid, answeredBy: 'a', attempts: [{ kind: 'first' }, { kind: 'retry' }] }],
+  })
   for (const hidden of [secret, account, '5e5e', '0x10'])
     expect(stdout + json).not.toContain(hidden)
 })
@@ -115,7 +117,7 @@ test('sessions, votes, writes and what was refused have their lines', async () =
     'rpc-cross-validation-agreement-threshold': '2',
   }
   expect(await lines(ask, votes)).toMatch(
-    /\nvote: agreed; asked [ab], [ab]; agree [ab], [ab]; diff/,
+    /\nvote: agreed; asked [ab], [ab]\n {4}agree [ab], [ab]; diff/,
   )
   expect(await lines(question('eth_sendRawTransaction', ['0x']))).toMatch(
     /\n\+.* broadcast +[ab] +.*\n\+.* broadcast +[ab] /,
@@ -137,7 +139,7 @@ test.each<[string[], number, RegExp]>([
   [['1', '2'], 2, /unexpected argument "2"\. router explain takes one guid/],
   [['1', '--failed'], 2, /one guid is wanted/],
   [['--failed', '--slow'], 2, /one guid is wanted/],
-  [['../status'], 2, /"\.\.\/status" is no guid\. Take it from Rpc-Guid/],
+  [['../status', '--at', 'AT'], 1, /^router: error: AT: no call has this guid here/],
   [['1', '--at', 'http://a'], 2, /--at: "http:\/\/a" is a URL, and an address is wanted/],
   [
     ['1', '--at', '1.2.3.4.5,b c'],

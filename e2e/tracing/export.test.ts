@@ -113,11 +113,8 @@ test.each(['nobody', 'a silent one'])(
 
 test.each([
   ['OTEL_TRACES_SAMPLER', 'sometimes', 'OTEL_TRACES_SAMPLER is sometimes'],
-  [
-    'OTEL_TRACES_EXPORTER',
-    'zipkin',
-    'OTEL_TRACES_EXPORTER is zipkin; it can be otlp, console, none',
-  ],
+  ['OTEL_TRACES_EXPORTER', 'pigeon', 'Unrecognized OTEL_TRACES_EXPORTER value: pigeon'],
+  ['OTEL_METRICS_EXPORTER', 'pigeon', 'Unsupported OTEL_METRICS_EXPORTER value: \\"pigeon'],
 ])(
   '%s=%s cannot be used: that is in the log, and calls are served',
   { timeout: 30_000 },

@@ -15,7 +15,7 @@ import { Metadata } from '@grpc/grpc-js'
 import { WebSocket } from 'ws'
 import { expect, test } from 'vitest'
 import { systemClock } from '../../proxy/clock/clock.ts'
-import { CallSpans, SpanIds } from '../../proxy/telemetry/otel/call-spans.ts'
+import { createCallSpans, SpanIds } from '../../proxy/telemetry/otel/call-spans.ts'
 import { answerWith, RawNode } from '../grpc/raw-node.ts'
 import { EchoClient } from '../grpc/echo-client.ts'
 import { serveRouter, uncached, type ServedRouterOptions } from '../served/served-router.ts'
@@ -65,7 +65,7 @@ function startTracing() {
   const ids = new SpanIds()
   const spanProcessors = [new SimpleSpanProcessor({ exporter })]
   const tracer = new TracerProvider({ spanProcessors, idGenerator: ids }).getTracer('test')
-  const tracing = new CallSpans({
+  const tracing = createCallSpans({
     spans: { tracer, ids, sampler: new AlwaysOnSampler() },
     meter: null,
     clock: systemClock,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { problemAt, quote } from '../config/problem.ts'
+import { problemAt } from '../config/problem.ts'
 import { readPage } from '../console/read-page.ts'
 import { readAddresses } from './admin-addresses.ts'
 import type { CommandLine } from './command-line.ts'
@@ -13,24 +13,22 @@ export async function explain(
   io: CommandIo,
 ): Promise<number> {
   const { replicas, problems } = readAddresses(own.at)
-  const lists = (['failed', 'slow'] as const).filter((name) => own[name])
-  if (lists.length + (guid === undefined ? 0 : 1) !== 1)
+  const isList = guid === undefined
+  const pages = isList ? [] : [`/${encodeURIComponent(guid)}?`]
+  for (const name of ['failed', 'slow'] as const) if (own[name]) pages.push(`?${name}&`)
+  if (pages.length !== 1)
     problems.push(problemAt('', null, 'one guid is wanted, or --failed, or --slow'))
-  else if (guid !== undefined && !/^[\w-]{1,64}$/.test(guid))
-    problems.push(problemAt('', null, `${quote(guid)} is no guid`, 'Take it from Rpc-Guid.'))
   for (const each of problems) io.stderr.write(`${problemLine('router', each)}\n`)
   if (problems.length > 0) return exitCodes.invalid
-  const isList = guid === undefined
-  const page = isList ? `/explain?${lists[0]}&` : `/explain/${guid}?`
   const answers = await Promise.all(
     [...replicas].map(async ([name, url]) => ({
       name,
-      ...(await readPage(`${url}${page}format=text`)),
+      ...(await readPage(`${url}/explain${pages[0]}format=text`)),
     })),
   )
+  const silent = answers.filter(({ text }) => text === null)
   for (const { name, text } of answers)
     if (text !== null) io.stdout.write(isList && replicas.size > 1 ? `${name}\n${text}\n` : text)
-  const silent = answers.filter(({ text }) => text === null)
   // A list is of all replicas; a call is known to one of them.
   if (isList ? silent.length === 0 : silent.length < answers.length) return exitCodes.done
   for (const { name, fault } of silent) io.stderr.write(`router: error: ${name}: ${fault}\n`)

@@ -106,7 +106,7 @@ async function loadTracing(
     const signals = signalsAsked(env)
     if (signals === null) return null
     const { startTracing } = await import('../telemetry/otel/start.ts')
-    return startTracing({ signals, env, ...parts })
+    return startTracing(signals, env, parts)
   } catch (error) {
     parts.logger.error('OpenTelemetry cannot start, and nothing is exported', { error })
     return null

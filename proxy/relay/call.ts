@@ -219,8 +219,8 @@ export class Journal {
   mayStream = false
   /** Its connection has other calls in flight, or it came in a batch. */
   isOneOfMany = false
-  /** Of the trace that has spans of it; null: none has. Written by telemetry, for the log. */
-  traceId: string | null = null
+  /** Of the trace that has spans of it; null: none has; undefined: it is not known yet. Written by telemetry, for the log. */
+  traceId: string | null | undefined = undefined
 
   constructor(startedMs: number) {
     this.startedMs = startedMs

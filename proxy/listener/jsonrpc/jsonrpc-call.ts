@@ -95,7 +95,10 @@ export function makeOwnCall(
   const request = new JsonRpcRequest(body, { start: 0, end: body.length })
   const directives = { ...noDirectives, selectProvider: prefer, blockProviders: avoid }
   const origin = { directives, requestHeaders: ownHeaders, internalPath: '', signal }
-  return makeJsonRpcCall(request, origin, guid, serving)
+  const call = makeJsonRpcCall(request, origin, guid, serving)
+  // It has no span of its own that those of its attempts could belong to.
+  call.journal.traceId = null
+  return call
 }
 
 /** With its quotes. */

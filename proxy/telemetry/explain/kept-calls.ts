@@ -2,25 +2,29 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { explainLimits } from '../../bytes/limits.ts'
 import type { Clock } from '../../clock/clock.ts'
-import { Journal } from '../../relay/call.ts'
-import { isFailure, methodOf, outcomeOf } from '../call-counters.ts'
+import type { FailedCall } from '../../console/replicas.ts'
+import { type AttemptRecord, Journal } from '../../relay/call.ts'
+import { isFailure, methodOf, outcomeOf, resultOf } from '../call-counters.ts'
 import { perListener, type PartialObservers } from '../observers.ts'
-import { explainCall, type KeptCall } from './explained.ts'
 
-const keptKinds = ['recent', 'failed', 'slow'] as const
+export const keptKinds = ['recent', 'failed', 'slow'] as const
 type KeptKind = (typeof keptKinds)[number]
 
-export type Explained = ReturnType<KeptCalls['list']>
+/** A call that has ended. Of its request and its answer nothing is kept alive. */
+interface KeptCall extends Omit<FailedCall, 'at' | 'attempts'> {
+  /** Whose answer the client got; null for none. */
+  readonly answeredBy: string | null
+  readonly journal: Journal
+}
 
 /** The last calls of all listeners; those that failed or were slow apart, so that they stay longer. */
 export class KeptCalls implements Pick<PartialObservers, 'listenerObserver'> {
   readonly #clock: Clock
-  readonly #rings: Readonly<Record<KeptKind, Ring>>
+  readonly #calls: Readonly<Record<KeptKind, KeptCall[]>> = { recent: [], failed: [], slow: [] }
+  readonly #added: Record<KeptKind, number> = { recent: 0, failed: 0, slow: 0 }
 
-  constructor(clock: Clock, sizes: Readonly<Record<KeptKind, number>> = explainLimits) {
+  constructor(clock: Clock) {
     this.#clock = clock
-    const { recent, failed, slow } = sizes
-    this.#rings = { recent: new Ring(recent), failed: new Ring(failed), slow: new Ring(slow) }
   }
 
   readonly listenerObserver: PartialObservers['listenerObserver'] = perListener((listener) => ({
@@ -32,66 +36,87 @@ export class KeptCalls implements Pick<PartialObservers, 'listenerObserver'> {
       const method = asked.known ? asked.method : copied(methodOf(call))
       const error = end.kind === 'error' ? copied(end.error.message) : null
       const answeredBy = end.kind === 'reply' ? end.reply.upstream : null
-      const kept = { guid, ...listener, method, outcome, error, answeredBy, totalMs, journal }
-      this.#rings[kind].add(kept)
+      this.#keep(kind, { guid, ...listener, method, outcome, error, answeredBy, totalMs, journal })
     },
     requestRefused: ({ kind, message }, guid) => {
       if (guid === '') return
       const journal = new Journal(this.#clock.nowMs())
       const about = { guid, ...listener, outcome: kind.reason, error: copied(message), journal }
-      this.#rings.recent.add({ ...about, method: null, answeredBy: null, totalMs: 0 })
+      this.#keep('recent', { ...about, method: null, answeredBy: null, totalMs: 0 })
     },
   }))
 
+  /** In the place of the oldest of its kind, where there are enough. */
+  #keep(kind: KeptKind, call: KeptCall): void {
+    this.#calls[kind][this.#added[kind]++ % explainLimits[kind]] = call
+  }
+
   /** The call of a guid, or the items of its batch. */
-  find(guid: string): Explained {
-    const all = keptKinds.flatMap((kind) => this.#rings[kind].calls)
+  find(guid: string) {
+    const all = keptKinds.flatMap((kind) => this.#calls[kind])
     const own = all.filter((each) => each.guid === guid || each.guid.startsWith(`${guid}-`))
     return this.#explained(own, explainLimits.listed)
   }
 
   /** The last ones of a kind. */
-  list(kind: KeptKind, limit: number) {
-    return this.#explained(this.#rings[kind].calls, limit)
+  list(kind: KeptKind, limit = 20) {
+    return this.#explained(this.#calls[kind], limit)
   }
 
-  /** @returns `812 recent calls (the oldest of 40 s ago), 3 failed calls (...), 0 slow calls` */
-  get extent(): string {
-    const parts = keptKinds.map((kind) => {
-      const { calls } = this.#rings[kind]
-      const beganMs = Math.min(...calls.map(({ journal }) => journal.startedMs))
-      const age = Math.round((this.#clock.nowMs() - beganMs) / 1_000).toLocaleString('en-US')
-      return `${calls.length} ${kind} calls${calls.length ? ` (the oldest of ${age} s ago)` : ''}`
-    })
-    return parts.join(', ')
-  }
-
+  /** The newest first; and how many there are beyond the limit. */
   #explained(calls: readonly KeptCall[], limit: number) {
     const epochMs = this.#clock.wallMs() - this.#clock.nowMs()
     const newest = calls.toSorted((a, b) => b.journal.startedMs - a.journal.startedMs)
-    const shown = newest.slice(0, limit).map((each) => explainCall(each, epochMs))
-    // The newest first; and how many there are beyond the limit.
+    const shown = newest.slice(0, limit).map((each) => explain(each, epochMs))
     return { calls: shown, more: calls.length - shown.length }
   }
-}
 
-/** A new one takes the place of the oldest. */
-class Ring {
-  readonly calls: KeptCall[] = []
-  readonly #size: number
-  #next = 0
-
-  constructor(size: number) {
-    this.#size = size
-  }
-
-  add(call: KeptCall): void {
-    this.calls[this.#next] = call
-    this.#next = (this.#next + 1) % this.#size
+  /** @returns `812 recent, 3 failed, 0 slow` */
+  get extent(): string {
+    return keptKinds.map((kind) => `${this.#calls[kind].length} ${kind}`).join(', ')
   }
 }
 
 /** The beginning of a text. A slice would keep all of it alive, and with it perhaps a whole request. */
 function copied(text: string): string {
   return Buffer.from(text.slice(0, 300)).toString()
+}
+
+export type Explained = ReturnType<KeptCalls['list']>
+
+/**
+ * What happened to one call, as `/explain` answers it in JSON. Holds no parameter, no URL and no key. Upstreams are named as
+ * in the config; times without a date are milliseconds.
+ *
+ * @param epochMs the beginning of the clock's monotonic scale
+ */
+function explain({ journal, ...call }: KeptCall, epochMs: number) {
+  const { startedMs, attempts, cache, session, crossValidation, considered } = journal
+  return {
+    ...{ ...call, at: new Date(epochMs + startedMs).toISOString() },
+    // Null where there is no cache, no sticky session, or no vote.
+    ...{ cache, session, crossValidation },
+    attempts: attempts.map((each) => explainAttempt(each, startedMs)),
+    /** What the last pick saw that found no upstream; null where each found one. */
+    unserved: considered?.every(({ leftOut }) => leftOut !== null) ? considered : null,
+  }
+}
+
+function explainAttempt(attempt: AttemptRecord, callMs: number) {
+  const { upstream, kind, startedMs, endedMs, budgetMs, detail, violation, considered } = attempt
+  return {
+    ...{ upstream, kind },
+    /** After the beginning of the call. */
+    startMs: startedMs - callMs,
+    /** Null while it runs. Of an answer that streams, until its head was there. */
+    tookMs: endedMs === null ? null : endedMs - startedMs,
+    /** After how long it is late, or fails; null for never. */
+    budgetMs: budgetMs === Infinity ? null : budgetMs,
+    /** As the label of `router_attempts_total`. */
+    result: resultOf(attempt),
+    /** Of an answer that did not pass a check, which one, and by what. */
+    detail: violation ? `${violation.check}: ${violation.detail}` : detail,
+    /** All upstreams as the pick saw them; null where none was drawn: asked for by name, or a write to all. */
+    considered,
+  }
 }

@@ -5,11 +5,12 @@ import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@open
 import { expect, test, vi } from 'vitest'
 import { VirtualClock } from '../../clock/testing/virtual-clock.ts'
 import type { ApiInterface } from '../../config/types.ts'
+import { makeOwnCall } from '../../listener/jsonrpc/jsonrpc-call.ts'
 import type { CallEnd } from '../../listener/listener.ts'
 import type { AttemptRecord, Call } from '../../relay/call.ts'
 import { errorKinds, RelayError } from '../../relay/errors.ts'
 import { aCall, aFailure, anAttempt, repliedBy } from '../call.fixture.ts'
-import { CallSpans, SpanIds } from './call-spans.ts'
+import { createCallSpans, SpanIds } from './call-spans.ts'
 import { samplerOf } from './start.ts'
 
 function tracing(
@@ -24,13 +25,17 @@ function tracing(
   const startSpan = vi.spyOn(tracer, 'startSpan')
   const env = { OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: arg }
   const clock = new VirtualClock()
-  const spans = new CallSpans({
+  const spans = createCallSpans({
     spans: { tracer, ids, sampler: samplerOf(env) },
     meter: null,
     clock,
   })
-  const { callEnded } = spans.listenerObserver('ETH1', apiInterface)
+  const listenerObserver = spans.listenerObserver('ETH1', apiInterface)
   const { attemptEnded } = spans.relayObserver('ETH1', apiInterface)
+  const callEnded: typeof listenerObserver.callEnded = (call, ...end) => {
+    for (const each of call.journal.attempts) if (each.result !== null) attemptEnded(call, each)
+    listenerObserver.callEnded(call, ...end)
+  }
   const traceHeaders = spans.traceHeaders('ETH1', apiInterface)
   const found = () => {
     const all = exporter.getFinishedSpans()
@@ -80,7 +85,7 @@ test('a call that was retried: a span of the server, one of a client for each at
   expect(ms(server.startTime)).toBeCloseTo(clock.wallMs() - clock.nowMs(), 3)
   expect(ms(server.duration)).toBeCloseTo(41, 3)
   expect(server.events.map(({ name, attributes }) => [name, attributes])).toEqual([
-    ['rpc_router.cache', { verdict: 'miss', class: 'latest' }],
+    ['rpc_router.cache', { verdict: 'miss', ageClass: 'latest' }],
     ['rpc_router.retry', { upstream: 'node-b' }],
   ])
   expect(
@@ -256,7 +261,6 @@ test('an attempt that runs on after the answer has its span when it ends', () =>
   expect(found().clients).toHaveLength(1)
   Object.assign(late, { endedMs: 900, result: 'answer' })
   attemptEnded(call, late)
-  attemptEnded(call, late)
   const { server, clients } = found()
   expect(clients.map(({ attributes }) => attributes['rpc_router.upstream'])).toEqual(['a', 'b'])
   expect(clients[1]?.parentSpanContext?.spanId).toBe(server.spanContext().spanId)
@@ -349,6 +353,16 @@ test('what is not sampled has a context and no span, and no trace in the log', (
   expect(context).toMatch(/^00-[\da-f]{32}-[\da-f]{16}-00$/)
   callEnded(call, repliedBy('a'), 10)
   expect([found().all, call.journal.traceId]).toEqual([[], null])
+})
+
+test('what the router asks for itself has no span', () => {
+  const { attemptEnded, found } = tracing()
+  const iface = { classify: () => aCall().asked }
+  const { signal } = new AbortController()
+  const question = { method: 'eth_getLogs', params: [], prefer: null, avoid: [], signal }
+  const call = makeOwnCall(question, 'guid-1', { iface, clock: new VirtualClock() } as never)
+  attemptEnded(call, anAttempt(call, 'a', 'answer'))
+  expect(found().all).toEqual([])
 })
 
 test('rpc-debug-relay forces the spans of a call and of its attempts', () => {

@@ -15,18 +15,21 @@ import {
 import { W3CTraceContextPropagator } from '@opentelemetry/core'
 import { type IdGenerator, type Sampler, SamplingDecision } from '@opentelemetry/sdk-trace'
 import type { Clock } from '../../clock/clock.ts'
+import type { ApiInterface } from '../../config/types.ts'
 import type { CallEnd } from '../../listener/listener.ts'
 import type { AttemptRecord, Call, Journal } from '../../relay/call.ts'
 import { headersOf, type TraceHeaders } from '../../relay/traced-request.ts'
-import { outcomeOf, resultOf } from '../call-counters.ts'
+import { readStatus } from '../../upstream/dialect.ts'
+import { memo, outcomeOf, resultOf } from '../call-counters.ts'
 import { perListener } from '../observers.ts'
-import {
-  type Described,
-  describeAttempt,
-  describeCall,
-  identify,
-  type Served,
-} from './call-attributes.ts'
+
+/*
+ * Names and values of the semantic conventions: of those for RPC (of JSON-RPC and gRPC), for REST of those for HTTP; and the
+ * router's own under `rpc_router`. No path, parameter or URL is among them.
+ */
+
+type Served = Parameters<Parameters<typeof perListener>[0]>[0]
+type Described = ReturnType<typeof describeAttempt>
 
 /** Gives the next span its ids. Those of a call follow from its guid, so that none of it need be kept for its attempts. */
 export class SpanIds implements IdGenerator {
@@ -44,161 +47,111 @@ interface CallSpansOptions {
   readonly clock: Clock
 }
 
-type Event = readonly [name: string, atMs: number, attributes?: Attributes]
-
-/** A span beside what is described of it. Times are on the clock's monotonic scale. */
-interface Frame {
-  readonly kind: SpanKind
-  readonly spanId: string
-  readonly parent: Context
-  readonly startMs: number
-  readonly endMs: number
-  readonly attributes: Attributes
-  readonly events: readonly Event[]
-}
-
 /** As the semantic conventions for RPC, and those for HTTP, advise. */
-const explicitBucketBoundaries = [
-  ...[0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10],
-]
+const bounds = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 const propagator = new W3CTraceContextPropagator()
 
+export type CallSpans = ReturnType<typeof createCallSpans>
+
 /**
- * Makes the spans of a call when it has ended, from its journal: one of the server, and one of a client for each attempt.
- * Before that, only the ids of attempts that carry their context to an upstream. Of a call that is not sampled it makes nothing.
+ * Makes the span of a call, or of an attempt, when it has ended. Before that, only the ids of attempts that carry their context to
+ * an upstream. Of a call that is not sampled it makes nothing.
  */
-export class CallSpans {
-  readonly #options: CallSpansOptions
-  /** Attempts that run on after the end of a sampled call; then journals in which they may go on with another URL. */
-  readonly #late = new WeakSet<AttemptRecord | Journal>()
+export function createCallSpans({ spans, meter, clock }: CallSpansOptions) {
   /** Of attempts that carry their context. */
-  readonly #spanIds = new WeakMap<AttemptRecord, string>()
+  const spanIds = new WeakMap<AttemptRecord, string>()
 
-  constructor(options: CallSpansOptions) {
-    this.#options = options
-  }
-
-  readonly listenerObserver = perListener((served) => {
-    const duration = this.#histogram('server', 'Calls of clients.', served)
-    return {
-      callEnded: (call: Call, end: CallEnd, durationMs: number) => {
-        const isSampled = this.#samples(call)
-        if (!duration && !isSampled) return
-        const described = describeCall(call, end, served)
-        duration?.record(durationMs / 1_000, described.attributes)
-        if (isSampled) this.#callEnded(call, end, durationMs, described, served)
-      },
-    }
-  })
-
-  readonly relayObserver = perListener((served) => {
-    const duration = this.#histogram('client', 'Attempts at upstreams.', served)
-    return {
-      attemptEnded: (call: Call, attempt: AttemptRecord) => {
-        const { startedMs, endedMs, result, kind } = attempt
-        if (duration && endedMs !== null && result !== 'aborted') {
-          const { attributes } = describeAttempt(call, attempt, served)
-          duration.record((endedMs - startedMs) / 1_000, attributes)
-        }
-        const follows = kind === 'failover' && this.#late.has(call.journal)
-        if (!this.#late.delete(attempt) && !follows) return
-        this.#late.add(call.journal)
-        this.#attempt(call, attempt, served)
-      },
-    }
-  })
-
-  readonly traceHeaders = perListener((): TraceHeaders => (call, attempt) => {
-    const ofClient = call.directives.trace
-    if (!this.#options.spans) return headersOf(ofClient)
-    const spanId = idOf(randomUUID(), 16)
-    const isSampled = this.#samples(call)
-    if (isSampled) this.#spanIds.set(attempt, spanId)
-    const parent = `00-${traceIdOf(call)}-${spanId}-${isSampled ? '01' : '00'}`
-    return headersOf({ parent, state: ofClient?.state ?? null })
-  })
-
-  /** How long calls or attempts take, in seconds; those of REST are requests of HTTP. Null where there are no metrics. */
-  #histogram(side: 'server' | 'client', description: string, { interface: of }: Served) {
+  /** How long calls or attempts take, in seconds; those of REST are requests of HTTP. Undefined where there are no metrics. */
+  const histogram = (side: 'server' | 'client', { interface: of }: Served) => {
     const name = of === 'rest' ? `http.${side}.request.duration` : `rpc.${side}.call.duration`
-    const options = { unit: 's', description, advice: { explicitBucketBoundaries } }
-    return this.#options.meter?.createHistogram(name, options)
+    return meter?.createHistogram(name, { unit: 's', advice: { explicitBucketBoundaries: bounds } })
   }
 
-  /** The same whenever it is asked: samplers look at the trace of a call, and at what its client has decided. */
-  #samples(call: Call): boolean {
-    const { spans } = this.#options
-    if (!spans || call.directives.debugRelay) return spans !== null
-    const { sampler } = spans
-    const context = contextOf(call)
-    const kind = SpanKind.SERVER
-    const { decision } = sampler.shouldSample(context, traceIdOf(call), '', kind, {}, [])
-    return decision === SamplingDecision.RECORD_AND_SAMPLED
+  /** Samplers look at the trace of a call, and at what its client has decided: they are asked once, and the journal keeps the trace. */
+  const samples = (call: Call): boolean => {
+    const { journal, directives } = call
+    if (spans && journal.traceId === undefined) {
+      const traceId = traceIdOf(call)
+      const kind = SpanKind.SERVER
+      const { decision } = spans.sampler.shouldSample(contextOf(call), traceId, '', kind, {}, [])
+      const isSampled = directives.debugRelay || decision === SamplingDecision.RECORD_AND_SAMPLED
+      journal.traceId = isSampled ? traceId : null
+    }
+    return typeof journal.traceId === 'string'
   }
 
-  #callEnded(call: Call, end: CallEnd, durationMs: number, described: Described, served: Served) {
-    const { journal, guid } = call
-    const { startedMs: startMs, attempts } = journal
-    const endMs = startMs + durationMs
-    const upstream = end.kind === 'reply' && end.reply.upstream
-    journal.traceId = traceIdOf(call)
-    this.#span(call, described, {
-      ...{ kind: SpanKind.SERVER, spanId: idOf(guid, 16), parent: contextOf(call) },
-      ...{ startMs, endMs, events: eventsOf(journal, endMs) },
-      attributes: {
-        'rpc_router.outcome': outcomeOf(call, end),
-        ...(upstream && { 'rpc_router.upstream': upstream }),
-      },
-    })
-    for (const attempt of attempts)
-      if (attempt.result === null) this.#late.add(attempt)
-      else this.#attempt(call, attempt, served)
-  }
-
-  #attempt(call: Call, attempt: AttemptRecord, served: Served): void {
-    const { startedMs: startMs, endedMs, kind, result } = attempt
-    const ofServer = { traceId: traceIdOf(call), spanId: idOf(call.guid, 16), traceFlags: 1 }
-    const endMs = endedMs ?? startMs
-    const isLimited = typeof result === 'object' && result?.holdOff
-    this.#span(call, describeAttempt(call, attempt, served), {
-      kind: SpanKind.CLIENT,
-      spanId: this.#spanIds.get(attempt) ?? idOf(randomUUID(), 16),
-      parent: trace.setSpanContext(ROOT_CONTEXT, ofServer),
-      ...{ startMs, endMs, events: isLimited ? [['rpc_router.cooldown', endMs]] : [] },
-      attributes: {
-        'rpc_router.attempt.kind': kind,
-        'rpc_router.attempt.result': resultOf(attempt),
-      },
-    })
-  }
-
-  #span(call: Call, { name, attributes, errorType, isError }: Described, frame: Frame): void {
-    const { spans, clock } = this.#options
+  /** @param attempt absent: the span is of the call itself */
+  const makeSpan = (call: Call, described: Described, attempt?: AttemptRecord) => {
     if (!spans) return
-    const { kind, spanId, parent, startMs, endMs, events } = frame
+    const { name, startMs, endMs, attributes, more, isError } = described
+    const server = { traceId: traceIdOf(call), spanId: idOf(call.guid, 16), traceFlags: 1 }
+    const sentId = attempt && (spanIds.get(attempt) ?? idOf(randomUUID(), 16))
+    const parent = attempt ? trace.setSpanContext(ROOT_CONTEXT, server) : contextOf(call)
+    const kind = attempt ? SpanKind.CLIENT : SpanKind.SERVER
     const epochMs = clock.wallMs() - clock.nowMs()
-    Object.assign(spans.ids, { traceId: traceIdOf(call), spanId })
+    Object.assign(spans.ids, { traceId: server.traceId, spanId: sentId ?? server.spanId })
     const span = spans.tracer.startSpan(name, { kind, startTime: epochMs + startMs }, parent)
-    span.setAttributes({ ...attributes, ...identify(call), ...frame.attributes })
-    if (isError) span.setStatus({ code: SpanStatusCode.ERROR, message: errorType ?? '' })
-    for (const [event, atMs, of] of events) span.addEvent(event, of, epochMs + atMs)
+    span.setAttributes({ ...attributes, ...identify(call), ...more })
+    if (isError) span.setStatus({ code: SpanStatusCode.ERROR })
+    for (const [event, atMs, of] of eventsOf(call.journal, endMs, attempt))
+      span.addEvent(`rpc_router.${event}`, of, epochMs + atMs)
     span.end(epochMs + endMs)
+  }
+
+  return {
+    listenerObserver: perListener((served) => {
+      const duration = histogram('server', served)
+      return {
+        callEnded(call: Call, end: CallEnd, durationMs: number) {
+          const isSampled = samples(call)
+          if (!duration && !isSampled) return
+          const described = describeCall(call, end, durationMs, served)
+          duration?.record(durationMs / 1_000, described.attributes)
+          if (isSampled) makeSpan(call, described)
+        },
+      }
+    }),
+
+    relayObserver: perListener((served) => {
+      const duration = histogram('client', served)
+      return {
+        attemptEnded(call: Call, attempt: AttemptRecord) {
+          const isSampled = samples(call)
+          if (!duration && !isSampled) return
+          const described = describeAttempt(call, attempt, served)
+          const { startMs, endMs, attributes } = described
+          if (attempt.result !== 'aborted') duration?.record((endMs - startMs) / 1_000, attributes)
+          if (isSampled) makeSpan(call, described, attempt)
+        },
+      }
+    }),
+
+    traceHeaders: perListener((): TraceHeaders => (call, attempt) => {
+      const ofClient = call.directives.trace
+      if (!spans) return headersOf(ofClient)
+      const spanId = idOf(randomUUID(), 16)
+      const isSampled = samples(call)
+      if (isSampled) spanIds.set(attempt, spanId)
+      const parent = `00-${traceIdOf(call)}-${spanId}-${isSampled ? '01' : '00'}`
+      return headersOf({ parent, state: ofClient?.state ?? null })
+    }),
   }
 }
 
-function eventsOf({ cache, crossValidation, attempts, startedMs }: Journal, endMs: number) {
+type Event = readonly [name: string, atMs: number, attributes?: Attributes]
+
+function eventsOf(journal: Journal, endMs: number, attempt?: AttemptRecord): readonly Event[] {
+  const isLimited = typeof attempt?.result === 'object' && attempt.result?.holdOff
+  if (attempt) return isLimited ? [['cooldown', endMs]] : []
+  const { cache, crossValidation, attempts, startedMs } = journal
   const events: Event[] = []
-  if (cache !== null) {
-    const { verdict, ageClass, why } = cache
-    events.push(['rpc_router.cache', startedMs, { verdict, class: ageClass, ...(why && { why }) }])
-  }
+  if (cache) events.push(['cache', startedMs, { ...cache, why: cache.why ?? undefined }])
   for (const { kind, upstream, startedMs: atMs } of attempts)
-    if (kind !== 'first' && kind !== 'broadcast')
-      events.push([`rpc_router.${kind}`, atMs, { upstream }])
-  if (crossValidation !== null) {
+    if (kind !== 'first' && kind !== 'broadcast') events.push([kind, atMs, { upstream }])
+  if (crossValidation) {
     const { agreeing, disagreeing, failure } = crossValidation
     const vote = { agreeing: [...agreeing], disagreeing: [...disagreeing] }
-    events.push(['rpc_router.vote', endMs, { ...vote, status: failure ?? 'success' }])
+    events.push(['vote', endMs, { ...vote, status: failure ?? 'success' }])
   }
   return events
 }
@@ -222,3 +175,108 @@ function contextOf({ directives: { trace: ofClient } }: Call): Context {
   const headers = { traceparent: ofClient.parent, tracestate: ofClient.state }
   return propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter)
 }
+
+const grpcCodes =
+  'OK CANCELLED UNKNOWN INVALID_ARGUMENT DEADLINE_EXCEEDED NOT_FOUND ALREADY_EXISTS PERMISSION_DENIED RESOURCE_EXHAUSTED FAILED_PRECONDITION ABORTED OUT_OF_RANGE UNIMPLEMENTED INTERNAL UNAVAILABLE DATA_LOSS UNAUTHENTICATED'.split(
+    ' ',
+  )
+/** Of gRPC: those that a server is to blame for, or none; the others are about what it was asked. */
+const serverFaults = new Set([null, 2, 4, 12, 13, 14, 15])
+const maxText = 100
+
+/** What durations and spans say of a call: values of bounded sets, since a method that a stranger made up is `_OTHER`. */
+function describeCall(call: Call, end: CallEnd, tookMs: number, served: Served): Described {
+  const { interface: of } = served
+  const { startedMs: startMs } = call.journal
+  const outcome = outcomeOf(call, end)
+  const reply = end.kind === 'reply' ? end.reply : null
+  const errorType = reply?.refusal?.name ?? (outcome === 'success' ? null : outcome)
+  const status = statusOf(call, end, of)
+  // In JSON-RPC each answer with an error is one of its server.
+  const isFault = of === 'rest' ? Number(status) >= 500 : of !== 'grpc' || serverFaults.has(status)
+  return {
+    ...named(call, served, 'http.route', ending(status, errorType, of)),
+    ...{ startMs, endMs: startMs + tookMs },
+    isError: errorType !== null && outcome !== 'abandoned' && isFault,
+    more: { 'rpc_router.outcome': outcome, 'rpc_router.upstream': reply?.upstream },
+  }
+}
+
+/** The same of an attempt that has ended. What was not wanted any more is no error. */
+function describeAttempt(call: Call, attempt: AttemptRecord, served: Served) {
+  const { upstream, origin, kind, startedMs: startMs, endedMs, detail } = attempt
+  const result = resultOf(attempt)
+  const isError = result !== 'answer' && result !== 'aborted'
+  const errorType = !isError ? null : result === 'node-error' ? (detail ?? result) : result
+  const status = served.interface === 'rest' ? attempt.httpStatus : attempt.code
+  const at = { 'rpc_router.upstream': upstream, ...serverOf(origin) }
+  const ended = { ...at, ...ending(status, errorType, served.interface) }
+  return {
+    ...named(call, served, 'url.template', ended),
+    /** On the clock's monotonic scale. */
+    ...{ startMs, endMs: endedMs ?? startMs, isError },
+    /** Said by spans alone, which leave out what is undefined. */
+    more: { 'rpc_router.attempt.kind': kind, 'rpc_router.attempt.result': result } as Attributes,
+  }
+}
+
+/** What spans say of a call beside that, and durations do not, since anybody may choose the values. */
+function identify({ asked, guid, reader }: Call): Attributes {
+  const { ownId, form } = reader
+  // Only a body of JSON-RPC has an id. What no spec knows elsewhere is a path, which may hold a parameter or a key.
+  if (!ownId) return { 'rpc_router.guid': guid }
+  const id = Buffer.from(ownId.subarray(0, maxText)).toString()
+  return {
+    'rpc_router.guid': guid,
+    'rpc.method_original': asked.known ? undefined : asked.method.slice(0, maxText),
+    'jsonrpc.request.id': id === 'null' ? undefined : id.replace(/^"(.*?)"?$/, '$1'),
+    'jsonrpc.protocol.version': form ? `${form}.0` : undefined,
+  }
+}
+
+function named({ asked, request: { verb } }: Call, served: Served, path: string, more: Attributes) {
+  const { chain, interface: of } = served
+  const method = asked.known ? asked.method : ''
+  const own = { 'rpc_router.chain': chain, 'rpc_router.interface': of, ...more }
+  if (of === 'rest') {
+    const name = method ? `${verb} ${method}` : verb
+    const rest = { 'http.request.method': verb, ...(method && { [path]: method }) }
+    return { name, attributes: { ...own, ...rest } }
+  }
+  const system = of === 'grpc' ? 'grpc' : 'jsonrpc'
+  const rpc = { 'rpc.system.name': system, 'rpc.method': method || '_OTHER' }
+  return { name: method || system, attributes: { ...own, ...rpc } }
+}
+
+/** The status that the client got: of HTTP in REST, of gRPC, or the code of an error in JSON-RPC. Null: it got none. */
+function statusOf({ reader }: Call, end: CallEnd, of: ApiInterface): number | null {
+  if (end.kind === 'error') {
+    const { httpStatus: rest, grpcStatus: grpc, jsonRpcCode } = end.error.kind
+    return of === 'rest' ? rest : of === 'grpc' ? grpc : jsonRpcCode
+  }
+  if (end.kind !== 'reply') return null
+  const { incoming, refusal } = end.reply
+  if (of === 'rest') return incoming.status
+  if (of === 'grpc') return readStatus(incoming)?.code ?? null
+  // Of a stream the rest has been read.
+  if (refusal === null || !(incoming.body instanceof Uint8Array)) return null
+  const finding = reader.read(incoming)
+  return finding.kind === 'node-error' ? finding.error.code : null
+}
+
+/** How a call or an attempt ended. */
+function ending(status: number | null, errorType: string | null, of: ApiInterface): Attributes {
+  const failed: Attributes = errorType === null ? {} : { 'error.type': errorType }
+  if (of === 'rest') return { ...failed, ...(status && { 'http.response.status_code': status }) }
+  const code = of === 'grpc' && status !== null ? (grpcCodes[status] ?? status) : status
+  // JSON-RPC has no code of success.
+  return { ...failed, ...(code && { 'rpc.status_code': String(code) }) }
+}
+
+/** Where an origin of the config is, of which a placeholder may be any part: `server.address` and `server.port`. */
+const serverOf = memo((origin): Attributes => {
+  const [, scheme = '', host, given] = /^(?:(\w+):\/\/)?\[?(.*?)\]?(?::(\d+))?$/.exec(origin) ?? []
+  if (!host) return {}
+  const port = Number(given) || (/s$/i.test(scheme) ? 443 : 80)
+  return { 'server.address': host, ...(!host.includes('$') && { 'server.port': port }) }
+})

@@ -18,7 +18,7 @@ import type { CallEnd } from '../../listener/listener.ts'
 import { errorKinds, RelayError } from '../../relay/errors.ts'
 import { aCall, aFailure, repliedBy } from '../call.fixture.ts'
 
-import { CallSpans, SpanIds } from './call-spans.ts'
+import { createCallSpans, SpanIds } from './call-spans.ts'
 
 /** The words of the convention as its package has them: names of attributes and metrics, without those that it gives up. */
 function conventionalNames(): ReadonlySet<string> {
@@ -46,7 +46,7 @@ function observed(apiInterface: ApiInterface, known: boolean, isFailed: boolean)
   })
   const ids = new SpanIds()
   const tracer = new TracerProvider({ spanProcessors, idGenerator: ids }).getTracer('test')
-  const observers = new CallSpans({
+  const observers = createCallSpans({
     spans: { tracer, ids, sampler: new AlwaysOnSampler() },
     meter: Object.assign(createNoopMeter(), { createHistogram }),
     clock: new VirtualClock(),

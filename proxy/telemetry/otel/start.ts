@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { diag, DiagLogLevel, metrics, trace } from '@opentelemetry/api'
+import { diag, metrics, trace } from '@opentelemetry/api'
 import { setGlobalErrorHandler } from '@opentelemetry/core'
 import {
   defaultResource,
@@ -18,7 +18,7 @@ import {
 } from '@opentelemetry/sdk-trace'
 import { sleep, type Clock } from '../../clock/clock.ts'
 import { lineLimits, type Logger } from '../log.ts'
-import { CallSpans, SpanIds } from './call-spans.ts'
+import { createCallSpans, SpanIds } from './call-spans.ts'
 import type { Signals } from './switched-on.ts'
 
 /** Who sends. Those of the process, which the SDK has beside them, would export its command line. */
@@ -30,29 +30,27 @@ const troubleRate = { lines: 1, perMs: 600_000 }
 /** How long a stop waits for a collector that does not take the last spans. */
 const maxFlushMs = 3_000
 
-interface TracingOptions {
-  readonly signals: Signals
-  readonly env: Readonly<Record<string, string | undefined>>
-  readonly version: string
-  readonly clock: Clock
-  readonly logger: Logger
-}
-
 /** OpenTelemetry as it runs. `stop` sends what is left, within 3 s. */
-export type Tracing = CallSpans & { stop(): Promise<void> }
+export type Tracing = ReturnType<typeof startTracing>
 
 /**
  * Starts the SDK as its standard variables say. It sends in the background, from bounded queues. Once in a process.
  *
- * @throws Error when a variable cannot be used
+ * @throws Error when there is no such sampler
  */
-export function startTracing({ signals, env, version, clock, logger }: TracingOptions): Tracing {
+export function startTracing(
+  signals: Signals,
+  env: NodeJS.ProcessEnv,
+  { version, clock, logger }: { version: string; clock: Clock; logger: Logger },
+) {
   const take = lineLimits(logger, clock, {})(troubleRate, 'warn', 'troubles of OpenTelemetry')
   const say = (error: unknown) => {
     if (take()) logger.warn('OpenTelemetry is in trouble', { error })
   }
+  diag.setLogger({ error: say, warn: say, info() {}, debug() {}, verbose() {} })
+  setGlobalErrorHandler(say)
   const ids = new SpanIds()
-  const sampler = samplerOf(env)
+  const spans = { ids, sampler: samplerOf(env) }
   const own = { 'service.name': 'rpc-router', 'service.version': version }
   const sdk = new NodeSDK({
     resource: defaultResource().merge(resourceFromAttributes(own)),
@@ -63,16 +61,10 @@ export function startTracing({ signals, env, version, clock, logger }: TracingOp
     ...(signals.traces ? {} : { spanProcessors: [] }),
     ...(signals.metrics ? {} : { metricReaders: [] }),
   })
-  const ignore = () => {}
-  diag.setLogger(
-    { error: say, warn: say, info: ignore, debug: ignore, verbose: ignore },
-    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
-  )
-  setGlobalErrorHandler(say)
   sdk.start()
   const scope = ['rpc-router', version] as const
-  const observers = new CallSpans({
-    spans: signals.traces ? { tracer: trace.getTracer(...scope), ids, sampler } : null,
+  const observers = createCallSpans({
+    spans: signals.traces ? { ...spans, tracer: trace.getTracer(...scope) } : null,
     meter: signals.metrics ? metrics.getMeter(...scope) : null,
     clock,
   })
@@ -83,21 +75,17 @@ export function startTracing({ signals, env, version, clock, logger }: TracingOp
 /**
  * The sampler that `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG` name, which the SDK makes for itself alone.
  *
- * @throws Error naming the variable whose value is none of the standard ones
+ * @throws Error where it is none of the standard ones
  */
-export function samplerOf(env: TracingOptions['env']): Sampler {
+export function samplerOf(env: NodeJS.ProcessEnv): Sampler {
   const name = env['OTEL_TRACES_SAMPLER'] || 'parentbased_always_on'
-  const given = Number(env['OTEL_TRACES_SAMPLER_ARG'] || 1)
-  const ratios: Readonly<Record<string, number>> = {
-    always_on: 1,
-    always_off: 0,
-    traceidratio: given,
-  }
-  const ratio = ratios[name.replace(/^parentbased_/, '')]
-  if (ratio === undefined)
-    throw new Error(`OTEL_TRACES_SAMPLER is ${name}, which is no standard sampler`)
+  const share = Number(env['OTEL_TRACES_SAMPLER_ARG'] || 1)
+  const shares: Record<string, number> = { always_on: 1, always_off: 0, traceidratio: share }
+  const ratio = shares[name.replace(/^parentbased_/, '')] ?? NaN
   if (!(ratio >= 0 && ratio <= 1))
-    throw new Error('OTEL_TRACES_SAMPLER_ARG is not a number from 0 to 1')
+    throw new Error(
+      `OTEL_TRACES_SAMPLER is ${name}, OTEL_TRACES_SAMPLER_ARG ${share}: no such sampler`,
+    )
   const root = new TraceIdRatioBasedSampler(ratio)
   return name.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root
 }

@@ -73,13 +73,3 @@ test.each([
 ])('%o is refused', (env, why) => {
   expect(() => samplerOf(env)).toThrow(why)
 })
-
-test.each([
-  ['OTEL_TRACES_EXPORTER', 'zipkin'],
-  ['OTEL_TRACES_EXPORTER', 'otlp,zipkin'],
-  ['OTEL_METRICS_EXPORTER', 'prometheus'],
-])('%s=%s is refused, and what is possible is named', (name, value) => {
-  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4318', [name]: value }
-  const unknown = value.split(',').at(-1)
-  expect(() => signalsAsked(env)).toThrow(`${name} is ${unknown}; it can be otlp, console, none`)
-})
