@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { ByteBudget } from '../bytes/byte-budget.ts'
 import { systemClock } from '../clock/clock.ts'
-import { aligned, time } from '../console/format.ts'
+import { aligned, time } from '../telemetry/format.ts'
 import { diagnose, type Row } from './doctor/advice.ts'
 import { examine, type Examined } from './doctor/examine.ts'
 import { type CheckReferences, exitCodes, judgeConfig, problemLine } from './judged-config.ts'

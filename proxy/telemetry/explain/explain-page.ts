@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { explainLimits } from '../../bytes/limits.ts'
-import { aligned, clean, time } from '../../console/format.ts'
+import { aligned, clean, time } from '../format.ts'
 import type { ExplainedAttempt, ExplainedCall, ExplainedCandidate } from './explained.ts'
 import type { KeptCalls } from './kept-calls.ts'
 

@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { explainLimits } from '../../bytes/limits.ts'
-import type { FailedCall } from '../../console/replicas.ts'
 import type { AttemptRecord, Journal, SessionNote } from '../../relay/call.ts'
 import type { Considered } from '../../upstream/pick.ts'
 import { floorOf } from '../../upstream/weights.ts'
 import { resultOf } from '../call-counters.ts'
 
 /** A call that has ended. Of its request and its answer nothing is kept alive. */
-export interface KeptCall extends Omit<FailedCall, 'at' | 'attempts'> {
+export interface KeptCall {
+  readonly guid: string
+  readonly chain: string
+  readonly interface: string
+  /** Null: it was refused before it became a call. */
+  readonly method: string | null
+  /** As the label of `router_requests_total`. */
+  readonly outcome: string
+  readonly totalMs: number
+  /** The router's own error; null where the upstream's answer was passed on. */
+  readonly error: string | null
   /** The upstream whose answer the client got; null for none. */
   readonly answeredBy: string | null
   readonly journal: Journal
