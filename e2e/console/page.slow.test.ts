@@ -57,12 +57,6 @@ test('the page shows which node is bad, since when and why, and follows what cha
     )
   await press('Close')
 
-  const select = 'getSelection().selectAllChildren(document.querySelector("#lines"))'
-  await browser.evaluate(select)
-  await expect.poll(() => browser.text('#state')).toBe('held while text is selected')
-  await browser.evaluate('getSelection().removeAllRanges()')
-  await expect.poll(() => browser.text('#state')).toBe('live')
-
   await press('Pause')
   replica.chains = [someChain([someUpstream('node-a')])]
   await expect.poll(() => browser.text('#state')).toBe('paused')

@@ -23,6 +23,11 @@ export function took(fast: number, slow = 0, slower = 0, above = 0): Counts {
   return { 0.1: fast, 1: second, 10: third, '+Inf': third + above }
 }
 
+function without<T extends { readonly counts: Tables }>(one: T): Omit<T, 'counts'> {
+  const { counts: _, ...rest } = one
+  return rest
+}
+
 export function someFacts(
   seconds: number,
   chains: readonly SomeChain[],
@@ -38,8 +43,8 @@ export function someFacts(
   ])
   return {
     ...{ at: at(seconds), started: at(0), refused: null, failed: [] },
-    chains: chains.map(({ counts: _, ...chain }) => {
-      return { ...chain, upstreams: chain.upstreams.map(({ counts: __, ...each }) => each) }
+    chains: chains.map((chain) => {
+      return { ...without(chain), upstreams: chain.upstreams.map(without) }
     }),
     counts: Object.fromEntries(counts) as Facts['counts'],
     ...more,

@@ -64,13 +64,14 @@ function chainFacts(look: ListenerLook, { addresses, clock, epochDurationMs }: F
     addresses: addresses(chain, iface),
     /** How many of its upstreams serve. */
     serving: pool.upstreams.filter(({ state }) => isServing(state)).length,
-    upstreams: pool.upstreams.map(({ trouble, ...each }) => {
-      const { why = null, sinceMs = nowMs } = standings.get(each.name) ?? {}
-      const untilMs = endOf({ trouble, ...each })
+    upstreams: pool.upstreams.map((upstream) => {
+      const { trouble, ...known } = upstream
+      const { why = null, sinceMs = nowMs } = standings.get(upstream.name) ?? {}
+      const untilMs = endOf(upstream)
       return {
-        ...each,
+        ...known,
         /** A clause that says why it is in this state, or what it fails at while it serves. */
-        why: isServing(each.state) ? trouble : why,
+        why: isServing(upstream.state) ? trouble : why,
         since: timeOf(sinceMs),
         /** When the state ends at the latest. */
         until: untilMs === null ? null : timeOf(untilMs),

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { type Clock, sleep } from '../clock/clock.ts'
 import type { Facts } from './facts.ts'
 import { detailsOf, linesOf } from './lines.ts'
-import { type View, viewOf } from './view.ts'
+import { viewOf } from './view.ts'
 import { remembered } from './replicas.ts'
 
 const everyMs = 1_000
@@ -23,7 +23,14 @@ export function createLivePage(facts: () => Promise<Facts>, clock: Clock, name: 
   let past: readonly Facts[] = []
   const make = async () => {
     past = remembered(past, await facts())
-    return frameOf(viewOf([{ at: name, past, problem: null }]))
+    const view = viewOf([{ at: name, past, problem: null }])
+    const { at, seconds, problems } = view
+    return JSON.stringify({
+      head: `rpc-router on ${name}, ${at.slice(11, 19)} UTC, rates of ${Math.round(seconds)} s`,
+      problems: problems.length,
+      lines: linesOf(view, columns),
+      details: [...detailsOf(view)],
+    })
   }
   let last = { frame: Promise.resolve(''), untilMs: -Infinity }
   return {
@@ -47,15 +54,4 @@ export function createLivePage(facts: () => Promise<Facts>, clock: Clock, name: 
       }
     },
   }
-}
-
-function frameOf(view: View): string {
-  const { replicas, seconds, problems, at: now } = view
-  const [{ at }] = replicas as [View['replicas'][number]]
-  return JSON.stringify({
-    head: `rpc-router on ${at}, ${now.slice(11, 19)} UTC, rates of ${Math.round(seconds)} s`,
-    problems: problems.length,
-    lines: linesOf(view, columns),
-    details: [...detailsOf(view)],
-  })
 }

@@ -25,11 +25,7 @@ export type Traffic = ReturnType<typeof trafficOf>
 const severities = ['down', 'bad', 'odd'] as const
 
 /** Something that may be wrong; false or null: it is not. Since when, in ISO 8601, where that is known. */
-type Finding = readonly [
-  (typeof severities)[number],
-  what: string | false | null,
-  since?: string | undefined,
-]
+type Finding = readonly [(typeof severities)[number], what: string | false | null, since?: string]
 
 /** Few failures are no outage: from so many on, and from this share of all. */
 const failing = { count: 3, ofCalls: 0.02, ofAttempts: 0.1 } as const
@@ -194,7 +190,7 @@ function ratio(part: number, whole: number): number | null {
 
 function ofChain(chain: ChainView, at: string): readonly Finding[] {
   const { upstreams, serving, blockTimeMs, tip } = chain
-  const [lastChange] = upstreams.map(({ since }) => since).toSorted((a, b) => (a < b ? 1 : -1))
+  const [lastChange = at] = upstreams.map(({ since }) => since).toSorted((a, b) => (a < b ? 1 : -1))
   const tipAgeMs = chain.tipAgeMs ?? 0
   const isStill = tipAgeMs > Math.max(still.ms, still.blocks * blockTimeMs)
   const roseAt = new Date(Date.parse(at) - tipAgeMs).toISOString()
