@@ -114,7 +114,7 @@ async function makeServer({
       .type(isText ? plainText : 'application/json')
       .send(body)
   }
-  const streams = new Set<Readable>()
+  let streams = 0
   const pages: Record<string, (reply: FastifyReply, request: FastifyRequest) => unknown> = {
     '/metrics': async (reply) => reply.type(metrics.contentType).send(await metrics.scrape()),
     '/metrics/overall-health': (reply) => answered(reply, health.overall()),
@@ -129,17 +129,16 @@ async function makeServer({
     ...(live && {
       '/': (reply) => reply.headers(live.headers).send(live.html),
       '/events': (reply, { method }) => {
-        if (streams.size >= limits.streams)
+        if (streams >= limits.streams)
           return reply
             .code(503)
             .type(plainText)
             .send(`${limits.streams} pages are open here; close one of them\n`)
         reply.type('text/event-stream')
         if (method === 'HEAD') return reply.send()
-        const events = Readable.from(live.events())
-        streams.add(events)
-        reply.raw.on('close', () => streams.delete(events))
-        return reply.send(events)
+        streams += 1
+        reply.raw.on('close', () => (streams -= 1))
+        return reply.send(Readable.from(live.events()))
       },
     }),
   }
