@@ -79,7 +79,7 @@ for (const [name, entry] of [
 }
 
 await copyFile('proxy/cache-server/cache.proto', 'dist/bin/cache.proto')
-await copyFile('proxy/telemetry/router-page.html', 'dist/bin/router-page.html')
+await copyFile('proxy/console/router-page.html', 'dist/bin/router-page.html')
 
 /** The chain specs as JSON beside the bundle: to read them from YAML is a fifth of the router's start. */
 await rm('dist/specs', { recursive: true, force: true })

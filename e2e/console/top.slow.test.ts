@@ -9,9 +9,9 @@ const disabled = { state: 'disabled', why: 'connection-refused', since: at(40), 
 const nodes = [someUpstream('node-a'), someUpstream('node-b', disabled)]
 const eth = someChain(nodes, { outcomes: { success: 100 }, durations: took(100) })
 const call = {
-  ...{ guid: '940bc41a-8302-4fbd-9885-fea133588923', at: at(95), chain: 'ETH1', attempts: [] },
+  ...{ guid: '940bc41a-8302-4fbd-9885-fea133588923', at: at(95), chain: 'ETH1' },
   ...{ interface: 'jsonrpc', method: 'eth_getLogs', outcome: 'timeout', totalMs: 30_000 },
-  error: null,
+  why: '',
 }
 const escape = '\u001b'
 

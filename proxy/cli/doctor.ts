@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { ByteBudget } from '../bytes/byte-budget.ts'
 import { systemClock } from '../clock/clock.ts'
-import { aligned, clean } from '../console/format.ts'
+import { aligned, clean } from '../telemetry/format.ts'
 import { tipOf } from '../upstream/tip.ts'
 import { examine, type Examined } from './doctor/examine.ts'
 import { type CheckReferences, type ConfigRequest, exitCodes } from './judged-config.ts'

@@ -11,9 +11,9 @@ import type { ConfigState } from '../telemetry/config-state.ts'
 import { createAdminServer } from '../telemetry/admin-server.ts'
 import { createEventLog } from '../telemetry/event-log.ts'
 import { KeptCalls } from '../telemetry/explain/kept-calls.ts'
-import { createFacts } from '../telemetry/facts.ts'
+import { createFacts } from '../console/facts.ts'
 import { Health } from '../telemetry/health.ts'
-import { createLivePage } from '../telemetry/live-page.ts'
+import { createLivePage } from '../console/live-page.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import type { CallSpans } from '../telemetry/otel/call-spans.ts'
 import type { Recorder } from '../telemetry/record/recorder.ts'
@@ -107,7 +107,7 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
     health.register(`${chainId} ${apiInterface}`, snapshot)
   }
   const facts = createFacts({
-    ...{ metrics, health, config: state, clock, version },
+    ...{ metrics, health, calls, config: state, clock },
     epochDurationMs: config.epochDurationMs ?? 0,
     addresses: (chain, iface) =>
       chains
@@ -117,7 +117,7 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
   const page =
     config.adminPage === 'off' || !config.metricsListenAddress
       ? null
-      : createLivePage(facts, () => calls.list('failed', 20).calls, clock, hostname(), logger)
+      : createLivePage(facts, clock, hostname())
   const admin =
     config.metricsListenAddress &&
     createAdminServer({

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { sleep, systemClock } from '../clock/clock.ts'
-import { problemAt } from '../config/problem.ts'
-import { readPage } from '../console/read-page.ts'
 import { Replicas } from '../console/replicas.ts'
 import { linesOf } from '../console/lines.ts'
 import { readAddresses } from './admin-addresses.ts'
@@ -15,27 +13,22 @@ const betweenLooksMs = 3_000
 /** `router top`: a screen until its user leaves, or two looks and what lies between. @returns the exit code */
 export async function top({ own, output }: CommandLine, io: CommandIo): Promise<number> {
   const { replicas: addresses, problems } = readAddresses(own.at)
-  const isJson = output === 'json'
-  if (own.once && isJson)
-    problems.push(problemAt('', null, '--once and --json exclude each other', 'Keep one of them.'))
-  const isScreen = !own.once && !isJson
-  if (isScreen && !(process.stdout.isTTY && process.stdin.isTTY))
-    problems.push(problemAt('', null, 'there is no terminal', 'Ask for --once or --json.'))
   for (const problem of problems) io.stderr.write(`${problemLine('router', problem)}\n`)
   if (problems.length > 0) return exitCodes.invalid
-  const replicas = new Replicas(addresses, readPage)
-  if (isScreen) {
+  const replicas = new Replicas(addresses)
+  await replicas.ask()
+  const isJson = output === 'json'
+  if (!own.once && !isJson && process.stdout.isTTY && process.stdin.isTTY) {
     const { showScreen } = await import('../console/screen.ts')
     await showScreen({ replicas, clock: systemClock, isColoured: !io.environment['NO_COLOR'] })
     return exitCodes.done
   }
-  await replicas.ask()
   await sleep(systemClock, betweenLooksMs)
   await replicas.ask()
-  const { view, calls } = replicas
+  const { view } = replicas
   const lines = isJson
-    ? [JSON.stringify({ version: 1, ...view, calls }, null, 2)]
-    : linesOf(view, calls, process.stdout.columns ?? 160).map(({ text }) => text)
+    ? [JSON.stringify({ version: 1, ...view }, null, 2)]
+    : linesOf(view, process.stdout.columns ?? 160).map(({ text }) => text)
   io.stdout.write(`${lines.join('\n')}\n`)
   return view.replicas.every(({ problem }) => problem !== null) ? exitCodes.failed : exitCodes.done
 }

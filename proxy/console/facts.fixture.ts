@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { ChainFacts, Counts, Facts, Tables, UpstreamFacts } from './facts.ts'
+import type { ChainFacts, Counts, Facts, UpstreamFacts } from './facts.ts'
+import type { Look } from './view.ts'
+
+type Tables = Readonly<Record<string, Counts>>
+/** An upstream with its own part of the counts of its process. */
+type SomeUpstream = UpstreamFacts & { readonly counts: Tables }
+/** A chain as well. */
+export type SomeChain = Omit<ChainFacts, 'upstreams'> & {
+  readonly counts: Tables
+  readonly upstreams: readonly SomeUpstream[]
+}
 
 /** Seconds after the start of the process as a time of the day. */
 export function at(seconds: number): string {
@@ -13,25 +23,52 @@ export function took(fast: number, slow = 0, slower = 0, above = 0): Counts {
   return { 0.1: fast, 1: second, 10: third, '+Inf': third + above }
 }
 
-export function someFacts(seconds: number, chains: readonly ChainFacts[], more = {}): Facts {
+function without<T extends { readonly counts: Tables }>(one: T): Omit<T, 'counts'> {
+  const { counts: _, ...rest } = one
+  return rest
+}
+
+export function someFacts(
+  seconds: number,
+  chains: readonly SomeChain[],
+  more: Partial<Facts> = {},
+): Facts {
+  const counts = chains.flatMap((chain) => [
+    ...Object.entries(chain.counts).map(([table, own]) => [`${chain.name} ${table}`, own]),
+    ...chain.upstreams.flatMap((each) =>
+      Object.entries(each.counts).map(([table, own]) => [
+        ...[`${chain.name} ${each.name} ${table}`, own],
+      ]),
+    ),
+  ])
   return {
-    ...{ at: at(seconds), started: at(0), version: '1.2.3' },
-    config: { sha256: 'ab12', since: at(0), refused: null },
-    chains,
+    ...{ at: at(seconds), started: at(0), refused: null, failed: [] },
+    chains: chains.map((chain) => {
+      return { ...without(chain), upstreams: chain.upstreams.map(without) }
+    }),
+    counts: Object.fromEntries(counts) as Facts['counts'],
     ...more,
   }
 }
 
+/** What a replica has said. @param before by default when nothing was counted yet */
+export function someLook(now: Facts | string, before = someFacts(0, []), name = 'one:7779'): Look {
+  return typeof now === 'string'
+    ? { at: name, past: [], problem: now }
+    : { at: name, past: [before, now], problem: null }
+}
+
 /** @param more and of its counts: `outcomes`, `durations`, `cache` */
 export function someChain(
-  upstreams: readonly UpstreamFacts[],
+  upstreams: readonly SomeUpstream[],
   { outcomes = {}, durations = took(0), cache = {}, ...more }: Partial<ChainFacts> & Some = {},
-): ChainFacts {
+): SomeChain {
+  const serving = upstreams.filter(({ state }) => ['eligible', 'lagging'].includes(state)).length
   return {
-    ...{ name: 'ETH1 jsonrpc', addresses: ['0.0.0.0:3360'] },
-    ...{ tip: 100, tipAgeSeconds: 3, blockSeconds: 12 },
-    ...{ counts: { outcomes, durations, cache }, upstreams },
+    ...{ name: 'ETH1 jsonrpc', addresses: ['0.0.0.0:3360'], serving },
+    ...{ tip: 100, tipAgeMs: 3_000, blockTimeMs: 12_000 },
     ...more,
+    ...{ counts: { outcomes, durations, cache }, upstreams },
   }
 }
 type Some = Partial<Record<'outcomes' | 'durations' | 'cache', Counts>>
@@ -39,20 +76,22 @@ type Some = Partial<Record<'outcomes' | 'durations' | 'cache', Counts>>
 /** @param more and of its counts: `attempts` by their kind, `durations`, `disputes` */
 export function someUpstream(
   name: string,
-  { attempts = {}, durations = took(0), disputes = {}, ...more }: Partial<UpstreamFacts> & Own = {},
-): UpstreamFacts {
+  { attempts = {}, durations = took(0), disputes = {}, ...more }: Own = {},
+): SomeUpstream {
   const byWord = Object.entries(attempts).flatMap(([kind, results]) =>
     Object.entries(results).map(([result, count]) => [`${kind} ${result}`, count]),
   )
-  const tables = Object.entries(disputes).map(([table, count]) => [table, { any: count }])
-  return {
+  const known = {
     ...{ name, tier: 'primary', state: 'eligible', why: null, since: at(0), until: null },
-    ...{ latestBlock: 100, lagBlocks: 0, lagSeconds: 0, cooldownSeconds: null },
-    counts: { attempts: Object.fromEntries(byWord), durations, ...Object.fromEntries(tables) },
+    ...{ latestBlock: 100, lagBlocks: 0, lagSeconds: 0, cooldownLeftMs: null },
+    ...{ sessions: 0, urlsInCooldown: 0, latencyMs: null, score: null },
     ...more,
-  }
+  } as UpstreamFacts
+  return { ...known, counts: { attempts: Object.fromEntries(byWord), durations, disputes } }
 }
-interface Own {
+interface Own extends Partial<Omit<UpstreamFacts, 'state' | 'tier'>> {
+  readonly state?: string
+  readonly tier?: string
   readonly attempts?: Tables
   readonly durations?: Counts
   readonly disputes?: Counts

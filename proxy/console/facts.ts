@@ -1,67 +1,118 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { Clock } from '../clock/clock.ts'
+import { type ConfigState, timeOf } from '../telemetry/config-state.ts'
+import type { KeptCalls } from '../telemetry/explain/kept-calls.ts'
+import type { Health, ListenerLook } from '../telemetry/health.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import { type Series, series } from '../telemetry/series.ts'
+import { isServing, type UpstreamSnapshot } from '../upstream/observer.ts'
 
 /*
  * The page `/facts` of the admin address: what `router top` and the page `/` are made from. Counters count since the
  * start of the process, so that a reader takes the difference of two looks. No URL with a key, no parameter of a call.
  */
-
+export type Facts = Awaited<ReturnType<ReturnType<typeof createFacts>>>
+export type ChainFacts = Facts['chains'][number]
+export type UpstreamFacts = ChainFacts['upstreams'][number]
+export type FailedCall = Facts['failed'][number]
 /** By a word of the router, such as an outcome. */
 export type Counts = Readonly<Record<string, number>>
-/** Counts by what is counted; absent while nothing was. */
-export type Tables = Readonly<Record<string, Counts>>
 
-/** One process at one instant. Times of the day are in ISO 8601. */
-export interface Facts {
-  readonly at: string
-  /** Another one: the process was started anew, and its counters as well. */
-  readonly started: string
-  readonly version: string
-  readonly config: {
-    readonly sha256: string
-    readonly since: string
-    /** While the files say something that was refused. */
-    readonly refused: { readonly why: string; readonly at: string } | null
+interface FactsOptions {
+  readonly metrics: Pick<Metrics, 'samples'>
+  readonly health: Pick<Health, 'look'>
+  readonly calls: Pick<KeptCalls, 'list'>
+  readonly config: Pick<ConfigState, 'facts'>
+  readonly clock: Clock
+  /** At the end of an epoch disabled upstreams are tried again. */
+  readonly epochDurationMs: number
+  /** Where the clients of a chain and interface reach it. */
+  readonly addresses: (chain: string, apiInterface: string) => readonly string[]
+}
+
+/** Reads the facts from the series that exist anyway; nothing is counted for them. */
+export function createFacts(options: FactsOptions) {
+  const { metrics, health, calls, config, clock } = options
+  const started = timeOf(clock.wallMs())
+  return async () => ({
+    /** Times of the day are in ISO 8601. */
+    at: timeOf(clock.wallMs()),
+    /** Another one: the process was started anew, and its counters as well. */
+    started,
+    /** Why the config that its files have is not served; null while it is. */
+    refused: config.facts.refused?.why ?? null,
+    chains: health.look().map((look) => chainFacts(look, options)),
+    counts: await countsOf(metrics),
+    failed: failedCalls(calls),
+  })
+}
+
+/** One chain through one interface. */
+function chainFacts(look: ListenerLook, { addresses, clock, epochDurationMs }: FactsOptions) {
+  const { chain, interface: iface, pool, standings } = look
+  const nowMs = clock.wallMs()
+  const endOf = ({ state, cooldownLeftMs }: UpstreamSnapshot) => {
+    if (state === 'disabled') return nowMs + epochDurationMs - (nowMs % epochDurationMs)
+    return state === 'held-off' && cooldownLeftMs ? nowMs + cooldownLeftMs : null
   }
-  readonly chains: readonly ChainFacts[]
+  return {
+    ...pool,
+    /** `ETH1 jsonrpc` */
+    name: `${chain} ${iface}`,
+    /** Where clients reach it. */
+    addresses: addresses(chain, iface),
+    /** How many of its upstreams serve. */
+    serving: pool.upstreams.filter(({ state }) => isServing(state)).length,
+    upstreams: pool.upstreams.map((upstream) => {
+      const { trouble, ...known } = upstream
+      const { why = null, sinceMs = nowMs } = standings.get(upstream.name) ?? {}
+      const untilMs = endOf(upstream)
+      return {
+        ...known,
+        /** A clause that says why it is in this state, or what it fails at while it serves. */
+        why: isServing(upstream.state) ? trouble : why,
+        since: timeOf(sinceMs),
+        /** When the state ends at the latest. */
+        until: untilMs === null ? null : timeOf(untilMs),
+      }
+    }),
+  }
 }
 
-/** One chain through one interface. Null where unknown, here and below. */
-export interface ChainFacts {
-  /** `ETH1 jsonrpc` */
-  readonly name: string
-  /** Where clients reach it. */
-  readonly addresses: readonly string[]
-  readonly tip: number | null
-  /** Since the tip last rose. */
-  readonly tipAgeSeconds: number | null
-  /** The usual time between two blocks. */
-  readonly blockSeconds: number
-  /**
-   * Calls: `outcomes` by their outcome, `cache` by what the cache did with them, `durations` by a bound in seconds
-   * that they did not exceed, `+Inf` for all.
-   */
-  readonly counts: Tables
-  readonly upstreams: readonly UpstreamFacts[]
+/** Each table with its series, and the labels that its words are made of; what is no label stands for itself. */
+const counted: readonly (readonly [string, Series, ...string[]])[] = [
+  ['outcomes', series.requests, 'outcome'],
+  ['durations', series.requestDuration, 'le'],
+  ['cache', series.cacheLookups, 'verdict'],
+  ['attempts', series.attempts, 'kind', 'result'],
+  ['durations', series.attemptDuration, 'le'],
+  ['disputes', series.integrityViolations, 'check'],
+  ['disputes', series.finalizedMismatches, 'mismatches'],
+  ['disputes', series.missingBlockAnswers, 'missing-blocks'],
+]
+
+/** Tables such as `ETH1 jsonrpc outcomes` and `ETH1 jsonrpc node-a attempts`, there by `hedge answer`. */
+async function countsOf(metrics: FactsOptions['metrics']) {
+  const all: Record<string, Record<string, number>> = {}
+  for (const [table, one, ...by] of counted)
+    for (const { labels, value } of await metrics.samples(one)) {
+      // Lines of a histogram that have no bound are its sum and its count.
+      if (by[0] === 'le' && !('le' in labels)) continue
+      const { chain, interface: iface, upstream = '' } = labels
+      const counts = (all[`${chain} ${iface} ${upstream} ${table}`.replace('  ', ' ')] ??= {})
+      const word = by.map((label) => labels[label] ?? label).join(' ')
+      counts[word] = (counts[word] ?? 0) + value
+    }
+  return all
 }
 
-export interface UpstreamFacts {
-  readonly name: string
-  readonly tier: string
-  readonly state: string
-  /** A clause that says why it is in this state, or what it fails at while it serves. */
-  readonly why: string | null
-  readonly since: string
-  /** When the state ends at the latest. */
-  readonly until: string | null
-  readonly latestBlock: number | null
-  readonly lagBlocks: number | null
-  readonly lagSeconds: number | null
-  /** Until the first of its URLs in cooldown may be asked again. */
-  readonly cooldownSeconds: number | null
-  /**
-   * Attempts: `attempts` by their kind and result (`hedge answer`), `durations` as of calls. What speaks against its
-   * answers: `violations` by the check, `mismatches`, `missing-blocks`.
-   */
-  readonly counts: Tables
+/** The last failed calls, the newest first: the short of what `/explain?failed` says. */
+function failedCalls(calls: Pick<KeptCalls, 'list'>) {
+  return calls.list('failed', 20).calls.map(({ error, attempts, ...call }) => {
+    const { guid, at, chain, interface: iface, method, outcome, totalMs } = call
+    const results = attempts.map(({ upstream, result }) => `${upstream} ${result}`)
+    const why = error ?? results.join('; ')
+    return { guid, at, chain, interface: iface, method, outcome, totalMs, why }
+  })
 }

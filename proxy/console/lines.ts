@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { badnessOf, type ChainView, type Traffic, type UpstreamView } from './differences.ts'
-import { age, ageBetween, clean, countsText, percent, time } from './format.ts'
-import type { View } from './problems.ts'
-import type { FailedCall } from './replicas.ts'
+import { isServing } from '../upstream/observer.ts'
+import type { FailedCall } from './facts.ts'
+import { age, clean, countsText, percent, time } from '../telemetry/format.ts'
+import { badnessOf, type ChainView, type Traffic, type UpstreamView, type View } from './view.ts'
 
 /** What console and page show. */
 export interface Line {
   readonly text: string
   /** How it is coloured; without colours the words say the same. */
-  readonly tone: 'down' | 'bad' | 'odd' | 'fine' | 'head' | 'faint' | 'plain'
+  readonly tone: 'down' | 'bad' | 'odd' | 'fine' | 'head' | 'plain'
   /** What a filter looks in; a line without it is shown whatever is looked for. */
   readonly about?: string
   /** What Enter shows: an upstream by its key, such as `ETH1 jsonrpc node-a`, or a call by its guid. */
-  readonly opens?: string
+  readonly opens?: string | null
   /** Sends the call of this line again. */
   readonly curl?: string | null
 }
@@ -29,12 +29,8 @@ type Sort = keyof typeof sortedBy
 export const sorts = Object.keys(sortedBy) as Sort[]
 
 /** What is wrong, every chain with its upstreams, and the last failed calls. */
-export function linesOf(
-  view: View,
-  calls: readonly FailedCall[],
-  columns: number,
-  sort: Sort = 'state',
-): readonly Line[] {
+export function linesOf(view: View, columns: number, sort: Sort = 'state'): readonly Line[] {
+  const { at, calls } = view
   const worth = sortedBy[sort]
   const worst = ({ upstreams }: ChainView) => Math.max(...upstreams.map(worth))
   const chains = view.chains.toSorted((a, b) => worst(b) - worst(a))
@@ -43,7 +39,7 @@ export function linesOf(
     ...heads.map((cells): Line => ({ text: fitted(cells, columns), tone: 'head' })),
     ...chains.flatMap((chain) => {
       const upstreams = chain.upstreams.toSorted((a, b) => worth(b) - worth(a))
-      const own = upstreams.map((each) => upstreamLine(each, chain, view.at, columns))
+      const own = upstreams.map((each) => upstreamLine(each, at, columns))
       return [chainLine(chain, own, columns), ...own]
     }),
     { text: '', tone: 'plain' },
@@ -56,24 +52,24 @@ export function isShown({ about }: Line, filter: string): boolean {
   return about === undefined || about.toLowerCase().includes(filter.toLowerCase())
 }
 
+const ageBetween = (from: string, to: string) => age(Date.parse(to) - Date.parse(from))
+
 /** Which node, since when, why: in this order. */
-function problemLines({ at, chains, problems }: View, columns: number): readonly Line[] {
-  if (chains.length + problems.length === 0)
-    return [{ text: 'Waiting for the first answer.', tone: 'plain' }]
+function problemLines({ at, problems }: View, columns: number): readonly Line[] {
   if (problems.length === 0)
     return [{ text: 'Nothing is wrong: every upstream serves, and calls succeed.', tone: 'fine' }]
   return problems.flatMap(({ severity: tone, where, upstream, since, what }) => {
     const when = since === null ? '' : ` since ${since.slice(11, 19)} (${ageBetween(since, at)})`
     const name = upstream === null ? where : `${upstream} (${where})`
     const text = clean(`${tone.toUpperCase().padEnd(5)}${name}${when}: ${what}`)
-    const parts = text.match(new RegExp(`.{1,${Math.max(columns - 5, 20)}}(?= |$)`, 'g')) ?? [text]
+    const wrapped = text.match(new RegExp(`.{1,${Math.max(columns - 5, 20)}}(?= |$)`, 'g'))
+    const [first = text, ...rest] = wrapped ?? []
     const about = `${where} ${upstream} ${what}`
-    const opens = upstream === null ? {} : { opens: `${where} ${upstream}` }
-    return parts.map((part, line): Line => {
-      return line === 0
-        ? { text: part, tone, about, ...opens }
-        : { text: `    ${part}`, tone, about }
-    })
+    const opens = upstream === null ? null : `${where} ${upstream}`
+    return [
+      { text: first, tone, about, opens },
+      ...rest.map((part): Line => ({ text: `    ${part}`, tone, about })),
+    ]
   })
 }
 
@@ -90,33 +86,37 @@ const narrow = 9
 
 function fitted(cells: readonly string[], columns: number): string {
   const shown = cells.slice(0, columns < wideColumns ? narrow : Infinity).map((cell, at) => {
-    const width = widths[at] ?? 0
-    const most = Math.abs(width) || Infinity
+    const width = widths[at] ?? Infinity
+    const most = Math.abs(width)
     const text = clean(cell)
     const cut = text.length > most ? `${text.slice(0, most - 1)}…` : text
-    return width < 0 ? cut.padEnd(-width) : cut.padStart(width)
+    return width < 0 ? cut.padEnd(most) : width < Infinity ? cut.padStart(width) : cut
   })
   return shown.join(' ').trimEnd().slice(0, columns)
 }
 
 function chainLine(chain: ChainView, own: readonly Line[], columns: number): Line {
-  const { tip, tipAgeSeconds, cacheRatio, serving, upstreams, errors } = chain
-  const up = `${serving}/${upstreams.length}`
-  const cells = [chain.name, up, ...traffic(chain), percent(cacheRatio)]
-  cells.push(String(tip ?? '-'), age(tipAgeSeconds), '', '', '', '', countsText(errors))
+  const { name, tip, tipAgeMs, cacheRatio, serving, upstreams, errors } = chain
+  const cells = [name, `${serving}/${upstreams.length}`, ...traffic(chain), percent(cacheRatio)]
+  cells.push(String(tip ?? '-'), age(tipAgeMs), '', '', '', '', countsText(errors))
   const about = own.map((line) => line.about).join('\n')
   return { text: fitted(cells, columns), tone: serving === 0 ? 'down' : 'plain', about }
 }
 
-function upstreamLine(each: UpstreamView, chain: ChainView, at: string, columns: number): Line {
-  const { name, state, lagBlocks, lagSeconds, hedgesWon, hedges, disputes, why, errors } = each
-  const lag = lagBlocks ? `${lagBlocks}/${age(lagSeconds)}` : String(lagBlocks ?? '-')
+function upstreamLine(each: UpstreamView, at: string, columns: number): Line {
+  const { key, state, lagBlocks, lagSeconds, hedgesWon, hedges, disputes, why, errors } = each
+  const behind = lagSeconds === null ? null : lagSeconds * 1_000
+  // Of one that is out of service the head is an old one.
+  const lag = !isServing(state)
+    ? '-'
+    : lagBlocks
+      ? `${lagBlocks}/${age(behind)}`
+      : String(lagBlocks ?? '-')
   const disputed = Object.values(disputes).reduce((a, b) => a + b, 0)
-  const cells = [` ${name}`, state, ...traffic(each), percent(each.share), lag]
+  const cells = [` ${each.name}`, state, ...traffic(each), percent(each.share), lag]
   cells.push(ageBetween(each.since, at), String(each.retries), `${hedgesWon}/${hedges}`)
-  cells.push(age(each.cooldownSeconds), String(disputed))
+  cells.push(age(each.cooldownLeftMs), String(disputed))
   cells.push([why ?? '', countsText(errors)].filter(Boolean).join('; '))
-  const key = `${chain.name} ${name}`
   const tone = (['plain', 'odd'] as const)[badnessOf(state)] ?? 'bad'
   return { text: fitted(cells, columns), tone, about: `${key} ${state}`, opens: key }
 }
@@ -127,47 +127,35 @@ function traffic({ perSecond, p50Seconds, p99Seconds, errorRatio }: Traffic): re
 }
 
 function callLine(call: FailedCall, { chains }: View, columns: number): Line {
-  const { at, guid, chain, interface: iface, method, outcome, totalMs, error, attempts } = call
+  const { at, guid, chain, interface: iface, method, outcome, totalMs, why } = call
   const took = time(totalMs / 1_000).padStart(6)
-  const name = columns < wideColumns ? guid.slice(0, 8) : guid
-  const why = error ?? attempts.map(({ upstream, result }) => `${upstream} ${result}`).join('; ')
-  const head = `${at.slice(11, 19)} ${name} ${outcome.padEnd(15)} ${took}`
-  const text = clean(`${head} ${chain} ${iface} ${method ?? '-'}${why && `: ${why}`}`).slice(
-    0,
-    columns,
-  )
-  const served = chains.find((each) => each.name === `${chain} ${iface}`)
-  const curl = curlOf(call, served?.addresses[0] ?? '0.0.0.0:3360')
-  return { text, tone: 'plain', about: `${chain} ${method} ${outcome}`, opens: guid, curl }
+  const id = columns < wideColumns ? guid.slice(0, 8) : guid
+  const name = `${chain} ${iface}`
+  const head = `${at.slice(11, 19)} ${id} ${outcome.padEnd(15)} ${took} ${name} ${method ?? '-'}`
+  const text = clean(why === '' ? head : `${head}: ${why}`).slice(0, columns)
+  const address = chains.find((each) => each.name === name)?.addresses[0] ?? '0.0.0.0:3360'
+  const about = `${chain} ${method} ${outcome}`
+  return { text, tone: 'plain', about, opens: guid, curl: curlOf(call, address) }
 }
 
 /** Parameters are not kept: what stands in braces is to be filled in. Null: no curl can be made. */
 function curlOf({ interface: iface, method }: FailedCall, address: string): string | null {
   const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
-  // The paths of a spec begin so; `other` is a method that it does not know.
-  const isUnknown = iface === 'rest' ? !method?.startsWith('/') : method === 'other'
-  if (iface === 'grpc' || method === null || isUnknown) return null
-  if (iface === 'rest')
-    return `curl -gsi -X '{GET or POST}' ${quoted(`http://${address}${method}`)}`
+  const url = `http://${address}`
+  // `other` is a method that the spec does not know; the paths of a spec begin with a slash.
+  if (iface === 'grpc' || method === null || method === 'other') return null
+  if (iface === 'rest') return `curl -gsi -X '{GET or POST}' ${quoted(url + method)}`
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [] })
   const type = `-H 'content-type: application/json'`
-  return `curl -si ${quoted(`http://${address}`)} ${type} -d ${quoted(body)}`
+  return `curl -si ${quoted(url)} ${type} -d ${quoted(body)}`
 }
 
 /** All that is known of each upstream, a line each, by its key. */
 export function detailsOf({ chains }: View): ReadonlyMap<string, string> {
-  const all = chains.flatMap(({ name, upstreams }) =>
-    upstreams.map((each) => {
-      const lines = Object.entries(each).map(([word, value]) => word.padEnd(16) + valueText(value))
-      const key = `${name} ${each.name}`
-      return [key, [key, '', ...lines].map(clean).join('\n')] as const
-    }),
-  )
-  return new Map(all)
-}
-
-function valueText(value: UpstreamView[keyof UpstreamView]): string {
-  if (typeof value === 'number') return String(Number(value.toPrecision(6)))
-  if (value === null || typeof value === 'string') return value ?? '-'
-  return (Array.isArray(value) ? value.join(', ') : countsText(value)) || 'none'
+  const all = chains.flatMap(({ upstreams }) => upstreams)
+  const rowsOf = (each: UpstreamView) =>
+    Object.entries(each).map(([word, value]) => {
+      return clean(word.padEnd(16) + (typeof value === 'string' ? value : JSON.stringify(value)))
+    })
+  return new Map(all.map((each) => [each.key, rowsOf(each).join('\n')]))
 }

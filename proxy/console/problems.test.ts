@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { viewOf } from './problems.ts'
-import { at, someChain, someFacts, someUpstream, took } from './facts.fixture.ts'
+import { at, someChain, someFacts, someLook, someUpstream, took } from './facts.fixture.ts'
+import { viewOf } from './view.ts'
 
 type Upstream = Parameters<typeof someUpstream>[1]
 type Chain = Parameters<typeof someChain>[1]
@@ -14,7 +14,7 @@ function said(a: Upstream, chain: Chain = {}): string[] {
     durations: took(20),
   })
   const now = someFacts(100, [someChain([someUpstream('a', a), b], chain)])
-  const { problems } = viewOf([{ at: 'one:7779', before: null, now, problem: null }])
+  const { problems } = viewOf([someLook(now)])
   return problems.map(({ severity, where, upstream, since, what }) =>
     [severity, upstream ?? where, since?.slice(14, 19), what].filter(Boolean).join(' | '),
   )
@@ -59,9 +59,9 @@ test.each<[string, Upstream, Chain, string[]]>([
   ['slow, seldom', { ...first({ answer: 4 }), durations: took(0, 4) }, {}, []],
   [
     'answers that do not fit',
-    { disputes: { violations: 2, mismatches: 1, 'missing-blocks': 0 } },
+    { disputes: { mismatches: 1, 'block-number': 2, 'missing-blocks': 0 } },
     {},
-    ['odd | a | its answers are doubtful: 2 violations, 1 mismatches'],
+    ['odd | a | its answers are doubtful: block-number 2, mismatches 1'],
   ],
   [
     'calls fail',
@@ -72,10 +72,10 @@ test.each<[string, Upstream, Chain, string[]]>([
   [
     'the chain stands still',
     {},
-    { tipAgeSeconds: 75 },
-    ['bad | ETH1 jsonrpc | 00:25 | no new block after 100, usually every 12 s'],
+    { tipAgeMs: 75_000 },
+    ['bad | ETH1 jsonrpc | 00:25 | no new block after 100, usually every 12s'],
   ],
-  ['the chain pauses', {}, { tipAgeSeconds: 45 }, []],
+  ['the chain pauses', {}, { tipAgeMs: 45_000 }, []],
 ])('%s', (_name, upstream, chain, expected) => {
   expect(said(upstream, chain)).toEqual(expected)
 })
@@ -87,7 +87,7 @@ test.each([
   const late = someUpstream('a', { attempts: { first: { answer: 10, aborted: 5 } } })
   const hedging = someUpstream('b', { attempts: { first: { answer: 20 }, hedge: { answer: won } } })
   const now = someFacts(100, [someChain([late, hedging])])
-  const { problems } = viewOf([{ at: 'one:7779', before: null, now, problem: null }])
+  const { problems } = viewOf([someLook(now)])
   expect(problems.map(({ what }) => what)).toEqual(expected)
 })
 
@@ -100,9 +100,9 @@ test('the worst stands first: no upstream serves, then why each of them does not
   ]
   const dark = someChain([...upstreams.slice(1)])
   const now = someFacts(100, [someChain(upstreams), { ...dark, name: 'BTC jsonrpc' }], {
-    config: { sha256: 'ab', since: at(0), refused: { why: '2 errors, see the log', at: at(50) } },
+    refused: '2 errors, see the log',
   })
-  const { problems } = viewOf([{ at: 'one:7779', before: null, now, problem: null }])
+  const { problems } = viewOf([someLook(now)])
   expect(problems.map((each) => `${each.severity} ${each.upstream ?? each.where}`)).toEqual([
     'down BTC jsonrpc',
     'bad b',

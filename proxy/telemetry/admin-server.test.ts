@@ -9,12 +9,12 @@ import { afterEach, expect, test } from 'vitest'
 import { adminLimits } from '../bytes/limits.ts'
 import { VirtualClock } from '../clock/testing/virtual-clock.ts'
 import { someChain, someFacts, someUpstream } from '../console/facts.fixture.ts'
+import { createLivePage } from '../console/live-page.ts'
 import { createAdminServer } from './admin-server.ts'
 import type { AdminServer, AdminServerOptions } from './admin-server.ts'
 import { aCall, anUpstream, aPool } from './call.fixture.ts'
 import { KeptCalls } from './explain/kept-calls.ts'
 import { Health } from './health.ts'
-import { createLivePage } from './live-page.ts'
 import { createLogger } from './log.ts'
 import { ByteBudget } from '../bytes/byte-budget.ts'
 import { createMetrics } from './metrics.ts'
@@ -250,13 +250,8 @@ test('close ends kept-alive connections, can be repeated, and needs no start', a
 })
 
 async function startWithPage(limits = adminLimits) {
-  const clock = new VirtualClock()
   const facts = async () => someFacts(10, [someChain([someUpstream('node-a')])])
-  return start({
-    facts,
-    page: createLivePage(facts, () => [], clock, 'pod-1', { error() {} }),
-    limits,
-  })
+  return start({ facts, page: createLivePage(facts, new VirtualClock(), 'pod-1'), limits })
 }
 
 test('the page and its facts are served; switched off, the facts are served alone', async () => {
@@ -264,7 +259,7 @@ test('the page and its facts are served; switched off, the facts are served alon
   const page = await get(`${url}/`)
   expect([page.status, page.type]).toEqual([200, 'text/html; charset=utf-8'])
   expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src/)
-  expect(JSON.parse((await get(`${url}/facts`)).body)).toMatchObject({ version: '1.2.3' })
+  expect(JSON.parse((await get(`${url}/facts`)).body)).toMatchObject({ refused: null })
   expect((await get(`${url}/`, { method: 'POST' })).status).toBe(405)
   const off = await start({ facts: async () => someFacts(10, []), page: null })
   const paths = ['/', '/events', '/facts']
@@ -283,7 +278,7 @@ test('events are streamed to so many pages at a time, and end with the server', 
   const reader = first.body?.getReader()
   const { value } = (await reader?.read()) ?? {}
   expect(Buffer.from(value ?? []).toString()).toMatch(
-    /^data: \{"head":"rpc-router 1.2.3 on pod-1.*node-a.*\n\n$/,
+    /^data: \{"head":"rpc-router on pod-1.*node-a.*\n\n$/,
   )
   const full = await get(`${url}/events`)
   expect([full.status, full.body]).toEqual([503, '2 pages are open here; close one of them\n'])
@@ -292,4 +287,14 @@ test('events are streamed to so many pages at a time, and end with the server', 
   const last = await fetch(`${url}/events`)
   await server.close()
   await expect(last.text()).rejects.toThrow()
+})
+
+test('events that cannot be made are a line in the log, and the next page is served', async () => {
+  const failing = async (): Promise<never> => Promise.reject(new Error('canary detail'))
+  const page = createLivePage(failing, new VirtualClock(), 'pod-1')
+  const { url, lines } = await start({ page })
+  const answer = await get(`${url}/events`)
+  expect([answer.status, answer.body]).toEqual([500, 'internal error\n'])
+  expect(lines.join()).toMatch(/canary detail/)
+  expect((await get(`${url}/`)).status).toBe(200)
 })

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { Readable } from 'node:stream'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { adminLimits } from '../bytes/limits.ts'
 import { formatAddress } from '../config/fields/address.ts'
@@ -7,9 +8,7 @@ import type { Address } from '../config/types.ts'
 import { readHead } from '../listener/request-head.ts'
 import { explainPage } from './explain/explain-page.ts'
 import type { KeptCalls } from './explain/kept-calls.ts'
-import type { Facts } from '../console/facts.ts'
 import type { Health, HealthAnswer } from './health.ts'
-import type { LivePage } from './live-page.ts'
 import type { Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -29,9 +28,13 @@ export interface AdminServerOptions {
   /** Without it, no call is explained. */
   readonly calls?: KeptCalls
   /** Without it, `/facts` is not served. */
-  readonly facts?: () => Promise<Facts>
+  readonly facts?: () => Promise<object>
   /** Null: browsers are shown nothing. */
-  readonly page?: LivePage | null
+  readonly page?: {
+    readonly html: string
+    readonly headers: Readonly<Record<string, string>>
+    readonly events: () => AsyncIterable<string>
+  } | null
   readonly logger: Logger
   readonly limits?: typeof adminLimits
 }
@@ -111,6 +114,7 @@ async function makeServer({
       .type(isText ? plainText : 'application/json')
       .send(body)
   }
+  let streams = 0
   const pages: Record<string, (reply: FastifyReply, request: FastifyRequest) => unknown> = {
     '/metrics': async (reply) => reply.type(metrics.contentType).send(await metrics.scrape()),
     '/metrics/overall-health': (reply) => answered(reply, health.overall()),
@@ -125,17 +129,16 @@ async function makeServer({
     ...(live && {
       '/': (reply) => reply.headers(live.headers).send(live.html),
       '/events': (reply, { method }) => {
-        if (live.streams >= limits.streams)
+        if (streams >= limits.streams)
           return reply
             .code(503)
             .type(plainText)
             .send(`${limits.streams} pages are open here; close one of them\n`)
         reply.type('text/event-stream')
         if (method === 'HEAD') return reply.send()
-        reply.hijack()
-        reply.raw.writeHead(200, reply.getHeaders() as Record<string, string>)
-        reply.raw.flushHeaders()
-        live.stream(reply.raw)
+        streams += 1
+        reply.raw.on('close', () => (streams -= 1))
+        return reply.send(Readable.from(live.events()))
       },
     }),
   }

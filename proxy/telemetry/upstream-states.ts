@@ -14,9 +14,8 @@ export interface Standing {
 
 /** What is known of one upstream. */
 interface Known {
-  standing: Standing | null
-  /** The standing before, and when it ended. */
-  left: (Standing & { readonly untilMs: number }) | null
+  now: Standing | null
+  before: Standing | null
   /** What last led to a state whose begin is not reported itself. */
   readonly events: Map<UpstreamState, Standing>
 }
@@ -33,16 +32,16 @@ export class UpstreamStates {
   readonly #known = new Map<string, Known>()
   readonly observer: PoolObserver = {
     stateChanged: (upstream, _from, to, why) => {
-      this.#enter(this.#of(upstream), this.#now(to, why))
+      this.#enter(this.#of(upstream), this.#begun(to, why))
     },
     cooldownBegan: (upstream, url, forMs, why) => {
       const about = `${why}: nothing goes to ${url} for ${Math.ceil(forMs / 1_000)} s`
-      this.#of(upstream).events.set('held-off', this.#now('held-off', about))
+      this.#of(upstream).events.set('held-off', this.#begun('held-off', about))
     },
     verificationFailed: (upstream, url, verification, why) => {
       const about = `${verification} of ${url}: ${why}`
       for (const state of ['unverified', 'rejected'] as const)
-        this.#of(upstream).events.set(state, this.#now(state, about))
+        this.#of(upstream).events.set(state, this.#begun(state, about))
     },
   }
 
@@ -56,33 +55,30 @@ export class UpstreamStates {
     for (const name of this.#known.keys()) if (!names.has(name)) this.#known.delete(name)
     const standings = upstreams.map(({ name, state }) => {
       const known = this.#of(name)
-      return [name, this.#enter(known, known.events.get(state) ?? this.#now(state, null))] as const
+      const next = known.events.get(state) ?? this.#begun(state, null)
+      return [name, this.#enter(known, next)] as const
     })
     return new Map(standings)
   }
 
-  #now(state: UpstreamState, why: string | null): Standing {
+  #begun(state: UpstreamState, why: string | null): Standing {
     return { state, sinceMs: this.#clock.wallMs(), why }
   }
 
   #enter(known: Known, next: Standing): Standing {
-    const { standing: last, left } = known
-    if (last?.state === next.state) {
-      known.standing = { ...last, why: next.why ?? last.why }
-      return known.standing
-    }
+    const { now, before } = known
+    if (now?.state === next.state) return (known.now = { ...now, why: next.why ?? now.why })
     const isRelapse =
       next.state !== 'eligible' &&
-      left?.state === next.state &&
-      next.sinceMs - left.untilMs < relapseMs
-    known.left = last && { ...last, untilMs: next.sinceMs }
-    known.standing = isRelapse ? { ...next, sinceMs: left.sinceMs } : next
-    return known.standing
+      before?.state === next.state &&
+      next.sinceMs - (now?.sinceMs ?? 0) < relapseMs
+    known.before = now
+    return (known.now = isRelapse ? { ...next, sinceMs: before.sinceMs } : next)
   }
 
   #of(name: string): Known {
     return this.#known.getOrInsertComputed(name, () => {
-      return { standing: null, left: null, events: new Map() }
+      return { now: null, before: null, events: new Map() }
     })
   }
 }

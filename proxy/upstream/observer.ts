@@ -3,14 +3,14 @@
 import type { Tier } from '../config/types.ts'
 
 /**
- * What an upstream can be asked now. `held-off`: every URL of it is in cooldown;
- * `lagging`: it serves all but the newest blocks.
+ * What an upstream can be asked now, from the best to the worst. `held-off`: every URL of it is in
+ * cooldown; `lagging`: it serves all but the newest blocks.
  */
 export const upstreamStates = [
-  'unverified',
   'eligible',
   'lagging',
   'held-off',
+  'unverified',
   'disabled',
   'rejected',
 ] as const

@@ -31,10 +31,10 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   'cross-validation': [...engine, 'relay'],
   subscription: [...engine, ...words('integrity relay')],
   listener: [...engine, ...words('integrity relay subscription')],
-  console: ['clock'],
   telemetry: words(
-    'console config chain clock bytes upstream integrity relay subscription cross-validation listener',
+    'config chain clock bytes upstream integrity relay subscription cross-validation listener',
   ),
+  console: words('clock upstream telemetry'),
   cli: [
     ...engine,
     ...words('integrity relay filters cache redis cache-server sticky consistency'),

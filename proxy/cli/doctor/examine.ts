@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Chain, ChainInterface, ProbeCall } from '../../chain/types.ts'
 import type { NodeUrlConfig, UpstreamConfig } from '../../config/types.ts'
-import { time } from '../../console/format.ts'
+import { time } from '../../telemetry/format.ts'
 import { familyOf } from '../../subscription/families/family-of.ts'
 import { dialects, toBlockNumber } from '../../upstream/dialect.ts'
 import { Availability, Cooldown } from '../../upstream/health.ts'

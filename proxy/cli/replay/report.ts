@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { aligned, clean } from '../../console/format.ts'
+import { aligned, clean } from '../../telemetry/format.ts'
 import type { Difference } from './compare.ts'
 
 /** What can come of a recorded call, the worst first. */

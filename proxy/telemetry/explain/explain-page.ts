@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { aligned, clean, time } from '../../console/format.ts'
+import { aligned, clean, time } from '../format.ts'
 import { type Explained, type KeptCalls, keptKinds } from './kept-calls.ts'
 
 /** Answers `/explain`, and `/explain/<guid>`. It only reads. @param guid null for a list */

@@ -2,7 +2,6 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { explainLimits } from '../../bytes/limits.ts'
 import type { Clock } from '../../clock/clock.ts'
-import type { FailedCall } from '../../console/replicas.ts'
 import { type AttemptRecord, Journal } from '../../relay/call.ts'
 import { isFailure, methodOf, outcomeOf, resultOf } from '../call-counters.ts'
 import { perListener, type PartialObservers } from '../observers.ts'
@@ -11,7 +10,17 @@ export const keptKinds = ['recent', 'failed', 'slow'] as const
 type KeptKind = (typeof keptKinds)[number]
 
 /** A call that has ended. Of its request and its answer nothing is kept alive. */
-interface KeptCall extends Omit<FailedCall, 'at' | 'attempts'> {
+export interface KeptCall {
+  readonly guid: string
+  readonly chain: string
+  readonly interface: string
+  /** Null: it was refused before it became a call. */
+  readonly method: string | null
+  /** As the label of `router_requests_total`. */
+  readonly outcome: string
+  readonly totalMs: number
+  /** The router's own error; null where the upstream's answer was passed on. */
+  readonly error: string | null
   /** Whose answer the client got; null for none. */
   readonly answeredBy: string | null
   readonly journal: Journal

@@ -13,26 +13,20 @@ export function time(seconds: number | null): string {
   return `${seconds.toFixed(seconds < 10 ? 1 : 0)}s`
 }
 
-/** `45s`, `3m12s`, `2h05m`, `3d`. */
-export function age(seconds: number | null): string {
-  if (seconds === null) return '-'
-  const whole = Math.max(0, Math.round(seconds))
-  const two = (n: number) => String(n).padStart(2, '0')
-  if (whole < 60) return `${whole}s`
-  if (whole < 3_600) return `${Math.floor(whole / 60)}m${two(whole % 60)}s`
-  if (whole < 172_800) return `${Math.floor(whole / 3_600)}h${two(Math.floor(whole / 60) % 60)}m`
-  return `${Math.floor(whole / 86_400)}d`
+const units = { d: 86_400_000, h: 3_600_000, m: 60_000 }
+
+/** `45s`, `119s`, `3m`, `5h`, `2d`. */
+export function age(ms: number | null): string {
+  if (ms === null) return '-'
+  const unit = Object.entries(units).find(([, size]) => ms >= 2 * size) ?? ['s', 1_000]
+  return `${Math.floor(ms / unit[1])}${unit[0]}`
 }
 
-/** The same between two times in ISO 8601. */
-export function ageBetween(from: string, to: string): string {
-  return age((Date.parse(to) - Date.parse(from)) / 1_000)
-}
-
-/** `timeout 8, no-upstream 3`. */
-export function countsText(counts: Readonly<Record<string, number>>, most = Infinity): string {
-  const words = Object.entries(counts).slice(0, most)
-  return words.map(([word, count]) => `${word} ${count}`).join(', ')
+/** `timeout 8, no-upstream 3`: the most frequent first. Empty where nothing was counted. */
+export function countsText(counts: Readonly<Record<string, number>>): string {
+  const words = Object.entries(counts).filter(([, count]) => count > 0)
+  const sorted = words.toSorted(([, a], [, b]) => b - a)
+  return sorted.map(([word, count]) => `${word} ${count}`).join(', ')
 }
 
 /** Names come from configs, methods from clients: nothing of them may move the cursor. */

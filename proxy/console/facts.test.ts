@@ -4,12 +4,20 @@ import { expect, test } from 'vitest'
 import { ByteBudget } from '../bytes/byte-budget.ts'
 import { VirtualClock } from '../clock/testing/virtual-clock.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
-import { aCall, aFailure, anAttempt, anUpstream, aPool, repliedBy } from './call.fixture.ts'
-import { ConfigState } from './config-state.ts'
+import {
+  aCall,
+  aFailure,
+  anAttempt,
+  anUpstream,
+  aPool,
+  repliedBy,
+} from '../telemetry/call.fixture.ts'
+import { ConfigState } from '../telemetry/config-state.ts'
+import { KeptCalls } from '../telemetry/explain/kept-calls.ts'
+import { Health } from '../telemetry/health.ts'
+import { createMetrics } from '../telemetry/metrics.ts'
+import { combineObservers } from '../telemetry/observers.ts'
 import { createFacts } from './facts.ts'
-import { Health } from './health.ts'
-import { createMetrics } from './metrics.ts'
-import { combineObservers } from './observers.ts'
 
 function make() {
   const clock = new VirtualClock()
@@ -17,7 +25,8 @@ function make() {
   const metrics = createMetrics({ version: '1.2.3', budget: new ByteBudget(1e9), config })
   const health = new Health(clock, config)
   const { poolObserver } = health
-  const observers = combineObservers([metrics, { poolObserver }])
+  const calls = new KeptCalls(clock)
+  const observers = combineObservers([metrics, calls, { poolObserver }])
   let pool = aPool([anUpstream('node-a', 'eligible'), anUpstream('node-b', 'eligible')])
   const snapshot = () => pool
   for (const chain of ['ETH1', 'BTC']) {
@@ -25,7 +34,7 @@ function make() {
     health.register(`${chain} jsonrpc`, snapshot)
   }
   const read = createFacts({
-    ...{ metrics, health, config, clock, version: '1.2.3', epochDurationMs: 900_000 },
+    ...{ metrics, health, calls, config, clock, epochDurationMs: 900_000 },
     addresses: (chain) => (chain === 'ETH1' ? ['127.0.0.1:3360'] : []),
   })
   return { clock, config, observers, read, become: (next: typeof pool) => (pool = next) }
@@ -48,34 +57,24 @@ test('calls and attempts are counted by chain and upstream, over all methods', a
   attemptEnded(wrong, anAttempt(wrong, 'node-b', aFailure('mismatch'), { violation }))
   callEnded(wrong, { kind: 'error', error: new RelayError(errorKinds.timeout, 'late') }, 40_000)
 
-  const { chains, ...facts } = await read()
-  expect(facts).toMatchObject({ version: '1.2.3', config: { sha256: 'ab12', refused: null } })
-  const [eth, btc] = chains
+  const { chains, counts, failed } = await read()
+  const [eth] = chains
   expect(eth).toMatchObject({
-    ...{ name: 'ETH1 jsonrpc', addresses: ['127.0.0.1:3360'], blockSeconds: 12 },
-    counts: {
-      ...{ outcomes: { success: 2, timeout: 1 }, cache: { miss: 2 } },
-      durations: { 0.005: 0, 1: 0, 2: 2, 30: 2, '+Inf': 3 },
-    },
-    upstreams: [
-      {
-        name: 'node-a',
-        counts: {
-          attempts: { 'hedge answer': 2 },
-          durations: { 0.01: 0, 0.025: 2, '+Inf': 2 },
-        },
-      },
-      {
-        name: 'node-b',
-        counts: {
-          attempts: { 'first attempt-timeout': 2, 'first mismatch': 1 },
-          violations: { 'block-number': 1 },
-        },
-      },
-    ],
+    ...{ name: 'ETH1 jsonrpc', addresses: ['127.0.0.1:3360'], blockTimeMs: 12_000, serving: 2 },
+    upstreams: [{ name: 'node-a' }, { name: 'node-b' }],
   })
-  expect(Object.keys(eth?.counts['durations'] ?? {})).toHaveLength(15)
-  expect(btc).toMatchObject({ name: 'BTC jsonrpc', counts: {}, upstreams: [{ counts: {} }, {}] })
+  expect(counts).toMatchObject({
+    'ETH1 jsonrpc outcomes': { success: 2, timeout: 1 },
+    'ETH1 jsonrpc cache': { miss: 2 },
+    'ETH1 jsonrpc durations': { 0.005: 0, 1: 0, 2: 2, 30: 2, '+Inf': 3 },
+    'ETH1 jsonrpc node-a attempts': { 'hedge answer': 2 },
+    'ETH1 jsonrpc node-a durations': { 0.01: 0, 0.025: 2, '+Inf': 2 },
+    'ETH1 jsonrpc node-b attempts': { 'first attempt-timeout': 2, 'first mismatch': 1 },
+    'ETH1 jsonrpc node-b disputes': { 'block-number': 1 },
+  })
+  expect(Object.keys(counts['ETH1 jsonrpc durations'] ?? {})).toHaveLength(15)
+  expect(Object.keys(counts).filter((table) => table.startsWith('BTC'))).toEqual([])
+  expect(failed).toMatchObject([{ chain: 'ETH1', outcome: 'timeout', why: 'late' }])
 })
 
 test('an upstream says its state, why, since and until when, and what is known of it', async () => {
@@ -94,7 +93,7 @@ test('an upstream says its state, why, since and until when, and what is known o
   const epochMs = Math.ceil(clock.wallMs() / 900_000) * 900_000
   const [eth] = (await read()).chains
   expect(eth).toMatchObject({
-    ...{ tip: 100, tipAgeSeconds: 4 },
+    ...{ tip: 100, tipAgeMs: 4_000 },
     upstreams: [
       {
         ...{ state: 'disabled', why: 'connection-refused', since },
@@ -103,20 +102,17 @@ test('an upstream says its state, why, since and until when, and what is known o
       {
         ...{ state: 'held-off', since, why: expect.stringContaining('https://b.example') },
         until: new Date(clock.wallMs() + 20_000).toISOString(),
-        ...{ cooldownSeconds: 20, lagBlocks: 3, lagSeconds: 36 },
+        ...{ cooldownLeftMs: 20_000, lagBlocks: 3, lagSeconds: 36 },
       },
     ],
   })
 })
 
-test('who asks again at once gets the same: facts are gathered twice a second at most', async () => {
+test('a config that was refused is said, and when the process was started', async () => {
   const { clock, config, read } = make()
-  const first = read()
   config.refused('2 errors, see the log')
-  await clock.advance(499)
-  expect(read()).toBe(first)
-  await clock.advance(1)
-  const { config: served, at, started } = await read()
-  expect(served.refused?.why).toBe('2 errors, see the log')
+  await clock.advance(500)
+  const { refused, at, started } = await read()
+  expect(refused).toBe('2 errors, see the log')
   expect(Date.parse(at) - Date.parse(started)).toBe(500)
 })

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { expect, test } from 'vitest'
+import { VirtualClock } from '../clock/testing/virtual-clock.ts'
+import { someChain, someFacts, someUpstream } from './facts.fixture.ts'
+import type { Line } from './lines.ts'
+import { createLivePage } from './live-page.ts'
+
+interface Frame {
+  readonly head: string
+  readonly problems: number
+  readonly lines: readonly Line[]
+  readonly details: readonly (readonly [string, string])[]
+}
+
+function make() {
+  const clock = new VirtualClock()
+  let asked = 0
+  const facts = async () => {
+    asked += 1
+    if (asked === 4) throw new Error('no facts')
+    const outcomes = { success: asked * 10 }
+    return someFacts(asked, [someChain([someUpstream('node-a')], { outcomes })])
+  }
+  const page = createLivePage(facts, clock, 'pod-1')
+  /** The frames that one more open page gets. */
+  const open = () => {
+    const frames: Frame[] = []
+    const stream = Readable.from(page.events()).on('error', () => {})
+    stream.on('data', (text: string) => {
+      frames.push(JSON.parse(text.replace(/^data: (.*)\n\n$/s, '$1')) as Frame)
+    })
+    return { frames, stream }
+  }
+  return { clock, page, open, asked: () => asked }
+}
+
+test('the policy of the page lets nothing run or be loaded but what stands in it', () => {
+  const { page } = make()
+  const policy = page.headers['content-security-policy'] ?? ''
+  for (const [tag, name] of [
+    ['script', 'script-src'],
+    ['style', 'style-src'],
+  ] as const) {
+    const parts = [...page.html.matchAll(new RegExp(`<${tag}>(.*?)</${tag}>`, 'gs'))]
+    expect(parts).toHaveLength(1)
+    const hash = createHash('sha256')
+      .update(parts[0]?.[1] ?? '')
+      .digest('base64')
+    expect(policy).toContain(`${name} 'sha256-${hash}'`)
+  }
+  expect(policy).toContain("default-src 'none'")
+  expect(policy).not.toContain('unsafe')
+  expect(page.html).not.toMatch(/\son\w+=|innerHTML|https?:\/\/(?!\$)|src=|href=/)
+})
+
+const texts = (frame: Frame | undefined) => frame?.lines.map(({ text }) => text).join('\n')
+const head = (second: number, rates: number) =>
+  `rpc-router on pod-1, 03:00:0${second} UTC, rates of ${rates} s`
+
+test('a frame a second goes to each page from the same facts, and without pages nothing is done', async () => {
+  const { clock, open, asked } = make()
+  const [first, second] = [open(), open()]
+  await clock.advance(0)
+  await clock.advance(2_000)
+  expect(first.frames.map((frame) => frame.head)).toEqual([head(1, 1), head(2, 1), head(3, 2)])
+  expect(second.frames).toEqual(first.frames)
+  expect(first.frames[2]).toMatchObject({
+    problems: 0,
+    details: [['ETH1 jsonrpc node-a', expect.stringContaining('eligible')]],
+  })
+  expect(texts(first.frames[2])).toMatch(/\nETH1 jsonrpc +1\/1 +10\.0 /)
+  first.stream.destroy()
+  second.stream.destroy()
+  await clock.advance(10_000)
+  // The frame that was waited for when they left is the last.
+  expect(asked()).toBe(4)
+})
+
+test('a slow page is sent nothing until it takes it', async () => {
+  const { clock, page, asked } = make()
+  const slow = page.events()
+  await slow.next()
+  await clock.advance(10_000)
+  expect(asked()).toBe(1)
+})
+
+test('facts that cannot be had end the page, and the next one is served', async () => {
+  const { clock, open } = make()
+  const first = open()
+  await clock.advance(0)
+  await clock.advance(3_000)
+  expect([first.frames.length, first.stream.errored]).toMatchObject([3, { message: 'no facts' }])
+  await clock.advance(1_000)
+  const next = open()
+  await clock.advance(0)
+  expect(next.frames).toMatchObject([{ head: head(5, 4) }])
+})

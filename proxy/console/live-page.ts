@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Clock, sleep } from '../clock/clock.ts'
+import type { Facts } from './facts.ts'
+import { detailsOf, linesOf } from './lines.ts'
+import { viewOf } from './view.ts'
+import { remembered } from './replicas.ts'
+
+const everyMs = 1_000
+/** Lines are not cut or wrapped here: browsers do that. */
+const columns = 2_000
+
+/** The page `/`, and what keeps it up to date. @param name of this process, for people */
+export function createLivePage(facts: () => Promise<Facts>, clock: Clock, name: string) {
+  const html = readFileSync(join(import.meta.dirname, 'router-page.html'), 'utf8')
+  const hashOf = (tag: string) => {
+    const [, text = ''] = new RegExp(`<${tag}>(.*?)</${tag}>`, 's').exec(html) ?? []
+    return `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+  }
+  let past: readonly Facts[] = []
+  const make = async () => {
+    past = remembered(past, await facts())
+    const view = viewOf([{ at: name, past, problem: null }])
+    const { at, seconds, problems } = view
+    return JSON.stringify({
+      head: `rpc-router on ${name}, ${at.slice(11, 19)} UTC, rates of ${Math.round(seconds)} s`,
+      problems: problems.length,
+      lines: linesOf(view, columns),
+      details: [...detailsOf(view)],
+    })
+  }
+  let last = { frame: Promise.resolve(''), untilMs: -Infinity }
+  return {
+    html,
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      // Nothing is run or shown but what stands in the page itself.
+      'content-security-policy':
+        `default-src 'none'; script-src ${hashOf('script')}; style-src ${hashOf('style')}; ` +
+        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+    },
+    /** Server-sent events for one page, one a second until its reader has enough. All pages share the work. */
+    async *events() {
+      for (; ; await sleep(clock, everyMs)) {
+        const nowMs = clock.nowMs()
+        // Timers may be a little early.
+        if (nowMs >= last.untilMs) last = { frame: make(), untilMs: nowMs + everyMs / 2 }
+        yield `data: ${await last.frame}\n\n`
+      }
+    },
+  }
+}
