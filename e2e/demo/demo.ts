@@ -40,9 +40,7 @@ async function demo(interrupted: AbortSignal): Promise<boolean> {
   const devnet = await Devnet.start(names, await freePorts(names.length), { children, signal })
   const router = await startRouter({ children, directory, upstreams: devnet.nodes, signal })
   const producing = devnet.run(signal)
-  producing.catch((error: unknown) => {
-    over.abort(error)
-  })
+  producing.catch((error: unknown) => over.abort(error))
   const widths = [10, 24, 0]
   for (const { name, url } of devnet.nodes) screen.row([name, url, 'anvil, chain id 1'], widths)
   const seconds = (router.firstAnswerMs / 1000).toFixed(1)

@@ -74,9 +74,9 @@ export function seenOf(stream: ClientReadableStream<Buffer>): Promise<Seen> {
         messages.push(piece.length > 100 ? `${piece.length} bytes` : piece.toString('latin1')),
       )
       .on('error', () => {})
-      .on('status', ({ code, details, metadata }) => {
-        resolve({ messages, initial, trailing: plain(metadata), code, details })
-      })
+      .on('status', ({ code, details, metadata }) =>
+        resolve({ messages, initial, trailing: plain(metadata), code, details }),
+      )
   })
 }
 

@@ -48,9 +48,7 @@ type Handler = (call: Call, done: sendUnaryData<Buffer>) => void
 
 const both: Handler = (call) => {
   call.on('data', (piece: Buffer) => call.write(piece))
-  call.on('end', () => {
-    call.end()
-  })
+  call.on('end', () => call.end())
 }
 
 const handlers: Readonly<Record<keyof typeof echoService, Handler>> = {
@@ -72,16 +70,12 @@ const handlers: Readonly<Record<keyof typeof echoService, Handler>> = {
   },
   FailLater(call) {
     call.write(Buffer.from('one'))
-    setImmediate(() => {
-      call.emit('error', { code: status.DATA_LOSS, details: 'lost' })
-    })
+    setImmediate(() => call.emit('error', { code: status.DATA_LOSS, details: 'lost' }))
   },
   Up(call, done) {
     let length = 0
     call.on('data', (piece: Buffer) => (length += piece.length))
-    call.on('end', () => {
-      done(null, Buffer.from(`${length}`))
-    })
+    call.on('end', () => done(null, Buffer.from(`${length}`)))
   },
   Late(call) {
     setTimeout(() => {
@@ -93,9 +87,7 @@ const handlers: Readonly<Record<keyof typeof echoService, Handler>> = {
     let sum = 0
     call.on('data', (piece: Buffer) => (sum += Number(piece.toString())))
     call.on('end', () => {
-      setTimeout(() => {
-        done(null, Buffer.from(`${sum}`))
-      }, sum)
+      setTimeout(() => done(null, Buffer.from(`${sum}`)), sum)
     })
   },
   Both: both,

@@ -57,9 +57,7 @@ export function answerOf(stream: ClientHttp2Stream): Promise<RawAnswer> {
       .on('response', (_, __, raw: string[]) => (head = raw))
       .on('trailers', (_, __, raw?: string[]) => (trailers = raw ?? []))
       .on('data', (piece: Buffer) => pieces.push(piece))
-      .on('end', () => {
-        resolve({ head, body: Buffer.concat(pieces), trailers: trailers ?? head })
-      })
+      .on('end', () => resolve({ head, body: Buffer.concat(pieces), trailers: trailers ?? head }))
       .on('error', reject)
   })
 }

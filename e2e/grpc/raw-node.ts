@@ -41,9 +41,7 @@ export function begin(
   trailers: OutgoingHttpHeaders = { 'grpc-status': '0' },
   metadata: readonly string[] = [],
 ): void {
-  stream.on('wantTrailers', () => {
-    stream.sendTrailers(trailers)
-  })
+  stream.on('wantTrailers', () => stream.sendTrailers(trailers))
   stream.respond([...head, ...metadata], { waitForTrailers: true })
 }
 

@@ -28,9 +28,9 @@ export function startSilentNode(): Promise<SocketNode> {
 
 /** Answers at once. */
 export function startPromptNode(): Promise<SocketNode> {
-  return startSocketNode((socket) => {
-    socket.write(`${head}content-length: ${answer.length}\r\n\r\n${answer}`)
-  })
+  return startSocketNode((socket) =>
+    socket.write(`${head}content-length: ${answer.length}\r\n\r\n${answer}`),
+  )
 }
 
 async function startSocketNode(serve: (socket: Socket) => void): Promise<SocketNode> {

@@ -135,9 +135,9 @@ function linkFlags(version: string): string {
 async function runGo(args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
   const go = spawn('go', args, { env: { ...env, CGO_ENABLED: '0' }, stdio: ['ignore', 2, 2] })
   const code = await new Promise<number | null>((resolve, reject) => {
-    go.once('error', (cause: NodeJS.ErrnoException) => {
-      reject(cause.code === 'ENOENT' ? new Error(withoutGo, { cause }) : cause)
-    })
+    go.once('error', (cause: NodeJS.ErrnoException) =>
+      reject(cause.code === 'ENOENT' ? new Error(withoutGo, { cause }) : cause),
+    )
     go.once('exit', resolve)
   })
   if (code !== 0)

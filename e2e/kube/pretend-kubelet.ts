@@ -41,9 +41,7 @@ export class PretendKubelet {
       workers: 16,
       settleMs: 0,
     })
-    this.#store.subscribe(({ object }) => {
-      this.#controller.enqueue(keyOf(object.metadata))
-    })
+    this.#store.subscribe(({ object }) => this.#controller.enqueue(keyOf(object.metadata)))
   }
 
   /** Changes the fate of all pods, also of running ones. */

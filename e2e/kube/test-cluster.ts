@@ -39,9 +39,7 @@ export async function startCluster(
   const folder = await new Promise<string>((resolve, reject) => {
     createInterface(keeper.stdout).once('line', resolve)
     keeper.once('error', reject)
-    void ended.then(() => {
-      reject(new Error('the test cluster did not start; its words are above'))
-    })
+    void ended.then(() => reject(new Error('the test cluster did not start; its words are above')))
   })
   return {
     folder,

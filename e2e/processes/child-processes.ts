@@ -107,9 +107,9 @@ export async function untilItServes(
   probe: () => Promise<boolean>,
 ): Promise<void> {
   const over = new AbortController()
-  void child.ended.then(() => {
-    over.abort(new Error(`${child.name} ended by itself:\n${child.tail()}`))
-  })
+  void child.ended.then(() =>
+    over.abort(new Error(`${child.name} ended by itself:\n${child.tail()}`)),
+  )
   const either = AbortSignal.any([signal, over.signal])
   await waitUntil(`${child.name} serves`, startTimeoutMs, either, probe)
 }

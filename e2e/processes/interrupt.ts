@@ -8,9 +8,7 @@ export const interruptedExitCode = 130
 export function interruptSignal(): AbortSignal {
   const interrupt = new AbortController()
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-    process.on(name, () => {
-      interrupt.abort(new Error(`stopped by ${name}`))
-    })
+    process.on(name, () => interrupt.abort(new Error(`stopped by ${name}`)))
   return interrupt.signal
 }
 

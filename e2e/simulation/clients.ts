@@ -81,9 +81,7 @@ export function beginCall(
       if (client.leftMs !== null) end({ kind: 'abandoned' })
       else end({ kind: isWhole ? 'reply' : 'broken-off', reply })
     },
-    (thrown: unknown) => {
-      end(outcomeOf(thrown, client))
-    },
+    (thrown: unknown) => end(outcomeOf(thrown, client)),
   )
   return client
 }

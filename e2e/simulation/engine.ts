@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { loadCatalog } from '../../proxy/chain/load-catalog.ts'
 import type { Chain, ChainInterface } from '../../proxy/chain/types.ts'
 import type { Clock } from '../../proxy/clock/clock.ts'
 import type { NodeUrlConfig, UpstreamConfig } from '../../proxy/config/types.ts'
@@ -19,14 +18,6 @@ import { SimulatedUrl, type Wire } from './simulated-url.ts'
 export interface Spec {
   readonly chain: Chain
   readonly iface: ChainInterface
-}
-
-/** Ethereum of the bundled specs. */
-export async function loadSpec(): Promise<Spec> {
-  const chain = (await loadCatalog([])).find('ETH1')
-  const iface = chain?.interfaces.get('jsonrpc')
-  if (!chain || !iface) throw new Error('the bundled specs lack ETH1')
-  return { chain, iface }
 }
 
 /** A URL as the engine prints it: its key here and in reports. */

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { availableParallelism } from 'node:os'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
-import { loadSpec } from './engine.ts'
+import { ethereum } from '../../proxy/relay/testing/relay-fixture.ts'
 import type { Counts, Simulation, Violation } from './runner/run.ts'
 import { addCounts, runSeeds, type Report } from './runner/run-seeds.ts'
 import { drawSchedule } from './schedule.ts'
@@ -45,7 +45,7 @@ else {
   // No stack of the thousands of errors is read, and writing them takes a tenth of the time.
   Error.stackTraceLimit = 0
   const share = workerData as Share
-  const report = await runSeeds(simulations[share.name]!, share, await loadSpec())
+  const report = await runSeeds(simulations[share.name]!, share, await ethereum())
   const port = parentPort
   port?.postMessage(report)
 }
@@ -55,7 +55,7 @@ async function main(name: string): Promise<boolean> {
   const { draw, run, usualSeeds } = simulations[name]!
   const seed = wholeNumber('SEED', 0)
   if (seed === 0) return runMany(name, wholeNumber('SEEDS', usualSeeds), wholeNumber('FROM', 1))
-  const ran = await run(draw(seed), await loadSpec())
+  const ran = await run(draw(seed), await ethereum())
   if (process.env['TRACE'] === '1') print(...ran.trace())
   print(...ran.violations.map(lineOf))
   const isFine = ran.violations.length === 0

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, it, vi } from 'vitest'
-import { loadSpec, type Spec } from './engine.ts'
+import { ethereum } from '../../proxy/relay/testing/relay-fixture.ts'
+import type { Spec } from './engine.ts'
 import { wrongKinds } from './wrong-answers.ts'
 import { runSeeds } from './runner/run-seeds.ts'
 import { drawSchedule, faultKinds } from './schedule.ts'
 import { simulate } from './simulation.ts'
 
-const spec: Spec = await loadSpec()
+const spec: Spec = await ethereum()
 const engine = { draw: drawSchedule, run: simulate }
 
 // A busy machine may need minutes for what takes seconds.

@@ -52,9 +52,7 @@ class Simulation implements Arena {
     this.#spec = { ...spec, chain }
     this.schedule = schedule
     this.allowedLagBlocks = chain.allowedLagBlocks
-    const growth = growChain(schedule, clock, (event) => {
-      this.#run.say(event)
-    })
+    const growth = growChain(schedule, clock, (event) => this.#run.say(event))
     this.chain = growth.chain
     this.#stopChain = growth.stop
     const engine = createEngine({
@@ -66,12 +64,8 @@ class Simulation implements Arena {
         chain: growth.chain,
         answered,
         heavyMs: (callId) => this.calls.get(callId)?.plan.heavyMs ?? 0,
-        sent: (exchange) => {
-          this.#requestSent(exchange)
-        },
-        ended: (exchange) => {
-          this.#requestEnded(exchange)
-        },
+        sent: (exchange) => this.#requestSent(exchange),
+        ended: (exchange) => this.#requestEnded(exchange),
       },
       ...this.#observers(),
     })
@@ -97,14 +91,12 @@ class Simulation implements Arena {
 
   async run(): Promise<Run> {
     const { schedule, clock } = this
-    this.#watch.start((error) => {
-      this.report('no-defect', `the watch ended with ${String(error)}`)
-    })
+    this.#watch.start((error) => this.report('no-defect', `the watch ended with ${String(error)}`))
     for (const [index, plan] of schedule.requests.entries())
       clock.after(plan.atMs, () => {
-        const client = beginCall(`c${index + 1}`, plan, this, this.#spec, this.#relay, (ended) => {
-          this.#ended(ended)
-        })
+        const client = beginCall(`c${index + 1}`, plan, this, this.#spec, this.#relay, (ended) =>
+          this.#ended(ended),
+        )
         this.#run.say(`${client.id} asks ${plan.method} ${JSON.stringify(client.question.params)}`)
       })
     await clock.advance(schedule.durationMs)
@@ -181,22 +173,18 @@ class Simulation implements Arena {
     return {
       relayObserver: {
         attemptEnded() {},
-        breakerChanged: (open) => {
-          this.#run.say(open ? 'breaker open' : 'breaker closed')
-        },
+        breakerChanged: (open) => this.#run.say(open ? 'breaker open' : 'breaker closed'),
       },
       poolObserver: {
-        stateChanged: (upstream, from, to, why) => {
-          this.#run.say(`${upstream}: ${from} to ${to}, ${why}`)
-        },
+        stateChanged: (upstream, from, to, why) =>
+          this.#run.say(`${upstream}: ${from} to ${to}, ${why}`),
         cooldownBegan: (_, url, holdOffMs) => {
           const seat = this.seats.get(url)
           if (seat) seat.cooldownUntilMs = this.clock.nowMs() + holdOffMs
           this.#run.say(`${url} in cooldown for ${holdOffMs} ms`)
         },
-        verificationFailed: (_, url, verification, why) => {
-          this.#run.say(`${url} fails ${verification}: ${why}`)
-        },
+        verificationFailed: (_, url, verification, why) =>
+          this.#run.say(`${url} fails ${verification}: ${why}`),
       },
     }
   }

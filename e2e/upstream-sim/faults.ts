@@ -87,9 +87,7 @@ export class FaultSwitch {
   add(fault: Fault, rule: FaultRule = {}): () => void {
     const active = { fault, rule, left: rule.times ?? Infinity }
     this.#active.add(active)
-    return () => {
-      this.#active.delete(active)
-    }
+    return () => this.#active.delete(active)
   }
 
   /** Removes all faults. */

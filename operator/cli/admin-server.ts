@@ -64,9 +64,7 @@ export async function openAdminServer(
     throw new Error(`cannot listen on ${address}: ${why}. ${remedy}`, { cause })
   }
   // From here on an error is one connection that could not be taken.
-  server.on('error', (error) => {
-    process.emitWarning(error)
-  })
+  server.on('error', (error) => process.emitWarning(error))
   return {
     port: (server.address() as AddressInfo).port,
     async close() {

@@ -20,9 +20,7 @@ export function createMetrics(): Metrics {
   const registry = new Registry()
   return {
     observer: countingObserver(registry),
-    follow: (operator) => {
-      followOperator(operator, registry)
-    },
+    follow: (operator) => followOperator(operator, registry),
     contentType: registry.contentType,
     scrape: () => registry.metrics(),
   }
@@ -61,9 +59,7 @@ function countingObserver(registry: Registry): KubeObserver {
       reconciles.inc({ controller, result })
       reconcileTime.observe({ controller }, durationMs / 1000)
     },
-    leading: (isLeading) => {
-      leader.set(isLeading ? 1 : 0)
-    },
+    leading: (isLeading) => leader.set(isLeading ? 1 : 0),
     eventDropped: (_, why) => eventsDropped.inc({ why }),
   }
 }

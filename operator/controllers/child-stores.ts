@@ -51,9 +51,7 @@ export class ChildStores {
 
   onChange(listener: (change: Change<KubeObject>, resource: Resource) => void): void {
     for (const resource of this.resources)
-      this.store(resource).subscribe((change) => {
-        listener(change, resource)
-      })
+      this.store(resource).subscribe((change) => listener(change, resource))
   }
 }
 

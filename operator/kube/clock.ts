@@ -38,10 +38,7 @@ export function deadline(
   late: () => Error,
 ): Deadline {
   const own = new AbortController()
-  const schedule = () =>
-    clock.after(timeoutMs, () => {
-      own.abort(late())
-    })
+  const schedule = () => clock.after(timeoutMs, () => own.abort(late()))
   let cancel = schedule()
   return {
     signal: AbortSignal.any([parent, own.signal]),

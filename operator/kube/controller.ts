@@ -61,9 +61,7 @@ export class Controller {
 
   /** Works until the signal is aborted; resolves when the last reconcile has ended. */
   async run(signal: AbortSignal): Promise<void> {
-    const stop = () => {
-      this.queue.shutDown()
-    }
+    const stop = () => this.queue.shutDown()
     if (signal.aborted) return stop()
     signal.addEventListener('abort', stop, { once: true })
     const { workers = 4 } = this.#options

@@ -82,17 +82,13 @@ export class LeaderElector {
     if (!(await this.#acquire(signal))) return
     const term = new AbortController()
     const keeping = new AbortController()
-    const stop = () => {
-      term.abort(signal.reason)
-    }
+    const stop = () => term.abort(signal.reason)
     signal.addEventListener('abort', stop, { once: true })
     if (signal.aborted) stop()
     this.#setLeads(true)
     try {
       const work = lead(term.signal)
-      const ended = () => {
-        keeping.abort()
-      }
+      const ended = () => keeping.abort()
       work.then(ended, ended)
       await this.#keep(keeping.signal)
       await this.#release()

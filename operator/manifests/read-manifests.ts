@@ -92,9 +92,8 @@ class ManifestReader implements ManifestSet {
     }
     const object = this.#inNamespace(document)
     const key = `${wordOf(object.metadata['namespace'])}/${wordOf(object.metadata['name'])}`
-    const problems = (messages: readonly string[]) => {
+    const problems = (messages: readonly string[]) =>
       this.problems.push(...messages.map((message) => `${file}: ${kind} ${key}: ${message}`))
-    }
     if (wordOf(apiVersion).startsWith(`${group}/`)) {
       const found = `${kind} ${key}`
       const first = this.#found.get(found)

@@ -173,7 +173,6 @@ function upstreamPlace(path: string, { upstreams }: RouterDocument): UpstreamPla
 }
 
 type Environment = Readonly<Record<string, string>>
-const urlField = upstreamUrl
 
 /**
  * The upstream with a valid URL instead of each that is invalid because a value is missing, be it a port or all of it. A
@@ -183,7 +182,7 @@ function withReadableUrls(upstream: UpstreamPlan, environment: Environment): Ups
   const readable = (url: string): string => {
     const { scalar } = renderPlaceholders(url, environment)
     const isKnown = scalar.reveal()?.includes(standIn) !== true
-    if (isKnown || urlField.safeParse(scalar).success) return url
+    if (isKnown || upstreamUrl.safeParse(scalar).success) return url
     return `${schemeOf(url, environment) ?? 'https://'}${standIn}`
   }
   const nodeUrls = upstream.entry['node-urls'].map((node) => ({ ...node, url: readable(node.url) }))

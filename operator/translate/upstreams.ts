@@ -119,7 +119,6 @@ export function upstreamEntry(
 }
 
 /** The name of the upstream in the router's config. */
-/** What the router calls it. */
 export function upstreamNameOf({ spec, metadata }: UpstreamProvider): string {
   return spec.upstreamName ?? metadata.name
 }

@@ -17,7 +17,6 @@ import type {
 import { withMinBlock } from '../consistency/min-block.ts'
 import { type SentStore, withSentTransactions } from '../consistency/sent-transactions.ts'
 import { withCrossValidation } from '../cross-validation/cross-validation.ts'
-import { isMandatory } from '../cross-validation/terms.ts'
 import { withFilters } from '../filters/filters.ts'
 import { createGrpcListener } from '../listener/grpc.ts'
 import { createJsonRpcListener } from '../listener/jsonrpc.ts'
@@ -112,6 +111,7 @@ function liveOf(
   const isOwn = (each: { readonly chainId: string; readonly apiInterface: ApiInterface }) =>
     catalog.find(each.chainId) === chain && each.apiInterface === apiInterface
   const validations = policies.filter(isOwn)
+  const mandatory = validations.filter(({ agreement }) => agreement > 0)
   const keeping = cache.policies.filter((each) =>
     isOwn({ chainId: each.chainId ?? chain.id, apiInterface: each.apiInterface ?? apiInterface }),
   )
@@ -120,7 +120,7 @@ function liveOf(
     upstreams: upstreams.filter(isOwn),
     policies: {
       validations: new Map(validations.map((policy) => [policy.method, policy])),
-      crossValidated: new Set(validations.filter(isMandatory).map(({ method }) => method)),
+      crossValidated: new Set(mandatory.map(({ method }) => method)),
       lifetimes: lifetimesOf(keeping, chain.blockTimeMs),
     },
   }

@@ -76,25 +76,37 @@ export const crossValidationSchema = z.strictObject({
 
 export type PolicyEntry = z.output<typeof policySchema>
 
-/** What an operator demands of the calls of one method. Zero and infinity: nothing. */
+/** What an operator demands of the calls of one method. Infinity: no limit. */
 export type PolicyConfig = ReturnType<typeof buildPolicy>
 
 export function buildPolicy(entry: PolicyEntry) {
-  const { floor: agreement = 0, cap: maxAgreement = Infinity } = entry['agreement-threshold'] ?? {}
+  const { floor, cap: maxAgreement = Infinity } = entry['agreement-threshold'] ?? {}
   const { floor: participants = 0, cap: maxParticipants = Infinity } =
     entry['max-participants'] ?? {}
+  const minGroups = entry['min-groups']?.floor ?? 1
+  const perGroupQuorum = entry['per-group-quorum'] ?? 1
+  const minGrouped = minGroups * perGroupQuorum
+  const majority = participants && Math.floor(participants / 2) + 1
   return {
     chainId: entry['chain-id'],
     apiInterface: entry['api-interface'],
     method: entry.method,
-    agreement,
+    /** So many answers must match; 0: of calls whose caller asks for it alone. */
+    agreement: floor ?? (majority || (minGrouped > 1 ? minGrouped : 0)),
     maxAgreement,
     participants,
     maxParticipants,
-    minGroups: entry['min-groups']?.floor ?? 1,
-    perGroupQuorum: entry['per-group-quorum'] ?? 1,
+    minGroups,
+    perGroupQuorum,
     oneVotePerGroup: entry['one-vote-per-group'] ?? false,
     ignoreFields: entry['ignore-fields'] ?? [],
     forbidsCallers: entry['forbid-caller-cv'] ?? false,
   }
 }
+
+/** What is demanded of any other method: nothing. */
+export const noPolicy = buildPolicy({
+  'chain-id': '',
+  'api-interface': 'jsonrpc',
+  method: '',
+})

@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { ByteBudget } from '../bytes/byte-budget.ts'
 import { isFinal } from '../chain/finality.ts'
-import type { Chain, ChainInterface } from '../chain/types.ts'
-import { sleep, type Clock } from '../clock/clock.ts'
-import type { Live, PolicyConfig, RelayConfig } from '../config/types.ts'
-import type { Call } from '../relay/call.ts'
+import { sleep } from '../clock/clock.ts'
+import type { Live, PolicyConfig } from '../config/types.ts'
+import type { Call, CrossValidated } from '../relay/call.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
-import { Hedging } from '../relay/hedge.ts'
 import type { Relay } from '../relay/relay.ts'
 import { rankOf, type Reply } from '../relay/reply.ts'
-import type { Pool } from '../upstream/pool.ts'
-import { type Ballot, FanOut, type Result } from './fan-out.ts'
-import { Participants } from './participants.ts'
+import { type Ballot, FanOut, type FanOutOptions, type Result } from './fan-out.ts'
+import { shortageOf } from './participants.ts'
 import { termsOf } from './terms.ts'
 
 /** What an upstream answered, in short: `answer` is a digest. */
@@ -25,109 +21,89 @@ export interface CrossValidationObserver {
   finalizedMismatch(call: Call, wrong: Testimony, agreed: Testimony | null): void
 }
 
-export interface CrossValidationOptions {
-  readonly chain: Chain
-  readonly iface: ChainInterface
-  readonly pool: Pool
-  readonly config: Live<Pick<RelayConfig, 'strategy' | 'minRelayTimeoutMs'>>
+export interface CrossValidationOptions extends Omit<FanOutOptions, 'relay' | 'call' | 'terms'> {
   /** Of this chain and interface, by their methods. */
   readonly policies: Live<{ readonly validations: ReadonlyMap<string, PolicyConfig> }>
-  readonly clock: Clock
-  readonly budget: ByteBudget
   readonly observer: CrossValidationObserver
 }
 
 /** A relay that gives the answers of some calls only when enough upstreams agree on them. */
 export function withCrossValidation(relay: Relay, options: CrossValidationOptions): Relay {
-  const validation = new CrossValidation({ ...options, relay })
   return (call) => {
     const isAsked = call.directives.crossValidation !== null
     const { validations } = options.policies.now
     const policy = validations.size === 0 ? undefined : validations.get(call.asked.method)
-    return isAsked || policy ? validation.run(call, policy) : relay(call)
+    return isAsked || policy ? validated(call, policy, relay, options) : relay(call)
+  }
+}
+
+async function validated(
+  call: Call,
+  policy: PolicyConfig | undefined,
+  relay: Relay,
+  options: CrossValidationOptions,
+): Promise<Reply> {
+  try {
+    const terms = termsOf(call, policy)
+    if (terms === null) return await relay(call)
+    const own = { ...options, relay, call, terms }
+    await enough(own)
+    return conclude(call, await new FanOut(own).run(), options)
+  } catch (error) {
+    const failure = error instanceof RelayError ? error.kind.reason : ''
+    if (/^insufficient-(?:capacity|groups)$/.test(failure))
+      note(call, { agreeing: [], disagreeing: [], all: [], failure }, options)
+    throw error
   }
 }
 
 /** How long a call waits for upstreams that have not been verified yet. */
 const maxVerificationMs = 1_000
-class CrossValidation {
-  readonly #options: CrossValidationOptions & { readonly relay: Relay }
 
-  constructor(options: CrossValidationOptions & { readonly relay: Relay }) {
-    this.#options = options
+/** @throws RelayError when there are too few upstreams to agree, before any is asked */
+async function enough(options: FanOutOptions): Promise<void> {
+  const { call, clock, pool } = options
+  const untilMs = call.journal.startedMs + maxVerificationMs
+  for (;;) {
+    const shortage = shortageOf(options)
+    if (shortage === null) return
+    const urls = pool.upstreams.flatMap((each) => each.urls)
+    const areStarting = urls.some(({ verified }) => verified === null)
+    if (!areStarting || clock.nowMs() >= untilMs || call.signal.aborted) throw shortage
+    await sleep(clock, 50)
   }
+}
 
-  async run(call: Call, policy: PolicyConfig | undefined): Promise<Reply> {
-    const { relay, config, iface, chain } = this.#options
-    try {
-      const terms = termsOf(call, policy)
-      if (terms === null) return await relay(call)
-      // The slot at which a node of Solana looked is its own.
-      const ownFields = chain.family === 'solana' ? ['context'] : []
-      const hedging = new Hedging(chain.blockTimeMs)
-      const { strategy, minRelayTimeoutMs } = config.now
-      const usualMs = hedging.usualBudgetMs(call.asked, minRelayTimeoutMs)
-      const options = {
-        ...{ ...this.#options, strategy, call },
-        terms: { ...terms, ignoreFields: [...ownFields, ...terms.ignoreFields] },
-        apiInterface: iface.apiInterface,
-        patienceMs: call.directives.relayTimeoutMs ?? usualMs,
-      }
-      const participants = new Participants(options)
-      await this.#enough(call, participants)
-      return this.#conclude(call, await new FanOut({ ...options, participants }).run())
-    } catch (error) {
-      const failure = error instanceof RelayError ? error.kind.reason : ''
-      if (/^insufficient-(?:capacity|groups)$/.test(failure))
-        this.#note(call, { agreeing: [], disagreeing: [], all: [], failure })
-      throw error
-    }
-  }
+function note(call: Call, outcome: CrossValidated, options: CrossValidationOptions): void {
+  call.journal.crossValidation = outcome
+  options.observer.validated(call, outcome.failure)
+}
 
-  /** @throws RelayError when there are too few upstreams to agree, before any is asked */
-  async #enough(call: Call, participants: Participants): Promise<void> {
-    const { clock, pool } = this.#options
-    for (;;) {
-      const shortage = participants.shortage()
-      if (shortage === null) return
-      const waitedMs = clock.nowMs() - call.journal.startedMs
-      const urls = pool.upstreams.flatMap((each) => each.urls)
-      const areStarting = urls.some(({ verified }) => verified === null)
-      if (!areStarting || waitedMs >= maxVerificationMs || call.signal.aborted) throw shortage
-      await sleep(clock, 50)
-    }
+/** @throws RelayError when no answer was agreed on */
+function conclude(call: Call, result: Result, options: CrossValidationOptions): Reply {
+  const { pool, chain, observer } = options
+  const { failure, answer, ballots, asked, block } = result
+  const agreeing = ballots.filter((each) => each.answer === answer)
+  const others = ballots.filter((each) => each.answer !== answer)
+  const [best = null] = agreeing
+  const outcome = {
+    agreeing: agreeing.map(({ upstream }) => upstream),
+    disagreeing: others.map(({ upstream }) => upstream),
+    all: asked.map(({ name }) => name),
+    failure,
   }
-
-  #note(call: Call, outcome: NonNullable<Call['journal']['crossValidation']>): void {
-    call.journal.crossValidation = outcome
-    this.#options.observer.validated(call, outcome.failure)
+  note(call, outcome, options)
+  // Not of errors that another node might not return.
+  const areSure = call.asked.deterministic && ballots.every(({ reply }) => rankOf(reply) >= 5)
+  for (const each of areSure && isFinal(block, pool.tip, chain) ? others : []) {
+    observer.finalizedMismatch(call, each, best)
+    const [url] = each.by.urlsFor([])
+    // Without agreement nobody knows which of them is wrong.
+    if (best && url) each.by.failed(url, chain.failures.ofAnswer('violated'), true)
   }
-
-  /** @throws RelayError when no answer was agreed on */
-  #conclude(call: Call, { decision, ballots, asked, block }: Result): Reply {
-    const { pool, chain, observer } = this.#options
-    const failure = decision.kind === 'failed' ? decision.reason : null
-    const best = ballots.find(({ answer }) => answer === decision.answer) ?? null
-    const agreeing = ballots.filter(({ answer }) => answer === best?.answer)
-    const others = ballots.filter(({ answer }) => answer !== best?.answer)
-    this.#note(call, {
-      agreeing: agreeing.map(({ upstream }) => upstream),
-      disagreeing: others.map(({ upstream }) => upstream),
-      all: asked.map(({ name }) => name),
-      failure,
-    })
-    // Not of errors that another node might not return.
-    const areSure = call.asked.deterministic && ballots.every(({ reply }) => rankOf(reply) >= 5)
-    for (const each of areSure && isFinal(block, pool.tip, chain) ? others : []) {
-      observer.finalizedMismatch(call, each, best)
-      const [url] = each.by.urlsFor([])
-      // Without agreement nobody knows which of them is wrong.
-      if (best && url) each.by.failed(url, chain.failures.ofAnswer('violated'), true)
-    }
-    if (best !== null && failure === null) return best.reply
-    const answers = new Set(ballots.map(({ answer }) => answer)).size
-    const message = `no answer was agreed on: ${asked.length} upstreams were asked, ${ballots.length} answered, with ${answers} different answers`
-    const kind = Object.values(errorKinds).find(({ reason }) => reason === failure)
-    throw new RelayError(kind ?? errorKinds.noAgreement, message)
-  }
+  if (best !== null && failure === null) return best.reply
+  const answers = new Set(ballots.map(({ answer }) => answer)).size
+  const message = `no answer was agreed on: ${asked.length} upstreams were asked, ${ballots.length} answered, with ${answers} different answers`
+  const kind = Object.values(errorKinds).find(({ reason }) => reason === failure)
+  throw new RelayError(kind ?? errorKinds.noAgreement, message)
 }

@@ -2,49 +2,46 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { type ByteBudget, Held } from '../bytes/byte-budget.ts'
 import { nodeLimits } from '../bytes/limits.ts'
-import type { BlockRef } from '../chain/types.ts'
+import type { BlockRef, Chain, ChainInterface } from '../chain/types.ts'
 import { Cancellation } from '../clock/cancellation.ts'
 import type { Cancel, Clock } from '../clock/clock.ts'
-import type { ApiInterface } from '../config/types.ts'
+import type { Live, RelayConfig } from '../config/types.ts'
 import { type Call, Journal } from '../relay/call.ts'
 import { CallAborted, errorKinds, overloaded, RelayError } from '../relay/errors.ts'
-import { canPin, commonBlock, pinned } from '../relay/pin.ts'
+import { usualBudgetMs } from '../relay/hedge.ts'
+import { commonBlock, pinned } from '../relay/pin.ts'
 import type { Relay } from '../relay/relay.ts'
-import { type Reply, rankOf } from '../relay/reply.ts'
+import { type Reply, rankOf, type WholeIncoming } from '../relay/reply.ts'
 import { isStreamFailure } from '../relay/streamed-answer.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import { release, wholeBody } from '../upstream/wire.ts'
+import { nextOf, type Participant, type ParticipantsOptions } from './participants.ts'
 import { digestOf, decide, type Decision, type Vote } from './vote.ts'
-import type { Participants, ParticipantsOptions } from './participants.ts'
 
 export interface FanOutOptions extends ParticipantsOptions {
   readonly relay: Relay
-  readonly participants: Participants
-  readonly apiInterface: ApiInterface
+  readonly chain: Chain
+  readonly iface: ChainInterface
+  readonly config: Live<Pick<RelayConfig, 'strategy' | 'minRelayTimeoutMs'>>
   readonly clock: Clock
   readonly budget: ByteBudget
-  /** After this another upstream is asked beside a slow one. */
-  readonly patienceMs: number
 }
 
-interface Participant {
-  readonly upstream: Upstream
+interface Attempt extends Participant {
   readonly cancellation: Cancellation
   readonly journal: Journal
-  cancelLateness: Cancel
-  state: 'pending' | 'late' | 'voted' | 'absent'
+  readonly cancelLateness: Cancel
 }
 
 /** A vote with what was voted for. */
 export interface Ballot extends Vote {
+  readonly upstream: string
   readonly by: Upstream
-  readonly reply: Reply
-  readonly body: Uint8Array
+  readonly reply: Reply & { readonly incoming: WholeIncoming }
   readonly excerpt: string
 }
 
-export interface Result {
-  readonly decision: Exclude<Decision, { kind: 'open' }>
+export interface Result extends Decision {
   readonly ballots: readonly Ballot[]
   readonly asked: readonly Upstream[]
   /** What was asked about: one block, where the call was about the latest one. */
@@ -59,7 +56,7 @@ export class FanOut extends Held {
   readonly #options: FanOutOptions
   #call: Call
   readonly #result = Promise.withResolvers<Result>()
-  readonly #all: Participant[] = []
+  readonly #all: Attempt[] = []
   readonly #ballots: Ballot[] = []
   /** Errors that another upstream might not return. */
   readonly #weak: Ballot[] = []
@@ -74,36 +71,48 @@ export class FanOut extends Held {
 
   /** @throws CallAborted when the client left */
   run(): Promise<Result> {
-    const { call, pool, terms, participants } = this.#options
+    const { call, pool, terms } = this.#options
     if (call.signal.aborted) throw new CallAborted()
     call.signal.addEventListener('abort', this.#leave, { once: true })
     const slots = Array.from({ length: Math.min(terms.participants, pool.upstreams.length) })
-    const chosen = slots.flatMap(() => participants.next(call.asked.block) ?? [])
-    const block = canPin(call) ? commonBlock(chosen, terms.agreement) : null
+    const chosen = slots.flatMap(() => this.#choose() ?? [])
+    const upstreams = chosen.map(({ upstream }) => upstream)
+    const block = commonBlock(upstreams, terms.agreement)
     if (block !== null)
       this.#call = pinned(call, Math.max(block, call.directives.minBlock ?? 0)) ?? call
-    for (const upstream of chosen) this.#ask(upstream)
+    for (const each of chosen) this.#ask(each)
     this.#settle()
     return this.#result.promise
   }
 
-  #ask(upstream: Upstream): void {
-    const { relay, pool, clock, patienceMs } = this.#options
-    const { shared: _, ...call } = this.#call
-    const others = pool.upstreams.filter((each) => each !== upstream).map(({ name }) => name)
-    const journal = new Journal(call.journal.startedMs)
-    journal.clientDeadlineMs = call.journal.clientDeadlineMs
-    const late = () => this.#lost(participant, 'late')
-    const participant: Participant = {
-      ...{ upstream, journal, cancellation: new Cancellation() },
-      ...{ cancelLateness: clock.after(patienceMs, late), state: 'pending' },
+  /** Another one to ask; null when no other may be asked. */
+  #choose(): Attempt | null {
+    const { chain, clock, config, terms } = this.#options
+    const { asked, directives, journal } = this.#call
+    if (this.#all.length >= terms.maxParticipants) return null
+    const upstream = nextOf(this.#options, this.#all, asked.block)
+    if (upstream === null) return null
+    const own = new Journal(journal.startedMs)
+    own.clientDeadlineMs = journal.clientDeadlineMs
+    const usualMs = directives.relayTimeoutMs ?? usualBudgetMs(asked, chain, config.now)
+    const participant: Attempt = {
+      ...{ upstream, state: 'pending', journal: own, cancellation: new Cancellation() },
+      cancelLateness: clock.after(usualMs, () => this.#lost(participant, 'late')),
     }
     this.#all.push(participant)
+    return participant
+  }
+
+  #ask(participant: Attempt): void {
+    const { relay, pool } = this.#options
+    const { shared: _, ...call } = this.#call
+    const { upstream, cancellation: signal, journal } = participant
+    const others = pool.upstreams.filter((each) => each !== upstream).map(({ name }) => name)
     const directives = {
       ...call.directives,
       ...{ selectProvider: null, stickiness: null, blockProviders: others },
     }
-    relay({ ...call, directives, signal: participant.cancellation, journal })
+    relay({ ...call, directives, signal, journal })
       .then((reply) => this.#received(participant, reply))
       .catch((error: unknown) => {
         const isUnanswered = error instanceof RelayError && error.kind !== errorKinds.overloaded
@@ -113,7 +122,7 @@ export class FanOut extends Held {
       })
   }
 
-  async #received(participant: Participant, reply: Reply): Promise<void> {
+  async #received(participant: Attempt, reply: Reply): Promise<void> {
     const { incoming } = reply
     const rank = rankOf(reply)
     // Too late, a page, or a limit.
@@ -125,7 +134,10 @@ export class FanOut extends Held {
     const body = await wholeBody(incoming.body, nodeLimits.wholeBytes, this.budget, overloaded)
     if (this.#isOver || body === null) return this.#lost(participant, 'absent')
     this.hold(body.length)
-    const ballot = this.#ballotOf(participant.upstream, reply, body)
+    const ballot = this.#ballotOf(participant.upstream, {
+      ...reply,
+      incoming: { ...incoming, body },
+    })
     if (rank < 5) this.#weak.push(ballot)
     if (rank < 5) return this.#lost(participant, 'absent')
     participant.cancelLateness()
@@ -137,48 +149,45 @@ export class FanOut extends Held {
     this.#settle()
   }
 
-  #ballotOf(by: Upstream, reply: Reply, body: Uint8Array): Ballot {
-    const { apiInterface, terms } = this.#options
-    const voter = { upstream: by.name, group: by.group, by, body }
-    const whole = { ...reply, incoming: { ...reply.incoming, body } }
+  #ballotOf(by: Upstream, reply: Ballot['reply']): Ballot {
+    const { chain, iface, terms } = this.#options
+    const { body } = reply.incoming
+    // The slot at which a node of Solana looked is its own.
+    const ownFields = chain.family === 'solana' ? ['context'] : []
+    const ignored = [...ownFields, ...terms.ignoreFields]
     // Most honest answers are the same to the byte, and need not be parsed.
     const same = this.#ballots.find(
-      (each) => each.reply.refusal === reply.refusal && Buffer.compare(each.body, body) === 0,
+      ({ reply: { refusal, incoming } }) =>
+        refusal === reply.refusal && Buffer.compare(incoming.body, body) === 0,
     )
-    if (same) return { ...same, ...voter, reply: whole }
-    return { ...voter, ...digestOf(reply, body, apiInterface, terms.ignoreFields), reply: whole }
+    const { answer, excerpt } = same ?? digestOf(reply, body, iface.apiInterface, ignored)
+    return { upstream: by.name, group: by.group, by, reply, answer, excerpt }
   }
 
   /** It has no vote, or none yet: another one is asked. */
-  #lost(participant: Participant, state: 'late' | 'absent'): void {
+  #lost(participant: Attempt, state: 'late' | 'absent'): void {
     if (this.#isOver) return
     const wasPending = participant.state === 'pending'
     participant.cancelLateness()
     participant.state = state
-    if (wasPending) {
-      this.#options.participants.absent(participant.upstream)
-      const { participants, terms } = this.#options
-      const mayAsk = this.#all.length < terms.maxParticipants
-      const next = mayAsk ? participants.next(this.#call.asked.block) : null
-      if (next) this.#ask(next)
-    }
+    const next = wasPending ? this.#choose() : null
+    if (next) this.#ask(next)
     this.#settle()
   }
 
   #settle(): void {
     if (this.#isOver) return
-    const { terms } = this.#options
     const count = (state: Participant['state']) =>
       this.#all.filter((each) => each.state === state).length
-    let ballots = this.#ballots
-    let decision = decide(ballots, terms, count('pending'), count('late'))
+    const [pending, late] = [count('pending'), count('late')]
     // Where no upstream has better, an error that all return is the answer.
-    if (decision.kind === 'failed' && ballots.length === 0)
-      decision = decide((ballots = this.#weak), terms, 0)
-    if (decision.kind === 'open') return
+    const areWeak = this.#ballots.length + pending + late === 0
+    const ballots = areWeak ? this.#weak : this.#ballots
+    const decision = decide(ballots, this.#options.terms, pending, late)
+    if (decision === null) return
     const asked = this.#all.map(({ upstream }) => upstream)
     this.#close()
-    this.#result.resolve({ decision, ballots, asked, block: this.#call.asked.block })
+    this.#result.resolve({ ...decision, ballots, asked, block: this.#call.asked.block })
   }
 
   #fail(error: unknown): void {

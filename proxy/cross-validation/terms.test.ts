@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { buildPolicy, type PolicyEntry } from '../config/cross-validation.ts'
 import { type Call, Journal, noDirectives } from '../relay/call.ts'
 import type { RelayError } from '../relay/errors.ts'
-import { isMandatory, termsOf } from './terms.ts'
+import { termsOf } from './terms.ts'
 
 const entryOf = { 'chain-id': 'ETH1', 'api-interface': 'jsonrpc' as const, method: 'm' }
 
@@ -62,7 +62,7 @@ test.each<[Partial<PolicyEntry> | null, string | null, string]>([
 ])('with %j and the headers %s: %s', (policy, wanted, expected) => {
   expect(terms(policy, wanted)).toBe(expected)
   if (policy !== null && wanted === null)
-    expect(isMandatory(buildPolicy({ ...entryOf, ...policy }))).toBe(expected !== 'plain')
+    expect(buildPolicy({ ...entryOf, ...policy }).agreement > 0).toBe(expected !== 'plain')
 })
 
 test.each(['write', 'subscribe', 'local'])('a %s has none, and its caller may not ask', (kind) => {

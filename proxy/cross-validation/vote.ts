@@ -8,7 +8,6 @@ import { bufferOf, memberOf } from '../json/scanner.ts'
 
 /** One upstream's answer, of which only equality counts. */
 export interface Vote {
-  readonly upstream: string
   readonly group: string
   /** The same text for the same answer. */
   readonly answer: string
@@ -21,15 +20,16 @@ export interface Rule {
   readonly perGroupQuorum: number
 }
 
-export type VoteFailure =
+type VoteFailure =
   'insufficient-responses' | 'no-agreement' | 'diversity-unmet' | 'group-quorum-unmet'
 
-export type Decision =
-  | { readonly kind: 'agreed'; readonly answer: string }
-  /** More votes may change it. */
-  | { readonly kind: 'open' }
-  /** `answer`: the one with the most votes, where too few groups gave it, or there is no other. */
-  | { readonly kind: 'failed'; readonly reason: VoteFailure; readonly answer: string | null }
+/** What all votes come to. */
+export interface Decision {
+  /** Null: its answer is agreed on. */
+  readonly failure: VoteFailure | null
+  /** Of a failure the one with the most votes, where too few groups gave it, or there is no other. */
+  readonly answer: string | null
+}
 
 /**
  * Decides by the votes that are in. The answer with the most votes is agreed on once it meets the rule and no other
@@ -37,8 +37,14 @@ export type Decision =
  *
  * @param pending votes that may come soon
  * @param late votes that may still come, but are not waited for when the rest agrees
+ * @returns null while more votes may change it
  */
-export function decide(votes: readonly Vote[], rule: Rule, pending: number, late = 0): Decision {
+export function decide(
+  votes: readonly Vote[],
+  rule: Rule,
+  pending: number,
+  late = 0,
+): Decision | null {
   const byAnswer = [...Map.groupBy(votes, ({ answer }) => answer)]
   const ranked = byAnswer.toSorted(([, a], [, b]) => b.length - a.length)
   const count = ranked[0]?.[1].length ?? 0
@@ -47,17 +53,13 @@ export function decide(votes: readonly Vote[], rule: Rule, pending: number, late
     ([, own]) => own.length >= rule.agreement && lackOfGroups(own, rule) === null,
   )
   const next = ranked.find((each) => each !== agreed)?.[1].length ?? 0
-  if (agreed && count >= next + pending) return { kind: 'agreed', answer: agreed[0] }
-  if (pending + late > 0) return { kind: 'open' }
+  if (agreed && count >= next + pending) return { failure: null, answer: agreed[0] }
+  if (pending + late > 0) return null
   const [first] = best
   const lack = first && count >= rule.agreement ? lackOfGroups(first[1], rule) : null
   const other = votes.length < rule.agreement ? 'insufficient-responses' : 'no-agreement'
-  const isOnly = byAnswer.length === 1
-  return {
-    kind: 'failed',
-    reason: lack ?? other,
-    answer: (lack || isOnly) && first ? first[0] : null,
-  }
+  const isNamed = lack !== null || byAnswer.length === 1
+  return { failure: lack ?? other, answer: isNamed && first ? first[0] : null }
 }
 
 /** What the groups of these votes lack; null: nothing. */

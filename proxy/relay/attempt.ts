@@ -13,6 +13,7 @@ import {
 import type { NodeUrl, Upstream } from '../upstream/upstream.ts'
 import type { AttemptKind, AttemptRecord, Call } from './call.ts'
 import { isLight, isRepeatable, maySendAgain } from './call.ts'
+import { usualBudgetMs } from './hedge.ts'
 import { addonsOf } from './needs.ts'
 import type { RelayParts } from './parts.ts'
 import { atKnownHead } from './pin.ts'
@@ -194,10 +195,9 @@ export class Attempt implements Due {
   /** Works out the budget of the attempt, and when it is late. */
   #setBudget(nowMs: number): void {
     const { asked, directives, journal } = this.#call
-    const { hedging, config } = this.#parts
+    const { chain, config } = this.#parts
     const urlMs = this.#url.timeoutMs
-    const ownUsualMs = urlMs ?? hedging.usualBudgetMs(asked, config.now.minRelayTimeoutMs)
-    const usualMs = ownUsualMs + this.othersMs
+    const usualMs = (urlMs ?? usualBudgetMs(asked, chain, config.now)) + this.othersMs
     const leftMs = journal.deadlineMs - nowMs
     const ownMs = directives.relayTimeoutMs ?? (journal.mayStream ? Infinity : usualMs)
     const budgetMs = Math.min(ownMs, leftMs)

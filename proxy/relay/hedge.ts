@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Classification } from '../chain/types.ts'
+import type { Chain, Classification } from '../chain/types.ts'
+import type { RelayConfig } from '../config/types.ts'
 
 /** The cost of a cheap read. */
 const unitCost = 10
@@ -12,23 +13,25 @@ const msPerCost = 100
 /** A call that waits for a block may have to wait for two. */
 const blocksWaited = 2
 
-/** How long an attempt may usually take, and when and how often a slow read is hedged. */
+/** How long an attempt may usually take: the timeout of the method in its spec, else one by its cost. */
+export function usualBudgetMs(
+  { waitsForBlock, timeoutMs, cost }: Classification,
+  { blockTimeMs }: Pick<Chain, 'blockTimeMs'>,
+  { minRelayTimeoutMs }: Pick<RelayConfig, 'minRelayTimeoutMs'>,
+): number {
+  const waitMs = waitsForBlock ? blocksWaited * blockTimeMs : 0
+  return waitMs + Math.max(timeoutMs ?? cost * msPerCost, minRelayTimeoutMs)
+}
+
+/** When and how often a slow read is hedged. */
 export class Hedging {
   readonly budget = new HedgeBudget()
-  readonly #blockTimeMs: number
   readonly #unitMs: number
   /** By method; only of methods that the spec names, so that clients cannot fill the memory. */
   readonly #latencies = new Map<string, Percentile95>()
 
   constructor(blockTimeMs: number) {
-    this.#blockTimeMs = blockTimeMs
     this.#unitMs = Math.min(Math.max(blockTimeMs / 8, 100), 1_000)
-  }
-
-  /** The timeout of the method in its spec, else one by its cost. */
-  usualBudgetMs({ waitsForBlock, timeoutMs, cost }: Classification, minMs: number): number {
-    const waitMs = waitsForBlock ? blocksWaited * this.#blockTimeMs : 0
-    return waitMs + Math.max(timeoutMs ?? cost * msPerCost, minMs)
   }
 
   /**

@@ -6,7 +6,7 @@ import type { BlockRef, ChainInterface, Question } from '../chain/types.ts'
 import type { ApiInterface } from '../config/types.ts'
 import type { Outgoing } from '../upstream/wire.ts'
 import type { Call } from './call.ts'
-import { canPin, pinned } from './pin.ts'
+import { pinned } from './pin.ts'
 
 const catalog = await loadCatalog([])
 
@@ -62,7 +62,6 @@ test.each<[string, string, BlockRef?]>([
   [filter('{}'), filter('{"fromBlock":"0x10","toBlock":"0x10"}'), range(16, 16)],
 ])('%s becomes %s', (text, expected, block = { kind: 'number', number: 16 }) => {
   const call = jsonRpc('ETH1', text)
-  expect(canPin(call)).toBe(true)
   const changed = pinned(call, 16)
   expect(bodyOf(changed)).toBe(expected)
   expect(changed?.asked.block).toEqual(block)
@@ -76,12 +75,12 @@ test.each([
   '{"method":"eth_chainId"}',
   filter(`{"blockHash":"0x${'ab'.repeat(32)}"}`),
 ])('%s is about no latest block, or has no room for another one', (text) => {
-  expect(canPin(jsonRpc('ETH1', text))).toBe(false)
+  expect(pinned(jsonRpc('ETH1', text), 16)).toBeNull()
 })
 
 it('leaves a commitment of Solana, and versions of Move, alone', () => {
   const text = '{"method":"getBalance","params":["a",{"commitment":"confirmed"}]}'
-  expect(canPin(jsonRpc('SLOTCHAIN', text))).toBe(false)
+  expect(pinned(jsonRpc('SLOTCHAIN', text), 16)).toBeNull()
   const path = '/accounts/0x1'
   const question = {
     apiInterface: 'rest',
@@ -90,7 +89,7 @@ it('leaves a commitment of Solana, and versions of Move, alone', () => {
     query: '',
     header: () => null,
   } as const
-  expect(canPin(callOf(interfaceOf('MOVECHAIN', 'rest'), question, { path }))).toBe(false)
+  expect(pinned(callOf(interfaceOf('MOVECHAIN', 'rest'), question, { path }), 16)).toBeNull()
 })
 
 test.each([
@@ -125,5 +124,5 @@ it('REST and gRPC of Cosmos take a header', () => {
 it('the latest block of Cosmos by its own path stays as it is', () => {
   const path = '/sdk/base/tendermint/v1beta1/blocks/latest'
   const rest = { apiInterface: 'rest', verb: 'GET', path, query: '', header: () => null } as const
-  expect(canPin(callOf(interfaceOf('HUBCHAIN', 'rest'), rest, { path }))).toBe(false)
+  expect(pinned(callOf(interfaceOf('HUBCHAIN', 'rest'), rest, { path }), 16)).toBeNull()
 })

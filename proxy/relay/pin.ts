@@ -6,16 +6,14 @@ import type { Call } from './call.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import type { Outgoing } from '../upstream/wire.ts'
 
-/** The call is about the latest block, and its request can name another one instead. */
-export function canPin({ asked: { block, blockPlaces } }: Pick<Call, 'asked'>): boolean {
-  return Boolean(blockPlaces) && pointsOf(block).some(isLatest)
-}
-
-/** The same call about this block where it is about the latest one; null where its request has no room for it. */
+/**
+ * The same call about this block where it is about the latest one; null where it is not, or its request has no room
+ * for another one.
+ */
 export function pinned<C extends Call>(call: C, number: number): C | null {
   const { asked, request } = call
   const { blockPlaces, block } = asked
-  if (!blockPlaces) return null
+  if (!blockPlaces || !pointsOf(block).some(isLatest)) return null
   const { places, isHex } = blockPlaces
   const height = isHex ? `0x${number.toString(16)}` : number
   let changed: Outgoing | null = request

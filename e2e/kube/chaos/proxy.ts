@@ -76,9 +76,7 @@ export class ChaosProxy implements AsyncDisposable {
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const kind = kindOf(request)
     const gone = new AbortController()
-    response.once('close', () => {
-      gone.abort()
-    })
+    response.once('close', () => gone.abort())
     const fault = this.#faults.answer(kind)
     if (fault !== null) this.#count(`${kind} ${fault.do}`)
     if (fault?.do === 'refuse') return refuse(response, fault)

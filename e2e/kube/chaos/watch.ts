@@ -28,13 +28,9 @@ export const watchFaults = {
   /** The server ends the watch in order. */
   end: ({ response }: Watching) => void response.end(),
   /** An ERROR event: the version is too old. */
-  expired: (watching: Watching) => {
-    sendError(watching, 410, 'Expired')
-  },
+  expired: (watching: Watching) => sendError(watching, 410, 'Expired'),
   /** An ERROR event: an internal error. */
-  failed: (watching: Watching) => {
-    sendError(watching, 500, 'InternalError')
-  },
+  failed: (watching: Watching) => sendError(watching, 500, 'InternalError'),
   /** A bookmark for the version at which the watch began, and then a cut. */
   'stale-bookmark': ({ response, version }: Watching) => {
     const object = { kind: 'Stale', apiVersion: 'v1', metadata: { resourceVersion: version } }
@@ -45,9 +41,8 @@ export const watchFaults = {
   /** Half of an event and the end of the stream. */
   'half-line': ({ response, last }: Watching) => void response.end(halfOf(last)),
   /** Nothing more comes, and the connection stays. */
-  silence: ({ response, calm }: Watching) => {
-    calm.addEventListener('abort', () => response.destroy(), { once: true })
-  },
+  silence: ({ response, calm }: Watching) =>
+    calm.addEventListener('abort', () => response.destroy(), { once: true }),
   /** The last event comes twice, and then what follows. */
   twice: ({ response, last }: Watching) => void response.write(`${last}\n`),
 }

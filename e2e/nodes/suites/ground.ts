@@ -25,9 +25,7 @@ export async function openGround(programs?: readonly GoProgramName[]): Promise<G
   const stop = new AbortController()
   const stack = new AsyncDisposableStack()
   const children = stack.use(new ChildProcesses(directory))
-  stack.defer(() => {
-    stop.abort(new Error('the tests are over'))
-  })
+  stack.defer(() => stop.abort(new Error('the tests are over')))
   let hasBegun = false
   beforeEach(() => {
     hasBegun = true

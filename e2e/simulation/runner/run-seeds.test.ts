@@ -2,11 +2,11 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import { VirtualClock } from '../../../proxy/clock/testing/virtual-clock.ts'
-import { loadSpec } from '../engine.ts'
+import { ethereum } from '../../../proxy/relay/testing/relay-fixture.ts'
 import { runSeeds } from './run-seeds.ts'
 import { Run, type Simulation } from './run.ts'
 
-const spec = await loadSpec()
+const spec = await ethereum()
 
 /** Numbers; those of a seed must be absent. */
 interface Numbers {

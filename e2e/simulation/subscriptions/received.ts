@@ -9,13 +9,27 @@ import type { Log } from '../../upstream-sim/block-builder.ts'
 type Report = (rule: string, what: string) => void
 
 /** The events of one client, checked against the chain as they come and at the end. */
-export interface Received {
-  readonly count: number
+export abstract class Received<Item extends { readonly number: number } = { number: number }> {
+  count = 0
+  /** What it received and was not taken back. */
+  protected readonly items: Item[] = []
+  protected readonly chain: ChainModel
+  protected readonly report: Report
+
+  constructor(chain: ChainModel, report: Report) {
+    this.chain = chain
+    this.report = report
+  }
+
   /** The newest block that it received; null for none. */
-  readonly newest: number | null
-  event(text: string): void
+  get newest(): number | null {
+    return this.items.at(-1)?.number ?? null
+  }
+
+  abstract event(text: string): void
+
   /** After the faults and a wait: all blocks from `from` to `to` must have been received. */
-  checkWhole(from: number, to: number): void
+  abstract checkWhole(from: number, to: number): void
 }
 
 interface HeadEvent {
@@ -25,71 +39,55 @@ interface HeadEvent {
 }
 
 /** A client of `newHeads`. */
-export class ReceivedHeads implements Received {
-  count = 0
-  readonly #chain: ChainModel
-  readonly #report: Report
+export class ReceivedHeads extends Received<{ readonly number: number; readonly hash: string }> {
   #first: number | null = null
-  readonly #branch: { readonly number: number; readonly hash: string }[] = []
-
-  constructor(chain: ChainModel, report: Report) {
-    this.#chain = chain
-    this.#report = report
-  }
-
-  get newest(): number | null {
-    return this.#branch.at(-1)?.number ?? null
-  }
 
   event(text: string): void {
     this.count += 1
     const { number: hex, hash, parentHash } = JSON.parse(text) as HeadEvent
     const number = Number(hex)
-    const found = this.#chain.find(hash)
+    const found = this.chain.find(hash)
     if (!found || JSON.stringify(headOf(found.mined.block)) !== text)
-      this.#report('true', `no node has this head: ${text}`)
+      this.report('true', `no node has this head: ${text}`)
     this.#first ??= number
     while ((this.newest ?? -1) >= number) {
-      if (this.#branch.pop()?.hash === hash) this.#report('once', `block ${number} came twice`)
+      if (this.items.pop()?.hash === hash) this.report('once', `block ${number} came twice`)
     }
-    const parent = this.#branch.at(-1)
+    const parent = this.items.at(-1)
     if (parent && parent.number < number - 1)
-      this.#report('no-hole', `block ${number} came behind ${parent.number}`)
+      this.report('no-hole', `block ${number} came behind ${parent.number}`)
     else if (parent && parent.hash !== parentHash)
-      this.#report('in-order', `block ${number} came without its parent`)
+      this.report('in-order', `block ${number} came without its parent`)
     else if (!parent && number > this.#first)
-      this.#report('no-hole', `block ${number} came, but not those before`)
-    this.#branch.push({ number, hash })
+      this.report('no-hole', `block ${number} came, but not those before`)
+    this.items.push({ number, hash })
   }
 
   checkWhole(from: number, to: number): void {
-    const received = new Map(this.#branch.map(({ number, hash }) => [number, hash]))
+    const received = new Map(this.items.map(({ number, hash }) => [number, hash]))
     for (let number = from; number <= to; number++)
-      if (received.get(number) !== this.#chain.block(number).hash)
-        this.#report('no-hole', `block ${number} of ${from} to ${to} never came`)
+      if (received.get(number) !== this.chain.block(number).hash)
+        this.report('no-hole', `block ${number} of ${from} to ${to} never came`)
   }
+}
+
+interface ReceivedLog {
+  readonly key: string
+  readonly number: number
+  readonly index: number
 }
 
 type LogEvent = Omit<Log, 'removed'> & { readonly removed: boolean }
 
 /** A client of `logs`. */
-export class ReceivedLogs implements Received {
-  count = 0
-  readonly #chain: ChainModel
-  readonly #report: Report
+export class ReceivedLogs extends Received<ReceivedLog> {
   readonly #filter: LogFilter | undefined
-  readonly #logs: { readonly key: string; readonly number: number; readonly index: number }[] = []
   readonly #keys = new Set<string>()
   #first = Infinity
 
   constructor(chain: ChainModel, filter: LogFilter | undefined, report: Report) {
-    this.#chain = chain
+    super(chain, report)
     this.#filter = filter
-    this.#report = report
-  }
-
-  get newest(): number | null {
-    return this.#logs.at(-1)?.number ?? null
   }
 
   event(text: string): void {
@@ -98,43 +96,43 @@ export class ReceivedLogs implements Received {
     const key = keyOf(log)
     const number = Number(log.blockNumber)
     const index = Number(log.logIndex)
-    const newest = this.#logs.at(-1)
+    const newest = this.items.at(-1)
     if (log.removed) {
       // Like a node, the router also removes logs from before this client's subscription.
       if (newest === undefined && number <= this.#first) return
-      if (newest?.key !== key) this.#report('in-order', `log ${key} was removed, not the newest`)
-      else this.#logs.pop()
+      if (newest?.key !== key) this.report('in-order', `log ${key} was removed, not the newest`)
+      else this.items.pop()
       this.#keys.delete(key)
       return
     }
     this.#checkTrue(log, text)
-    if (this.#keys.has(key)) this.#report('once', `log ${key} came twice`)
+    if (this.#keys.has(key)) this.report('once', `log ${key} came twice`)
     else if (newest && (newest.number - number || newest.index - index) >= 0)
-      this.#report('in-order', `log ${key} came behind ${newest.key}`)
+      this.report('in-order', `log ${key} came behind ${newest.key}`)
     this.#first = Math.min(this.#first, number)
     this.#keys.add(key)
-    this.#logs.push({ key, number, index })
+    this.items.push({ key, number, index })
   }
 
   checkWhole(from: number, to: number): void {
     const wanted: string[] = []
     for (let number = from; number <= to; number++)
-      for (const log of logsOf(this.#chain, number))
+      for (const log of logsOf(this.chain, number))
         if (fitsFilter(log, this.#filter)) wanted.push(keyOf(log))
-    const logs = this.#logs
+    const logs = this.items
       .filter(({ number }) => number >= from && number <= to)
       .map(({ key }) => key)
     const at = wanted.findIndex((key, index) => key !== logs[index])
-    if (at >= 0) this.#report('no-hole', `log ${wanted[at]} is missing; there is ${logs[at]}`)
+    if (at >= 0) this.report('no-hole', `log ${wanted[at]} is missing; there is ${logs[at]}`)
     else if (logs.length > wanted.length)
-      this.#report('once', `log ${logs[wanted.length]} was never removed`)
+      this.report('once', `log ${logs[wanted.length]} was never removed`)
   }
 
   #checkTrue(log: LogEvent, text: string): void {
-    const { mined } = this.#chain.find(log.blockHash) ?? {}
+    const { mined } = this.chain.find(log.blockHash) ?? {}
     const real = mined?.receipts.flatMap(({ logs }) => logs)[Number(log.logIndex)]
     if (!real || JSON.stringify(real) !== text || !fitsFilter(real, this.#filter))
-      this.#report('true', `no node has this log: ${text}`)
+      this.report('true', `no node has this log: ${text}`)
   }
 }
 

@@ -41,9 +41,7 @@ export class SimulatedSocket extends TestSocket {
         if (kind === 'down') this.cut()
         this.happened()
       }),
-      wire.clock.after(untilMs, () => {
-        this.happened()
-      }),
+      wire.clock.after(untilMs, () => this.happened()),
     ])
   }
 
@@ -87,9 +85,7 @@ export class SimulatedSocket extends TestSocket {
       if (fault.kind === 'disorder' && this.#dice.chance(fault.share)) delayMs += fault.lateMs
     }
     for (let time = 0; time < times; time++)
-      this.#wire.clock.after(delayMs, () => {
-        held.listener?.event(Buffer.from(text))
-      })
+      this.#wire.clock.after(delayMs, () => held.listener?.event(Buffer.from(text)))
   }
 
   #sendHead(text: string, faults: readonly SocketFault[]): void {

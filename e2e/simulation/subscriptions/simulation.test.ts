@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test, vi } from 'vitest'
-import { loadSpec } from '../engine.ts'
+import { ethereum } from '../../../proxy/relay/testing/relay-fixture.ts'
 import { runSeeds } from '../runner/run-seeds.ts'
 import { drawSubscriptionSchedule, forcedFailovers } from './schedule.ts'
 import { simulateSubscriptions } from './simulation.ts'
 
-const spec = await loadSpec()
+const spec = await ethereum()
 const subscriptions = { draw: drawSubscriptionSchedule, run: simulateSubscriptions }
 
 // Minutes of virtual time, on any machine.

@@ -5,6 +5,7 @@ import { VirtualClock } from '../../../proxy/clock/testing/virtual-clock.ts'
 import { makeOwnCall } from '../../../proxy/listener/jsonrpc/jsonrpc-call.ts'
 import type { Call } from '../../../proxy/relay/call.ts'
 import { CallAborted, RelayError } from '../../../proxy/relay/errors.ts'
+import { usualRelay } from '../../../proxy/relay/testing/relay-fixture.ts'
 import { createAsk, type OwnQuestion } from '../../../proxy/subscription/ask.ts'
 import { ethereumFamily } from '../../../proxy/subscription/families/ethereum.ts'
 import { ethereumForm } from '../../../proxy/subscription/forms/ethereum.ts'
@@ -30,15 +31,7 @@ const settleMs = 60_000
 const askAgainMs = 1_000
 
 const settings: Settings = {
-  relay: {
-    strategy: 'balanced',
-    retryLimit: 2,
-    maxAttempts: 10,
-    processingTimeoutMs: 10_000,
-    minRelayTimeoutMs: 1_000,
-    integrity: 'full',
-    retryMissingBlocks: false,
-  },
+  relay: { ...usualRelay, strategy: 'balanced', processingTimeoutMs: 10_000, integrity: 'full' },
   failureThreshold: 5,
   maxSessions: 1_000,
   healthCheckIntervalMs: 300_000,
@@ -81,9 +74,7 @@ class Simulation {
   constructor(schedule: SubscriptionSchedule, spec: Spec) {
     const { seed, nodes, maxGapBlocks, stallBlocks } = schedule
     const clock = this.#clock
-    const happened = (event: string) => {
-      this.#happened(event)
-    }
+    const happened = (event: string) => this.#happened(event)
     this.#schedule = schedule
     this.#spec = { ...spec, chain: { ...spec.chain, blockTimeMs: schedule.chain.blockTimeMs } }
     const { chain, stop } = growChain(schedule, clock, happened)
@@ -92,9 +83,6 @@ class Simulation {
     this.#forkDice = new Dice(seed, 55)
     this.#forks = new Forks(nodes, chain, clock, happened)
     const branchOf = (name: string) => this.#forks.branchOf(name)
-    const say = (event: string) => {
-      this.#run.say(event)
-    }
     const { pool, relay, watch } = createEngine({
       ...this.#spec,
       seed,
@@ -103,9 +91,8 @@ class Simulation {
       clock,
       wire: { clock, chain, answered: new WeakMap(), branchOf },
       poolObserver: {
-        stateChanged: (upstream, from, to, why) => {
-          say(`${upstream}: ${from} to ${to}, ${why}`)
-        },
+        stateChanged: (upstream, from, to, why) =>
+          this.#run.say(`${upstream}: ${from} to ${to}, ${why}`),
         cooldownBegan() {},
         verificationFailed() {},
       },
@@ -139,16 +126,14 @@ class Simulation {
   async run(): Promise<Run> {
     const { durationMs, clients } = this.#schedule
     const clock = this.#clock
-    this.#watch.start((error) => {
-      this.#run.report('no-defect', `the watch ended with ${String(error)}`)
-    })
+    this.#watch.start((error) =>
+      this.#run.report('no-defect', `the watch ended with ${String(error)}`),
+    )
     for (const [index, plan] of clients.entries()) {
       const client = this.#client(`c${index + 1}`, plan)
       clock.after(plan.atMs, () => void this.#subscribe(client))
       if (plan.leavesAfterMs !== null)
-        clock.after(plan.atMs + plan.leavesAfterMs, () => {
-          this.#leave(client)
-        })
+        clock.after(plan.atMs + plan.leavesAfterMs, () => this.#leave(client))
     }
     await clock.advance(Math.max(durationMs, 5_000) + quietMs)
     this.#stopChain()
@@ -184,9 +169,7 @@ class Simulation {
   }
 
   #client(name: string, plan: ClientPlan): Client {
-    const report = (rule: string, what: string) => {
-      this.#run.report(rule, `${name}: ${what}`)
-    }
+    const report = (rule: string, what: string) => this.#run.report(rule, `${name}: ${what}`)
     const { filter } = plan
     const received =
       filter === null
@@ -216,9 +199,7 @@ class Simulation {
           this.#run.say(`${name} receives ${describe(text)}`)
           received.event(text)
         },
-        ended: (reason) => {
-          this.#ended(client, reason)
-        },
+        ended: (reason) => this.#ended(client, reason),
       })
       client.subscription = subscription
       client.beganAt = this.#chain.head
@@ -268,24 +249,19 @@ class Simulation {
         this.#run.say(`${topic} leaves ${source}: ${why}`)
         this.#run.count('failovers', 1)
       },
-      joined: (topic, source) => {
-        this.#run.say(`${topic} is on ${source}`)
-      },
+      joined: (topic, source) => this.#run.say(`${topic} is on ${source}`),
       filled: (topic, events) => {
         this.#run.say(`${topic} fills ${events}`)
         this.#run.count('filled', events)
       },
-      duplicateDropped: () => {
-        this.#run.count('duplicates dropped', 1)
-      },
+      duplicateDropped: () => this.#run.count('duplicates dropped', 1),
       fetchFailed: (topic, forMs, why) => {
         this.#run.say(`${topic} lacks what is next for ${forMs.toFixed(0)} ms: ${why}`)
         this.#run.count('failed fetches', 1)
       },
       ended() {},
-      failed: (topic, error) => {
-        this.#run.report('no-defect', `${topic}: ${(error as Error).stack ?? String(error)}`)
-      },
+      failed: (topic, error) =>
+        this.#run.report('no-defect', `${topic}: ${(error as Error).stack ?? String(error)}`),
     }
   }
 }

@@ -66,7 +66,8 @@ export interface Seen {
   readonly tookMs: number
 }
 
-const defaults: RelayConfig = {
+/** The usual config, of which a test needs to say only what is its own. */
+export const usualRelay: RelayConfig = {
   strategy: 'round-robin',
   retryLimit: 2,
   maxAttempts: 10,
@@ -105,7 +106,7 @@ export class RelayFixture {
     this.#iface = iface
     const { clock } = this
     const random = seededRandom(1)
-    const relayConfig = { ...defaults, ...config }
+    const relayConfig = { ...usualRelay, ...config }
     const poolObserver = {
       stateChanged: (name: string, from: string, to: string) =>
         this.events.push(`${name}: ${from} > ${to}`),
