@@ -387,6 +387,17 @@ describe('a caller', () => {
     expect({ ...seen, sent: sent.split(',').length === 4 ? sent : '' }).toMatchObject(expected)
   })
 
+  const spare: FixtureUpstream = { script: () => honest, tier: 'backup', group: 'other' }
+  it.each<[string, Nodes, number, string]>([
+    ['none while the primaries are enough', { a: honest, b: honest, c: spare }, 2, '1,1,0'],
+    ['in the place of one that fails', { a: limited, b: honest, c: spare }, 2, '1,1,1'],
+    ['where the primaries are too few', { a: honest, b: honest, c: spare }, 3, '1,1,1'],
+  ])('asks of the backups %s', async (_, nodes, participants, sent) => {
+    const fixture = new Fixture(nodes, { participants: 2 })
+    const directives = participants > 2 ? asks(participants, 2) : {}
+    expect(await fixture.validate({ directives })).toMatchObject({ answer: '0x1', sent })
+  })
+
   it.each(['eth_sendRawTransaction', 'eth_subscribe', 'eth_newFilter'])(
     'cannot ask for it of %s',
     async (method) => {
@@ -437,6 +448,13 @@ describe('the latest block', () => {
     fixture.head('a', 16).head('b', 17).head('c', 15)
     const seen = await fixture.validate({ directives: { minBlock: 16 } })
     expect(seen).toMatchObject({ answer: '0x10', agreeing: 'a,b' })
+  })
+
+  it('is not that of a node which lags, even where it is needed to agree', async () => {
+    const fixture = new Fixture({ a: at(1_000), b: at(5) }, null)
+    fixture.head('a', 1_000).head('b', 5)
+    const seen = await fixture.validate({ directives: asks(2, 2) })
+    expect(seen).toMatchObject({ failure: 'insufficient-responses' })
   })
 
   it('is left to the nodes where no heads are known', async () => {

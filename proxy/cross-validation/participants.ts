@@ -33,20 +33,22 @@ function askable(options: ParticipantsOptions): readonly Upstream[] {
   return declaring(options).filter((each) => each.serves(addons) && !pick.isFull(each))
 }
 
+/** How many may vote, and how many groups can be filled. */
+function countOf(upstreams: readonly Upstream[], { perGroupQuorum, oneVotePerGroup }: Terms) {
+  const groups = [...Map.groupBy(upstreams, ({ group }) => group).values()]
+  const full = groups.filter(({ length }) => length >= perGroupQuorum).length
+  return { voters: oneVotePerGroup ? groups.length : upstreams.length, full }
+}
+
 /** Why no answer can be agreed on, whatever the upstreams answer; null when one can. */
 export function shortageOf(options: ParticipantsOptions): RelayError | null {
-  const { agreement, minParticipants, minGroups, perGroupQuorum, oneVotePerGroup, isRaised } =
-    options.terms
-  const count = (upstreams: readonly Upstream[]) => {
-    const groups = [...Map.groupBy(upstreams, ({ group }) => group).values()]
-    const full = groups.filter(({ length }) => length >= perGroupQuorum).length
-    return { voters: oneVotePerGroup ? groups.length : upstreams.length, full }
-  }
-  const [all, now] = [count(declaring(options)), count(askable(options))]
+  const { terms } = options
+  const { agreement, minParticipants, minGroups, perGroupQuorum, oneVotePerGroup } = terms
+  const [all, now] = [countOf(declaring(options), terms), countOf(askable(options), terms)]
   if (all.voters < minParticipants || now.voters < agreement) {
     const { insufficientCapacity, insufficientCapacityAsked } = errorKinds
     const { blockProviders, extension } = options.call.directives
-    const isNarrowed = isRaised || blockProviders.length > 0 || extension !== null
+    const isNarrowed = terms.isRaised || blockProviders.length > 0 || extension !== null
     const unit = oneVotePerGroup ? 'groups' : 'upstreams'
     const message = `${minParticipants} ${unit} must be asked and ${agreement} must agree; ${all.voters} can serve this call, ${now.voters} of them now`
     const isCallers = isNarrowed && all.voters < minParticipants
@@ -80,13 +82,18 @@ export function nextOf(
   const taking = asked.filter(({ state }) => state === 'pending' || state === 'voted')
   const takenOf = (group: string) =>
     taking.filter(({ upstream }) => upstream.group === group).length
-  const rankOf = ({ group, availability, lags, latest }: Upstream) => {
+  const primaries = upstreams.filter(({ tier }) => tier === 'primary')
+  const { voters, full } = countOf(primaries, terms)
+  const areEnough = voters >= terms.participants && full >= terms.minGroups
+  const rankOf = ({ tier, group, availability, lags, latest }: Upstream) => {
     const taken = takenOf(group)
     // A group that has begun is filled before the next one; one that cannot be filled comes last.
     const rank = taken > 0 && taken < terms.perGroupQuorum ? 0 : 1 + taken
     const isShort = (groups.get(group)?.length ?? 0) < terms.perGroupQuorum
     const lacksIt = block.kind === 'number' ? latest && latest.block < block.number : lags
-    return rank + (isShort ? 1_000 : 0) + (availability.isOnTrial || lacksIt ? 10_000 : 0)
+    const isSpare = tier === 'backup' && areEnough
+    const isLast = availability.isOnTrial || lacksIt
+    return rank + (isSpare ? 100 : 0) + (isShort ? 1_000 : 0) + (isLast ? 10_000 : 0)
   }
   const rest = upstreams.filter(
     (each) =>

@@ -37,19 +37,16 @@ export function pinned<C extends Call>(call: C, number: number): C | null {
  * header says that number, and the client may ask for it next.
  */
 export function atKnownHead(call: Call, { latest }: Upstream): Call {
-  if (call.directives.minBlock === null || latest === null || !canPin(call)) return call
+  if (call.directives.minBlock === null || latest === null) return call
   return pinned(call, latest.block) ?? call
 }
 
-/**
- * The latest block that all of these upstreams have; null while too few heads are known. One that lags does not hold
- * the others back while enough do not.
- */
+/** The latest block that all of these upstreams have that do not lag; null while too few heads are known. */
 export function commonBlock(chosen: readonly Upstream[], agreement: number): number | null {
   const known = chosen.filter(({ latest }) => latest !== null)
   const fresh = known.filter(({ lags }) => !lags)
-  const heads = (fresh.length >= agreement ? fresh : known).map(({ latest }) => latest?.block ?? 0)
-  return heads.length < agreement ? null : Math.min(...heads)
+  const heads = (fresh.length > 0 ? fresh : known).map(({ latest }) => latest?.block ?? 0)
+  return known.length < agreement ? null : Math.min(...heads)
 }
 
 function pointsOf(block: BlockRef): readonly BlockPoint[] {
