@@ -195,6 +195,33 @@ test('a user of an ACL needs the keys and channels of the prefix alone, and few 
   await expect.poll(() => received).toEqual(['true', 'k b', 'k node a'])
 })
 
+test.each(['standalone', 'sentinel'] as const)(
+  'a database that the user may not select, or that is not there, is a fault, and no other one is used: %s',
+  async (topology) => {
+    const fleet = topology === 'sentinel' ? await startSentinels(options()) : null
+    const redis = fleet?.master ?? (await startRedis(options()))
+    const client = open(fleet?.sentinels ?? [redis], { topology, db: 3 })
+    await client.isReady()
+    await client.set('before', '1')
+    await redis.cli('acl', 'setuser', 'default', '-select')
+    // What was asked and not answered is sent again by the next connection.
+    const asked = Array.from({ length: 50 }, (_, at) => faultOf(client.set(`asked-${at}`, '1')))
+    await redis.cli('client', 'kill', 'type', 'normal', 'skipme', 'yes')
+    await expect.poll(() => faultOf(client.set('after', '1'))).toBe('no-database')
+    await Promise.all(asked)
+    await sleep(500)
+    expect(await faultOf(client.set('after', '1'))).toBe('no-database')
+    expect(client.changes.at(-1)?.message).toContain('the user may run SELECT')
+    expect(await redis.cli('info', 'keyspace')).not.toContain('db0')
+    expect(await redis.cli('info', 'clients')).toMatch(/connected_clients:[1-9]\b/)
+    await redis.cli('acl', 'setuser', 'default', '+select')
+    await client.isReady()
+    const none = open(fleet?.sentinels ?? [redis], { topology, db: 16 })
+    await expect.poll(() => faultOf(none.set('a', '1'))).toBe('no-database')
+    expect(await redis.cli('info', 'keyspace')).toMatch(/^# Keyspace\s+db3:\S+$/)
+  },
+)
+
 test('TLS with a client certificate', async () => {
   const authority = await createAuthority('redis')
   const [server, own] = await Promise.all([authority.issue('localhost'), authority.issue('router')])

@@ -305,6 +305,34 @@ test.each<[string, Record<string, unknown>, string]>([
   },
 )
 
+test('a database that may not be selected is no store, and database 0 stays empty', async () => {
+  const own = await startRedis({
+    ...options(),
+    config: ['user default on nopass ~* &* +@all -select'],
+  })
+  const settings = { cache: { shared: true } }
+  await using two = await startFleet(
+    workspace,
+    nodes,
+    { ...storeOf(own, 'db'), db: 3 },
+    2,
+    settings,
+  )
+  const [one, other] = two.all
+  for (let each = 0; each < 20; each++)
+    expect(await one.ask(newSession())).toMatchObject({ status: 503, reason: 'session-store' })
+  await expectUnharmed(one)
+  await one.ask(null, {}, 'web3_sha3', ['0x1'])
+  expect(await one.metric('router_cache_store_failures_total')).toBeGreaterThan(0)
+  expect(await own.cli('info', 'keyspace')).toBe('# Keyspace')
+  expect(one.program.stdout).toMatch(/may run SELECT \(NOPERM\).*rpc-stickiness may fail/)
+  await own.cli('acl', 'setuser', 'default', '+select')
+  const session = newSession()
+  const node = await establish(one, session)
+  await expect.poll(async () => (await other.ask(session)).node).toBe(node)
+  expect(await own.cli('info', 'keyspace')).toMatch(/^# Keyspace\s+db3:\S+$/)
+})
+
 test('answers in a Redis of their own are evicted, and no session is', async () => {
   const [ofSessions, ofAnswers] = await Promise.all([
     startRedis({ ...options(), config: ['maxmemory-policy noeviction'] }),

@@ -39,14 +39,34 @@ test.each<[string, ApiInterface, string, string | null]>([
   expect(texts.join()).toContain(expected ?? '')
 })
 
-test.each([
+test.each<[Record<string, string>, string | null, string?]>([
   [{ method: 'eth_*' }, null],
   [{ method: '/sdk/bank/*', 'chain-id': 'COSMOSHUB' }, null],
   [{ method: 'eth_getBalanc' }, 'Did you mean "eth_getBalance"?'],
   [{ method: '/cosmos/bank/v1beta1/supply' }, 'Write "/sdk/bank/v1beta1/supply".'],
   [{ method: 'eth_call', 'chain-id': 'HUBCHAIN' }, 'Write it as the spec does.'],
   [{ method: 'eth_call', 'api-interface': 'rest' }, 'Write it as the spec does.'],
-])('a policy of the cache for %j: %s', (policy, hint) => {
+  [{ method: 'eth_sendRawTransaction', ttl: '1s' }, 'Remove the policy.'],
+  [{ method: 'eth_*Filter', class: 'latest', ttl: '1s' }, 'Remove the policy.'],
+  [{ method: 'eth_*', ttl: '1s' }, null],
+  [{ method: 'eth_getBlockByNumber', ttl: '1s' }, null],
+  [{ method: 'eth_sendRawTransaction' }, null],
+  [
+    { method: 'getblock', 'chain-id': 'BTC' },
+    'Those there serve ETH1 jsonrpc, HUBCHAIN rest.',
+    'chain-id',
+  ],
+  [
+    { method: 'eth_call', 'chain-id': 'NOPE' },
+    'Those there serve ETH1 jsonrpc, HUBCHAIN rest.',
+    'chain-id',
+  ],
+  [
+    { method: 'a/B', 'api-interface': 'grpc' },
+    'Those there serve ETH1 jsonrpc, HUBCHAIN rest.',
+    'api-interface',
+  ],
+])('a policy of the cache for %j: %s', (policy, hint, key = 'method') => {
   const listeners = [
     { 'chain-id': 'ETH1', 'api-interface': 'jsonrpc', 'network-address': '127.0.0.1:1' },
     { 'chain-id': 'HUBCHAIN', 'api-interface': 'rest', 'network-address': '127.0.0.1:2' },
@@ -62,6 +82,6 @@ test.each([
   const parsed = parseConfig(JSON.stringify(file), { environment: {}, flags: {} })
   const found = checkMethods(parsed, catalog)
   expect(found.map((each) => [each.path, each.hint])).toEqual(
-    hint === null ? [] : [['cache.policies[0].method', hint]],
+    hint === null ? [] : [[`cache.policies[0].${key}`, hint]],
   )
 })

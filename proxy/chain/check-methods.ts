@@ -31,27 +31,50 @@ export function checkMethods(
   })
 }
 
-/** Reports policies of the cache that fit no method of any listener. */
+/** Reports policies of the cache that fit no method of any listener, or none whose answers are ever kept. */
 function checkCachePolicies(
   { endpoints, cache }: RouterConfig,
   catalog: ChainCatalog,
   report: Report,
 ): void {
-  for (const [index, { chainId, apiInterface, method, pattern }] of cache.policies.entries()) {
+  for (const [index, policy] of cache.policies.entries()) {
+    const { chainId, apiInterface, method, pattern, ttlMs } = policy
+    const path = `cache.policies[${index}]`
     const own = endpoints.filter(
       (each) =>
         (chainId === null || catalog.find(each.chainId) === catalog.find(chainId)) &&
         (apiInterface === null || each.apiInterface === apiInterface),
     )
+    if (own.length === 0) {
+      const wanted = [chainId, apiInterface].filter((each) => each !== null).join(' ')
+      const served = endpoints.map((each) => `${each.chainId} ${each.apiInterface}`)
+      const key = chainId === null ? 'api-interface' : 'chain-id'
+      const hint = `Those there serve ${[...new Set(served)].join(', ')}.`
+      report(`${path}.${key}`, `no listener of endpoints serves ${wanted}`, hint)
+      continue
+    }
     const served = own.flatMap(
       (each) => catalog.find(each.chainId)?.interfaces.get(each.apiInterface) ?? [],
     )
     const names = served.flatMap((iface) => [...iface.methods])
-    if (names.some((name) => pattern.test(name))) continue
+    const fitting = names.filter((name) => pattern.test(name))
+    if (fitting.length > 0) {
+      const asked = fitting.flatMap((name) => served.map((iface) => classified(iface, name)))
+      if (ttlMs === null || !asked.every((each) => each === null || isNeverKept(each))) continue
+      const message = `${method} is never kept: only reads are, whose answer depends on the chain alone`
+      report(`${path}.method`, message, 'Remove the policy.')
+      continue
+    }
     const other = served.map((iface) => classified(iface, method)?.method).find(Boolean)
     const hint = other === undefined ? hintFor(method, names) : `Write ${quote(other)}.`
-    report(`cache.policies[${index}].method`, `no listener serves a method ${quote(method)}`, hint)
+    report(`${path}.method`, `no listener serves a method ${quote(method)}`, hint)
   }
+}
+
+/** Whatever its block is. Without params a call may have none, and is not kept therefore. */
+function isNeverKept({ kind, cacheable, stateful, waitsForBlock, block }: Classification): boolean {
+  if (kind !== 'read' || stateful !== null || waitsForBlock) return true
+  return !cacheable && block.kind !== 'invalid'
 }
 
 function hintFor(method: string, names: readonly string[]): string {
@@ -59,8 +82,8 @@ function hintFor(method: string, names: readonly string[]): string {
   return near === null ? 'Write it as the spec does.' : `Did you mean ${quote(near)}?`
 }
 
-/** Null for a method that the spec does not name. */
-function classified(iface: ChainInterface, method: string): Classification | null {
+/** A call of a method without params; null for a method that the spec does not name. */
+export function classified(iface: ChainInterface, method: string): Classification | null {
   const { apiInterface } = iface
   const header = () => null
   const questions =

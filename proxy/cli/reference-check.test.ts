@@ -83,11 +83,27 @@ test.each([
     'the same of a store of sessions and of one of answers',
     entry(`resp-cache: {addresses: r, tls: {ca-file: /}}
 cache: {resp-cache: {addresses: s, tls: {ca-file: /no/such.pem}, password-file: /no/such}}
+shared-state: true
 skip-websocket-verification: true`),
     [
       '4 resp-cache.tls.ca-file: / cannot be read: it is a directory',
       '5 cache.resp-cache.tls.ca-file: /no/such.pem cannot be read: there is no such file',
       '5 cache.resp-cache.password-file: /no/such cannot be read: there is no such file',
+    ],
+  ],
+  [
+    'a policy that asks more upstreams for an add-on than declare it',
+    entry(
+      `cross-validation:
+  policies:
+    - {chain-id: ETH1, api-interface: jsonrpc, method: debug_traceTransaction, agreement-threshold: 2}
+    - {chain-id: ETH1, api-interface: jsonrpc, method: trace_block, forbid-caller-cv: true}
+    - {chain-id: ETH1, api-interface: jsonrpc, method: eth_getBalance, agreement-threshold: 2}
+skip-websocket-verification: true`,
+      '{url: "https://h"}]}, {name: b, chain-id: eth1, api-interface: jsonrpc, node-urls: [{url: "https://i"}, {url: "https://j", addons: [debug]}',
+    ),
+    [
+      '6 cross-validation.policies[0].agreement-threshold: the floor is 2, and ETH1 jsonrpc has 1 upstream with the add-on "debug" that debug_traceTransaction needs',
     ],
   ],
   [

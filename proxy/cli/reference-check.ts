@@ -7,7 +7,7 @@ import { loadCatalog } from '../chain/load-catalog.ts'
 import { SpecError } from '../chain/document.ts'
 import type { ChainCatalog } from '../chain/types.ts'
 import type { ParsedConfig } from '../config/parse.ts'
-import { checkMethods } from '../chain/check-methods.ts'
+import { checkMethods, classified } from '../chain/check-methods.ts'
 import { gather, type Problem, whyUnreadable } from '../config/problem.ts'
 import { readTls, TlsFileError } from '../upstream/wire/upstream-target.ts'
 import { checkSockets } from '../config/socket-check.ts'
@@ -18,13 +18,14 @@ import type { CheckReferences } from './judged-config.ts'
 export const checkReferences: CheckReferences = async (parsed, running = null) => {
   try {
     const catalog = running ?? (await loadCatalog(parsed.specSources))
+    const known = knownOf(catalog)
     const { entries, locate } = parsed
     const problems = [
-      ...checkChains(entries, catalog, locate),
+      ...checkChains(entries, known, locate),
       ...checkServing(entries, catalog, locate),
       ...checkMethods(parsed, catalog),
       ...checkFiles(parsed),
-      ...checkSockets(parsed, withSubscriptions(catalog)),
+      ...checkSockets(parsed, known),
     ]
     return { problems, catalog }
   } catch (error) {
@@ -33,13 +34,17 @@ export const checkReferences: CheckReferences = async (parsed, running = null) =
   }
 }
 
-function withSubscriptions(catalog: ChainCatalog): KnownChains {
+function knownOf(catalog: ChainCatalog): KnownChains {
   return {
     ...catalog,
     subscribes(id, apiInterface) {
       const chain = catalog.find(id)
       const offered = chain?.interfaces.get(apiInterface)
       return chain && offered ? subscriptionFormOf(chain, offered) !== null : null
+    },
+    addonOf(id, apiInterface, method) {
+      const offered = catalog.find(id)?.interfaces.get(apiInterface)
+      return (offered && classified(offered, method)?.addon) ?? null
     },
   }
 }

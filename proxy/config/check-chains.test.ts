@@ -105,6 +105,12 @@ test.each<[string, string[], string[]?]>([
       'cross-validation.policies[1]: there is a policy for ETH1 jsonrpc eth_getBalance already, cross-validation.policies[0]',
     ],
   ],
+  [policy('enabled: false'), []],
+  [
+    policy('max-participants: {}, per-group-quorum: 1, forbid-caller-cv: false'),
+    ['cross-validation.policies[0]: the policy has no effect, for it demands nothing'],
+  ],
+  [policy('ignore-fields: [a]'), []],
   [
     '    - {chain-id: BTC, api-interface: jsonrpc, method: getblock, agreement-threshold: 2}',
     [

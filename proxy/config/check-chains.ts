@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { type Entries, type Placed, placed, type Partly } from './entries.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { type Entries, type Placed, type PlacedUpstream, placed, type Partly } from './entries.ts'
 import { nearest, suggestion } from './nearest.ts'
 import { gather, type Locate, type Problem, quote, type Report } from './problem.ts'
 import type { NodeUrlEntry, UpstreamEntry } from './schema.ts'
@@ -28,6 +29,8 @@ export interface KnownChains {
   find(id: string): KnownChain | null
   /** Whether clients can subscribe on the interface of a chain; null, as without this, where that is not known. */
   subscribes?(id: string, apiInterface: ApiInterface): boolean | null
+  /** The add-on that an upstream must declare for a method; null, as without this, where none is known of. */
+  addonOf?(id: string, apiInterface: ApiInterface, method: string): string | null
 }
 
 /** Where nothing is known of the chains: any of them may be there. */
@@ -43,7 +46,7 @@ export function checkChains(
   return gather(locate, (report) => {
     for (const each of [...endpoints, ...policies]) checkEntry(each, [], known, report)
     for (const each of upstreams) checkEntry(each, each.urls, known, report)
-    checkPolicies(entries, (id) => known.find(id)?.id ?? id, report)
+    checkPolicies(entries, known, report)
   })
 }
 
@@ -90,8 +93,17 @@ function chainHint(chainId: string, { ids }: KnownChains): string {
 
 /* What is wrong with policies of cross-validation though each of their keys is right by itself. */
 
-/** What of a policy contradicts itself. */
+/** What a policy is about. */
+const namingKeys = ['chain-id', 'api-interface', 'method', 'enabled']
+
+/** What of a policy contradicts itself, and one that says nothing beside the usual. */
 export function checkPolicy(entry: Partly<PolicyEntry>, path: string, report: Report): void {
+  const isSaid = ([key, value]: readonly [string, unknown]) =>
+    !namingKeys.includes(key) && value !== false && value !== 1 && !isDeepStrictEqual(value, {})
+  if (entry.enabled !== false && !Object.entries(entry).some(isSaid)) {
+    const hint = 'Set agreement-threshold or forbid-caller-cv, or remove it.'
+    report(path, 'the policy has no effect, for it demands nothing', hint, 'warning')
+  }
   const floorOf = (key: 'agreement-threshold' | 'max-participants' | 'min-groups') => {
     const { floor = 1, cap = Infinity } = entry[key] ?? {}
     if (floor > cap) report(`${path}.${key}.cap`, `cap ${cap} is below floor ${floor}`)
@@ -116,22 +128,18 @@ export function checkPolicy(entry: Partly<PolicyEntry>, path: string, report: Re
     report(`${path}.per-group-quorum`, 'with one-vote-per-group a group has no more than 1 answer')
 }
 
-/**
- * What a policy demands that the upstreams of the file cannot give; and a policy that is there twice.
- *
- * @param idOf the id of a chain by its id or an alias
- */
+/** What a policy demands that the upstreams of the file cannot give; and a policy that is there twice. */
 function checkPolicies(
   { endpoints, upstreams, policies }: Entries,
-  idOf: (chainId: string) => string,
+  known: KnownChains,
   report: Report,
 ): void {
   type Serving = {
     readonly 'chain-id'?: string | undefined
     readonly 'api-interface'?: string | undefined
   }
-  const servesOf = ({ 'chain-id': id, 'api-interface': apiInterface }: Serving) =>
-    `${id === undefined ? '' : idOf(id)} ${apiInterface}`
+  const servesOf = ({ 'chain-id': id = '', 'api-interface': apiInterface }: Serving) =>
+    `${known.find(id)?.id ?? id} ${apiInterface}`
   const seen = new Map<string, string>()
   for (const { entry, path } of policies) {
     const serves = servesOf(entry)
@@ -151,8 +159,14 @@ function checkPolicies(
       report(path, message, null, 'warning')
       continue
     }
-    const own = upstreams.filter((each) => servesOf(each.entry) === serves)
-    if (own.length === 0) continue
+    const all = upstreams.filter((each) => servesOf(each.entry) === serves)
+    if (all.length === 0) continue
+    const { 'chain-id': chainId = '', method = '' } = entry
+    const addon = known.addonOf?.(chainId, entry['api-interface'], method) ?? null
+    const isAble = ({ urls }: PlacedUpstream) =>
+      addon === null || urls.some((url) => url.entry.addons?.includes(addon))
+    const own = all.filter(isAble)
+    const having = addon === null ? '' : ` with the add-on ${quote(addon)} that ${method} needs`
     const sizes = [...Map.groupBy(own, (each) => each.entry['group-label'] ?? '').values()].map(
       ({ length }) => length,
     )
@@ -163,17 +177,22 @@ function checkPolicies(
       const floor = entry[key]?.floor ?? 0
       const hint = isByGroup ? groupHint : 'Lower it, or add upstreams.'
       if (floor > voters)
-        report(`${path}.${key}`, `the floor is ${floor}, and ${serves} has ${voters} ${unit}`, hint)
+        report(
+          `${path}.${key}`,
+          `the floor is ${floor}, and ${serves} has ${voters} ${unit}${having}`,
+          hint,
+        )
     }
     const quorum = entry['per-group-quorum'] ?? 1
-    const groups = entry['min-groups']?.floor ?? 1
+    // That a method is served at all is no demand of a policy.
+    const groups = entry['min-groups']?.floor ?? (quorum > 1 ? 1 : 0)
     const able = sizes.filter((size) => size >= quorum).length
     if (groups > able) {
       const of = quorum > 1 ? ` with ${quorum} upstreams or more` : ''
       const at = entry['min-groups'] ? 'min-groups' : 'per-group-quorum'
       report(
         `${path}.${at}`,
-        `${groups} groups are needed, and ${serves} has ${able}${of}`,
+        `${groups} groups are needed, and ${serves} has ${able}${of}${having}`,
         groupHint,
       )
     }

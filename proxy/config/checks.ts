@@ -81,21 +81,36 @@ function checkAuth(
   checkTlsPair(tls, `${path}.tls`, report)
 }
 
-/** What is wrong between the stores that replicas share. */
+const keptFirst =
+  'Set cache-bytes, such as 128MiB: answers are kept in the memory of each replica first.'
+const inTurn =
+  'Answers are in cache.resp-cache, else in cache-be, else in resp-cache; sessions, with shared-state, in resp-cache, else in cache-be.'
+
+/** What is wrong between the stores that replicas share, and what has no effect where nothing is kept in them. */
 export function checkSharing(file: Partly<ConfigFile>, report: Report): void {
-  const ofAnswers = file.cache?.['resp-cache']
+  const { cache = {} } = file
   checkStore(file['resp-cache'], 'resp-cache', report)
-  checkStore(ofAnswers, 'cache.resp-cache', report)
-  if (!file['cache-be']) return
-  if ('resp-cache' in file && (ofAnswers || file['shared-state'] === false)) {
-    const idle = ofAnswers ? 'cache-be' : 'resp-cache'
-    const hint = `Nothing is left for ${idle}: answers are in cache.resp-cache, else in cache-be; sessions, with shared-state, in resp-cache.`
-    report('cache-be', 'cache-be and resp-cache exclude each other', hint)
-  }
-  if (file['cache-bytes'] !== 0 || file['shared-state'] !== false) return
-  const hint =
-    'Set cache-bytes, such as 128MiB: answers are kept in the memory of each replica first.'
-  report('cache-be', 'cache-be has no effect while cache-bytes is 0', hint, 'warning')
+  checkStore(cache['resp-cache'], 'cache.resp-cache', report)
+  const stores = [
+    ...('resp-cache' in cache ? ['cache.resp-cache'] : []),
+    ...(['cache-be', 'resp-cache'] as const).filter((key) => key in file),
+  ]
+  if (cache.shared === true && stores.length === 0)
+    report('cache.shared', 'there is no store to share answers in', 'Set cache-be or resp-cache.')
+  const isOff = file['cache-bytes'] === 0
+  const [why, hint] = isOff
+    ? [' while cache-bytes is 0', keptFirst]
+    : cache.shared === false
+      ? [' while cache.shared is false', 'Remove one of them.']
+      : ['', inTurn]
+  const used = [
+    why === '' && stores[0],
+    file['shared-state'] !== false && stores.findLast((key) => key !== 'cache.resp-cache'),
+  ]
+  const idle = stores.filter((key) => !used.includes(key))
+  if (isOff && cache.policies?.length) idle.push('cache.policies')
+  for (const key of idle)
+    report(key, `${key} has no effect${why}`, hint, why === '' ? 'error' : 'warning')
 }
 
 const adminKey = 'metrics-listen-address'

@@ -38,7 +38,9 @@ const fieldPath = text({
 const policySchema = z.strictObject({
   'chain-id': chainId.describe('Chain, by the id or an alias of its spec.'),
   'api-interface': apiInterface.describe('Interface.'),
-  method: method.describe('Method, or the pattern of a path, as the chain spec names it.'),
+  method: method.describe(
+    'Method, or the pattern of a path without its verb, as the chain spec names it.',
+  ),
   enabled: optional(boolean, 'true').describe('Whether the policy is active.'),
   'agreement-threshold': bounds(
     'At least so many; what a caller asks for is raised to it.',

@@ -568,14 +568,34 @@ const configCases: readonly Case[] = [
   {
     text: `${minimal}cache-be: cache\ncache-bytes: 1MiB\nresp-cache: {addresses: redis}\n`,
     problems: [
-      '11:11 error cache-be: cache-be and resp-cache exclude each other | Nothing is left for resp-cache: answers are in cache.resp-cache, else in cache-be; sessions, with shared-state, in resp-cache.',
+      '13:1 error resp-cache: resp-cache has no effect | Answers are in cache.resp-cache, else in cache-be, else in resp-cache; sessions, with shared-state, in resp-cache, else in cache-be.',
     ],
   },
   {
     text: `${minimal}cache-be: cache\nshared-state: true\nresp-cache: {addresses: redis}\ncache: {resp-cache: {addresses: [a, b]}}\n`,
     problems: [
-      '11:11 error cache-be: cache-be and resp-cache exclude each other | Nothing is left for cache-be: answers are in cache.resp-cache, else in cache-be; sessions, with shared-state, in resp-cache.',
+      '11:11 error cache-be: cache-be has no effect | Answers are in cache.resp-cache, else in cache-be, else in resp-cache; sessions, with shared-state, in resp-cache, else in cache-be.',
       '14:22 error cache.resp-cache.addresses: topology standalone has one address | Is it a sentinel or a cluster?',
+    ],
+  },
+  {
+    text: `${minimal}cache: {resp-cache: {addresses: a}, policies: [{method: m, ttl: 1s}]}\nresp-cache: {addresses: r}\ncache-bytes: 0\n`,
+    problems: [
+      '11:9 warning cache.resp-cache: cache.resp-cache has no effect while cache-bytes is 0 | Set cache-bytes, such as 128MiB: answers are kept in the memory of each replica first.',
+      '11:37 warning cache.policies: cache.policies has no effect while cache-bytes is 0 | Set cache-bytes, such as 128MiB: answers are kept in the memory of each replica first.',
+      '12:1 warning resp-cache: resp-cache has no effect while cache-bytes is 0 | Set cache-bytes, such as 128MiB: answers are kept in the memory of each replica first.',
+    ],
+  },
+  {
+    text: `${minimal}cache: {shared: false, resp-cache: {addresses: a}}\nresp-cache: {addresses: r}\nshared-state: true\n`,
+    problems: [
+      '11:24 warning cache.resp-cache: cache.resp-cache has no effect while cache.shared is false | Remove one of them.',
+    ],
+  },
+  {
+    text: `${minimal}cache: {shared: true}\nshared-state: true\n`,
+    problems: [
+      '11:17 error cache.shared: there is no store to share answers in | Set cache-be or resp-cache.',
     ],
   },
   {

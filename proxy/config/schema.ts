@@ -86,7 +86,7 @@ const cachePolicySchema = z.strictObject({
   ),
   'api-interface': optional(apiInterface).describe('Interface that it is about. Unset: all.'),
   method: methodPattern.describe(
-    'Method or path pattern as the chain spec names it; `*` stands for any text.',
+    'Method, or path without its verb, as the chain spec names it; `*` stands for any text.',
   ),
   class: optional(oneOf(ageClasses)).describe('Class that it is about. Unset: all.'),
   ttl: durationOrNever('24h').describe(

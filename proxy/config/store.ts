@@ -52,7 +52,7 @@ export const storeSchema = z.strictObject({
     'A file that holds the password; a line break at its end does not count. It is read again when it changes, and when the store refuses the password.',
   ),
   db: optional(integer(0, 65_535), '0').describe(
-    'Number of the database. A cluster has none but 0.',
+    'Number of the database. One that cannot be selected is a store that is down. A cluster has none but 0.',
   ),
   'key-prefix': text({
     kind: 'text',

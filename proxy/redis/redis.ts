@@ -177,14 +177,23 @@ export class RedisStore {
   }
 
   #watched<T extends Commands>(client: T): T {
+    let isElsewhere = false
     const failed = (error: Error) => {
+      if (isElsewhere) return
       this.#broken = StoreError.from(error)
       this.#availability.note(this.#broken)
       if (this.#broken.fault === 'unauthorized') this.#reread()
+      // It would go on with database 0, and send there what it still has to send.
+      isElsewhere = this.#broken.fault === 'no-database'
+      if (isElsewhere) client.disconnect(true)
     }
     client.on('error', failed)
     client.on('node error', failed)
+    client.on('connect', () => {
+      isElsewhere = false
+    })
     client.on('ready', () => {
+      if (isElsewhere) return
       this.#broken = null
       this.#availability.note(null)
     })
@@ -254,7 +263,9 @@ export class RedisStore {
   }
 
   readonly #backoffMs = (times: number): number => {
-    const ms = Math.min(firstBackoffMs * 2 ** (times - 1), maxBackoffMs)
+    // A connection that was ready counts as a success, though its database was the wrong one.
+    const doublings = this.#broken?.fault === 'no-database' ? Infinity : times - 1
+    const ms = Math.min(firstBackoffMs * 2 ** doublings, maxBackoffMs)
     return ms * (0.5 + this.#parts.random.next() / 2)
   }
 }

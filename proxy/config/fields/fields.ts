@@ -191,7 +191,7 @@ export const methodPattern: Field<string> = text({
   kind: 'method pattern',
   pattern: /^[!-~]{1,200}$/,
   fault: 'cannot be a pattern of methods',
-  hint: 'Write a name such as eth_getLogs, or eth_get* for all that begin like this.',
+  hint: 'Write a name such as eth_getLogs, a path without its verb, or eth_get* for all that begin like this.',
 })
 
 /** The path of a file. Error messages show it, so it cannot come from a placeholder. */
