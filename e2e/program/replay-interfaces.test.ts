@@ -73,27 +73,25 @@ async function askGrpc(host: string): Promise<void> {
 async function replay(text: string) {
   const file = await workspace.write('again.jsonl', text)
   const against = await workspace.write('against.yml', config)
-  const { code, stdout, stderr } = await runProgram([
-    ...['replay', file, '--against', against, '--rate', '1000', '--json'],
-  ])
-  return { code, stderr, report: JSON.parse(stdout) as { calls: object; findings: object[] } }
+  return runProgram(['replay', file, '--against', against, '--rate', '1000'])
 }
 
 test('the same nodes give the same', async () => {
-  const { code, stderr, report } = await replay(await readFile(recording, 'utf8'))
+  const { code, stderr, stdout } = await replay(await readFile(recording, 'utf8'))
+  expect(stdout).toMatch(/^Calls: differs 0, failed 0, mayDiffer 0, leftOut 0, same 4\n/)
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-  expect(report.calls).toEqual({ differs: 0, failed: 0, mayDiffer: 0, leftOut: 0, same: 4 })
 })
 
 test('another answer is found in each of them, by field where it is JSON', async () => {
   const text = await readFile(recording, 'utf8')
-  const { code, report } = await replay(text.replaceAll(/(?<="answer":.*)(bank|abci)/g, 'oo'))
+  const { code, stdout } = await replay(text.replaceAll(/(?<="answer":.*)(bank|abci)/g, 'oo'))
+  expect(stdout).toMatch(/^Calls: differs 0, failed 0, mayDiffer 4, leftOut 0, same 0\n/)
   expect(code).toBe(0)
-  expect(report.calls).toMatchObject({ mayDiffer: 4, failed: 0, leftOut: 0 })
-  const is = (path: string) => `"asked: ${path}"`
-  expect(report.findings).toMatchObject([
-    { what: 'result', was: is('oo_query'), is: is('abci_query'), calls: 2, method: 'abci_query' },
-    { what: '', is: is('GET /sdk/bank/v1beta1/balances/a?b=c%3Fd?e'), upstream: 'rest-node' },
-    { what: '(all)', is: expect.stringMatching(/^0{8}25[0-9a-f]+$/) as string, method: grpcMethod },
+  const is = (path: string) => `"asked: ${path.replaceAll('?', '\\?')}"`
+  for (const row of [
+    `2 +abci_query +tendermintrpc-node +result +${is('oo_query')} +${is('abci_query')} `,
+    `1 +\\S+ +rest-node .* ${is('GET /sdk/bank/v1beta1/balances/a?b=c%3Fd?e')} `,
+    `1 +${grpcMethod} +grpc-node +\\(all\\) .*sdk\\.oo\\..* .*sdk\\.bank\\.`,
   ])
+    expect(stdout).toMatch(new RegExp(`^mayDiffer +${row}`, 'm'))
 })

@@ -110,7 +110,6 @@ export const explainLimits = {
 export const recordLimits = {
   bodyBytes: 1 * MiB, // of a request or an answer: those that are longer stream
   queuedBytes: 8 * MiB, // some thousand calls: a disk that is slower than the traffic loses the rest
-  closeMs: 2_000, // for the disk to take what waits, when the router stops
 }
 
 /** Of the cache service. */

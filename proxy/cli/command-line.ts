@@ -50,12 +50,11 @@ const outputFormats = ['text', 'json'] as const
 /** The flags that are no settings, with the placeholder of their value and the commands that have them. */
 const ownFlags = {
   output: { valueName: outputFormats.join('|'), of: ['validate'], repeatable: false },
-  json: { valueName: null, of: ['validate', 'replay', 'top'], repeatable: false },
+  json: { valueName: null, of: ['validate', 'top'], repeatable: false },
   record: { valueName: 'file', of: ['run'], repeatable: false },
   'record-bytes': { valueName: 'size', of: ['run'], repeatable: false },
   'record-without-params': { valueName: null, of: ['run'], repeatable: false },
   against: { valueName: 'config.yml', of: ['replay'], repeatable: false },
-  limit: { valueName: 'calls', of: ['replay'], repeatable: false, isCount: true },
   rate: { valueName: 'calls a second', of: ['replay'], repeatable: false, isCount: true },
   chain: { valueName: 'id', of: ['init'], repeatable: false },
   interface: { valueName: apiInterfaces.join('|'), of: ['init'], repeatable: false },
@@ -84,7 +83,7 @@ export interface CommandLine {
   /** What is neither a flag nor the command: the path of the config file. */
   readonly positionals: readonly string[]
   readonly flags: FlagValues
-  /** `--output` of `validate`; `--json`, also of `replay` and `top`, is `--output json`. */
+  /** `--output` of `validate`; `--json`, also of `top`, is `--output json`. */
   readonly output: OutputFormat
   /** The flags of one command that are no settings: `--url` of `init`, `--record` of `run`. */
   readonly own: Partial<Readonly<Record<OwnFlagName, readonly string[]>>>
@@ -236,7 +235,7 @@ export function helpText(): string {
     '  router validate <config.yml> [--output text|json] [flags]',
     '  router doctor <config.yml> [flags]',
     '  router <config.yml> --record file [--record-bytes size] [--record-without-params]',
-    '  router replay <file> --against <config.yml> [--limit n] [--rate n] [--json] [flags]',
+    '  router replay <file> --against <config.yml> [--rate n] [flags]',
     '  router init [config.yml] [--chain id [--interface name] --url url [--url url ...]]',
     '  router cache [host:port] [flags]',
     '  router explain <guid> [--at host:7779,...]',

@@ -1,23 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { open } from 'node:fs/promises'
 import { sleep, systemClock as clock } from '../clock/clock.ts'
-import { type Problem, problemAt } from '../config/problem.ts'
-import { errorOf } from '../listener/calls.ts'
-import { RelayError } from '../relay/errors.ts'
+import { problemAt, whyUnreadable } from '../config/problem.ts'
+import { parseJson } from '../json/scanner.ts'
+import { brokenOff } from '../listener/calls.ts'
 import { isFailure, outcomeOf } from '../telemetry/call-counters.ts'
 import { ConfigState } from '../telemetry/config-state.ts'
 import { createLogger } from '../telemetry/log.ts'
-import {
-  BadRecording,
-  readRecording,
-  type ReadCall,
-  whyNot,
-} from '../telemetry/record/recording.ts'
+import { recordedCall } from '../telemetry/record/recording.ts'
 import type { CommandLine } from './command-line.ts'
 import { type CheckReferences, exitCodes, judgeConfig, problemLine } from './judged-config.ts'
-import { compare, isFixed } from './replay/compare.ts'
-import { startOnLoopback } from './replay/loopback-router.ts'
-import { Report } from './replay/report.ts'
+import { type LoopbackRouter, startOnLoopback } from './replay/loopback-router.ts'
+import { compare, isFixed, Report } from './replay/report.ts'
 import type { CommandIo } from './validate.ts'
 
 const maxInFlight = 16
@@ -27,97 +22,77 @@ const maxInFlight = 16
  * @returns the exit code: 0; 1 where an answer differs that must not, or a call failed; 2 for what cannot be replayed
  */
 export async function runReplay(
-  { positionals: [path], flags, output, own }: CommandLine,
+  { positionals: [path], flags, own }: CommandLine,
   version: string,
   io: CommandIo,
   checkReferences: CheckReferences,
 ): Promise<number> {
-  const refuse = (file: string, problem: Problem) => {
-    io.stderr.write(`${problemLine(file, problem)}\n`)
+  const refuse = (file: string, message: string, hint: string | null = null) => {
+    io.stderr.write(`${problemLine(file, problemAt('', null, message, hint))}\n`)
     return exitCodes.invalid
   }
-  const { against: [configPath] = [], limit: [limit] = [Infinity], rate: [rate] = [20] } = own
+  const { against: [configPath] = [], rate: [rate] = [20] } = own
   if (path === undefined || configPath === undefined) {
     const hint = 'Write router replay <recording> --against <config.yml>.'
-    return refuse('router', problemAt('', null, 'a file is missing', hint))
+    return refuse('router', 'a file is missing', hint)
   }
   const asked = { configPath, flags, environment: io.environment }
   const { sha256, config, catalog, problems, redact } = await judgeConfig(asked, checkReferences)
   for (const problem of problems) io.stderr.write(`${redact(problemLine(configPath, problem))}\n`)
   if (config === null || catalog === null) return exitCodes.invalid
+  let why = 'it is not a regular file'
+  await using file = await open(path).catch((error: unknown) => {
+    why = whyUnreadable(error)
+    return null
+  })
+  if (!file || !(await file.stat()).isFile()) return refuse(path, why)
   const logger = createLogger({ level: 'error', format: 'text', redact, destination: io.stderr })
   const parts = { catalog, version, logger, state: new ConfigState(clock, sha256) }
+  await using router = await startOnLoopback(config, parts)
   const report = new Report()
-  try {
-    await using router = await startOnLoopback(config, parts)
-    const beganMs = clock.nowMs()
-    let sent = 0
-    /** What is to be sent, each when it is its turn. */
-    const turns = (async function* () {
-      for await (const call of readRecording(path)) {
-        const turn = turnOf(call, router)
-        if (typeof turn === 'string') report.add('leftOut', call, null, turn)
-        else if (sent === Number(limit)) return
-        else {
-          const dueMs = beganMs + (sent++ * 1_000) / Number(rate)
-          await sleep(clock, Math.max(0, dueMs - clock.nowMs()))
-          yield turn
-        }
-      }
-    })()
-    const takeTurns = async () => {
-      for await (const turn of turns) await askAgain(turn, report)
-    }
-    await Promise.all(Array.from({ length: maxInFlight }, takeTurns))
-  } catch (error) {
-    if (!(error instanceof BadRecording)) throw error
-    const position = error.line === null ? null : { line: error.line, column: 1 }
-    return refuse(path, problemAt('', position, error.message))
+  const send = sendingAgain(router, report, Number(rate))
+  const lines = numbered(file.readLines({ autoClose: false }))
+  const takeTurns = async () => {
+    for await (const { text, line } of lines) await send(text, line)
   }
-  io.stdout.write(redact(output === 'json' ? `${JSON.stringify(report)}\n` : report.toText()))
+  await Promise.all(Array.from({ length: maxInFlight }, takeTurns))
+  io.stdout.write(redact(report.toText()))
   const { same, mayDiffer, differs, failed } = report.calls
   if (same + mayDiffer + differs + failed === 0)
-    return refuse(path, problemAt('', null, 'none of its calls can be sent again'))
+    return refuse(path, 'none of its calls can be sent again')
   return differs + failed === 0 ? exitCodes.done : exitCodes.failed
 }
 
-/** A call that can be sent again, and to whom; or why it is left out. */
-function turnOf(call: ReadCall, router: Awaited<ReturnType<typeof startOnLoopback>>) {
-  const serving = router.serving(call)
-  if (serving === null) return `${call.chain} ${call.interface}: not in the config`
-  const { leftOut, outcome, request, answer } = call
-  if (leftOut !== null) return leftOut
-  if (isFailure(outcome)) return `had no answer: ${outcome}`
-  if (request?.body === undefined || !answer)
-    return 'recorded in part: without params, over 1 MiB, or a stream'
-  return { call, ...serving, request: { ...request, body: request.body }, answer }
+async function* numbered(lines: AsyncIterable<string>) {
+  let line = 0
+  for await (const text of lines) yield { text, line: (line += 1) }
 }
 
-/** Settles when it is reported, whatever came of it. @throws BadRecording */
-async function askAgain(
-  { call: then, ask, policies, request, answer }: Exclude<ReturnType<typeof turnOf>, string>,
-  report: Report,
-): Promise<void> {
-  const sentMs = clock.nowMs()
-  const { call, reply, body } = await ask(request, then.line)
-  const tookMs = clock.nowMs() - sentMs
-  const { method } = call.asked
-  const about = { line: then.line, method }
-  const why = whyNot(call.asked)
-  if (why !== null) return report.add('leftOut', about, null, why)
-  const now = await reply.catch(errorOf)
-  if (now instanceof RelayError) {
-    const found = { what: now.kind.reason, was: null, is: now.message }
-    return report.add('failed', about, null, [found])
+/** @returns sends the call of a line again when it is its turn, and settles when it is reported, whatever came of it */
+function sendingAgain(router: LoopbackRouter, report: Report, ratePerSecond: number) {
+  let dueMs = clock.nowMs()
+  return async (text: string, line: number): Promise<void> => {
+    const { data: then } = recordedCall.safeParse(parseJson(Buffer.from(text)))
+    const about = { line, method: then?.method ?? '-' }
+    const leaveOut = (what: string) => report.add('leftOut', about, null, { what })
+    if (!then) return leaveOut('no line of a recording of version 1')
+    const { exchange } = then
+    if (typeof exchange === 'string') return leaveOut(exchange)
+    const ask = router.asking(then)
+    if (!ask) return leaveOut(`${then.chain} ${then.interface}: not in the config`)
+    dueMs += 1_000 / ratePerSecond
+    await sleep(clock, Math.max(0, dueMs - clock.nowMs()))
+    const sentMs = clock.nowMs()
+    const asked = await ask(exchange).catch(brokenOff)
+    const tookMs = clock.nowMs() - sentMs
+    if (asked instanceof Error)
+      return report.add('failed', about, null, { what: asked.kind.reason, is: asked.message })
+    const { call, reply, answer } = asked
+    const outcome = outcomeOf(call, { kind: 'reply', reply })
+    if (isFailure(outcome)) return report.add('failed', about, reply.upstream, { what: outcome })
+    report.timed(then.method, then.upstream === null ? null : then.totalMs, tookMs)
+    const found = compare(exchange.answer, answer, then.interface)
+    const result = isFixed(call.asked, found) ? 'differs' : 'mayDiffer'
+    report.add(found.length === 0 ? 'same' : result, about, reply.upstream, ...found)
   }
-  const { upstream, refusal } = now
-  const outcome = outcomeOf(call, { kind: 'reply', reply: now })
-  if (body === null) return report.add('failed', about, upstream, 'an answer without its end')
-  if (isFailure(outcome)) return report.add('failed', about, upstream, outcome)
-  report.timed(method, then.upstream === null ? null : then.totalMs, tookMs)
-  const wanted = { body: answer, refusal: then.refusal === null ? null : { name: then.refusal } }
-  const { ignoreFields = [] } = policies.find((each) => each.method === method) ?? {}
-  const differences = compare([wanted, { body, refusal }], then.interface, ignoreFields)
-  const result = isFixed(call.asked, differences) ? 'differs' : 'mayDiffer'
-  report.add(differences.length === 0 ? 'same' : result, about, upstream, differences)
 }

@@ -48,7 +48,7 @@ export async function run(request: RunRequest, io: CommandIo): Promise<number> {
   const stores = await loadStores(config)
   const state = new ConfigState(clock, first.sha256)
   const tracing = await loadTracing(io.environment, { version, clock, logger })
-  const recorder = startRecording(own, { version, clock, logger })
+  const recorder = startRecording(own, { clock, logger })
   if (recorder && 'severity' in recorder) {
     io.stderr.write(`${problemLine('router', recorder)}\n`)
     return exitCodes.invalid
@@ -77,7 +77,7 @@ export async function run(request: RunRequest, io: CommandIo): Promise<number> {
     await router.start()
   } catch (error) {
     logger.error('the router cannot start', { error: error as Error })
-    await recorder?.discard()
+    recorder?.discard()
     return exitCodes.failed
   }
   switchOffPretenuring()

@@ -1,51 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { ByteBudget } from '../../bytes/byte-budget.ts'
-import { nodeLimits } from '../../bytes/limits.ts'
+import { recordLimits } from '../../bytes/limits.ts'
 import { Cancellation } from '../../clock/cancellation.ts'
-import { sleep, systemClock as clock } from '../../clock/clock.ts'
-import { systemRandom } from '../../clock/random.ts'
+import { systemClock as clock } from '../../clock/clock.ts'
+import { systemRandom as random } from '../../clock/random.ts'
 import { Secret } from '../../config/secret.ts'
 import type { RouterConfig } from '../../config/types.ts'
-import { parseJson } from '../../json/scanner.ts'
 import type { Call } from '../../relay/call.ts'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
 import type { Relay } from '../../relay/relay.ts'
-import { BadRecording, type ReadCall, whyNot } from '../../telemetry/record/recording.ts'
-import { header, type Outgoing, type TransportError, wholeBody } from '../../upstream/wire.ts'
+import { encodingOf, isPlainRead, type RecordedCall } from '../../telemetry/record/recording.ts'
+import { header, wholeBody } from '../../upstream/wire.ts'
 import { createGrpcTransport } from '../../upstream/wire/grpc/grpc-transport.ts'
 import { createHttpTransport } from '../../upstream/wire/http/http-transport.ts'
 import { createRouter, type RouterParts } from '../router.ts'
 
-/** An upstream that hangs keeps the others waiting no longer. */
-const maxVerificationMs = 10_000
-
-/** A call, what the router answers, and what its client got of that: null where it broke off, or is over 16 MiB. */
-interface Answered {
-  readonly call: Call
-  readonly reply: ReturnType<Relay>
-  readonly body: Uint8Array | null
-}
-
+const plain = { scheme: 'http', compression: false, tls: null } as const
 const noKeys = { authHeaders: new Map(), authQuery: new Map() }
-const plain = { scheme: 'http', compression: false, tls: null, ...noKeys } as const
-const jsonHeaders = ['content-type', 'application/json', 'accept', 'application/json']
-const grpcHeaders = ['content-type', 'application/grpc']
 
 /**
  * Starts the router of a config as `router run` does, but for this process alone: on loopback, without cache, stores and
- * admin address. Plain reads alone pass it. Its upstreams have been verified once, or 10 s were over.
+ * admin address. Plain reads alone pass it. Its upstreams have been verified once.
  */
 export async function startOnLoopback(
   config: RouterConfig,
   parts: Pick<RouterParts, 'catalog' | 'version' | 'logger' | 'state'>,
 ) {
-  const known = new Map<string, Omit<Answered, 'body'>>()
+  const taken = new Map<string, { readonly call: Call; readonly reply: ReturnType<Relay> }>()
   const guard = (relay: Relay) => (call: Call) => {
-    const why = whyNot(call.asked)
-    const reply =
-      why === null ? relay(call) : Promise.reject(new RelayError(errorKinds.methodNotFound, why))
-    known.set(call.guid, { call, reply })
+    const refusal = new RelayError(errorKinds.methodNotFound, 'no plain read')
+    const reply = isPlainRead(call.asked) ? relay(call) : Promise.reject(refusal)
+    taken.set(call.guid, { call, reply })
     return reply
   }
   const address = { host: '127.0.0.1', port: 0 }
@@ -56,47 +42,44 @@ export async function startOnLoopback(
     cache: { ...config.cache, maxBytes: 0 },
   }
   const router = createRouter(own, {
-    ...{ ...parts, guard, clock, random: systemRandom, tracing: null, recorder: null },
+    ...{ ...parts, guard, clock, random, tracing: null, recorder: null },
     stores: { sessions: null, answers: null },
   })
-  const ample = new ByteBudget(Infinity)
-  const clients = [...(await router.start())].map(([{ chainId, apiInterface }, at]) => {
-    const isGrpc = apiInterface === 'grpc'
-    const url = new Secret(`http://${at.host}:${at.port}`)
-    const create = isGrpc ? createGrpcTransport : createHttpTransport
-    const transport = create({ ...plain, url }, { clock, budget: ample })
-    const form = { headers: isGrpc ? grpcHeaders : jsonHeaders, awaitsMessage: isGrpc }
-    /** @throws BadRecording where the listener takes the request for no call */
-    const ask = async (request: Omit<Outgoing, 'headers'>, line: number): Promise<Answered> => {
-      const refuse = (why: string) => new BadRecording(`request: ${why}`, line)
-      const sent = transport.send({ ...request, ...form }, new Cancellation())
-      const incoming = await sent.catch((cause: unknown) => {
-        throw refuse(`it cannot be sent: ${(cause as TransportError).message}`)
-      })
-      const body = await wholeBody(incoming.body, nodeLimits.wholeBytes).catch(() => null)
+  const ample = { clock, budget: new ByteBudget(Infinity) }
+  const clients = [...(await router.start())].map(([{ chainId, apiInterface }, { host, port }]) => {
+    const awaitsMessage = apiInterface === 'grpc'
+    const url = new Secret(`http://${host}:${port}`)
+    const create = awaitsMessage ? createGrpcTransport : createHttpTransport
+    const transport = create({ ...plain, ...noKeys, url }, ample)
+    const type = awaitsMessage ? 'application/grpc' : 'application/json'
+    const headers = ['content-type', type, 'accept', type]
+    const encoding = encodingOf(apiInterface)
+    /** @throws RelayError also for what the listener takes for no call @throws TransportError */
+    const ask = async ({ verb, path, body }: Exclude<RecordedCall['exchange'], string>) => {
+      const bytes = body === null ? null : Buffer.from(body, encoding)
+      const request = { verb, path, headers, body: bytes, awaitsMessage }
+      const incoming = await transport.send(request, new Cancellation())
+      const whole = await wholeBody(incoming.body, recordLimits.bodyBytes)
+      const answer = whole ? Buffer.from(whole).toString(encoding) : 'over 1 MiB'
       const given = [...incoming.headers, ...incoming.trailers()]
       const guid = header(given, 'rpc-guid') ?? ''
-      const seen = known.get(guid)
-      known.delete(guid)
-      if (seen) return { ...seen, body }
-      const refusal = body && (parseJson(body) as { error?: { message?: string } } | undefined)
-      throw refuse(header(given, 'grpc-message') ?? refusal?.error?.message ?? 'it is no call')
+      const seen = taken.get(guid)
+      taken.delete(guid)
+      if (seen) return { call: seen.call, reply: await seen.reply, answer }
+      throw new RelayError(errorKinds.invalidRequest, header(given, 'grpc-message') ?? answer)
     }
-    return { chainId, apiInterface, transport, ask }
+    return { chain: parts.catalog.find(chainId)?.id, apiInterface, transport, ask }
   })
-  await Promise.race([router.verified(), sleep(clock, maxVerificationMs)])
+  await router.verified()
   return {
-    /** How to ask what a call asks, and the policies of its method; null where the config has no such listener. */
-    serving(recorded: ReadCall) {
-      const chain = parts.catalog.find(recorded.chain)
-      const isOwn = (each: { readonly chainId: string; readonly apiInterface: string }) =>
-        parts.catalog.find(each.chainId) === chain && each.apiInterface === recorded.interface
-      const client = clients.find(isOwn)
-      return client ? { ask: client.ask, policies: config.policies.filter(isOwn) } : null
-    },
+    /** How to ask what a call asks; undefined where the config has no such listener. */
+    asking: (of: Pick<RecordedCall, 'chain' | 'interface'>) =>
+      clients.find((each) => each.chain === of.chain && each.apiInterface === of.interface)?.ask,
     async [Symbol.asyncDispose]() {
       for (const { transport } of clients) await transport.close()
       await router.stop()
     },
   }
 }
+
+export type LoopbackRouter = Awaited<ReturnType<typeof startOnLoopback>>

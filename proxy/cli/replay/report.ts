@@ -1,18 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { lastPoint } from '../../chain/finality.ts'
+import type { Classification } from '../../chain/types.ts'
+import type { ApiInterface } from '../../config/types.ts'
+import { canonicalJson } from '../../json/canonical-json.ts'
 import { aligned, clean } from '../../telemetry/format.ts'
-import type { Difference } from './compare.ts'
 
-/** What can come of a recorded call, the worst first. */
-const results = ['differs', 'failed', 'mayDiffer', 'leftOut', 'same'] as const
-type Result = (typeof results)[number]
+/** A field that is another one than was recorded, of lists `[*]`: any element. Or what else is to say of a call. */
+export interface Difference {
+  readonly what: string
+  readonly was?: string | null
+  readonly is?: string | null
+}
 
-interface Finding extends Difference {
-  readonly result: Result
-  calls: number
-  readonly method: string
-  readonly upstream: string | null
-  readonly line: number
+/** The differences of two answers to one call, none twice. The ids of JSON-RPC do not count. */
+export function compare(
+  then: string,
+  now: string,
+  apiInterface: ApiInterface,
+): readonly Difference[] {
+  const ignored = apiInterface === 'rest' ? [] : ['id']
+  const [was, is] = [then, now].map((each) => canonicalJson(Buffer.from(each), null, ignored))
+  if (then === now || (was && was === is)) return []
+  const fields = was && is ? fieldsOf(JSON.parse(was), JSON.parse(is), '') : []
+  const found = new Map(Array.from(fields, (each) => [each.what, each]))
+  // No JSON, or a number that only its text tells from the other.
+  return found.size === 0 ? [{ what: '(all)', was: then, is: now }] : [...found.values()]
+}
+
+/** What lies deeper is one field. */
+const maxFieldLength = 200
+
+/** Undefined is what is absent. */
+function* fieldsOf(was: unknown, is: unknown, what: string): Generator<Difference, void, void> {
+  const [then = 'absent', now = 'absent'] = [was, is].map((each) => JSON.stringify(each))
+  if (then === now) return
+  const form = formOf(was)
+  if (form === 'value' || form !== formOf(is) || what.length > maxFieldLength)
+    return yield { what, was: then, is: now }
+  const [before, after] = [was, is] as readonly Readonly<Record<string, unknown>>[]
+  for (const name of Object.keys({ ...before, ...after })) {
+    const inner = form === 'map' ? `${what}.${name}`.replace(/^\./, '') : `${what}[*]`
+    yield* fieldsOf(before?.[name], after?.[name], inner)
+  }
+}
+
+/** Lists of different lengths are of different forms. */
+function formOf(value: unknown): string {
+  if (Array.isArray(value)) return `list of ${value.length}`
+  return typeof value === 'object' && value !== null ? 'map' : 'value'
+}
+
+/** Whether nodes in order give the same whenever they are asked: what was in a block then, or needs none. */
+export function isFixed(
+  { deterministic, block, showsBlock }: Classification,
+  differences: readonly Difference[],
+): boolean {
+  const isNamed = block.kind === 'none' || block.kind === 'hash' || lastPoint(block) !== null
+  const shown = ['result', ...(showsBlock?.path ?? [])].join('.')
+  const wasThere = !differences.some(({ what, was }) => was === 'null' && shown.startsWith(what))
+  return deterministic && isNamed && wasThere
 }
 
 /** So many findings are told apart: names of fields may be data. */
@@ -22,30 +69,30 @@ const maxCellLength = 100
 
 /** What a replay finds. Calls that are alike are one finding, with the texts and the line of the first. */
 export class Report {
-  readonly calls = Object.fromEntries(results.map((each) => [each, 0])) as Record<Result, number>
-  readonly #findings = new Map<string, Finding>()
+  /** By what came of them, the worst first. */
+  readonly calls = { differs: 0, failed: 0, mayDiffer: 0, leftOut: 0, same: 0 }
+  readonly #findings = new Map<string, { result: string; calls: number; line: number }>()
   readonly #times = new Map<string, { readonly before: number[]; readonly now: number[] }>()
 
   /**
    * Counts a call.
-   * @param line of the recording
    * @param upstream whose answer it is now
    * @param found the fields that differ, or why it failed or was left out
    */
   add(
-    result: Result,
+    result: keyof Report['calls'],
     { line, method }: { readonly line: number; readonly method: string },
-    upstream: string | null,
-    found: readonly Difference[] | string,
+    upstream: string | null = null,
+    ...found: readonly Difference[]
   ): void {
     this.calls[result] += 1
-    const all = typeof found === 'string' ? [{ what: found, was: null, is: null }] : found
-    for (const each of all) {
-      const key = [result, method, upstream, each.what].join(' ')
+    for (const { what, was = null, is = null } of found) {
+      const key = [result, method, upstream, what].join(' ')
+      const first = { result, calls: 0, method, upstream, what, was, is, line }
       const known = this.#findings.get(key)
-      if (known) known.calls += 1
-      else if (this.#findings.size < maxFindings)
-        this.#findings.set(key, { result, calls: 1, method, upstream, ...each, line })
+      const finding = known && known.line < line ? known : first
+      finding.calls = (known?.calls ?? 0) + 1
+      if (known || this.#findings.size < maxFindings) this.#findings.set(key, finding)
     }
   }
 
@@ -56,22 +103,17 @@ export class Report {
     now.push(nowMs)
   }
 
-  toJSON() {
-    const rank = (result: Result) => results.indexOf(result)
-    const findings = [...this.#findings.values()].toSorted(
-      (a, b) => rank(a.result) - rank(b.result) || b.calls - a.calls,
+  toText(): string {
+    const all = [...this.#findings.values()].toSorted((a, b) => b.calls - a.calls)
+    const findings = Object.keys(this.calls).flatMap((result) =>
+      all.filter((each) => each.result === result),
     )
     const latencyMs = [...this.#times].map(([method, { before, now }]) => ({
       ...{ method, calls: now.length, p50Then: quantile(before, 0.5), p50Now: quantile(now, 0.5) },
       ...{ p99Then: quantile(before, 0.99), p99Now: quantile(now, 0.99) },
     }))
-    return { version: 1, calls: this.calls, findings, latencyMs }
-  }
-
-  toText(): string {
-    const { findings, latencyMs } = this.toJSON()
-    const sums = Object.entries(this.calls).map(([result, calls]) => `${result} ${calls}`)
-    return `Calls: ${sums.join(', ')}\n${table(findings)}${table(latencyMs)}`
+    const calls = Object.entries(this.calls).map(([result, count]) => `${result} ${count}`)
+    return `Calls: ${calls.join(', ')}\n${table(findings)}${table(latencyMs)}`
   }
 }
 

@@ -1,108 +1,136 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { open } from 'node:fs/promises'
+import { createWriteStream, openSync, rmSync } from 'node:fs'
 import * as z from 'zod'
+import { recordLimits } from '../../bytes/limits.ts'
 import type { Classification } from '../../chain/types.ts'
-import { whyUnreadable } from '../../config/problem.ts'
-import { apiInterfaces } from '../../config/types.ts'
+import type { Clock } from '../../clock/clock.ts'
+import { type ApiInterface, apiInterfaces, type RouterConfig } from '../../config/types.ts'
+import type { ListenerObserver } from '../../listener/listener.ts'
+import type { Call } from '../../relay/call.ts'
+import { SecretMask } from '../../upstream/secrets/mask.ts'
+import type { Body } from '../../upstream/wire.ts'
+import { isFailure, outcomeOf } from '../call-counters.ts'
+import type { LogFields, Logger } from '../log.ts'
+import { perListener } from '../observers.ts'
 
-/* A recording is JSON Lines: a head with the version of its form, then a call on each line. */
+const text = z.string()
 
-export const recordingVersion = 1
-const head = z.object({ recording: z.literal(recordingVersion) })
-
-/** Without keys. Of a body over 1 MiB its length alone; null: it streamed. Undefined is what cannot be read back. */
-const body = z
-  .union([
-    z.object({ text: z.string() }),
-    z.object({ base64: z.string() }),
-    z.object({ bytes: z.number().nullable() }),
-  ])
-  .transform((given) => {
-    if ('text' in given) return Buffer.from(given.text)
-    return 'base64' in given ? Buffer.from(given.base64, 'base64') : undefined
-  })
-  .nullable()
-
-const recordedCall = z.object({
-  at: z.string(),
-  chain: z.string(),
+/** A line of a recording. */
+export const recordedCall = z.object({
+  /** The version of this form. */
+  recording: z.literal(1),
+  at: text,
+  chain: text,
   interface: z.enum(apiInterfaces),
   /** `other` where the spec does not name it. */
-  method: z.string(),
+  method: text,
   /** As in the metrics. */
-  outcome: z.string(),
-  /** The class of an error that is the node's own answer, such as a revert. */
-  refusal: z.string().nullable(),
+  outcome: text,
   /** Whose answer it was; null where no upstream was asked for it. */
-  upstream: z.string().nullable(),
+  upstream: text.nullable(),
   totalMs: z.number(),
-  /** Why it is not sent again; null: it may be. */
-  leftOut: z.string().nullable(),
-  /** As upstreams get it, without headers. Null, as is the answer: recorded without params, or not for being sent again. */
-  request: z.object({ verb: z.string(), path: z.string(), body }).nullable(),
-  answer: body,
+  /** The request as upstreams get it, without headers, and the answer; or why they are not here, and not sent again. */
+  exchange: text.or(z.object({ verb: text, path: text, body: text.nullable(), answer: text })),
 })
-export type RecordedCall = z.input<typeof recordedCall>
-export type RecordedBody = z.input<typeof body>
+export type RecordedCall = z.infer<typeof recordedCall>
 
-/** A call as it is read back, with its line. */
-export interface ReadCall extends z.output<typeof recordedCall> {
-  readonly line: number
+/** How the bytes of requests and answers are written as text: those of gRPC are none. */
+export function encodingOf(apiInterface: ApiInterface): BufferEncoding {
+  return apiInterface === 'grpc' ? 'latin1' : 'utf8'
 }
 
-/** Nothing is sent again but what the spec calls a plain read. @returns why a call is not; null: it is */
-export function whyNot({ known, kind, stateful, waitsForBlock }: Classification): string | null {
-  if (!known) return 'the spec does not name it: it may be a write'
-  if (kind === 'write') return 'a write'
-  if (kind === 'subscribe') return 'a subscription'
-  if (kind === 'local' || stateful !== null) return 'of the state of one node'
-  return waitsForBlock ? 'waits for a block' : null
+/** Nothing else is sent again. */
+export function isPlainRead({ known, kind, stateful, waitsForBlock }: Classification): boolean {
+  return known && kind === 'read' && stateful === null && !waitsForBlock
 }
 
-/** What is wrong with a recording, and in which line. */
-export class BadRecording extends Error {
-  override readonly name = 'BadRecording'
-  readonly line: number | null
+export interface RecorderOptions {
+  readonly path: string
+  /** The file gets no longer. */
+  readonly maxBytes: number
+  readonly withParams: boolean
+  readonly clock: Clock
+  readonly logger: Pick<Logger, 'warn'>
+}
 
-  constructor(message: string, line: number | null = null) {
-    super(message)
-    this.line = line
+/** Writes calls with their answers to a file, beside the traffic: whatever is wrong with it ends the recording, and no call. */
+export type Recorder = ReturnType<typeof createRecorder>
+
+/** Creates the file, for its owner alone. @throws Error of the system, `EEXIST` where there is one already */
+export function createRecorder(options: RecorderOptions, fd = openSync(options.path, 'wx', 0o600)) {
+  const { path, maxBytes, withParams, clock, logger } = options
+  const file = createWriteStream('', { fd })
+  let masks: readonly SecretMask[] = []
+  let leftOut = 0
+  const log = (what: string, fields: LogFields = {}) =>
+    logger.warn(`recording: ${what}`, { file: path, leftOut, ...fields })
+  file.once('error', (error) => log('ended: the file cannot be written', { error }))
+  return {
+    /** Masks the keys of this config from now on, and those of the one before, which calls in flight have. */
+    maskKeysOf({ upstreams }: RouterConfig): void {
+      const mask = new SecretMask(...upstreams.flatMap(({ nodeUrls }) => nodeUrls))
+      masks = [mask, ...masks.slice(0, 1)]
+    },
+    listenerObserver: perListener<Pick<ListenerObserver, 'callEnded'>>((listener) => ({
+      callEnded(call, end, totalMs) {
+        if (!file.writable) return
+        if (file.writableLength > recordLimits.queuedBytes) {
+          leftOut += 1
+          if (leftOut === 1) log('the disk is slower than the traffic: calls are left out')
+          return
+        }
+        const reply = end.kind === 'reply' ? end.reply : null
+        const outcome = outcomeOf(call, end)
+        const exchange = withParams
+          ? exchangeOf(call, outcome, reply?.incoming.body, encodingOf(listener.interface))
+          : 'recorded without params'
+        const recorded: RecordedCall = {
+          recording: 1,
+          at: new Date(clock.wallMs() - totalMs).toISOString(),
+          ...listener,
+          method: call.asked.known ? call.asked.method : 'other',
+          outcome,
+          upstream: call.journal.attempts.length > 0 ? (reply?.upstream ?? null) : null,
+          totalMs: Math.round(totalMs * 100) / 100,
+          exchange,
+        }
+        const line: Uint8Array = Buffer.from(`${JSON.stringify(recorded)}\n`)
+        const masked = masks.reduce((bytes, mask) => mask.bytes(bytes), line)
+        if (file.bytesWritten + file.writableLength + masked.length <= maxBytes)
+          return void file.write(masked)
+        log('ended: it has the size that it may have')
+        file.end()
+      },
+    })),
+    /** Nothing was served: the next start would refuse a file that exists. */
+    discard(): void {
+      file.destroy()
+      rmSync(path, { force: true })
+    },
+    /** Resolves when all of it is in the file. */
+    async close(): Promise<void> {
+      if (leftOut > 0) log('ended')
+      file.end()
+      if (!file.closed) await new Promise((resolve) => file.once('close', resolve))
+    },
   }
 }
 
-/** The calls of a recording. Its last line may be cut. @throws BadRecording */
-export async function* readRecording(path: string): AsyncGenerator<ReadCall> {
-  await using file = await open(path).catch((error: unknown) => {
-    throw new BadRecording(whyUnreadable(error))
-  })
-  if (!(await file.stat()).isFile()) throw new BadRecording('it is not a regular file')
-  const notJson = (line: number) => new BadRecording('this is no line of a recording', line)
-  let line = 0
-  let cut = 0
-  for await (const text of file.readLines({ autoClose: false })) {
-    if (cut > 0) throw notJson(cut)
-    line += 1
-    const value = parsed(text)
-    if (value === undefined) cut = line
-    else if (line > 1) yield { ...callIn(value, line), line }
-    else if (!head.safeParse(value).success)
-      throw new BadRecording(`recording: not ${recordingVersion}, which this router reads`, 1)
-  }
-  if (line === 0 || cut === 1) throw notJson(1)
+function exchangeOf(
+  { asked, request }: Call,
+  outcome: string,
+  answer: Body | undefined,
+  encoding: BufferEncoding,
+): RecordedCall['exchange'] {
+  if (!isPlainRead(asked)) return 'no plain read'
+  if (isFailure(outcome)) return `had no answer: ${outcome}`
+  const { verb, path, body } = request
+  if (!isShort(answer) || (body !== null && !isShort(body))) return 'over 1 MiB, or a stream'
+  const read = (bytes: Uint8Array) => Buffer.from(bytes).toString(encoding)
+  return { verb, path, body: body && read(body), answer: read(answer) }
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-function callIn(value: unknown, line: number) {
-  const { data, error } = recordedCall.safeParse(value)
-  if (data) return data
-  const field = error.issues[0]?.path.join('.') || 'at'
-  throw new BadRecording(`${field}: missing, or not what a recording has there`, line)
+function isShort(body: Body | undefined): body is Uint8Array {
+  return body instanceof Uint8Array && body.length <= recordLimits.bodyBytes
 }

@@ -3,29 +3,11 @@
 import { expect, test } from 'vitest'
 import type { BlockRef, Classification } from '../../chain/types.ts'
 import type { ApiInterface } from '../../config/types.ts'
-import { aCall, aFailure } from '../../telemetry/call.fixture.ts'
-import { compare, isFixed } from './compare.ts'
+import { aCall } from '../../telemetry/call.fixture.ts'
+import { compare, isFixed } from './report.ts'
 
-interface Asked {
-  readonly apiInterface?: ApiInterface
-  readonly ignored?: readonly string[]
-  readonly refusal?: string
-}
-
-function ask(
-  then: string,
-  now: string,
-  { apiInterface = 'jsonrpc', ignored = [], refusal = '' }: Asked = {},
-): readonly string[] {
-  const [first, second] = [Buffer.from(then), Buffer.from(now)]
-  const error = refusal === '' ? null : aFailure(refusal)
-  const answers = [
-    { body: first, refusal: null },
-    { body: second, refusal: error },
-  ] as const
-  return compare(answers, apiInterface, ignored).map(
-    ({ what, was, is }) => `${what}: ${was} > ${is}`,
-  )
+function ask(then: string, now: string, apiInterface: ApiInterface = 'jsonrpc'): readonly string[] {
+  return compare(then, now, apiInterface).map(({ what, was, is }) => `${what}: ${was} > ${is}`)
 }
 
 const result = (json: string, id = 1) => `{"jsonrpc":"2.0","id":${id},"result":${json}}`
@@ -42,7 +24,7 @@ test.each([
     'a long number',
     '9007199254740993',
     '9007199254740992',
-    ['(all): 9007199254740993 > 9007199254740992'],
+    [`(all): ${result('9007199254740993')} > ${result('9007199254740992', 2)}`],
   ],
   ['a name that objects have', '{}', '{"constructor":1}', ['result.constructor: absent > 1']],
 ])('%s', (_, then, now, differences) => {
@@ -50,15 +32,20 @@ test.each([
 })
 
 test('a REST document, gRPC bytes, a page, an error in place of a result', () => {
-  expect(ask('{"a":1}', '{"a":2}', { apiInterface: 'rest' })).toEqual(['a: 1 > 2'])
-  expect(ask('\0\0', '\0\u0001', { apiInterface: 'grpc' })).toEqual(['(all): 0000 > 0001'])
-  expect(ask('ok', 'no', { apiInterface: 'rest' })).toEqual(['(all): 6f6b > 6e6f'])
-  const refused = ask(result('"0x"'), '{"error":{}}', { refusal: 'execution-reverted' })
-  expect(refused).toEqual([expect.stringMatching(/^\(all\): "0x" > error execution-reverted/)])
+  expect(ask('{"a":1}', '{"a":2}', 'rest')).toEqual(['a: 1 > 2'])
+  expect(ask('{"id":1}', '{"id":2}', 'rest')).toEqual(['id: 1 > 2'])
+  expect(ask('\0a', '\0b', 'grpc')).toEqual(['(all): \0a > \0b'])
+  expect(ask('\0a', '\0a', 'grpc')).toEqual([])
+  expect(ask('ok', 'no', 'rest')).toEqual(['(all): ok > no'])
+  expect(ask('{"result":"0x"}', '{"error":{"code":3}}')).toEqual([
+    'result: "0x" > absent',
+    'error: absent > {"code":3}',
+  ])
+  const error = (message: string) => `{"id":1,"error":{"code":3,"message":"${message}"}}`
+  expect(ask(error('reverted'), error('other'))).toEqual(['error.message: "reverted" > "other"'])
 })
 
-test('fields of ignore-fields, and JSON that is nested deep', () => {
-  expect(ask(result('{"a":1}'), result('{"a":2}'), { ignored: ['a'] })).toEqual([])
+test('JSON that is nested deep', () => {
   const deep = (leaf: string) => result(`${'['.repeat(2_000)}${leaf}${']'.repeat(2_000)}`)
   const [only = '', ...others] = ask(deep('1'), deep('2'))
   expect(others).toEqual([])
@@ -106,7 +93,6 @@ test.each<[string, BlockRef, Partial<Classification>, string, string, boolean]>(
     true,
   ],
 ])('a difference about %s', (_, block, more, then, now, isFinding) => {
-  const answers = [then, now].map((each) => ({ body: Buffer.from(result(each)), refusal: null }))
-  const differences = compare(answers as never, 'jsonrpc', [])
+  const differences = compare(result(then), result(now), 'jsonrpc')
   expect(isFixed({ ...aCall().asked, block, ...more }, differences)).toBe(isFinding)
 })
