@@ -49,9 +49,9 @@ export async function main(argv: readonly string[], io: CommandIo): Promise<numb
       return serveCache(positionals[0] ?? '', { flags, version }, io)
     }
     case 'explain':
-      return (await import('./explain.ts')).explain(line, io)
+      return (await import('./admin-clients.ts')).explain(line, io)
     case 'top':
-      return (await import('./top.ts')).top(line, io)
+      return (await import('./admin-clients.ts')).top(line, io)
     case 'run':
       return run({ configPath, flags, version, own }, io)
   }

@@ -51,9 +51,11 @@ export async function runReplay(
   await using router = await startOnLoopback(config, parts)
   const report = new Report()
   const send = sendingAgain(router, report, Number(rate))
-  const lines = numbered(file.readLines({ autoClose: false }))
+  const lines = file.readLines({ autoClose: false })[Symbol.asyncIterator]()
+  let line = 0
   const takeTurns = async () => {
-    for await (const { text, line } of lines) await send(text, line)
+    for (let next = await lines.next(); !next.done; next = await lines.next())
+      await send(next.value, (line += 1))
   }
   await Promise.all(Array.from({ length: maxInFlight }, takeTurns))
   io.stdout.write(redact(report.toText()))
@@ -61,11 +63,6 @@ export async function runReplay(
   if (same + mayDiffer + differs + failed === 0)
     return refuse(path, 'none of its calls can be sent again')
   return differs + failed === 0 ? exitCodes.done : exitCodes.failed
-}
-
-async function* numbered(lines: AsyncIterable<string>) {
-  let line = 0
-  for await (const text of lines) yield { text, line: (line += 1) }
 }
 
 /** @returns sends the call of a line again when it is its turn, and settles when it is reported, whatever came of it */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { rmSync } from 'node:fs'
 import { flushCompileCache } from 'node:module'
 import { setFlagsFromString } from 'node:v8'
 import { type Clock, systemClock } from '../clock/clock.ts'
@@ -77,7 +78,8 @@ export async function run(request: RunRequest, io: CommandIo): Promise<number> {
     await router.start()
   } catch (error) {
     logger.error('the router cannot start', { error: error as Error })
-    recorder?.discard()
+    // The next start would refuse a recording that exists.
+    for (const path of own.record ?? []) rmSync(path, { force: true })
     return exitCodes.failed
   }
   switchOffPretenuring()

@@ -13,9 +13,10 @@ export async function readPage(url: string) {
     if (answer.ok) return { text, fault: null }
     const said = clean(text.trim().slice(0, 300))
     // A router that knows no such page or call says so itself.
-    const isOwn = answer.headers.get('content-type')?.startsWith('text/plain')
-    const status = `HTTP ${answer.status} (is it an admin address, 7779 by default?)`
-    return { text: null, fault: isOwn ? said : `it answers with ${status}: ${said}` }
+    const { status } = answer
+    const isOwn = status === 404 && /^text\/plain/.test(answer.headers.get('content-type') ?? '')
+    const other = `HTTP ${status} (is it an admin address, 7779 by default?)`
+    return { text: null, fault: isOwn ? said : `it answers with ${other}: ${said}` }
   } catch (error) {
     const { message, cause } = error as Error & { readonly cause?: NodeJS.ErrnoException }
     return { text: null, fault: `no answer: ${cause?.code ?? cause?.message ?? message}` }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { createWriteStream, openSync, rmSync } from 'node:fs'
+import { createWriteStream, openSync } from 'node:fs'
 import * as z from 'zod'
 import { recordLimits } from '../../bytes/limits.ts'
 import type { Classification } from '../../chain/types.ts'
@@ -103,11 +103,6 @@ export function createRecorder(options: RecorderOptions, fd = openSync(options.p
         file.end()
       },
     })),
-    /** Nothing was served: the next start would refuse a file that exists. */
-    discard(): void {
-      file.destroy()
-      rmSync(path, { force: true })
-    },
     /** Resolves when all of it is in the file. */
     async close(): Promise<void> {
       if (leftOut > 0) log('ended')

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { sleep, systemClock } from '../clock/clock.ts'
+import { formatAddress, parseAddress } from '../config/fields/address.ts'
+import { type Problem, problemAt, quote } from '../config/problem.ts'
+import { linesOf } from '../console/lines.ts'
+import { readPage } from '../console/read-page.ts'
+import { Replicas } from '../console/replicas.ts'
+import type { CommandLine } from './command-line.ts'
+import { exitCodes, problemLine } from './judged-config.ts'
+import type { CommandIo } from './validate.ts'
+
+const adminPort = 7779
+const betweenLooksMs = 3_000
+
+/** `router top`: a screen until its user leaves, or two looks and what lies between. @returns the exit code */
+export async function top({ own, output }: CommandLine, io: CommandIo): Promise<number> {
+  const addresses = readAddresses(own.at, [], io)
+  if (addresses === null) return exitCodes.invalid
+  const replicas = new Replicas(addresses)
+  await replicas.ask()
+  const isJson = output === 'json'
+  if (!own.once && !isJson && process.stdout.isTTY && process.stdin.isTTY) {
+    const { showScreen } = await import('../console/screen.ts')
+    await showScreen({ replicas, clock: systemClock, isColoured: !io.environment['NO_COLOR'] })
+    return exitCodes.done
+  }
+  await sleep(systemClock, betweenLooksMs)
+  await replicas.ask()
+  const { view } = replicas
+  const lines = isJson
+    ? [JSON.stringify({ version: 1, ...view }, null, 2)]
+    : linesOf(view, process.stdout.columns ?? 160).map(({ text }) => text)
+  io.stdout.write(`${lines.join('\n')}\n`)
+  return view.replicas.every(({ problem }) => problem !== null) ? exitCodes.failed : exitCodes.done
+}
+
+/** `router explain`: asks replicas what happened to a call, or which ones failed or were slow. @returns the exit code */
+export async function explain(line: CommandLine, io: CommandIo): Promise<number> {
+  const { positionals, own } = line
+  const [guid] = positionals
+  const isList = guid === undefined
+  const pages = isList ? [] : [`/${encodeURIComponent(guid)}?`]
+  for (const name of ['failed', 'slow'] as const) if (own[name]) pages.push(`?${name}&`)
+  const wanted = problemAt('', null, 'one guid is wanted, or --failed, or --slow')
+  const replicas = readAddresses(own.at, pages.length === 1 ? [] : [wanted], io)
+  if (replicas === null) return exitCodes.invalid
+  const asked = [...replicas].map(async ([name, url]) => {
+    return { name, ...(await readPage(`${url}/explain${pages[0]}format=text`)) }
+  })
+  const answers = await Promise.all(asked)
+  const silent = answers.filter(({ text }) => text === null)
+  for (const { name, text } of answers)
+    if (text !== null) io.stdout.write(isList && replicas.size > 1 ? `${name}\n${text}\n` : text)
+  // A list is of all replicas; a call is known to one of them.
+  if (isList ? silent.length === 0 : silent.length < answers.length) return exitCodes.done
+  for (const { name, fault } of silent) io.stderr.write(`router: error: ${name}: ${fault}\n`)
+  return exitCodes.failed
+}
+
+/**
+ * What `--at` names: URLs that admin pages are below, by the names of the replicas. Null: something is wrong, and was said.
+ * @param problems that there are already
+ */
+function readAddresses(
+  texts: readonly string[] | undefined,
+  problems: Problem[],
+  io: CommandIo,
+): ReadonlyMap<string, string> | null {
+  const replicas = new Map<string, string>()
+  for (const text of (texts ?? [`127.0.0.1:${adminPort}`]).flatMap((each) => each.split(','))) {
+    const [name = '', url = ''] = text.split(/=(.*)/s)
+    const read = parseAddress(text.trim(), adminPort)
+    if (URL.canParse(url) && /^https?:/.test(url)) replicas.set(name, url)
+    else if ('fault' in read)
+      problems.push(problemAt('--at', null, `${quote(text)} ${read.fault}`, 'Write host:7779.'))
+    else replicas.set(formatAddress(read.value), `http://${formatAddress(read.value)}`)
+  }
+  for (const each of problems) io.stderr.write(`${problemLine('router', each)}\n`)
+  return problems.length > 0 ? null : replicas
+}
