@@ -164,5 +164,7 @@ test('its help', async () => {
 
 test('a page of the admin address that does not know of calls is shown as it is', async () => {
   const { stderr } = await explain('1', '--at', new URL(nodes[0]?.url ?? '').host)
-  expect(stderr).toMatch(/^router: error: .*: (it answers with HTTP \d+: .*|not found.*)\n$/)
+  expect(stderr).toMatch(
+    /^router: error: .*: it answers with HTTP \d+ \(is it an admin address, .*\): .*\n$/,
+  )
 })
