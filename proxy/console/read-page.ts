@@ -14,7 +14,8 @@ export async function readPage(url: string) {
     const said = clean(text.trim().slice(0, 300))
     // A router that knows no such page or call says so itself.
     const { status } = answer
-    const isOwn = status === 404 && /^text\/plain/.test(answer.headers.get('content-type') ?? '')
+    const isText = answer.headers.get('content-type')?.startsWith('text/plain')
+    const isOwn = status === 404 && isText
     const other = `HTTP ${status} (is it an admin address, 7779 by default?)`
     return { text: null, fault: isOwn ? said : `it answers with ${other}: ${said}` }
   } catch (error) {
