@@ -88,17 +88,18 @@ class CachedRelay {
     const head = this.#branch.headAt(nowMs)
     const { refreshCache } = directives
     const hash = hashOf(key)
-    // The tip takes a look at all upstreams.
-    const tip = asked.block.kind === 'tag' ? null : pool.tip
-    const distance = this.#distance
-    const ageClass = ageClassOf(asked, tip, distance)
-    const entry = refreshCache ? undefined : store.get(key, hash, ageClass !== 'latest')
+    const mayBeFinal = asked.block.kind !== 'tag' || asked.block.tag === 'earliest'
+    const entry = refreshCache ? undefined : store.get(key, hash, mayBeFinal)
     if (entry && this.#holds(entry, head, nowMs) && mayComeFrom(entry.answer, directives)) {
-      const { answer } = entry
-      journal.cache = { verdict: 'hit', ageClass: entry.ageClass, why: null }
+      const { answer, ageClass } = entry
+      journal.cache = { verdict: 'hit', ageClass, why: null }
       const isLong = answer.body.length > budgetLimits.pacedBytes
       return isLong ? this.#give(answer, call) : Promise.resolve(replyOf(answer, call))
     }
+    // Which takes a look at all upstreams.
+    const tip = asked.block.kind === 'tag' ? null : pool.tip
+    const distance = this.#distance
+    const ageClass = ageClassOf(asked, tip, distance)
     if (ageClass === null) return this.#bypass(call, 'block-unknown')
     const flight: Flight = {
       ...{ key, hash, tip, distance, head },
