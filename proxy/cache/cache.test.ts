@@ -123,6 +123,25 @@ describe('an answer that shows a block', () => {
   })
 })
 
+describe('where a block is final at once', () => {
+  test.each([
+    ['no logs of the last block, which its node may not have indexed', 1, [], 'near-head'],
+    ['no logs of an old block', 200, [], 'finalized'],
+    ['logs', 1, [{ address: account, topics: [], blockNumber: hex(head - 1) }], 'finalized'],
+  ])('%s', async (_, behind, answer, ageClass) => {
+    const cache = new CacheFixture(() => answer, { finality: 1 }).heads(head)
+    const asked = [
+      'eth_getLogs',
+      [{ fromBlock: hex(head - behind), toBlock: hex(head - behind) }],
+    ] as const
+    await cache.get(...asked)
+    expect((await cache.get(...asked)).cache).toBe(`hit ${ageClass}`)
+    cache.grow()
+    const isKept = ageClass === 'finalized'
+    expect((await cache.get(...asked)).cache).toMatch(isKept ? 'hit finalized' : 'miss')
+  })
+})
+
 describe('by hash', () => {
   const receipt = (block: number) => ({ transactionHash: hash, blockNumber: hex(block) })
   test.each([
@@ -209,6 +228,22 @@ describe('the directives of a client', () => {
     expect(fresh).toMatchObject({ cache: 'refresh finalized', answer: '0x2' })
     const kept = await cache.get('eth_getBalance', params)
     expect(kept).toMatchObject({ cache: 'hit finalized', answer: '0x2' })
+  })
+
+  test.each<[string, unknown, unknown]>([
+    ['logs that are too many', [], Array.from({ length: 900 }, () => ({ address: account }))],
+    ['null', { blockNumber: hex(final) }, null],
+    ['an error', '0x1', new Instead({ body: '{"id":1,"error":{"code":-32602,"message":"no"}}' })],
+  ])('a refresh that brings %s leaves nothing of what was kept', async (_, before, after) => {
+    let answer = before
+    const cache = new CacheFixture(() => answer, { maxBytes: 256 * 1024 }).heads(head)
+    const asked = ['eth_getLogs', [{ fromBlock: hex(1), toBlock: hex(final) }]] as const
+    await cache.get(...asked)
+    expect((await cache.get(...asked)).cache).toBe('hit finalized')
+    answer = after
+    const directives = { refreshCache: true }
+    const { text } = await cache.get(...asked, { directives })
+    expect((await cache.get(...asked)).text).toBe(text)
   })
 
   test.each<[string, Partial<Directives>]>([
@@ -324,6 +359,25 @@ describe('the next blocks', () => {
     expect((await cache.get('eth_getBalance', old)).cache).toBe('hit finalized')
   })
 
+  test('a reorg that is seen by a call that may have no kept answer counts as well', async () => {
+    let branch = 'a'
+    const answering = ({ method, params }: Question) =>
+      method === 'eth_getBlockByNumber' ? block(Number(params[0]), branch) : `0x${branch}`
+    const cache = new CacheFixture(answering).heads(head)
+    const near = [account, hex(head - 2)]
+    await cache.get('eth_getBalance', near)
+    const see = () =>
+      cache.get('eth_getBlockByNumber', [hex(head), false], { directives: { stickiness: 'x' } })
+    expect((await see()).cache).toBe('bypass none session')
+    expect((await cache.get('eth_getBalance', near)).cache).toBe('hit near-head')
+    branch = 'b'
+    await see()
+    expect(await cache.get('eth_getBalance', near)).toMatchObject({
+      cache: 'miss near-head',
+      answer: '0xb',
+    })
+  })
+
   test('a block with another parent is a reorg as well', async () => {
     let branch = 'a'
     const answering = ({ method, params }: Question) =>
@@ -420,6 +474,25 @@ describe('calls at the same time', () => {
     expect((await first).text).toBe('CallAborted')
     for (const each of others) expect((await each).answer).toBe('0x2')
     expect(cache.asked).toBe(2)
+  })
+
+  test('wait for one whose client has less time, and go on as one when that is over', async () => {
+    const cache = counting()
+    const hangs = new Instead({ hang: true })
+    const answering = cache.answering
+    cache.answering = () => hangs
+    const params = [account, 'latest']
+    const nowMs = cache.clock.nowMs()
+    const first = cache.start('eth_getBalance', params, { deadlineMs: nowMs + 300 })
+    const others = [2, 3].map((id) =>
+      cache.start('eth_getBalance', params, { id, deadlineMs: nowMs + 9_000 }),
+    )
+    await cache.clock.advance(200)
+    cache.answering = answering
+    await cache.clock.advance(200)
+    expect((await first).text).not.toMatch('0x')
+    for (const each of others)
+      expect(await each).toMatchObject({ answer: '0x1', cache: expect.stringMatching('latest') })
   })
 
   test('whose clients leave one after another cost as much for each, however many wait', async () => {

@@ -9,18 +9,15 @@ import type { Live } from '../config/types.ts'
 import type { CacheWhy, Call } from '../relay/call.ts'
 import { CallAborted } from '../relay/errors.ts'
 import type { Relay } from '../relay/relay.ts'
-import type { Reply, StreamJudge } from '../relay/reply.ts'
+import type { Finding, Reply, StreamJudge } from '../relay/reply.ts'
 import { StreamedAnswer } from '../relay/streamed-answer.ts'
 import type { Dialect } from '../upstream/dialect.ts'
 import type { Pool } from '../upstream/pool.ts'
 import { header, type HeaderList } from '../upstream/wire.ts'
-import { ageClassOf, whyNever } from './age.ts'
 import { Branch } from './branch.ts'
 import { type Answer, answerOf, type Entry, mayComeFrom, replyOf } from './entry.ts'
-import { type Flight, Flights, type Follower, hashOf } from './flights.ts'
-import { holdingOf } from './holding.ts'
-import { keyOf } from './key.ts'
-import type { Lifetimes } from './lifetimes.ts'
+import { ageClassOf, holdingOf, type Lifetimes, type Moment, whyNever } from './holding.ts'
+import { hashOf, keyOf } from './key.ts'
 import type { MemoryStore } from './memory-store.ts'
 import type { SharedEntry } from './entry-codec.ts'
 import { type SharedAnswers, SharedStore } from './shared-store.ts'
@@ -53,6 +50,24 @@ export function withCache(relay: Relay, options: CacheOptions): Relay {
   return (call) => cached.run(call)
 }
 
+/** A call on its way to an upstream, and the others that wait for its answer. */
+interface Flight extends Moment {
+  readonly key: string
+  readonly hash: number
+  readonly branch: number
+  /** How many reorgs the replicas had seen; null: not known, or not shared. */
+  reorgs: number | null
+  /** The params of those that may follow; null: none may. */
+  payload: Uint8Array | null
+  followers: Follower[] | null
+}
+
+interface Follower {
+  readonly call: Call
+  readonly resolve: (reply: Reply | Promise<Reply>) => void
+  readonly reject: (error: unknown) => void
+}
+
 /** Others wait for the copy of a long answer for so long. */
 const maxCopyMs = 1_000
 
@@ -62,19 +77,19 @@ class CachedRelay {
   readonly #scope: string
   readonly #branch: Branch
   readonly #shared: SharedStore | null
-  readonly #distance: number
-  readonly #flights = new Flights()
+  readonly #nature: { readonly distance: number; readonly dialect: Dialect }
+  readonly #flights = new Map<string, Flight>()
   #headers: HeaderList = []
 
   constructor(relay: Relay, options: CacheOptions) {
-    const { chain, iface, pool, scope, shared, clock } = options
+    const { chain, iface, pool, dialect, scope, shared, clock } = options
     this.#relay = relay
     this.#options = options
     this.#scope = `${chain.id} ${iface.apiInterface} ${scope}`
     this.#branch = new Branch(pool, () => void this.#shared?.reorged())
     this.#shared =
       shared && new SharedStore(shared, clock, this.#scope, () => this.#branch.changed())
-    this.#distance = finalDistance(chain)
+    this.#nature = { distance: finalDistance(chain), dialect }
   }
 
   run(call: Call): Promise<Reply> {
@@ -88,8 +103,8 @@ class CachedRelay {
     const head = this.#branch.headAt(nowMs)
     const { refreshCache } = directives
     const hash = hashOf(key)
-    const mayBeFinal = asked.block.kind !== 'tag' || asked.block.tag === 'earliest'
-    const entry = refreshCache ? undefined : store.get(key, hash, mayBeFinal)
+    if (refreshCache) store.delete(hash)
+    const entry = store.get(key, hash)
     if (entry && this.#holds(entry, head, nowMs) && mayComeFrom(entry.answer, directives)) {
       const { answer, ageClass } = entry
       journal.cache = { verdict: 'hit', ageClass, why: null }
@@ -98,29 +113,31 @@ class CachedRelay {
     }
     // Which takes a look at all upstreams.
     const tip = asked.block.kind === 'tag' ? null : pool.tip
-    const distance = this.#distance
-    const ageClass = ageClassOf(asked, tip, distance)
+    const ageClass = ageClassOf(asked, tip, this.#nature.distance)
     if (ageClass === null) return this.#bypass(call, 'block-unknown')
     const flight: Flight = {
-      ...{ key, hash, tip, distance, head },
+      key,
+      hash,
+      ageClass,
+      tip,
+      head,
       branch: this.#branch.id,
       reorgs: null,
       payload: null,
       followers: null,
-      next: null,
     }
     journal.cache = { verdict: refreshCache ? 'refresh' : 'miss', ageClass, why: null }
     if (refreshCache || !isPlain(call)) return this.#ask(call, flight)
-    const first = this.#flights.get(flight)
+    const first = this.#flights.get(key)
     const payload = call.payload ?? new Uint8Array(0)
-    if (first !== null && mayFollow(payload, first, flight)) {
+    if (first && mayFollow(payload, first, flight)) {
       journal.cache = { verdict: 'coalesced', ageClass, why: null }
       return new Promise((resolve, reject) => {
         ;(first.followers ??= []).push({ call, resolve, reject })
       })
     }
     flight.payload = payload
-    this.#flights.add(flight)
+    this.#flights.set(key, flight)
     return this.#ask(call, flight)
   }
 
@@ -140,7 +157,21 @@ class CachedRelay {
 
   #bypass(call: Call, why: CacheWhy): Promise<Reply> {
     call.journal.cache = { verdict: 'bypass', ageClass: 'none', why }
-    return this.#relay(call)
+    const asked = this.#relay(call)
+    if (call.asked.checks.length > 0)
+      void asked.then(
+        (reply) => this.#observe(call, reply),
+        () => {},
+      )
+    return asked
+  }
+
+  /** Learns from an answer about a block what the branch of the chain is. @returns what it is; null where that is not known */
+  #observe({ reader, asked }: Call, { incoming }: Reply): Finding | null {
+    const finding = reader.findingOf?.(incoming) ?? null
+    if (finding?.kind === 'result' && finding.parsed !== undefined)
+      this.#branch.observe(finding.parsed, asked)
+    return finding
   }
 
   /** An entry is still true: no head is known that its answer could lack. */
@@ -155,7 +186,7 @@ class CachedRelay {
       (reply) => {
         const isHit = call.journal.cache?.verdict === 'hit'
         if (!isHit && this.#copies(call, reply, flight)) return reply
-        this.#flights.delete(flight)
+        this.#landed(flight)
         const why = isHit ? null : this.#keep(call, reply, flight)
         const { cache } = call.journal
         if (why !== null) this.#drop(flight)
@@ -165,32 +196,41 @@ class CachedRelay {
         return reply
       },
       (error: unknown) => {
-        this.#flights.delete(flight)
+        this.#landed(flight)
         this.#drop(flight)
-        if (flight.followers) this.#fail(flight, flight.followers, error)
+        if (flight.followers)
+          this.#fail(flight, flight.followers, error, isOver(call, this.#options.clock.nowMs()))
         throw error
       },
     )
   }
 
-  /** Those that waited fail with it; but where only its client left, the next one asks for all of them. */
-  #fail(flight: Flight, followers: readonly Follower[], error: unknown): void {
-    const isOver = ({ call: { signal } }: Follower) =>
-      signal.aborted || !(error instanceof CallAborted)
-    for (const each of followers) if (isOver(each)) each.reject(error)
-    const [next, ...others] = followers.filter((each) => !isOver(each))
-    if (next === undefined) return
+  /**
+   * Those that waited fail with it.
+   * @param isOwn only its own client is why: the next one asks for all of them
+   */
+  #fail(flight: Flight, followers: readonly Follower[], error: unknown, isOwn: boolean): void {
     const { clock, pool } = this.#options
+    const nowMs = clock.nowMs()
+    const fails = ({ call }: Follower) => !isOwn || isOver(call, nowMs)
+    for (const each of followers) if (fails(each)) each.reject(error)
+    const [next, ...others] = followers.filter((each) => !fails(each))
+    if (next === undefined) return
     const again: Flight = {
       ...flight,
-      ...{ tip: flight.tip && pool.tip, head: this.#branch.headAt(clock.nowMs()) },
+      ...{ tip: flight.tip && pool.tip, head: this.#branch.headAt(nowMs) },
       ...{ branch: this.#branch.id, reorgs: null, followers: others },
       payload: next.call.payload ?? new Uint8Array(0),
     }
     const { cache } = next.call.journal
     if (cache) next.call.journal.cache = { ...cache, verdict: 'miss' }
-    this.#flights.add(again)
+    this.#flights.set(again.key, again)
     next.resolve(this.#ask(next.call, again))
+  }
+
+  #landed(flight: Flight): void {
+    flight.payload = null
+    if (this.#flights.get(flight.key) === flight) this.#flights.delete(flight.key)
   }
 
   #drop({ key, reorgs }: Flight): void {
@@ -234,7 +274,7 @@ class CachedRelay {
     const { judge } = body
     const landed = () => {
       cancel()
-      this.#flights.delete(flight)
+      this.#landed(flight)
       const { followers } = flight
       flight.followers = null
       return followers ?? []
@@ -245,9 +285,9 @@ class CachedRelay {
     })
     const isCopied = store.copy(body, (bytes) => {
       const followers = landed()
-      if (bytes === null) return this.#fail(flight, followers, new CallAborted())
-      const whole = { ...reply, incoming: { ...reply.incoming, body: bytes } }
-      if (isKept) this.#keep(call, whole, flight, judge)
+      const whole = bytes && { ...reply, incoming: { ...reply.incoming, body: bytes } }
+      if (!whole || !isKept || this.#keep(call, whole, flight, judge) !== null) this.#drop(flight)
+      if (!whole) return this.#fail(flight, followers, new CallAborted(), true)
       this.#share(followers, answerOf(whole, call, this.#headersOf(reply), judge))
     })
     if (!isCopied) cancel()
@@ -256,11 +296,9 @@ class CachedRelay {
 
   /** @returns why the answer is not kept, or not for long; null when it is */
   #keep(call: Call, reply: Reply, flight: Flight, judge?: StreamJudge): CacheWhy | null {
-    const { store, dialect, clock } = this.#options
-    const finding = (!judge && call.reader.findingOf?.(reply.incoming)) || null
-    if (finding?.kind === 'result' && finding.parsed !== undefined)
-      this.#branch.observe(finding.parsed, call.asked)
-    const holding = holdingOf(call, reply, flight, finding, dialect)
+    const { store, clock } = this.#options
+    const finding = judge ? null : this.#observe(call, reply)
+    const holding = holdingOf(call, reply, flight, finding, this.#nature)
     if (typeof holding === 'string') return holding
     const { ageClass, isEmpty } = holding
     const lifetimes = this.#options.policies.now.lifetimes(call.asked.method)
@@ -276,7 +314,7 @@ class CachedRelay {
       const expiresWallMs = clock.wallMs() + ttlMs
       void this.#shared.keep(key, { ...answer, ageClass, head, reorgs, expiresWallMs }, ttlMs)
     }
-    const expiresMs = Math.ceil(clock.nowMs() + ttlMs)
+    const expiresMs = clock.nowMs() + ttlMs
     if (!store.set(hash, { key, answer, ageClass, expiresMs, head, branch })) return 'too-large'
     return isEmpty ? 'empty' : null
   }
@@ -329,9 +367,14 @@ function mayFollow(payload: Uint8Array, first: Flight, { head, branch }: Flight)
   return Buffer.compare(payload, first.payload) === 0
 }
 
-/** It asks for nothing of its own: its answer, its errors and its time are those of any other call. */
-function isPlain({ directives, journal }: Call): boolean {
-  const { selectProvider, blockProviders, relayTimeoutMs } = directives
-  const isOwn = selectProvider !== null || blockProviders.length > 0 || relayTimeoutMs !== null
-  return !isOwn && journal.clientDeadlineMs === Infinity
+/** It asks for nothing of its own: its answer and its errors are those of any other call. */
+function isPlain({
+  directives: { selectProvider, blockProviders, relayTimeoutMs },
+}: Call): boolean {
+  return selectProvider === null && blockProviders.length === 0 && relayTimeoutMs === null
+}
+
+/** Its client has left, or waits no longer. */
+function isOver({ signal, journal }: Call, nowMs: number): boolean {
+  return signal.aborted || nowMs >= journal.clientDeadlineMs
 }

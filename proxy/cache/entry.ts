@@ -80,14 +80,15 @@ export function bytesOf({ body }: Pick<Answer, 'body'>): Uint8Array {
   return typeof body === 'string' ? Buffer.from(body, 'latin1') : body
 }
 
-const maxTextBytes = 4_096
+/** Longer bodies are kept as they are, and are the same bytes for all who get them. */
+export const maxShortBytes = 4_096
 
 /**
  * The bytes as they are kept. In hundreds of thousands, short texts cost a third of buffers. Long ones are copied: what
  * they are a part of may be a hundred times longer.
  */
 export function compact(bytes: Uint8Array): Uint8Array | string {
-  if (bytes.length <= maxTextBytes) return bufferOf(bytes).toString('latin1')
+  if (bytes.length <= maxShortBytes) return bufferOf(bytes).toString('latin1')
   if (bytes.length === bytes.buffer.byteLength) return bytes
   const own = Buffer.allocUnsafeSlow(bytes.length)
   own.set(bytes)

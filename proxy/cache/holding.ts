@@ -2,19 +2,80 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureClass } from '../chain/failure-table.ts'
 import { lastPoint } from '../chain/finality.ts'
-import type { AgeClass } from '../config/types.ts'
+import type { Classification } from '../chain/types.ts'
+import type { AgeClass, CachePolicy } from '../config/types.ts'
 import { spells } from '../json/scanner.ts'
-import type { CacheWhy, Call } from '../relay/call.ts'
+import type { AttemptRecord, CacheWhy, Call } from '../relay/call.ts'
 import type { Finding, Reply } from '../relay/reply.ts'
 import { shownBlock } from '../relay/shown-block.ts'
 import type { Dialect } from '../upstream/dialect.ts'
-import { ageClassOf, ageOfBlock } from './age.ts'
 
-/** What was known of the chain when a call was sent. */
+/** How long answers of each class are kept, in milliseconds; 0: not at all. */
+export type Lifetimes = Readonly<Record<AgeClass, number>>
+
+/** How long the answers to each method of one chain and interface are kept: by the first policy that fits, or as usual. */
+export function lifetimesOf(
+  policies: readonly CachePolicy[],
+  blockTimeMs: number,
+): (method: string) => Lifetimes {
+  // 500 ms: also of answers that say that something is not there yet.
+  const latest = Math.min(500, blockTimeMs)
+  const usual = { finalized: 60 * 60_000, 'near-head': blockTimeMs, latest }
+  const of = (method: string, ageClass: AgeClass) => {
+    const fits = policies.filter(({ pattern }) => pattern.test(method))
+    const row = fits.find((each) => (each.ageClass ?? ageClass) === ageClass)
+    return row === undefined ? usual[ageClass] : (row.ttlMs ?? 0)
+  }
+  const known = new Map<string, Lifetimes>()
+  return (method) => {
+    let lifetimes = known.get(method)
+    if (lifetimes) return lifetimes
+    const [finalized, nearHead] = [of(method, 'finalized'), of(method, 'near-head')]
+    lifetimes = { finalized, 'near-head': nearHead, latest: of(method, 'latest') }
+    known.set(method, lifetimes)
+    return lifetimes
+  }
+}
+
+/** Why a call has nothing to do with the cache, whatever the tip is; null for one that has. */
+export function whyNever(asked: Classification): CacheWhy | null {
+  const { known, kind, cacheable, stateful, waitsForBlock, block, deterministic, byHash } = asked
+  if (kind === 'write') return 'write'
+  if (!known || kind !== 'read' || !cacheable || stateful !== null || waitsForBlock) return 'method'
+  if (isPending(block)) return 'pending'
+  return block.kind === 'none' && !byHash && !deterministic ? 'block-unknown' : null
+}
+
+function isPending(point: Classification['block']): boolean {
+  if (point.kind === 'range') return isPending(point.from) || isPending(point.to)
+  return point.kind === 'tag' && point.tag === 'pending'
+}
+
+/**
+ * How long the answer to a call stays true. That of a call by hash is near the head until its answer shows otherwise.
+ * @returns null where that depends on the tip, and the tip is unknown
+ */
+export function ageClassOf(
+  { block, byHash }: Classification,
+  tip: number | null,
+  distance: number,
+): AgeClass | null {
+  if (block.kind === 'none') return byHash ? 'near-head' : 'finalized'
+  if (block.kind === 'hash') return 'near-head'
+  const last = lastPoint(block)
+  if (last === null) return 'latest'
+  if (last === 0) return 'finalized'
+  return tip === null ? null : ageOfBlock(last, tip, distance)
+}
+
+export function ageOfBlock(block: number, tip: number, distance: number): AgeClass {
+  return block <= tip - distance ? 'finalized' : 'near-head'
+}
+
+/** What was known of the chain when a call was sent: its answer may be older than what is known since. */
 export interface Moment {
+  readonly ageClass: AgeClass
   readonly tip: number | null
-  /** How many blocks behind the tip a block is final. */
-  readonly distance: number
   /** The highest head of any upstream. */
   readonly head: number
 }
@@ -22,44 +83,47 @@ export interface Moment {
 /** How long an answer stays true, or why it is not kept. An empty one is kept for as long as one about the latest block. */
 export type Holding = { readonly ageClass: AgeClass; readonly isEmpty: boolean } | CacheWhy
 
+/** A node that has heard of a block may not have indexed it yet. */
+const indexingBlocks = 128
+
 /**
- * @param moment when the call was sent: what its answer says may be older than what is known since
  * @param finding what the answer is; null where nothing is remembered of it
+ * @param distance how many blocks behind the tip a block is final
  */
 export function holdingOf(
   call: Call,
   reply: Reply,
-  moment: Moment,
+  { ageClass, tip, head }: Moment,
   finding: Finding | null,
-  dialect: Dialect,
+  { distance, dialect }: { readonly distance: number; readonly dialect: Dialect },
 ): Holding {
-  const { asked } = call
   const { incoming, refusal, latestBlock } = reply
   const { body, status } = incoming
   if (!(body instanceof Uint8Array)) return 'too-large'
   const isOwn = refusal === null || isFunctionOfCall(refusal)
   if (status !== 200 || !isOwn || !isBelieved(call, reply)) return 'error'
-  const ageClass = ageClassOf(asked, moment.tip, moment.distance)
-  if (ageClass === null) return 'block-unknown'
-  const has = (block: number) => latestBlock !== null && latestBlock >= block
-  const { block, showsBlock } = asked
+  const known = latestBlock ?? -1
+  const { block, showsBlock } = call.asked
   const isByHash = ageClass === 'near-head' && (block.kind === 'none' || block.kind === 'hash')
   const shown = isByHash && showsBlock ? shownBlock(incoming, finding, showsBlock, dialect) : null
   // A transaction that waits has no block yet.
   const isEmpty = isNull(finding, body) || (isByHash && Boolean(showsBlock) && shown === null)
   // A node that lags says the same of what it does not have yet.
-  if (isEmpty) return has(moment.head) ? { ageClass, isEmpty } : 'empty'
+  if (isEmpty) return known >= head ? { ageClass, isEmpty } : 'empty'
   if (isByHash) {
-    const { tip, distance, head } = moment
     // Where blocks are final at once, so is what is in one.
     if (distance <= 1) return { ageClass: 'finalized', isEmpty }
     if (shown !== null && tip !== null)
       return { ageClass: ageOfBlock(shown, tip, distance), isEmpty }
     return head > 0 ? { ageClass, isEmpty } : 'block-unknown'
   }
-  const needed = ageClass === 'latest' ? moment.head : (lastPoint(block) ?? 0)
-  const isThere = needed === 0 ? ageClass === 'finalized' : has(Math.min(needed, moment.head))
-  return isThere ? { ageClass, isEmpty } : 'block-unknown'
+  const needed = ageClass === 'latest' ? head : (lastPoint(block) ?? 0)
+  const isThere = needed === 0 ? ageClass === 'finalized' : known >= Math.min(needed, head)
+  if (!isThere) return 'block-unknown'
+  const isNew = tip !== null && needed > tip - indexingBlocks
+  if (ageClass === 'finalized' && isNew && isEmptyList(finding))
+    return { ageClass: 'near-head', isEmpty }
+  return { ageClass, isEmpty }
 }
 
 /** It is the contract's own answer: any node gives it in that state. */
@@ -69,14 +133,21 @@ function isFunctionOfCall({ name }: FailureClass): boolean {
 
 /** The relay took it for the answer; it is not the best of what nodes offered instead of one. */
 function isBelieved({ journal }: Call, { upstream, refusal }: Reply): boolean {
-  const made = journal.attempts.findLast(
-    (each) => each.upstream === upstream && each.result !== 'aborted',
-  )
+  const { attempts } = journal
   const expected = refusal === null ? 'answer' : 'node-error'
-  return made !== undefined && !made.missedBlock && made.result === expected
+  for (let at = attempts.length - 1; at >= 0; at--) {
+    const { upstream: name, result, missedBlock } = attempts[at] as AttemptRecord
+    if (name === upstream && result !== 'aborted') return !missedBlock && result === expected
+  }
+  return false
 }
 
 function isNull(finding: Finding | null, body: Uint8Array): boolean {
   if (finding?.kind !== 'result') return spells(body, 0, body.length, 'null')
   return finding.isNull === true || finding.parsed === null
+}
+
+function isEmptyList(finding: Finding | null): boolean {
+  const list = finding?.kind === 'result' && finding.parsed
+  return Array.isArray(list) && list.length === 0
 }

@@ -60,3 +60,9 @@ function pathText(path: string): string {
   )
   return `${path.slice(0, at)}?${sorted.join('&')}`
 }
+
+export function hashOf(key: string): number {
+  let hash = 0
+  for (let at = 0; at < key.length; at++) hash = (Math.imul(hash, 31) + key.charCodeAt(at)) | 0
+  return hash
+}

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { ByteBudget } from '../bytes/byte-budget.ts'
 import type { Entry } from './entry.ts'
-import { hashOf } from './flights.ts'
+import { hashOf } from './key.ts'
 import { MemoryStore } from './memory-store.ts'
 
 test.each([

@@ -3,59 +3,68 @@
 import { LRUCache } from 'lru-cache'
 import { type ByteBudget, Held } from '../bytes/byte-budget.ts'
 import { budgetLimits, nodeLimits } from '../bytes/limits.ts'
+import { Ring } from '../bytes/ring.ts'
 import type { StreamedAnswer } from '../relay/streamed-answer.ts'
-import { bytesOf, compact, type Entry } from './entry.ts'
+import { type Answer, bytesOf, compact, type Entry, maxShortBytes } from './entry.ts'
 
 /** What an entry takes beside its bytes and its key. */
 const overheadBytes = 512
 
-/** The part of the memory for answers that are not final, of which there are many, and all are of use for a moment. */
-const passingShare = 3 / 16
+/** The part of the memory for short answers that are not final, of which there are many, and all are of use for a moment. */
+const passingShare = 1 / 8
+
+/** What is the same for many entries. */
+type Common = Omit<Entry & Answer, 'key' | 'expiresMs' | 'answer' | 'body' | 'id'>
 
 /**
- * Answers in the memory of the process, up to a number of bytes. The least recently used go first. Final ones have
- * their own part, so that questions about the latest block do not drive them out. Two keys of one hash are rare, and
- * the later stays; in a map of texts, V8 would make each unique.
+ * Answers in the memory of the process, up to a number of bytes. The least recently used go first; questions about the
+ * latest block have their own part, and drive out one another. Two keys of one hash are rare, and the later stays; in
+ * a map of texts, V8 would make each unique.
  */
 export class MemoryStore {
-  readonly #final: LRUCache<number, Entry>
-  readonly #passing: LRUCache<number, Entry>
+  readonly #passing: Ring<Common>
+  readonly #others: LRUCache<number, Entry>
   readonly #maxEntryBytes: number
   /** Copies that are being made. */
   readonly #copies: Held
-  /** Entries that went for lack of room. */
-  evictions = 0
+  #evictions = 0
 
   /** @param budget of the process, of which copies take a part until they are entries */
   constructor(maxBytes: number, budget: ByteBudget) {
     this.#copies = new Held(budget)
-    const leastRecent = (share: number) =>
-      new LRUCache<number, Entry>({
-        maxSize: Math.max(1, Math.floor(maxBytes * share)),
-        dispose: (_entry, _key, reason) => {
-          if (reason === 'evict') this.evictions += 1
-        },
-      })
-    this.#passing = leastRecent(passingShare)
-    this.#final = leastRecent(1 - passingShare)
+    this.#passing = new Ring(maxBytes * passingShare)
+    this.#others = new LRUCache({
+      maxSize: Math.max(1, Math.floor(maxBytes * (1 - passingShare))),
+      dispose: (_entry, _key, reason) => {
+        if (reason === 'evict') this.#evictions += 1
+      },
+    })
     // One answer must not drive out most others.
     this.#maxEntryBytes = Math.min(maxBytes / 16, nodeLimits.wholeBytes)
   }
 
   get bytes(): number {
-    return this.#final.calculatedSize + this.#passing.calculatedSize
+    return this.#others.calculatedSize + this.#passing.bytes
   }
 
   get count(): number {
-    return this.#final.size + this.#passing.size
+    return this.#others.size + this.#passing.count
   }
 
-  /** @param mayBeFinal else it need not be looked for there */
-  get(key: string, hash: number, mayBeFinal = true): Entry | undefined {
-    const final = mayBeFinal ? this.#final.get(hash) : undefined
-    if (final?.key === key) return final
-    const passing = this.#passing.get(hash)
-    return passing?.key === key ? passing : undefined
+  /** Entries that went for lack of room. */
+  get evictions(): number {
+    return this.#evictions + this.#passing.evictions
+  }
+
+  get(key: string, hash: number): Entry | undefined {
+    const other = this.#others.get(hash)
+    if (other?.key === key) return other
+    const kept = this.#passing.get(key, hash)
+    if (kept === undefined) return undefined
+    const { body, value } = kept
+    const [expiresMs, start, end] = kept.numbers
+    const answer = { ...value, body, id: start < 0 ? null : { start, end } }
+    return { ...value, key, expiresMs, answer }
   }
 
   /** @returns whether there is room for one of its size */
@@ -63,10 +72,37 @@ export class MemoryStore {
     const { key, answer } = entry
     const size = answer.body.length + key.length + overheadBytes
     if (size > this.#maxEntryBytes) return false
-    const body = compact(bytesOf(answer))
-    const store = entry.head < 0 ? this.#final : this.#passing
-    store.set(hash, { ...entry, answer: { ...answer, body } }, { size })
+    const body = bytesOf(answer)
+    if (entry.head >= 0 && body.length <= maxShortBytes && this.#keepShort(hash, entry, body))
+      this.#others.delete(hash)
+    else this.#others.set(hash, { ...entry, answer: { ...answer, body: compact(body) } }, { size })
     return true
+  }
+
+  #keepShort(hash: number, entry: Entry, body: Uint8Array): boolean {
+    const { key, expiresMs, answer, head, branch, ageClass } = entry
+    const { id, status, headers, trailers, upstream, refusal, latestBlock } = answer
+    const value = {
+      head,
+      upstream,
+      latestBlock,
+      headers,
+      ageClass,
+      branch,
+      status,
+      trailers,
+      refusal,
+    }
+    return this.#passing.set(key, hash, {
+      ...{ body, value },
+      numbers: [expiresMs, id?.start ?? -1, id?.end ?? -1],
+    })
+  }
+
+  /** Forgets the answer to a call. */
+  delete(hash: number): void {
+    this.#others.delete(hash)
+    this.#passing.delete(hash)
   }
 
   /**

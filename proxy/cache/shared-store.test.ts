@@ -65,6 +65,9 @@ test('one asks, and others wait for its answer', async () => {
   expect(await one.find('other', true)).toBeNull()
   await one.store.drop('other')
   expect(await two.find('other', true)).toBeNull()
+  // What was kept before a refresh that brought nothing to keep.
+  await one.store.drop('key')
+  expect(await two.find('key', true)).toBeNull()
 })
 
 test('one that looked just before the answer was kept finds it, and does not ask', async () => {

@@ -94,9 +94,13 @@ export class SharedStore {
     }, null)
   }
 
-  /** There is nothing to keep: another replica may ask at once. */
+  /** There is nothing to keep, nor is what was kept before: another replica may ask at once. */
   async drop(key: string): Promise<void> {
-    await this.#try((keys) => keys.delete(`l:${nameOf(key)}`), null)
+    const name = nameOf(key)
+    await this.#try(async (keys) => {
+      await keys.delete(`a:${name}`)
+      await keys.delete(`l:${name}`)
+    }, null)
   }
 
   /** What is near the head is another branch now, for all replicas. */

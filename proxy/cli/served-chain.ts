@@ -3,7 +3,7 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import type { ByteBudget } from '../bytes/byte-budget.ts'
 import { type CacheOptions, withCache } from '../cache/cache.ts'
-import { lifetimesOf } from '../cache/lifetimes.ts'
+import { lifetimesOf } from '../cache/holding.ts'
 import type { Chain, ChainCatalog, ChainInterface } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'

@@ -61,16 +61,20 @@ export class RedisStore {
   }
 
   /** Runs a command. @param name for the metrics. @throws StoreError */
-  async run<T>(name: string, command: (redis: Commands) => Promise<T>): Promise<T> {
+  async run<T>(
+    name: string,
+    command: (redis: Commands) => Promise<T>,
+    timeoutMs = this.#parts.commandTimeoutMs,
+  ): Promise<T> {
     const ended = this.#availability.began(name)
     let cancel: Cancel = () => {}
     try {
       if (this.#client.status !== 'ready') throw this.#broken ?? new StoreError('unreachable')
       const late = new Promise<never>((_, reject) => {
         const giveUp = () => reject(new StoreError('timeout'))
-        const { clock, commandTimeoutMs } = this.#parts
-        cancel = clock.after(commandTimeoutMs / 2, () => {
-          cancel = clock.after(commandTimeoutMs / 2, giveUp)
+        const { clock } = this.#parts
+        cancel = clock.after(timeoutMs / 2, () => {
+          cancel = clock.after(timeoutMs / 2, giveUp)
         })
       })
       const result = await Promise.race([command(this.#client), late])

@@ -49,6 +49,8 @@ export interface SharedKeys {
   close(): void
 }
 
+const setTimeoutMs = 1_000
+
 /** Compares, deletes and announces at once: a newer value of another replica is not deleted. */
 const dropScript = `
 if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('del', KEYS[1]) end
@@ -73,7 +75,8 @@ export class RedisKeys implements SharedKeys {
   }
 
   set(key: string, value: Buffer, ttlMs: number) {
-    return this.#redis.run('set', (redis) => redis.set(key, value, 'PX', ttlMs))
+    // Nobody waits for it, and it may be long.
+    return this.#redis.run('set', (redis) => redis.set(key, value, 'PX', ttlMs), setTimeoutMs)
   }
 
   async claim(key: string, value: Buffer, ttlMs: number) {

@@ -11,7 +11,7 @@ import type { ScriptedAnswer } from '../../upstream/testing/scripted-transport.t
 import { ByteBudget } from '../../bytes/byte-budget.ts'
 import type { BodyStream } from '../../upstream/wire.ts'
 import { withCache } from '../cache.ts'
-import { lifetimesOf } from '../lifetimes.ts'
+import { lifetimesOf } from '../holding.ts'
 import { MemoryStore } from '../memory-store.ts'
 import type { SharedAnswers } from '../shared-store.ts'
 
@@ -49,6 +49,8 @@ export interface CacheFixtureOptions {
   readonly maxBytes?: number
   readonly nodes?: string
   readonly shared?: SharedAnswers
+  /** How many blocks behind the tip a block is final; absent: as on Ethereum. */
+  readonly finality?: number
 }
 
 /** A cached relay of Ethereum over scripted nodes in virtual time, asked in JSON-RPC. */
@@ -77,9 +79,9 @@ export class CacheFixture extends RelayFixture {
     const { pool, clock, store } = this
     const scope = 'core'
     const dialect = dialects.jsonrpc
-    const { shared = null } = options
+    const { shared = null, finality } = options
     this.relay = withCache(this.relay, {
-      chain,
+      chain: finality === undefined ? chain : { ...chain, finality },
       iface,
       pool,
       dialect,
@@ -130,6 +132,7 @@ export class CacheFixture extends RelayFixture {
     const directives = { ...noDirectives, ...more.directives }
     const origin = { directives, requestHeaders: ownHeaders, internalPath: '', signal }
     const call = makeJsonRpcCall(request, origin, 'guid', { iface, clock: this.clock })
+    call.journal.clientDeadlineMs = more.deadlineMs ?? Infinity
     const seen = await this.relay(call).then(
       (reply) => {
         const { body: given } = reply.incoming
@@ -164,6 +167,8 @@ interface More {
   readonly id?: unknown
   readonly directives?: Partial<Directives>
   readonly signal?: AbortSignal
+  /** When its client stops waiting. */
+  readonly deadlineMs?: number
   /** Instead of 2.0. */
   readonly version?: string
 }

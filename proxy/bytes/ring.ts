@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+
+/** What each entry begins with: numbers of 8 bytes. `before`: the position of the one before it in the same slot. */
+const [before, hashed, size, keyLength, bodyLength, numbers] = [0, 1, 2, 3, 4, 5] as const
+const fieldsBytes = 64
+/** Each entry takes a multiple of it. */
+const unitBytes = 128
+const maxCapacity = 256 * 1024 * 1024
+const rememberedValues = 8
+
+/** What is kept under a key. */
+export interface Kept<T> {
+  readonly body: Uint8Array
+  readonly value: T
+  readonly numbers: readonly [number, number, number]
+}
+
+/**
+ * Short bodies under their keys in one piece of memory; the oldest go first. As objects, thousands a second that each
+ * live for a second would be moved twice by the garbage collector.
+ */
+export class Ring<T extends object> {
+  readonly #capacity: number
+  readonly #bytes: Buffer
+  readonly #fields: Float64Array
+  readonly #values: (T | undefined)[]
+  /** The last different ones. */
+  readonly #recent: T[] = []
+  /** The position of the newest entry of each slot. */
+  readonly #newest: Float64Array
+  /** Positions go on for ever; what is before the start is overwritten. */
+  #start: number
+  #end: number
+  count = 0
+  /** Entries that were overwritten. */
+  evictions = 0
+
+  constructor(maxBytes: number) {
+    const units = Math.floor(Math.min(maxBytes, maxCapacity) / unitBytes)
+    this.#capacity = this.#start = this.#end = units * unitBytes
+    this.#bytes = Buffer.alloc(this.#capacity)
+    this.#fields = new Float64Array(this.#bytes.buffer)
+    this.#values = Array.from({ length: units })
+    this.#newest = new Float64Array(2 ** Math.ceil(Math.log2(units + 1)))
+  }
+
+  get bytes(): number {
+    return this.#end - this.#start
+  }
+
+  /** @param hash of the key */
+  get(key: string, hash: number): Kept<T> | undefined {
+    const fields = this.#fields
+    let position = this.#newest[this.#slotOf(hash)] as number
+    while (position >= this.#start) {
+      const at = position % this.#capacity
+      const field = at / 8
+      const number = (index: number) => fields[field + index] as number
+      const keyAt = at + fieldsBytes
+      const bodyAt = keyAt + number(keyLength)
+      if (number(hashed) === hash && this.#bytes.toString('latin1', keyAt, bodyAt) === key)
+        return {
+          body: Buffer.from(this.#bytes.subarray(bodyAt, bodyAt + number(bodyLength))),
+          value: this.#values[at / unitBytes] as T,
+          numbers: [number(numbers), number(numbers + 1), number(numbers + 2)],
+        }
+      position = number(before)
+    }
+    return undefined
+  }
+
+  /**
+   * @param key one character for each byte
+   * @param value one that is like another is kept once
+   * @returns false for one that is too long
+   */
+  set(key: string, hash: number, { body, value, numbers: given }: Kept<T>): boolean {
+    const length = fieldsBytes + key.length + body.length
+    const taken = Math.ceil(length / unitBytes) * unitBytes
+    if (taken > this.#capacity / 4) return false
+    const left = this.#capacity - (this.#end % this.#capacity)
+    // Each is in one piece.
+    if (left < taken) this.#take(left)
+    const slot = this.#slotOf(hash)
+    const position = this.#end
+    const at = this.#take(taken)
+    const fields = this.#fields
+    const field = at / 8
+    fields[field + before] = this.#newest[slot] as number
+    fields[field + hashed] = hash
+    fields[field + keyLength] = key.length
+    fields[field + bodyLength] = body.length
+    fields.set(given, field + numbers)
+    this.#bytes.write(key, at + fieldsBytes, 'latin1')
+    this.#bytes.set(body, at + fieldsBytes + key.length)
+    this.#values[at / unitBytes] = this.#known(value)
+    this.#newest[slot] = position
+    return true
+  }
+
+  /** Forgets what is kept under the key of a hash, and perhaps that of another one. */
+  delete(hash: number): void {
+    this.#newest[this.#slotOf(hash)] = 0
+  }
+
+  /** @returns where in the memory there is room now */
+  #take(bytes: number): number {
+    const at = this.#end % this.#capacity
+    this.#end += bytes
+    this.count += 1
+    while (this.bytes > this.#capacity) {
+      this.#start += this.#fields[(this.#start % this.#capacity) / 8 + size] as number
+      this.count -= 1
+      this.evictions += 1
+    }
+    this.#fields[at / 8 + size] = bytes
+    return at
+  }
+
+  #slotOf(hash: number): number {
+    return hash & (this.#newest.length - 1)
+  }
+
+  #known(value: T): T {
+    const recent = this.#recent
+    for (const each of recent) if (isSame(each, value)) return each
+    if (recent.length === rememberedValues) recent.shift()
+    recent.push(value)
+    return value
+  }
+}
+
+function isSame<T extends object>(one: T, other: T): boolean {
+  for (const name in one) if (one[name] !== other[name]) return false
+  return true
+}
