@@ -44,6 +44,8 @@ export interface Directives {
   readonly selectProvider: string | null
   /** `rpc-providers-block`: never these. */
   readonly blockProviders: readonly string[]
+  /** Of no header: these alone, since a session, a filter, a vote or `rpc-min-block` wants them; null: any. */
+  readonly only: readonly string[] | null
   /** `rpc-extension`: lower case; only upstreams that declare it. */
   readonly extension: string | null
   /** `rpc-relay-timeout`: per attempt, verbatim. */
@@ -72,6 +74,7 @@ export interface TraceContext {
 export const noDirectives: Directives = {
   selectProvider: null,
   blockProviders: [],
+  only: null,
   extension: null,
   relayTimeoutMs: null,
   debugRelay: false,

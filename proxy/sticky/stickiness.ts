@@ -69,13 +69,11 @@ async function relayInSession(
   if (!pool.pick.suits(upstream, wanted))
     return failSession(sessions, key, session, 'it lags behind the chain')
   const { directives, shared, ...rest } = call
-  const others = pool.upstreams.filter((each) => each !== upstream).map(({ name }) => name)
-  const blockProviders = [...directives.blockProviders, ...others]
   let reply: Reply
   try {
     reply = await relay({
       ...rest,
-      directives: { ...directives, blockProviders },
+      directives: { ...directives, only: [node] },
       // A request is shared only where the relay sends it before anything is waited for.
       ...(shared && !(found instanceof Promise) && { shared }),
     })

@@ -146,6 +146,13 @@ export class Upstream {
     return this.urls.some((url) => url.serves(addons))
   }
 
+  /** URLs that may serve once they are verified. */
+  unverified(addons: readonly string[]): readonly NodeUrl[] {
+    return this.urls.filter(
+      (url) => url.verified === null && addons.every((each) => url.declaredAddons.includes(each)),
+    )
+  }
+
   /** URLs that may be asked now, the most reliable first and the file's order among equals. */
   urlsFor(addons: readonly string[]): readonly NodeUrl[] {
     const able = this.urls.filter((url) => url.serves(addons))
