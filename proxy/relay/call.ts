@@ -130,6 +130,8 @@ export interface AttemptRecord {
   readonly startedMs: number
   /** After how long it is late, or fails; null until it is known. */
   budgetMs: number | null
+  /** It has less time than usual, or may be a stream: being late is then no failure of the upstream. */
+  isCutShort: boolean
   /** It is certain that the upstream never saw it. */
   isUnsent: boolean
   /** Null while it runs. Of an answer that streams, when its head was there. */
@@ -242,6 +244,7 @@ export class Journal {
       kind,
       startedMs: nowMs,
       budgetMs: null,
+      isCutShort: false,
       isUnsent: false,
       endedMs: null,
       result: null,

@@ -8,6 +8,8 @@ import { isKeptOut, type Wanted } from '../upstream/pick.ts'
 import type { AttemptRecord, Call } from './call.ts'
 import { RelayError, errorKinds } from './errors.ts'
 
+/** How long a call waits for a verification when no upstream may serve it before. */
+export const maxVerificationMs = 1_000
 /** Before an upstream is asked again: a node that restarts refuses connections, which takes no time. */
 export const firstBackoffMs = 50
 /** How often one call asks an upstream that refuses connections. */

@@ -158,6 +158,7 @@ export class Pool implements Members {
       observer.verificationFailed(upstream.name, url.printable, 'head', why)
       url.head = null
       url.verified = null
+      url.isUnreached = false
       this.onJump?.(upstream, url)
       return
     }
