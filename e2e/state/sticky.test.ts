@@ -208,6 +208,26 @@ describe('when the node of a session', () => {
     for (const each of [...replicas, ...changed.all])
       expect((await each.ask(session)).node).toBe(next)
   })
+
+  test('is not verified yet by a replica that is added: no session moves', async () => {
+    const sessions = Array.from({ length: 12 }, newSession)
+    const asked = (replica: Replica) =>
+      Promise.all(sessions.map(async (each) => (await replica.ask(each)).node))
+    const before = await Promise.all(sessions.map((each) => establish(replicas[0], each)))
+    expect(new Set(before)).toEqual(new Set(names))
+    nodes[0]!.faults.add({ kind: 'slow', delayMs: 600 })
+    const settings = { 'resp-cache': storeOf(redis, 'five'), 'shared-state': true }
+    await using program = await startProgram(workspace, ethereumConfig(nodes, settings))
+    const added = new Replica(program)
+    const readiness = async () => (await fetch(`${program.adminUrl}/readyz`)).status
+    await expect.poll(readiness, { interval: 10 }).toBe(200)
+    const early = await Promise.all(sessions.map((each) => added.ask(each)))
+    for (const [at, { node, reason }] of early.entries())
+      expect(node ?? [reason, names[0]]).toEqual(node ? before[at] : ['session-node', before[at]])
+    expect(await asked(replicas[0])).toEqual(before)
+    await expect.poll(() => asked(added)).toEqual(before)
+    expect(await added.metric(claims, 'invalidated')).toBe(0)
+  })
 })
 
 describe('when the store', () => {

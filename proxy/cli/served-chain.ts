@@ -210,7 +210,7 @@ function serveChain(
     const filtered = withFilters(sent, { chain, pool })
     const atBlock = withMinBlock(filtered, { chain, pool, config, clock })
     const sticky = withStickiness(atBlock, {
-      ...{ chainId, apiInterface, pool, config },
+      ...{ chainId, apiInterface, pool, config, clock },
       sessions: parts.sessions,
     })
     return withCrossValidation(sticky, {

@@ -43,8 +43,10 @@ async function relayFrom(
   { chain, pool, config, clock }: Pieces,
 ): Promise<Reply> {
   const { directives, signal, journal } = call
-  const { blockProviders } = directives
-  const allowed = pool.upstreams.filter(({ name }) => !blockProviders.includes(name))
+  const { only, blockProviders } = directives
+  const allowed = pool.upstreams.filter(
+    ({ name }) => only?.includes(name) !== false && !blockProviders.includes(name),
+  )
   // Every upstream has block 0, be its head known or not.
   const hasIt = ({ latest }: Upstream) => (latest?.block ?? 0) >= minBlock
   const isReady = (each: Upstream) => hasIt(each) && each.serves([]) && !each.availability.isOnTrial
@@ -60,14 +62,11 @@ async function relayFrom(
     pool.askHeads?.()
     await sleep(clock, lookMs)
   }
-  if (!allowed.some(hasIt)) {
+  const having = allowed.filter(hasIt).map(({ name }) => name)
+  if (having.length === 0) {
     const heads = allowed.map(({ name, latest }) => `${name}: ${latest?.block ?? 'unknown'}`)
     const message = `no upstream has block ${minBlock} of rpc-min-block yet (${heads.join(', ')})`
     throw new RelayError(errorKinds.minBlock, message)
   }
-  const behind = pool.upstreams.filter((each) => !hasIt(each)).map(({ name }) => name)
-  return relay({
-    ...call,
-    directives: { ...directives, blockProviders: [...blockProviders, ...behind] },
-  })
+  return relay({ ...call, directives: { ...directives, only: having } })
 }

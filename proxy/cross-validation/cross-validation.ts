@@ -5,6 +5,7 @@ import { sleep } from '../clock/clock.ts'
 import type { Live, PolicyConfig } from '../config/types.ts'
 import type { Call, CrossValidated } from '../relay/call.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
+import { maxVerificationMs } from '../relay/needs.ts'
 import type { Relay } from '../relay/relay.ts'
 import { rankOf, type Reply } from '../relay/reply.ts'
 import { type Ballot, FanOut, type FanOutOptions, type Result } from './fan-out.ts'
@@ -56,9 +57,6 @@ async function validated(
     throw error
   }
 }
-
-/** How long a call waits for upstreams that have not been verified yet. */
-const maxVerificationMs = 1_000
 
 /** @throws RelayError when there are too few upstreams to agree, before any is asked */
 async function enough(options: FanOutOptions): Promise<void> {

@@ -104,14 +104,11 @@ export class FanOut extends Held {
   }
 
   #ask(participant: Attempt): void {
-    const { relay, pool } = this.#options
+    const { relay } = this.#options
     const { shared: _, ...call } = this.#call
     const { upstream, cancellation: signal, journal } = participant
-    const others = pool.upstreams.filter((each) => each !== upstream).map(({ name }) => name)
-    const directives = {
-      ...call.directives,
-      ...{ selectProvider: null, stickiness: null, blockProviders: others },
-    }
+    const own = { selectProvider: null, stickiness: null, only: [upstream.name] }
+    const directives = { ...call.directives, ...own }
     relay({ ...call, directives, signal, journal })
       .then((reply) => this.#received(participant, reply))
       .catch((error: unknown) => {

@@ -101,10 +101,10 @@ export function nextOf(
       !(terms.oneVotePerGroup && takenOf(each.group) > 0),
   )
   const best = Math.min(...rest.map(rankOf))
-  const others = pool.upstreams.filter((each) => !rest.includes(each) || rankOf(each) > best)
+  const only = rest.filter((each) => rankOf(each) === best).map(({ name }) => name)
   const wanted = {
     ...{ addons: addonsOf(call), block, byHash: call.asked.byHash },
-    ...{ prefer: call.directives.selectProvider, excluded: others.map(({ name }) => name) },
+    ...{ prefer: call.directives.selectProvider, excluded: [], only },
     ...{ tried: () => false, untriedOnly: false },
   }
   return pool.pick.next(wanted, config.now.strategy)

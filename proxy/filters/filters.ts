@@ -110,11 +110,10 @@ class Filters {
     const { upstreams } = this.#pieces.pool
     const upstream = upstreams.find(({ name }) => digestOf(name) === digest.toLowerCase())
     if (!upstream) throw notFound()
-    const blockProviders = upstreams.filter((each) => each !== upstream).map(({ name }) => name)
     const routed = {
       ...call,
       request: withQuestion(request, { ...question, params: [`0x${own}`, ...more] }),
-      directives: { ...directives, selectProvider: upstream.name, blockProviders },
+      directives: { ...directives, only: [upstream.name], blockProviders: [] },
     }
     return { id: (id as string).toLowerCase(), upstream, call: routed }
   }

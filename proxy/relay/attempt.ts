@@ -66,8 +66,6 @@ export class Attempt implements Due {
   #record: AttemptRecord
   #slowAtMs = Infinity
   #lateAtMs = Infinity
-  /** It has less time than usual, or may be a stream: being late is then no failure of the upstream. */
-  #isCutShort = false
   /** It fails when its budget is over; else it is late then, and goes on. */
   #endsWhenLate = false
   #isOver = false
@@ -201,8 +199,9 @@ export class Attempt implements Due {
     const leftMs = journal.deadlineMs - nowMs
     const ownMs = directives.relayTimeoutMs ?? (journal.mayStream ? Infinity : usualMs)
     const budgetMs = Math.min(ownMs, leftMs)
-    this.#isCutShort = journal.mayStream || budgetMs < usualMs
-    this.#endsWhenLate = urlMs !== null || directives.relayTimeoutMs !== null || this.#isCutShort
+    const isCutShort = journal.mayStream || budgetMs < usualMs
+    this.#record.isCutShort = isCutShort
+    this.#endsWhenLate = urlMs !== null || directives.relayTimeoutMs !== null || isCutShort
     this.#record.budgetMs = budgetMs
     this.#lateAtMs = nowMs + budgetMs
   }
@@ -353,7 +352,7 @@ export class Attempt implements Due {
     const { fault, reply } = this
     this.failure = failure
     if (failure.holdOff) this.#url.cooldown.begin(fault?.retryAfterMs ?? this.#retryAfterMs(reply))
-    else if (failure.late && (this.#isCutShort || this.isLate)) this.#endedEarly(nowMs)
+    else if (failure.late && (this.#record.isCutShort || this.isLate)) this.#endedEarly(nowMs)
     // Whether a violation is blamed depends on what other upstreams show.
     else if (this.#record.violation === null) {
       this.#excuseLateness?.()

@@ -44,6 +44,8 @@ export interface Directives {
   readonly selectProvider: string | null
   /** `rpc-providers-block`: never these. */
   readonly blockProviders: readonly string[]
+  /** Of no header: these alone, since a session, a filter, a vote or `rpc-min-block` wants them; null: any. */
+  readonly only: readonly string[] | null
   /** `rpc-extension`: lower case; only upstreams that declare it. */
   readonly extension: string | null
   /** `rpc-relay-timeout`: per attempt, verbatim. */
@@ -72,6 +74,7 @@ export interface TraceContext {
 export const noDirectives: Directives = {
   selectProvider: null,
   blockProviders: [],
+  only: null,
   extension: null,
   relayTimeoutMs: null,
   debugRelay: false,
@@ -127,6 +130,8 @@ export interface AttemptRecord {
   readonly startedMs: number
   /** After how long it is late, or fails; null until it is known. */
   budgetMs: number | null
+  /** It has less time than usual, or may be a stream: being late is then no failure of the upstream. */
+  isCutShort: boolean
   /** It is certain that the upstream never saw it. */
   isUnsent: boolean
   /** Null while it runs. Of an answer that streams, when its head was there. */
@@ -239,6 +244,7 @@ export class Journal {
       kind,
       startedMs: nowMs,
       budgetMs: null,
+      isCutShort: false,
       isUnsent: false,
       endedMs: null,
       result: null,

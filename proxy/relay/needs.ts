@@ -4,10 +4,12 @@ import type { Pool } from '../upstream/pool.ts'
 import { isServing } from '../upstream/observer.ts'
 import type { TransportError } from '../upstream/wire.ts'
 import type { Upstream } from '../upstream/upstream.ts'
-import type { Wanted } from '../upstream/pick.ts'
+import { isKeptOut, type Wanted } from '../upstream/pick.ts'
 import type { AttemptRecord, Call } from './call.ts'
 import { RelayError, errorKinds } from './errors.ts'
 
+/** How long a call waits for a verification when no upstream may serve it before. */
+export const maxVerificationMs = 1_000
 /** Before an upstream is asked again: a node that restarts refuses connections, which takes no time. */
 export const firstBackoffMs = 50
 /** How often one call asks an upstream that refuses connections. */
@@ -25,6 +27,7 @@ export class Needs implements Wanted {
   readonly block: Wanted['block']
   readonly byHash: boolean
   readonly prefer: string | null
+  readonly only: readonly string[] | null
   readonly isOneOfMany: boolean
   untriedOnly = false
   readonly #call: Call
@@ -35,6 +38,7 @@ export class Needs implements Wanted {
     this.block = call.asked.block
     this.byHash = call.asked.byHash
     this.prefer = call.directives.selectProvider
+    this.only = call.directives.only
     this.isOneOfMany = call.journal.isOneOfMany
   }
 
@@ -72,14 +76,15 @@ function isSpent(
 }
 
 /** Why no upstream can be asked, for the message of the error. */
-function whyNone(pool: Pool, { addons, excluded, isOneOfMany = false }: Wanted): string {
+function whyNone(pool: Pool, wanted: Needs): string {
+  const { addons, isOneOfMany } = wanted
   // An extension comes from the client, and may have any length.
   const declared = addons.map((addon) => `\`${addon.slice(0, 64)}\``).join(' and ')
   const declaring = pool.upstreams.filter((each) => !declared || each.serves(addons))
   if (declared && declaring.length === 0)
     return `no upstream that is up declares the add-on ${declared}, which this call needs`
   const states = declaring.map((each) => {
-    const state = excluded.includes(each.name) ? 'excluded' : stateOf(pool, each, isOneOfMany)
+    const state = isKeptOut(each, wanted) ? 'excluded' : stateOf(pool, each, isOneOfMany)
     return `${each.name}: ${state}`
   })
   return `no upstream can serve this call now (${states.join(', ')})`

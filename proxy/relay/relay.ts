@@ -7,7 +7,7 @@ import { Attempt, type AttemptOwner } from './attempt.ts'
 import { Broadcast } from './broadcast.ts'
 import { type AttemptKind, type Call, isRepeatable, isWhole, maySendAgain } from './call.ts'
 import { CallAborted, RelayError, errorKinds, isUnanswered } from './errors.ts'
-import { firstBackoffMs, Needs, noReply, rateLimited } from './needs.ts'
+import { firstBackoffMs, maxVerificationMs, Needs, noReply, rateLimited } from './needs.ts'
 import { partsOf, type RelayOptions, type RelayParts } from './parts.ts'
 import { isTrouble, morePreferred, type Reply } from './reply.ts'
 import { Suspects } from './suspects.ts'
@@ -57,8 +57,6 @@ function begin(parts: RelayParts, call: Call, resolve: Resolve, reject: Reject):
 }
 
 const maxBackoffMs = 400
-/** How long a call waits for a verification when no upstream may serve it before. */
-const maxVerificationMs = 1_000
 /** A slow attempt that found no upstream for a hedge looks again after twice the time, up to this. */
 const maxHedgeDelayMs = 1_000
 

@@ -31,7 +31,7 @@ class StickyFixture extends RelayFixture {
       count: (outcome) => this.outcomes.push(outcome),
     })
     this.relay = withStickiness(withFilters(this.relay, { chain, pool }), {
-      ...{ chainId: 'ETH1', apiInterface: 'jsonrpc', pool, sessions },
+      ...{ chainId: 'ETH1', apiInterface: 'jsonrpc', pool, clock, sessions },
       config: { now: { strategy: 'round-robin' } },
     })
   }
@@ -127,6 +127,9 @@ const troubles: Readonly<Record<string, (relay: StickyFixture) => void>> = {
     const [url] = relay.pool.upstreams[0]?.urls ?? []
     url?.cooldown.begin(60_000)
   },
+  'could not be reached for its verification': (relay) => {
+    Object.assign(relay.pool.upstreams[0]!.urls[0]!, { verified: null, isUnreached: true })
+  },
   lags: (relay) => {
     const [a, ...others] = relay.pool.upstreams
     for (const each of others)
@@ -190,10 +193,38 @@ describe('when the node of a session', () => {
     expect(await relay.in('s', { params: [params[0], 'latest'] })).toBe('session-node')
   })
 
-  test('is excluded by the client itself, the call fails', async () => {
+  test.each<[string, Asked, string]>([
+    ['excluded by', { directives: { blockProviders: ['a'] } }, 'session-node'],
+    ['given no time by', { directives: { relayTimeoutMs: 1 } }, 'timeout'],
+    [
+      'given no time by the deadline of',
+      {
+        prepare: (journal) => {
+          journal.clientDeadlineMs = journal.startedMs + 1
+        },
+      },
+      'timeout',
+    ],
+  ])(
+    'is %s a caller, that call fails, and the session keeps its node',
+    async (_, asked, reason) => {
+      const slow = { script: () => result('0x1', { afterMs: 20 }) }
+      const relay = new StickyFixture({ ...three(), a: slow })
+      expect(await relay.in('s')).toBe('a')
+      expect(await times(3, () => relay.in('s', asked))).toEqual([reason, reason, reason])
+      expect(await relay.in('s')).toBe('a')
+      expect(relay.outcomes).not.toContain('invalidated')
+      expect(relay.sent).toMatchObject({ b: 0, c: 0 })
+    },
+  )
+
+  test('hangs, as its probes show, callers that give it little time get another as well', async () => {
     const relay = new StickyFixture(three())
-    await relay.in('s')
-    const asked = { directives: { blockProviders: ['a'] } }
+    const asked = { directives: { relayTimeoutMs: 200 } }
+    expect(await relay.in('s', asked)).toBe('a')
+    relay.transport('a').play(() => result('0x1', { afterMs: 60_000 }))
+    expect(await relay.in('s', asked)).toBe('timeout')
+    relay.pool.upstreams[0]!.availability.failed(5, 'probe: timeout')
     expect(await relay.in('s', asked)).toBe('session-node')
     expect(await relay.in('s', asked)).toBe('b')
   })
@@ -212,6 +243,53 @@ describe('when the node of a session', () => {
     const relay = new StickyFixture({ a: { script: () => result('0x1'), verified: false } })
     expect(await relay.in('s')).toBe('no-upstream')
     expect(relay.outcomes).toEqual(['no_candidate'])
+  })
+})
+
+const unverified: Readonly<Record<string, (relay: StickyFixture) => void>> = {
+  'not verified here yet': (relay) => {
+    relay.pool.upstreams[0]!.urls[0]!.verified = null
+  },
+  'verified again after a jump of its head': (relay) => {
+    const [a] = relay.pool.upstreams
+    for (const block of [1_000, 1_000_000])
+      relay.pool.observeHead(a!, block, relay.clock.nowMs(), a!.urls[0]!)
+  },
+}
+
+describe.each(Object.entries(unverified))('while the node of a session is %s', (_, befall) => {
+  const write = { method: 'eth_sendRawTransaction', params: ['0x01'] }
+
+  test.each<[string, Asked]>([
+    ['a read', {}],
+    ['a write', write],
+  ])('%s waits for it', async (__, asked) => {
+    const relay = new StickyFixture(three())
+    expect(await relay.in('s')).toBe('a')
+    befall(relay)
+    relay.clock.after(800, () => (relay.pool.upstreams[0]!.urls[0]!.verified = true))
+    expect(await relay.in('s', asked)).toBe('a')
+    expect(relay.sent).toEqual({ a: 2, b: 0, c: 0 })
+  })
+
+  test.each<[string, Asked]>([
+    ['a read', {}],
+    ['a write', write],
+  ])('%s fails after a second, and the session keeps its node', async (__, asked) => {
+    const relay = new StickyFixture(three())
+    expect(await relay.in('s')).toBe('a')
+    befall(relay)
+    const seen = await relay.ask({ ...asked, directives: { stickiness: 's' } })
+    expect([seen.outcome, seen.tookMs]).toEqual(['session-node', 1_000])
+    expect(seen.call.journal.session).toMatchObject({ node: 'a', isDropped: false })
+    expect(relay.sent).toEqual({ a: 1, b: 0, c: 0 })
+    // Other replicas were not told that it cannot serve.
+    expect([relay.outcomes, Object.values(relay.keys.texts)]).toEqual([
+      ['claimed', 'local_hit'],
+      ['a'],
+    ])
+    relay.pool.upstreams[0]!.urls[0]!.verified = true
+    expect(await relay.in('s')).toBe('a')
   })
 })
 

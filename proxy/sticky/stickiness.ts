@@ -1,28 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { hash } from 'node:crypto'
+import { type Clock, sleep } from '../clock/clock.ts'
 import type { ApiInterface, Live, RelayConfig } from '../config/types.ts'
 import { StoreError } from '../redis/store-error.ts'
 import type { Call, SessionNote } from '../relay/call.ts'
-import { RelayError, errorKinds } from '../relay/errors.ts'
-import { addonsOf, Needs, noReply } from '../relay/needs.ts'
+import { RelayError, errorKinds, isUnanswered } from '../relay/errors.ts'
+import { addonsOf, firstBackoffMs, maxVerificationMs, Needs, noReply } from '../relay/needs.ts'
 import type { Relay } from '../relay/relay.ts'
 import { isTrouble, type Reply } from '../relay/reply.ts'
 import type { Wanted } from '../upstream/pick.ts'
 import type { Pool } from '../upstream/pool.ts'
+import type { NodeUrl } from '../upstream/upstream.ts'
 import type { Sessions } from './sessions.ts'
 
 export interface StickinessOptions {
   readonly chainId: string
   readonly apiInterface: ApiInterface
   readonly pool: Pool
+  readonly clock: Clock
   readonly config: Live<Pick<RelayConfig, 'strategy'>>
   readonly sessions: Sessions
 }
 
 /**
  * A relay that sends the calls of a session to one node, and fails them when that node cannot serve: the session then
- * has no node, and its next call chooses another.
+ * has no node, and its next call chooses another. What shows nothing of the node, its caller's wish or that it is not
+ * verified here yet, fails the call alone.
  */
 export function withStickiness(relay: Relay, options: StickinessOptions): Relay {
   return (call) => (isBound(call) ? relayInSession(relay, call, options) : relay(call))
@@ -39,16 +43,14 @@ async function relayInSession(
   call: Call,
   options: StickinessOptions,
 ): Promise<Reply> {
-  const { pool, config, sessions } = options
+  const { pool, config, sessions, clock } = options
   const { strategy } = config.now
   const wanted = wantedOf(call, pool)
   const key = keyOf(call, wanted.addons, options)
   let chosen: string | null = null
   const story: Pick<SessionNote, 'considered'> = { considered: null }
   const choose = (avoid: string | null) => {
-    const others = avoid === null ? wanted : excluding(wanted, avoid)
-    const pick = (of: Wanted) => pool.pick.next(of, strategy, story)
-    const next = pick(others) ?? pick(wanted)
+    const next = pool.pick.next({ ...wanted, tried: (name) => name === avoid }, strategy, story)
     return (chosen = next?.name ?? null)
   }
   const found = sessions.find(key, choose)
@@ -66,21 +68,33 @@ async function relayInSession(
   const upstream = pool.upstreams.find(({ name }) => name === node)
   if (!upstream)
     return failSession(sessions, key, session, 'it is not in the config of this replica')
+  const { directives, shared, ...rest } = call
+  const { attempts, startedMs } = call.journal
+  if (directives.blockProviders.includes(node)) throw keptNode(node, 'this request excludes it')
+  const unverified = () => upstream.unverified(wanted.addons)
+  const untilMs = startedMs + maxVerificationMs
+  let isAtOnce = !(found instanceof Promise)
+  while (unverified().length > 0 && clock.nowMs() < untilMs && !call.signal.aborted) {
+    isAtOnce = false
+    await sleep(clock, firstBackoffMs)
+  }
   if (!pool.pick.suits(upstream, wanted))
     return failSession(sessions, key, session, 'it lags behind the chain')
-  const { directives, shared, ...rest } = call
-  const others = pool.upstreams.filter((each) => each !== upstream).map(({ name }) => name)
-  const blockProviders = [...directives.blockProviders, ...others]
   let reply: Reply
   try {
     reply = await relay({
       ...rest,
-      directives: { ...directives, blockProviders },
+      directives: { ...directives, only: [node] },
       // A request is shared only where the relay sends it before anything is waited for.
-      ...(shared && !(found instanceof Promise) && { shared }),
+      ...(shared && isAtOnce && { shared }),
     })
   } catch (error) {
     if (!isFault(error)) throw error
+    const isHurried = error.kind === errorKinds.timeout && attempts.every((each) => each.isCutShort)
+    // A probe may have shown that it hangs, however much time its calls have.
+    if (isHurried && !upstream.availability.isOnTrial) throw error
+    if (attempts.length === 0 && unverified().some(isUnknown))
+      throw keptNode(node, 'this replica has not verified it yet')
     return failSession(sessions, key, session, error.message, error)
   }
   // The client gets what its node answered, whether or not the choice could be dropped.
@@ -113,13 +127,22 @@ async function failSession(
   throw new RelayError(errorKinds.sessionNode, message, { cause })
 }
 
+/** The choice stands: the node may serve others, and the other requests of the session. */
+function keptNode(node: string, why: string): RelayError {
+  const message = `${node}, the node of this session, cannot serve this request: ${why}; it stays the node of the session`
+  return new RelayError(errorKinds.sessionNode, message)
+}
+
+/** Nothing speaks against it. */
+function isUnknown({ isUnreached, cooldown }: NodeUrl): boolean {
+  return !isUnreached && !cooldown.active
+}
+
 /** What the node failed with; not what the router refuses, nor a client that left. */
 function isFault(error: unknown): error is RelayError {
-  if (!(error instanceof RelayError)) return false
-  const { noUpstream, rateLimited, breakerOpen, upstreamFailed, timeout, integrity } = errorKinds
-  return [noUpstream, rateLimited, breakerOpen, upstreamFailed, timeout, integrity].includes(
-    error.kind,
-  )
+  if (isUnanswered(error)) return true
+  const { breakerOpen, integrity } = errorKinds
+  return error instanceof RelayError && [breakerOpen, integrity].includes(error.kind)
 }
 
 function storeError(cause: unknown): unknown {
@@ -147,10 +170,6 @@ function wantedOf(call: Call, pool: Pool): Wanted {
     tried: () => false,
     untriedOnly: false,
   }
-}
-
-function excluding(wanted: Wanted, name: string): Wanted {
-  return { ...wanted, excluded: [...wanted.excluded, name] }
 }
 
 /** A digest of the session's id (`Directives` has no more of it), its chain and interface, and its extensions. */

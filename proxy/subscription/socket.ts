@@ -62,9 +62,8 @@ export class Sockets {
       block: { kind: 'tag', tag: 'latest' },
       byHash: false,
       prefer: null,
-      excluded: pool.upstreams
-        .filter((each) => !open.some(({ upstream }) => upstream === each))
-        .map(({ name }) => name),
+      excluded: [],
+      only: open.map(({ upstream }) => upstream.name),
       tried: () => false,
       untriedOnly: false,
     } as const

@@ -24,6 +24,7 @@ test.each<[string, (fixture: PoolFixture) => void, Partial<Wanted>, string]>([
   ['all are drawn from', () => {}, {}, 'a 0; b 0; c 0'],
   ['asked for by name', () => {}, { prefer: 'b' }, 'none'],
   ['excluded', () => {}, { excluded: ['a'] }, 'a - kept-out; b 0; c 0'],
+  ['not among these alone', () => {}, { only: ['b', 'c'] }, 'a - kept-out; b 0; c 0'],
   ['asked and excluded', ({ tried }) => tried.add('a'), { excluded: ['a'] }, 'a - asked; b 0; c 0'],
   ['asked', ({ tried }) => tried.add('a'), {}, 'a 4 asked; b 0; c 0'],
   ['disabled', (fixture) => fixture.disable('b'), {}, 'a 0; b 2 disabled; c 0'],

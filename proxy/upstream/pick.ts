@@ -18,6 +18,8 @@ export interface Wanted {
   /** Asked for by name: taken whenever it can serve at all. */
   readonly prefer: string | null
   readonly excluded: readonly string[]
+  /** These alone; absent or null: any. */
+  readonly only?: readonly string[] | null
   /** Whether this call has asked that upstream. */
   tried(upstream: string): boolean
   /** A hedge: none rather than one that was asked, or that lags while another one does not. */
@@ -186,12 +188,9 @@ export class Picker {
     return table.weights
   }
 
-  #serves(upstream: Upstream, { excluded, addons, isOneOfMany }: Wanted): boolean {
-    return (
-      !(excluded.length > 0 && excluded.includes(upstream.name)) &&
-      !this.isFull(upstream, isOneOfMany) &&
-      upstream.serves(addons)
-    )
+  #serves(upstream: Upstream, wanted: Wanted): boolean {
+    if (isKeptOut(upstream, wanted) || this.isFull(upstream, wanted.isOneOfMany)) return false
+    return upstream.serves(wanted.addons)
   }
 
   /** Untried before tried, in service before on trial, primaries before backups: the first that there are. */
@@ -215,7 +214,6 @@ export class Picker {
     wanted: Wanted,
     table: ReadonlyMap<Upstream, Candidate>,
   ): readonly Considered[] {
-    const { excluded } = wanted
     const [first] = drawn
     const lowest = first ? rankOf(first, wanted) : wanted.untriedOnly ? ranks.tried - 1 : Infinity
     const known = table === this.#seenBy ? this.#seen : []
@@ -224,7 +222,7 @@ export class Picker {
     for (const each of this.#pool.upstreams) {
       at += 1
       const isDrawn = drawn.includes(each)
-      const unable = isDrawn ? null : this.#unableFor(each, wanted, excluded)
+      const unable = isDrawn ? null : this.#unableFor(each, wanted)
       const rank = unable ? null : rankOf(each, wanted)
       const leftOut = isDrawn ? null : (unable ?? this.#behindFor(each, wanted, lowest))
       if (known[at]?.leftOut === leftOut && known[at]?.rank === rank) continue
@@ -237,8 +235,8 @@ export class Picker {
   }
 
   /** Why it cannot be asked; null: it can. */
-  #unableFor(each: Upstream, wanted: Wanted, excluded: readonly string[]): LeftOut | null {
-    if (excluded.includes(each.name)) return wanted.tried(each.name) ? 'asked' : 'kept-out'
+  #unableFor(each: Upstream, wanted: Wanted): LeftOut | null {
+    if (isKeptOut(each, wanted)) return wanted.tried(each.name) ? 'asked' : 'kept-out'
     if (each.serves(wanted.addons)) return this.isFull(each, wanted.isOneOfMany) ? 'full' : null
     if (each.urls.some((url) => url.isFor(wanted.addons))) return 'cooldown'
     if (each.urls.some(({ verified }) => verified)) return 'no-addon'
@@ -297,6 +295,11 @@ export class Picker {
     if (next) this.#lastTurn.set(next, ++this.#turn)
     return next
   }
+}
+
+/** The call may not go to it, be it up or not. */
+export function isKeptOut({ name }: Upstream, { only, excluded }: Wanted): boolean {
+  return only?.includes(name) === false || (excluded.length > 0 && excluded.includes(name))
 }
 
 /** Of these upstreams the lowest are drawn from. */

@@ -9,7 +9,7 @@ import type { Live, NodeUrlConfig, RelayConfig, UpstreamConfig } from '../config
 import { Availability, Cooldown } from './health.ts'
 import { type Members, NodeUrl, type SocketUrl, Upstream } from './upstream.ts'
 import { isServing, type PoolObserver, type PoolSnapshot, type UpstreamState } from './observer.ts'
-import { Picker, type Wanted } from './pick.ts'
+import { isKeptOut, Picker, type Wanted } from './pick.ts'
 import { hasJumped, Tip, whyLagging } from './tip.ts'
 import type { SocketTransport, Transport } from './wire.ts'
 import { readTls } from './wire/upstream-target.ts'
@@ -121,27 +121,18 @@ export class Pool implements Members {
   }
 
   /** No upstream is in service, and some URL has not been verified yet, or not again since its head jumped. */
-  isVerifying({ excluded, addons }: Pick<Wanted, 'excluded' | 'addons'>): boolean {
+  isVerifying(wanted: Wanted): boolean {
     if (this.hasEligible) return false
-    return this.upstreams.some(
-      ({ name, urls }) =>
-        !excluded.includes(name) &&
-        urls.some(
-          ({ verified, declaredAddons }) =>
-            verified === null && addons.every((addon) => declaredAddons.includes(addon)),
-        ),
-    )
+    const allowed = this.upstreams.filter((each) => !isKeptOut(each, wanted))
+    return allowed.some((each) => each.unverified(wanted.addons).length > 0)
   }
 
   /** The URL that could be asked but for its cooldown: the one whose cooldown ends first. */
-  nextInCooldown({
-    excluded,
-    addons,
-  }: Pick<Wanted, 'excluded' | 'addons'>): { upstream: Upstream; url: NodeUrl } | null {
+  nextInCooldown(wanted: Wanted): { upstream: Upstream; url: NodeUrl } | null {
     const found = this.upstreams.flatMap((upstream) =>
       upstream.urls
-        .filter(({ cooldown }) => cooldown.active && !excluded.includes(upstream.name))
-        .filter((url) => url.isFor(addons))
+        .filter(({ cooldown }) => cooldown.active && !isKeptOut(upstream, wanted))
+        .filter((url) => url.isFor(wanted.addons))
         .map((url) => ({ upstream, url })),
     )
     return found.toSorted((a, b) => a.url.cooldown.leftMs - b.url.cooldown.leftMs)[0] ?? null
@@ -167,6 +158,7 @@ export class Pool implements Members {
       observer.verificationFailed(upstream.name, url.printable, 'head', why)
       url.head = null
       url.verified = null
+      url.isUnreached = false
       this.onJump?.(upstream, url)
       return
     }

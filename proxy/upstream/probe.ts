@@ -177,8 +177,10 @@ export async function verifyUrl(
     observer.verificationFailed(upstream.name, url.printable, name, why)
   }
   const fail = (trouble: ProbeTrouble) => {
-    if (trouble.kind === 'failed' && url.verified !== true) report('reach', trouble.why)
-    else applyProbe(upstream, url, trouble, 'health check')
+    if (trouble.kind === 'limited' || url.verified === true)
+      return applyProbe(upstream, url, trouble, 'health check')
+    url.isUnreached = true
+    report('reach', trouble.why)
   }
   // A URL for subscriptions alone need not know any other method, as the WebSockets of Solana's nodes do not;
   // which chain it is of, the other URLs of its upstream show.

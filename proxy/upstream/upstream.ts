@@ -35,6 +35,8 @@ export class NodeUrl<Wire extends Transport = Transport> {
   openAddons: ReadonlySet<string> = new Set()
   /** Null until the first verification has come to an end. */
   verified: boolean | null = null
+  /** Until then: it was asked, and did not answer. */
+  isUnreached = false
   /** The latest block that it reported since it was verified. */
   head: { readonly block: number; readonly atMs: number } | null = null
   /** How often it passed the verification that follows a jump of its head. */
@@ -144,6 +146,14 @@ export class Upstream {
 
   serves(addons: readonly string[]): boolean {
     return this.urls.some((url) => url.serves(addons))
+  }
+
+  /** While none serves such calls: the URLs that may once they are verified. */
+  unverified(addons: readonly string[]): readonly NodeUrl[] {
+    if (this.serves(addons)) return []
+    return this.urls.filter(
+      (url) => url.verified === null && addons.every((each) => url.declaredAddons.includes(each)),
+    )
   }
 
   /** URLs that may be asked now, the most reliable first and the file's order among equals. */

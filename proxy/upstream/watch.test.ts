@@ -629,9 +629,13 @@ describe('a head that jumps by more than the chain can have grown', () => {
     Object.assign(fixture.nodes[0]!, { block: 1_000_000, faults: { eth_chainId: refused } })
     await fixture.clock.advance(1.2 * chain.blockTimeMs)
     expect(fixture.states[0]).toBe('unverified')
+    const [url] = fixture.pool.upstreams[0]!.urls
+    expect(url!.isUnreached).toBe(true)
     Object.assign(fixture.nodes[0]!, { faults: {} })
     await fixture.clock.advance(60_000)
     expect(fixture.states[0]).toBe('eligible')
+    fixture.pool.observeHead(fixture.pool.upstreams[0]!, 3, fixture.clock.nowMs(), url!)
+    expect([fixture.states[0], url!.isUnreached]).toEqual(['unverified', false])
   })
 
   it('lets a URL of the right chain serve on, and asks it the less often', async () => {
