@@ -16,7 +16,7 @@ import type { Pool } from '../upstream/pool.ts'
 import { header, type HeaderList } from '../upstream/wire.ts'
 import { ageClassOf, whyNever } from './age.ts'
 import { Branch } from './branch.ts'
-import { type Answer, answerOf, type Entry, mayComeFrom, replyOf } from './entry.ts'
+import { type Answer, answerOf, type Entry, isFor, replyOf } from './entry.ts'
 import { type Flight, Flights, type Follower, hashOf } from './flights.ts'
 import { holdingOf } from './holding.ts'
 import { keyOf } from './key.ts'
@@ -90,7 +90,7 @@ class CachedRelay {
     const hash = hashOf(key)
     const mayBeFinal = asked.block.kind !== 'tag' || asked.block.tag === 'earliest'
     const entry = refreshCache ? undefined : store.get(key, hash, mayBeFinal)
-    if (entry && this.#holds(entry, head, nowMs) && mayComeFrom(entry.answer, directives)) {
+    if (entry && this.#holds(entry, head, nowMs) && isFor(entry.answer, entry, directives)) {
       const { answer, ageClass } = entry
       journal.cache = { verdict: 'hit', ageClass, why: null }
       const isLong = answer.body.length > budgetLimits.pacedBytes
@@ -132,7 +132,7 @@ class CachedRelay {
     if (crossValidation !== null || policies.now.crossValidated.has(asked.method))
       return 'cross-validation'
     if (stickiness !== null) return 'session'
-    if (minBlock !== null) return 'min-block'
+    if (minBlock !== null && ageClassOf(asked, null, 0) === 'latest') return 'min-block'
     if (journal.mayStream || request.verb === 'HEAD') return 'method'
     const { finalized, latest, 'near-head': nearHead } = policies.now.lifetimes(asked.method)
     return finalized + latest + nearHead === 0 ? 'policy' : null
@@ -204,7 +204,7 @@ class CachedRelay {
     const isGood = (entry: SharedEntry) =>
       !directives.refreshCache &&
       (entry.head < 0 || entry.head >= this.#branch.headAt(clock.nowMs())) &&
-      mayComeFrom(entry, directives)
+      isFor(entry, entry, directives)
     const { entry, reorgs } = await shared.lookUp(flight.key, isGood, flight.payload !== null)
     if (journal.cache && reorgs === null) journal.cache = { ...journal.cache, why: 'store-down' }
     flight.reorgs = reorgs
@@ -331,7 +331,7 @@ function mayFollow(payload: Uint8Array, first: Flight, { head, branch }: Flight)
 
 /** It asks for nothing of its own: its answer, its errors and its time are those of any other call. */
 function isPlain({ directives, journal }: Call): boolean {
-  const { selectProvider, blockProviders, relayTimeoutMs } = directives
-  const isOwn = selectProvider !== null || blockProviders.length > 0 || relayTimeoutMs !== null
-  return !isOwn && journal.clientDeadlineMs === Infinity
+  const { selectProvider, blockProviders, relayTimeoutMs, minBlock } = directives
+  const isOwn = selectProvider !== null || blockProviders.length > 0 || minBlock !== null
+  return !isOwn && relayTimeoutMs === null && journal.clientDeadlineMs === Infinity
 }
