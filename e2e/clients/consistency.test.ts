@@ -3,6 +3,7 @@
 import { FetchRequest, JsonRpcProvider } from 'ethers'
 import { createPublicClient, http } from 'viem'
 import { expect, test } from 'vitest'
+import { seededRandom } from '../../proxy/clock/testing/seeded-random.ts'
 import { serveRouter, uncached } from '../served/served-router.ts'
 import { createChainModel } from '../upstream-sim/chain-model.ts'
 import { startSimNode } from '../upstream-sim/sim-node.ts'
@@ -35,9 +36,8 @@ test('viem: the head that a client sees never goes back', async () => {
   for (let each = 0; each < 6; each++) expect(await client.getBlockNumber()).toBe(BigInt(head))
 })
 
-test('ethers: the head that a client sees never goes back', async () => {
-  const { stack, url, head } = await routed()
-  await using _ = stack
+/** The provider of the example. */
+function ethersAt(url: string): JsonRpcProvider {
   let seen = 0
   const request = new FetchRequest(url)
   request.preflightFunc = (each) => {
@@ -48,9 +48,43 @@ test('ethers: the head that a client sees never goes back', async () => {
     seen = Math.max(seen, Number(response.headers['provider-latest-block'] ?? 0))
     return Promise.resolve(response)
   }
-  const provider = new JsonRpcProvider(request, 1, { staticNetwork: true, cacheTimeout: -1 })
+  return new JsonRpcProvider(request, 1, { staticNetwork: true, cacheTimeout: -1 })
+}
+
+test('ethers: the head that a client sees never goes back', async () => {
+  const { stack, url, head } = await routed()
+  await using _ = stack
+  const provider = stack.adopt(ethersAt(url), (each) => each.destroy())
   for (let each = 0; each < 6; each++) expect(await provider.getBlockNumber()).toBe(head)
-  provider.destroy()
+})
+
+test('ethers: nor does it with the batches that it makes, whose items several upstreams answer', async () => {
+  await using stack = new AsyncDisposableStack()
+  const random = seededRandom(1)
+  const chain = createChainModel()
+  const nodes = await Promise.all(['a', 'b', 'c'].map((name) => startSimNode({ chain, name })))
+  for (const node of nodes) stack.use(node)
+  const router = stack.use(await serveRouter({ primaries: nodes, settings: uncached }))
+  const { pool } = router
+  const provider = stack.adopt(ethersAt(router.url), (each) => each.destroy())
+  let highest = 0
+  let differing = 0
+  for (let round = 0; round < 40; round++) {
+    chain.mine()
+    // A node's own head never goes back.
+    for (const [at, { view }] of nodes.entries()) {
+      view.lagBlocks = Math.min(view.lagBlocks + 1, Math.floor(random.next() * 3))
+      const upstream = pool.upstreams[at]!
+      // As a probe does.
+      pool.observeHead(upstream, chain.head - view.lagBlocks, performance.now(), upstream.urls[0]!)
+    }
+    const batch = Array.from({ length: 3 }, () => provider.send('eth_blockNumber', []))
+    const heads = (await Promise.all(batch)).map(Number)
+    expect(Math.min(...heads)).toBeGreaterThanOrEqual(highest)
+    if (new Set(heads).size > 1) differing += 1
+    highest = Math.max(...heads)
+  }
+  expect(differing).toBeGreaterThan(5)
 })
 
 test('without the header a client may see it go back', async () => {

@@ -254,10 +254,10 @@ test('cross-validation wins over a session, whose other calls stay with one node
   expect(seen.size).toBe(1)
 })
 
-test('no kept answer is given where upstreams must agree, in a session, or from a block on', async () => {
+test('no kept answer is given where upstreams must agree, in a session, or about the latest block from a block on', async () => {
   const debug = { 'rpc-debug-relay': 'true' }
-  const counted = async (method: string, directives: Record<string, string>) =>
-    (await ask(method, [account, '0x11'], { ...debug, ...directives })).cache
+  const counted = async (method: string, directives: Record<string, string>, block = '0x11') =>
+    (await ask(method, [account, block], { ...debug, ...directives })).cache
   const seen = {
     plain: [
       await counted('eth_getTransactionCount', {}),
@@ -266,7 +266,8 @@ test('no kept answer is given where upstreams must agree, in a session, or from 
     policy: [await counted('eth_getBalance', {}), await counted('eth_getBalance', {})],
     headers: await counted('eth_getTransactionCount', asks(2, 2)),
     session: await counted('eth_getTransactionCount', { 'rpc-stickiness': 'mine' }),
-    minBlock: await counted('eth_getTransactionCount', { 'rpc-min-block': '1' }),
+    minBlock: await counted('eth_getTransactionCount', { 'rpc-min-block': '1' }, 'latest'),
+    aboutAnOldOne: await counted('eth_getTransactionCount', { 'rpc-min-block': '1' }),
   }
   expect(seen).toEqual({
     plain: ['miss', 'hit'],
@@ -274,6 +275,7 @@ test('no kept answer is given where upstreams must agree, in a session, or from 
     headers: 'bypass; why=cross-validation',
     session: 'bypass; why=session',
     minBlock: 'bypass; why=min-block',
+    aboutAnOldOne: 'hit',
   })
 })
 

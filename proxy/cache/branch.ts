@@ -38,11 +38,6 @@ export class Branch {
     return (this.#head = head)
   }
 
-  #reorged(): void {
-    this.changed()
-    this.#onReorg()
-  }
-
   /** What is near the head belongs to another branch now. */
   changed(): void {
     this.id += 1
@@ -68,8 +63,10 @@ export class Branch {
     const known = this.#hashes.get(number)
     const knownParent = this.#hashes.get(number - 1)
     const isOther = known !== undefined && known !== hash
-    if (isOther || (knownParent !== undefined && parent !== null && knownParent !== parent))
-      this.#reorged()
+    if (isOther || (knownParent !== undefined && parent !== null && knownParent !== parent)) {
+      this.changed()
+      this.#onReorg()
+    }
     if (known === hash) return
     this.#hashes.set(number, hash)
     const [oldest] = this.#hashes.keys()

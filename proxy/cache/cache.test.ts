@@ -253,7 +253,6 @@ describe('the directives of a client', () => {
       'cross-validation',
       { crossValidation: { participants: 2, agreement: 2 }, refreshCache: true },
     ],
-    ['min-block', { minBlock: head }],
   ])('with a %s: nothing is kept, nor given', async (why, directives) => {
     const cache = counting()
     const ask = (more: Partial<Directives>) =>
@@ -263,6 +262,54 @@ describe('the directives of a client', () => {
     expect(await ask({})).toMatchObject({ cache: 'miss finalized', answer: '0x3' })
     expect(await ask(directives)).toMatchObject({ cache: `bypass none ${why}`, answer: '0x4' })
     expect(await ask({})).toMatchObject({ cache: 'hit finalized', answer: '0x3' })
+  })
+
+  test('with rpc-min-block: what no block changes any more, of a node that had that one', async () => {
+    const cache = counting()
+    const ask = (minBlock: number | null, params: readonly unknown[] = [account, hex(final)]) =>
+      cache.get('eth_getBalance', params, { directives: { minBlock } })
+    await ask(null)
+    expect(await ask(head)).toMatchObject({ cache: 'hit finalized', answer: '0x1' })
+    cache.grow()
+    expect(await ask(head + 1)).toMatchObject({ cache: 'miss finalized', answer: '0x2' })
+    expect(await ask(head + 1)).toMatchObject({ cache: 'hit finalized', answer: '0x2' })
+    expect(await ask(null)).toMatchObject({ cache: 'hit finalized', answer: '0x2' })
+  })
+
+  test.each([
+    ['the latest block', [account, 'latest'], 'bypass none min-block'],
+    ['the finalized block', [account, 'finalized'], 'bypass none min-block'],
+    ['a block that is not final', [account, hex(head)], 'miss near-head'],
+  ])('with rpc-min-block, an upstream is asked about %s', async (_, params, expected) => {
+    const cache = counting()
+    await cache.get('eth_getBalance', params)
+    const directives = { minBlock: head }
+    const seen = await cache.get('eth_getBalance', params, { directives })
+    expect(seen).toMatchObject({ cache: expected, answer: '0x2' })
+  })
+
+  test('with rpc-min-block, a receipt is given that shows a final block, and not that there is none yet', async () => {
+    const cache = new CacheFixture(() => null).heads(head)
+    const ask = (more = {}) => cache.get('eth_getTransactionReceipt', [hash], more)
+    const directives = { minBlock: head }
+    await ask()
+    expect([(await ask()).cache, (await ask({ directives })).cache]).toEqual([
+      'hit near-head',
+      'miss near-head empty',
+    ])
+    cache.answering = () => ({ transactionHash: hash, blockNumber: hex(final) })
+    await ask({ directives: { refreshCache: true } })
+    expect((await ask({ directives })).cache).toBe('hit finalized')
+  })
+
+  test('with rpc-min-block, a call does not wait for the answer to another one', async () => {
+    const cache = counting()
+    const params = [account, hex(final)]
+    const directives = { minBlock: head }
+    const first = cache.start('eth_getBalance', params)
+    const own = await cache.get('eth_getBalance', params, { directives })
+    expect([(await first).answer, own]).toMatchObject(['0x1', { cache: 'miss finalized' }])
+    expect(cache.asked).toBe(2)
   })
 
   test('an upstream that is chosen or excluded gives the answer itself, or gave it once', async () => {

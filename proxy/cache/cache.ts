@@ -15,7 +15,7 @@ import type { Dialect } from '../upstream/dialect.ts'
 import type { Pool } from '../upstream/pool.ts'
 import { header, type HeaderList } from '../upstream/wire.ts'
 import { Branch } from './branch.ts'
-import { type Answer, answerOf, type Entry, mayComeFrom, replyOf } from './entry.ts'
+import { type Answer, answerOf, type Entry, isFor, replyOf } from './entry.ts'
 import { ageClassOf, holdingOf, type Lifetimes, type Moment, whyNever } from './holding.ts'
 import { hashOf, keyOf } from './key.ts'
 import type { MemoryStore } from './memory-store.ts'
@@ -105,7 +105,7 @@ class CachedRelay {
     const hash = hashOf(key)
     if (refreshCache) store.delete(hash)
     const entry = store.get(key, hash)
-    if (entry && this.#holds(entry, head, nowMs) && mayComeFrom(entry.answer, directives)) {
+    if (entry && this.#holds(entry, head, nowMs) && isFor(entry.answer, entry, directives)) {
       const { answer, ageClass } = entry
       journal.cache = { verdict: 'hit', ageClass, why: null }
       const isLong = answer.body.length > budgetLimits.pacedBytes
@@ -149,7 +149,7 @@ class CachedRelay {
     if (crossValidation !== null || policies.now.crossValidated.has(asked.method))
       return 'cross-validation'
     if (stickiness !== null) return 'session'
-    if (minBlock !== null) return 'min-block'
+    if (minBlock !== null && ageClassOf(asked, null, 0) === 'latest') return 'min-block'
     if (journal.mayStream || request.verb === 'HEAD') return 'method'
     const { finalized, latest, 'near-head': nearHead } = policies.now.lifetimes(asked.method)
     return finalized + latest + nearHead === 0 ? 'policy' : null
@@ -244,7 +244,7 @@ class CachedRelay {
     const isGood = (entry: SharedEntry) =>
       !directives.refreshCache &&
       (entry.head < 0 || entry.head >= this.#branch.headAt(clock.nowMs())) &&
-      mayComeFrom(entry, directives)
+      isFor(entry, entry, directives)
     const { entry, reorgs } = await shared.lookUp(flight.key, isGood, flight.payload !== null)
     if (journal.cache && reorgs === null) journal.cache = { ...journal.cache, why: 'store-down' }
     flight.reorgs = reorgs
@@ -332,9 +332,7 @@ class CachedRelay {
       if (name === 'content-type' || responseHeaders.has(name))
         passedOn.push(name, headers[at + 1] as string)
     }
-    const isSame =
-      passedOn.length === last.length && passedOn.every((each, at) => each === last[at])
-    return isSame ? last : (this.#headers = passedOn)
+    return (this.#headers = passedOn)
   }
 
   /** Many may get one answer at once, each with bytes of its own. */
@@ -368,10 +366,10 @@ function mayFollow(payload: Uint8Array, first: Flight, { head, branch }: Flight)
 }
 
 /** It asks for nothing of its own: its answer and its errors are those of any other call. */
-function isPlain({
-  directives: { selectProvider, blockProviders, relayTimeoutMs },
-}: Call): boolean {
-  return selectProvider === null && blockProviders.length === 0 && relayTimeoutMs === null
+function isPlain({ directives }: Call): boolean {
+  const { selectProvider, blockProviders, relayTimeoutMs, minBlock } = directives
+  const isOwn = selectProvider !== null || blockProviders.length > 0 || minBlock !== null
+  return !isOwn && relayTimeoutMs === null
 }
 
 /** Its client has left, or waits no longer. */

@@ -67,13 +67,18 @@ export function replyOf(answer: Answer, { reader }: Call): Reply {
   return { incoming, upstream, refusal, latestBlock }
 }
 
-/** The client may have an answer of this upstream. */
-export function mayComeFrom(
-  { upstream }: Pick<Answer, 'upstream'>,
-  { selectProvider, blockProviders }: Directives,
+/**
+ * The client may have the answer of this upstream. With `rpc-min-block`, only one that no block changes, of a node that
+ * had that block: the client may then ask for what the header of the answer says, and gets no other one.
+ */
+export function isFor(
+  { upstream, latestBlock }: Pick<Answer, 'upstream' | 'latestBlock'>,
+  { head }: Pick<Entry, 'head'>,
+  { selectProvider, blockProviders, minBlock }: Directives,
 ): boolean {
   const isChosen = selectProvider === null || selectProvider === upstream
-  return isChosen && !blockProviders.includes(upstream)
+  const isReached = minBlock === null || (head < 0 && (latestBlock ?? 0) >= minBlock)
+  return isChosen && isReached && !blockProviders.includes(upstream)
 }
 
 export function bytesOf({ body }: Pick<Answer, 'body'>): Uint8Array {

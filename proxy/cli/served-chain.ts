@@ -15,7 +15,6 @@ import type {
   RouterConfig,
 } from '../config/types.ts'
 import { withMinBlock } from '../consistency/min-block.ts'
-import { type SentStore, withSentTransactions } from '../consistency/sent-transactions.ts'
 import { withCrossValidation } from '../cross-validation/cross-validation.ts'
 import { withFilters } from '../filters/filters.ts'
 import { createGrpcListener } from '../listener/grpc.ts'
@@ -24,6 +23,7 @@ import { makeOwnCall } from '../listener/jsonrpc/jsonrpc-call.ts'
 import type { Listener, ListenerOptions, SubscriptionServing } from '../listener/listener.ts'
 import { createRestListener } from '../listener/rest.ts'
 import { createTendermintListener } from '../listener/tendermint.ts'
+import { KnownTransactions, type SentStore } from '../relay/known-transactions.ts'
 import { createRelay, type Relay } from '../relay/relay.ts'
 import type { TraceHeaders } from '../relay/traced-request.ts'
 import type { Sessions } from '../sticky/sessions.ts'
@@ -205,9 +205,9 @@ function serveChain(
       clock,
       observer: observers.relayObserver(chainId, apiInterface),
       traceHeaders,
+      known: new KnownTransactions(parts.sent, `${chainId}:${apiInterface}`),
     })
-    const sent = withSentTransactions(relay, parts.sent ?? null, `${chainId}:${apiInterface}`)
-    const filtered = withFilters(sent, { chain, pool })
+    const filtered = withFilters(relay, { chain, pool })
     const atBlock = withMinBlock(filtered, { chain, pool, config, clock })
     const sticky = withStickiness(atBlock, {
       ...{ chainId, apiInterface, pool, config, clock },

@@ -92,8 +92,8 @@ export class ResponseMetadata {
     if (reply) {
       this.#providers = joined(this.#providers, reply.upstream)
       const block = reply.latestBlock
-      if (block !== null && (this.#latestBlock === null || block < this.#latestBlock))
-        this.#latestBlock = block
+      // The highest: its client has read that item, too, and asks for no less next.
+      if (block !== null) this.#latestBlock = Math.max(this.#latestBlock ?? 0, block)
     }
     if (journal.crossValidation) this.#validated = merged(this.#validated, journal.crossValidation)
     const { cache } = journal

@@ -24,6 +24,8 @@ export interface RelayOptions {
   readonly observer: RelayObserver
   /** The trace context of an attempt, for URLs that take it; null or absent: what the client sent. */
   readonly traceHeaders?: TraceHeaders | null
+  /** Absent: of this relay alone. */
+  readonly known?: KnownTransactions
 }
 
 /** What all calls of one listener share. */
@@ -37,6 +39,6 @@ export function partsOf(options: RelayOptions) {
     dueTimes: new DueTimes(clock),
     hedging: new Hedging(chain.blockTimeMs),
     breaker: new Breaker(pool, observer),
-    known: new KnownTransactions(),
+    known: options.known ?? new KnownTransactions(),
   }
 }

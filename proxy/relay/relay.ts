@@ -22,7 +22,10 @@ export type Relay = (call: Call) => Promise<Reply>
 /** The relay of one listener. */
 export function createRelay(options: RelayOptions): Relay {
   const parts = partsOf(options)
-  return (call) => new Promise((resolve, reject) => begin(parts, call, resolve, reject))
+  return (call) => {
+    const reply = new Promise<Reply>((resolve, reject) => begin(parts, call, resolve, reject))
+    return call.asked.kind === 'write' ? reply.then((own) => parts.known.shared(call, own)) : reply
+  }
 }
 
 type Resolve = (reply: Reply) => void

@@ -148,13 +148,13 @@ describe('a batch', () => {
       const upstream = ['alpha', 'beta', 'alpha'][asked]!
       call.journal.begin(upstream, asked === 1 ? 'retry' : 'first', 0).result = 'answer'
       const text = `{"id":${asked},"result":1}`
-      return Promise.resolve({ ...reply(text), upstream, latestBlock: [9, 8, null][asked++]! })
+      return Promise.resolve({ ...reply(text), upstream, latestBlock: [8, 9, null][asked++]! })
     })
     const { response } = await post(fixture.url, `[${item(0)},${item(1)},${item(2)}]`)
     expect(Object.fromEntries(response.headers)).toMatchObject({
       'rpc-provider-address': 'alpha,beta',
       'rpc-retries': '1',
-      'provider-latest-block': '8',
+      'provider-latest-block': '9',
       'content-type': 'application/json',
     })
   })

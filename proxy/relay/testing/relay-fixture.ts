@@ -16,6 +16,7 @@ import {
 } from '../../upstream/testing/scripted-transport.ts'
 import type { ByteStream, Incoming } from '../../upstream/wire.ts'
 import { type Call, type Directives, Journal, noDirectives } from '../call.ts'
+import type { KnownTransactions } from '../known-transactions.ts'
 import { createRelay, type Relay } from '../relay.ts'
 import type { Finding, ReplyReader } from '../reply.ts'
 
@@ -101,7 +102,7 @@ export class RelayFixture {
     chain: Chain,
     iface: ChainInterface,
     upstreams: Readonly<Record<string, FixtureUpstream>>,
-    config: Partial<RelayConfig & { maxSessions: number }> = {},
+    config: Partial<RelayConfig & { maxSessions: number; known: KnownTransactions }> = {},
   ) {
     this.#iface = iface
     const { clock } = this
@@ -162,6 +163,7 @@ export class RelayFixture {
       pool: this.pool,
       config: { now: relayConfig },
       selectionStats: true,
+      ...(config.known && { known: config.known }),
       clock,
       observer: {
         attemptEnded: () => {},

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, it, test } from 'vitest'
-import {
-  ethereum,
-  nodeError,
-  RelayFixture,
-  result,
-  scripted,
-} from '../relay/testing/relay-fixture.ts'
-import { type SentStore, withSentTransactions } from './sent-transactions.ts'
+import { KnownTransactions, type SentStore } from './known-transactions.ts'
+import { ethereum, nodeError, RelayFixture, result, scripted } from './testing/relay-fixture.ts'
 
 const { chain, iface } = await ethereum()
 const raw = `0xf86c${'80'.repeat(0x6c)}`
@@ -17,9 +11,8 @@ const accepted = result(`0x${'ab'.repeat(32)}`)
 
 /** A replica whose nodes answer like this. */
 function replica(answer: ReturnType<typeof result>, store: SentStore, name = 'ETH1') {
-  const fixture = new RelayFixture(chain, iface, scripted({ a: answer, b: answer, c: answer }))
-  fixture.relay = withSentTransactions(fixture.relay, store, name)
-  return fixture
+  const known = new KnownTransactions(store, name)
+  return new RelayFixture(chain, iface, scripted({ a: answer, b: answer, c: answer }), { known })
 }
 
 function memory() {
@@ -73,8 +66,16 @@ test.each<[string, Partial<SentStore>]>([
   expect(again.outcome).toContain('already known')
 })
 
-it('a read does not go to the store', async () => {
-  const { values, store } = memory()
-  await replica(result('0x1'), store).ask()
-  expect(values.size).toBe(0)
+it('goes to the store once, however many nodes accept it, and a read never', async () => {
+  const { store } = memory()
+  const asked: string[] = []
+  const counted: SentStore = {
+    get: (key) => (asked.push('get'), store.get(key)),
+    set: (...all) => (asked.push('set'), store.set(...all)),
+  }
+  const fixture = replica(accepted, counted)
+  await fixture.ask(write)
+  await fixture.clock.advance(100)
+  await fixture.ask()
+  expect(asked).toEqual(['set'])
 })
