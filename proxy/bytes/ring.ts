@@ -91,7 +91,7 @@ export class Ring<T extends object> {
     fields[field + hashed] = hash
     fields[field + keyLength] = key.length
     fields[field + bodyLength] = body.length
-    fields.set(given, field + numbers)
+    for (let index = 0; index < 3; index++) fields[field + numbers + index] = given[index] as number
     this.#bytes.write(key, at + fieldsBytes, 'latin1')
     this.#bytes.set(body, at + fieldsBytes + key.length)
     this.#values[at / unitBytes] = this.#known(value)

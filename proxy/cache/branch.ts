@@ -55,21 +55,21 @@ export class Branch {
       const hash = toHash(valueAt(result, rule.hash))
       if (number === null || !hash) return
       const parentHash = parent?.check === 'parent' ? toHash(valueAt(result, parent.parent)) : null
-      return this.#observeBlock(number, hash, parentHash)
+      const known = this.#hashes.get(number)
+      const knownParent = this.#hashes.get(number - 1)
+      const isOther = known !== undefined && known !== hash
+      if (
+        isOther ||
+        (knownParent !== undefined && parentHash !== null && knownParent !== parentHash)
+      ) {
+        this.changed()
+        this.#onReorg()
+      }
+      if (known === hash) return
+      this.#hashes.set(number, hash)
+      const [oldest] = this.#hashes.keys()
+      if (this.#hashes.size > rememberedBlocks) this.#hashes.delete(oldest as number)
+      return
     }
-  }
-
-  #observeBlock(number: number, hash: string, parent: string | null): void {
-    const known = this.#hashes.get(number)
-    const knownParent = this.#hashes.get(number - 1)
-    const isOther = known !== undefined && known !== hash
-    if (isOther || (knownParent !== undefined && parent !== null && knownParent !== parent)) {
-      this.changed()
-      this.#onReorg()
-    }
-    if (known === hash) return
-    this.#hashes.set(number, hash)
-    const [oldest] = this.#hashes.keys()
-    if (this.#hashes.size > rememberedBlocks) this.#hashes.delete(oldest as number)
   }
 }

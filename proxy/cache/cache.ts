@@ -78,7 +78,8 @@ class CachedRelay {
   readonly #branch: Branch
   readonly #shared: SharedStore | null
   readonly #nature: { readonly distance: number; readonly dialect: Dialect }
-  readonly #flights = new Map<string, Flight>()
+  /** By the hashes of their keys. */
+  readonly #flights = new Map<number, Flight>()
   #headers: HeaderList = []
 
   constructor(relay: Relay, options: CacheOptions) {
@@ -128,7 +129,7 @@ class CachedRelay {
     }
     journal.cache = { verdict: refreshCache ? 'refresh' : 'miss', ageClass, why: null }
     if (refreshCache || !isPlain(call)) return this.#ask(call, flight)
-    const first = this.#flights.get(key)
+    const first = this.#flights.get(hash)
     const payload = call.payload ?? new Uint8Array(0)
     if (first && mayFollow(payload, first, flight)) {
       journal.cache = { verdict: 'coalesced', ageClass, why: null }
@@ -137,7 +138,7 @@ class CachedRelay {
       })
     }
     flight.payload = payload
-    this.#flights.set(key, flight)
+    this.#flights.set(hash, flight)
     return this.#ask(call, flight)
   }
 
@@ -158,12 +159,8 @@ class CachedRelay {
   #bypass(call: Call, why: CacheWhy): Promise<Reply> {
     call.journal.cache = { verdict: 'bypass', ageClass: 'none', why }
     const asked = this.#relay(call)
-    if (call.asked.checks.length > 0)
-      void asked.then(
-        (reply) => this.#observe(call, reply),
-        () => {},
-      )
-    return asked
+    if (call.asked.checks.length === 0) return asked
+    return asked.then((reply) => (this.#observe(call, reply), reply))
   }
 
   /** Learns from an answer about a block what the branch of the chain is. @returns what it is; null where that is not known */
@@ -224,13 +221,13 @@ class CachedRelay {
     }
     const { cache } = next.call.journal
     if (cache) next.call.journal.cache = { ...cache, verdict: 'miss' }
-    this.#flights.set(again.key, again)
+    this.#flights.set(again.hash, again)
     next.resolve(this.#ask(next.call, again))
   }
 
   #landed(flight: Flight): void {
     flight.payload = null
-    if (this.#flights.get(flight.key) === flight) this.#flights.delete(flight.key)
+    if (this.#flights.get(flight.hash) === flight) this.#flights.delete(flight.hash)
   }
 
   #drop({ key, reorgs }: Flight): void {
@@ -267,8 +264,8 @@ class CachedRelay {
   #copies(call: Call, reply: Reply, flight: Flight): boolean {
     const { body } = reply.incoming
     const { store, clock, policies } = this.#options
-    const isFinal = call.journal.cache?.ageClass === 'finalized'
-    const isKept = isFinal && policies.now.lifetimes(call.asked.method).finalized > 0
+    const { finalized } = policies.now.lifetimes(call.asked.method)
+    const isKept = flight.ageClass === 'finalized' && finalized > 0
     if (!(body instanceof StreamedAnswer) || !body.judge || reply.refusal) return false
     if (!isKept && !flight.followers) return false
     const { judge } = body
@@ -360,8 +357,9 @@ class CachedRelay {
 }
 
 /** The answer will not be older than what is known now. A node may refuse one spelling and answer another. */
-function mayFollow(payload: Uint8Array, first: Flight, { head, branch }: Flight): boolean {
-  if (first.payload === null || first.head < head || first.branch !== branch) return false
+function mayFollow(payload: Uint8Array, first: Flight, { key, head, branch }: Flight): boolean {
+  if (first.key !== key || first.payload === null) return false
+  if (first.head < head || first.branch !== branch) return false
   return Buffer.compare(payload, first.payload) === 0
 }
 

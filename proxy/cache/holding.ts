@@ -68,7 +68,7 @@ export function ageClassOf(
   return tip === null ? null : ageOfBlock(last, tip, distance)
 }
 
-export function ageOfBlock(block: number, tip: number, distance: number): AgeClass {
+function ageOfBlock(block: number, tip: number, distance: number): AgeClass {
   return block <= tip - distance ? 'finalized' : 'near-head'
 }
 

@@ -69,34 +69,21 @@ export class MemoryStore {
 
   /** @returns whether there is room for one of its size */
   set(hash: number, entry: Entry): boolean {
-    const { key, answer } = entry
+    const { key, answer, expiresMs, head, branch, ageClass } = entry
     const size = answer.body.length + key.length + overheadBytes
     if (size > this.#maxEntryBytes) return false
     const body = bytesOf(answer)
-    if (entry.head >= 0 && body.length <= maxShortBytes && this.#keepShort(hash, entry, body))
-      this.#others.delete(hash)
+    const { id, status, headers, trailers, upstream, refusal, latestBlock } = answer
+    const ofAnswer = { upstream, latestBlock, headers, status, trailers, refusal }
+    const value = { head, ageClass, branch, ...ofAnswer }
+    const numbers = [expiresMs, id?.start ?? -1, id?.end ?? -1] as const
+    const isPassing =
+      head >= 0 &&
+      body.length <= maxShortBytes &&
+      this.#passing.set(key, hash, { body, value, numbers })
+    if (isPassing) this.#others.delete(hash)
     else this.#others.set(hash, { ...entry, answer: { ...answer, body: compact(body) } }, { size })
     return true
-  }
-
-  #keepShort(hash: number, entry: Entry, body: Uint8Array): boolean {
-    const { key, expiresMs, answer, head, branch, ageClass } = entry
-    const { id, status, headers, trailers, upstream, refusal, latestBlock } = answer
-    const value = {
-      head,
-      upstream,
-      latestBlock,
-      headers,
-      ageClass,
-      branch,
-      status,
-      trailers,
-      refusal,
-    }
-    return this.#passing.set(key, hash, {
-      ...{ body, value },
-      numbers: [expiresMs, id?.start ?? -1, id?.end ?? -1],
-    })
   }
 
   /** Forgets the answer to a call. */
