@@ -61,10 +61,10 @@ export class NodeRefused extends Error {
   }
 }
 
-/** Observes the subscriptions of one chain and interface. Must not throw. */
 /** Why a topic leaves a WebSocket on which nothing comes while the chain goes on. */
 export const hasStalled = 'it has stalled'
 
+/** Observes the subscriptions of one chain and interface. Must not throw. */
 export interface SubscriptionObserver {
   /** A client has subscribed to a topic of this name (1) or left it (-1). */
   clientsChanged(topic: string, change: 1 | -1): void
