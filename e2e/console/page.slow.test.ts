@@ -34,7 +34,7 @@ test('the page shows which node is bad, since when and why, and follows what cha
   replica.calls = [call]
   await browser.open(`http://${replica.address}/`)
   const lines = () => browser.text('#lines')
-  await expect.poll(lines).toMatch(/^DOWN ETH1 jsonrpc: 10 % of calls fail: timeout 10\n/)
+  await expect.poll(lines).toMatch(/^BAD  ETH1 jsonrpc: 10 % of calls fail: timeout 10\n/)
   expect(await lines()).toContain(`${hostile} (ETH1 jsonrpc) since 03:00:40 (`)
   expect(await lines()).toMatch(/\n <img src=x one… +disabled .*\n node-a +eligible /)
   expect(await browser.evaluate('document.title')).toBe('(2) rpc-router')

@@ -79,12 +79,12 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
   // Node's heap limit follows the memory of the container.
   const heapBytes = getHeapStatistics().heap_size_limit
   const budget = new ByteBudget(config.maxBufferedBytes ?? Math.floor(heapBytes / 3))
+  const health = new Health(clock, state)
   const asked: SharingParts['asked'] = (...command) => metrics.storeAsked(...command)
-  const cache = createCache(config, { ...parts, asked, budget })
+  const cache = createCache(config, { ...parts, asked, health, budget })
   const metrics = createMetrics({ version, budget, cache, config: state })
   const log = createEventLog({ logger, clock, epochDurationMs: config.epochDurationMs })
   const calls = new KeptCalls(clock)
-  const health = new Health(clock, state)
   const { poolObserver } = health
   const observers = combineObservers([
     // First, since the log names the trace.
@@ -95,7 +95,7 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
   ])
   recorder?.maskKeysOf(config)
   let draining = false
-  const shared = createSessions(config, { ...parts, metrics, asked })
+  const shared = createSessions(config, { ...parts, metrics, asked, health })
   const { sessions, keys } = shared
   const isDraining = () => draining
   const served = { ...parts, observers, budget, cache, sessions, sent: keys, isDraining }

@@ -4,41 +4,53 @@ import type { ByteBudget } from '../bytes/byte-budget.ts'
 import { MemoryStore } from '../cache/memory-store.ts'
 import { lookupTimeoutMs, type SharedAnswers } from '../cache/shared-store.ts'
 import type { Clock } from '../clock/clock.ts'
+import { formatAddress } from '../config/fields/address.ts'
 import type { Random } from '../clock/random.ts'
 import type { RouterConfig, StoreConfig } from '../config/types.ts'
 import type { SharedKeys, StoreParts } from '../redis/shared-keys.ts'
 import { Sessions, stickyOutcomes } from '../sticky/sessions.ts'
+import { timeOf } from '../telemetry/config-state.ts'
+import type { Health } from '../telemetry/health.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { readTls } from '../upstream/wire/upstream-target.ts'
 
 /* What the process keeps, answers and sessions, and the stores by which it shares them with other replicas. */
 
-/** Opens a connection to a store; null: there is none. @throws TlsFileError */
-type OpenStore = ((parts: StoreParts) => SharedKeys) | null
+/** A store, and what opens a connection to it. Null: there is none. */
+type Store = {
+  /** `127.0.0.1:6379 (resp-cache)` */
+  readonly name: string
+  /** @throws TlsFileError */
+  readonly open: (parts: StoreParts) => SharedKeys
+} | null
 
 /** Loads the clients of the stores in the config, some 6 MB and 40 ms, or more. */
 export async function loadStores({ store, cacheServer, cache }: RouterConfig) {
   const service = await loadService(cacheServer)
-  const redis = await loadRedis(store)
+  const redis = await loadRedis(store, 'resp-cache')
   return {
     sessions: redis ?? service,
-    answers: (await loadRedis(cache.store)) ?? service ?? redis,
+    answers: (await loadRedis(cache.store, 'cache.resp-cache')) ?? service ?? redis,
   }
 }
 
-async function loadService(address: RouterConfig['cacheServer']): Promise<OpenStore> {
+async function loadService(address: RouterConfig['cacheServer']): Promise<Store> {
   if (!address) return null
   const { CacheClient } = await import('../cache-server/cache-client.ts')
-  return (parts) => new CacheClient(address, parts)
+  const name = `${formatAddress(address)} (cache-be)`
+  return { name, open: (parts) => new CacheClient(address, parts) }
 }
 
-async function loadRedis(store: StoreConfig | null): Promise<OpenStore> {
+async function loadRedis(store: StoreConfig | null, kind: string): Promise<Store> {
   if (!store) return null
   const { RedisStore } = await import('../redis/redis.ts')
   const { RedisKeys } = await import('../redis/shared-keys.ts')
-  return (parts) =>
-    new RedisKeys(new RedisStore(store, { ...parts, tls: store.tls && readTls(store.tls) }))
+  return {
+    name: `${store.addresses.map(formatAddress).join(', ')} (${kind})`,
+    open: (parts) =>
+      new RedisKeys(new RedisStore(store, { ...parts, tls: store.tls && readTls(store.tls) })),
+  }
 }
 
 export interface SharingParts {
@@ -46,25 +58,32 @@ export interface SharingParts {
   readonly random: Random
   readonly logger: Logger
   readonly stores: Awaited<ReturnType<typeof loadStores>>
+  /** Knows what fails for want of a store. */
+  readonly health?: Pick<Health, 'stores'>
   readonly asked?: Metrics['storeAsked']
 }
 
 /**
- * @param down for the log when the store fails
+ * @param down for people when the store fails
  * @param up when it answers again
  */
 function open(
-  { logger, ...parts }: SharingParts,
-  openStore: OpenStore,
+  { logger, health, ...parts }: SharingParts,
+  store: Store,
   commandTimeoutMs: number,
   down: string,
   up: string,
 ): SharedKeys | null {
   const onChange = (error: Error | null) => {
-    if (error) logger.warn(down, { error })
-    else logger.info(up)
+    if (error === null) {
+      health?.stores.delete(down)
+      return logger.info(up)
+    }
+    logger.warn(down, { error })
+    const since = health?.stores.get(down)?.since ?? timeOf(parts.clock.wallMs())
+    health?.stores.set(down, { name: store?.name ?? '', why: `${down}: ${error.message}`, since })
   }
-  return openStore?.({ ...parts, commandTimeoutMs, onChange }) ?? null
+  return store?.open({ ...parts, commandTimeoutMs, onChange }) ?? null
 }
 
 /** Where answers are kept; null: nowhere. @throws TlsFileError */

@@ -42,7 +42,7 @@ export function someFacts(
     ),
   ])
   return {
-    ...{ at: at(seconds), started: at(0), refused: null, failed: [] },
+    ...{ at: at(seconds), started: at(0), refused: null, stores: [], failed: [] },
     chains: chains.map((chain) => {
       return { ...without(chain), upstreams: chain.upstreams.map(without) }
     }),
@@ -63,9 +63,8 @@ export function someChain(
   upstreams: readonly SomeUpstream[],
   { outcomes = {}, durations = took(0), cache = {}, ...more }: Partial<ChainFacts> & Some = {},
 ): SomeChain {
-  const serving = upstreams.filter(({ state }) => ['eligible', 'lagging'].includes(state)).length
   return {
-    ...{ name: 'ETH1 jsonrpc', addresses: ['0.0.0.0:3360'], serving },
+    ...{ name: 'ETH1 jsonrpc', addresses: ['0.0.0.0:3360'] },
     ...{ tip: 100, tipAgeMs: 3_000, blockTimeMs: 12_000 },
     ...more,
     ...{ counts: { outcomes, durations, cache }, upstreams },
@@ -84,7 +83,7 @@ export function someUpstream(
   const known = {
     ...{ name, tier: 'primary', state: 'eligible', why: null, since: at(0), until: null },
     ...{ latestBlock: 100, lagBlocks: 0, lagSeconds: 0, cooldownLeftMs: null },
-    ...{ sessions: 0, urlsInCooldown: 0, latencyMs: null, score: null },
+    ...{ sessions: 0, urlsInCooldown: 0, latencyMs: null, score: null, fault: null },
     ...more,
   } as UpstreamFacts
   return { ...known, counts: { attempts: Object.fromEntries(byWord), durations, disputes } }

@@ -37,7 +37,7 @@ function make() {
     ...{ metrics, health, calls, config, clock, epochDurationMs: 900_000 },
     addresses: (chain) => (chain === 'ETH1' ? ['127.0.0.1:3360'] : []),
   })
-  return { clock, config, observers, read, become: (next: typeof pool) => (pool = next) }
+  return { clock, config, observers, health, read, become: (next: typeof pool) => (pool = next) }
 }
 
 test('calls and attempts are counted by chain and upstream, over all methods', async () => {
@@ -60,7 +60,7 @@ test('calls and attempts are counted by chain and upstream, over all methods', a
   const { chains, counts, failed } = await read()
   const [eth] = chains
   expect(eth).toMatchObject({
-    ...{ name: 'ETH1 jsonrpc', addresses: ['127.0.0.1:3360'], blockTimeMs: 12_000, serving: 2 },
+    ...{ name: 'ETH1 jsonrpc', addresses: ['127.0.0.1:3360'], blockTimeMs: 12_000 },
     upstreams: [{ name: 'node-a' }, { name: 'node-b' }],
   })
   expect(counts).toMatchObject({
@@ -106,6 +106,31 @@ test('an upstream says its state, why, since and until when, and what is known o
       },
     ],
   })
+})
+
+test('of one that failed its verification it says what was found, and of its faults which', async () => {
+  const { observers, read, become } = make()
+  const { stateChanged } = observers.poolObserver('ETH1', 'jsonrpc')
+  stateChanged('node-a', 'unverified', 'rejected', 'chain-id')
+  const trouble = 'https://a.example is not used: chain-id: wanted 0x1, the node says 0x5'
+  const fault = 'all 8 sessions are taken (max-sessions-per-provider) since 13:15:07'
+  become(
+    aPool([
+      anUpstream('node-a', 'rejected', { trouble }),
+      anUpstream('node-b', 'eligible', { fault }),
+    ]),
+  )
+  expect((await read()).chains[0]?.upstreams).toMatchObject([
+    { state: 'rejected', why: trouble, until: null, fault: null },
+    { state: 'eligible', why: null, until: null, fault },
+  ])
+})
+
+test('a store that fails is said, by its kind and address', async () => {
+  const { health, read } = make()
+  const trouble = { name: '127.0.0.1:6379 (resp-cache)', why: 'no answer', since: 'now' }
+  health.stores.set('sessions', trouble)
+  expect((await read()).stores).toEqual([trouble])
 })
 
 test('a config that was refused is said, and when the process was started', async () => {

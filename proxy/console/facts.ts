@@ -6,7 +6,6 @@ import type { KeptCalls } from '../telemetry/explain/kept-calls.ts'
 import type { Health, ListenerLook } from '../telemetry/health.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { type Series, series } from '../telemetry/series.ts'
-import { isServing, type UpstreamSnapshot } from '../upstream/observer.ts'
 
 /*
  * The page `/facts` of the admin address: what `router top` and the page `/` are made from. Counters count since the
@@ -21,7 +20,7 @@ export type Counts = Readonly<Record<string, number>>
 
 interface FactsOptions {
   readonly metrics: Pick<Metrics, 'samples'>
-  readonly health: Pick<Health, 'look'>
+  readonly health: Pick<Health, 'look' | 'stores'>
   readonly calls: Pick<KeptCalls, 'list'>
   readonly config: Pick<ConfigState, 'facts'>
   readonly clock: Clock
@@ -42,6 +41,8 @@ export function createFacts(options: FactsOptions) {
     started,
     /** Why the config that its files have is not served; null while it is. */
     refused: config.facts.refused?.why ?? null,
+    /** What fails for want of a store, and since when. */
+    stores: [...health.stores.values()],
     chains: health.look().map((look) => chainFacts(look, options)),
     counts: await countsOf(metrics),
     failed: failedCalls(calls),
@@ -52,29 +53,26 @@ export function createFacts(options: FactsOptions) {
 function chainFacts(look: ListenerLook, { addresses, clock, epochDurationMs }: FactsOptions) {
   const { chain, interface: iface, pool, standings } = look
   const nowMs = clock.wallMs()
-  const endOf = ({ state, cooldownLeftMs }: UpstreamSnapshot) => {
-    if (state === 'disabled') return nowMs + epochDurationMs - (nowMs % epochDurationMs)
-    return state === 'held-off' && cooldownLeftMs ? nowMs + cooldownLeftMs : null
-  }
+  const epochEndsMs = nowMs + epochDurationMs - (nowMs % epochDurationMs)
   return {
     ...pool,
     /** `ETH1 jsonrpc` */
     name: `${chain} ${iface}`,
     /** Where clients reach it. */
     addresses: addresses(chain, iface),
-    /** How many of its upstreams serve. */
-    serving: pool.upstreams.filter(({ state }) => isServing(state)).length,
     upstreams: pool.upstreams.map((upstream) => {
       const { trouble, ...known } = upstream
       const { why = null, sinceMs = nowMs } = standings.get(upstream.name) ?? {}
-      const untilMs = endOf(upstream)
+      const { state, cooldownLeftMs } = known
+      const isAway = state === 'disabled' || state === 'held-off'
+      const untilMs = state === 'disabled' ? epochEndsMs : nowMs + (cooldownLeftMs ?? 0)
       return {
         ...known,
-        /** A clause that says why it is in this state, or what it fails at while it serves. */
-        why: isServing(upstream.state) ? trouble : why,
+        /** A clause that says why it is away for a time, or what it fails at. */
+        why: isAway ? why : trouble,
         since: timeOf(sinceMs),
         /** When the state ends at the latest. */
-        until: untilMs === null ? null : timeOf(untilMs),
+        until: isAway ? timeOf(untilMs) : null,
       }
     }),
   }

@@ -65,8 +65,10 @@ test('a frame a second goes to each page from the same facts, and without pages 
   const [first, second] = [open(), open()]
   await clock.advance(0)
   await clock.advance(2_000)
-  expect(first.frames.map((frame) => frame.head)).toEqual([head(1, 1), head(2, 1), head(3, 2)])
+  expect(first.frames.map((frame) => frame.head)).toEqual([head(1, 0), head(2, 1), head(3, 2)])
   expect(second.frames).toEqual(first.frames)
+  const said = first.frames.map((frame) => texts(frame)?.split(/[.:]/)[0])
+  expect(said).toEqual(['Measuring ', 'Nothing is wrong', 'Nothing is wrong'])
   expect(first.frames[2]).toMatchObject({
     problems: 0,
     details: [['ETH1 jsonrpc node-a', expect.stringContaining('eligible')]],

@@ -11,7 +11,7 @@ type Chain = Parameters<typeof someChain>[1]
 function said(a: Upstream, chain: Chain = {}): string[] {
   const b = someUpstream('b', {
     attempts: { first: { answer: 20 } },
-    durations: took(20),
+    latencyMs: 50,
   })
   const now = someFacts(100, [someChain([someUpstream('a', a), b], chain)])
   const { problems } = viewOf([someLook(now)])
@@ -52,11 +52,12 @@ test.each<[string, Upstream, Chain, string[]]>([
   ],
   [
     'slower than the others',
-    { ...first({ answer: 20 }), durations: took(0, 20) },
+    { ...first({ answer: 20 }), latencyMs: 2_550 },
     {},
-    ['odd | a | slow: half of its answers take over 550ms, elsewhere 50ms'],
+    ['odd | a | slow: 2.5s on average, the fastest one 50ms'],
   ],
-  ['slow, seldom', { ...first({ answer: 4 }), durations: took(0, 4) }, {}, []],
+  ['slow, seldom', { ...first({ answer: 4 }), latencyMs: 2_550 }, {}, []],
+  ['not much slower', { ...first({ answer: 20 }), latencyMs: 290 }, {}, []],
   [
     'answers that do not fit',
     { disputes: { mismatches: 1, 'block-number': 2, 'missing-blocks': 0 } },
@@ -67,7 +68,28 @@ test.each<[string, Upstream, Chain, string[]]>([
     'calls fail',
     {},
     { outcomes: { success: 88, timeout: 12 } },
-    ['down | ETH1 jsonrpc | 12 % of calls fail: timeout 12'],
+    ['bad | ETH1 jsonrpc | 12 % of calls fail: timeout 12'],
+  ],
+  [
+    'next to nothing is served',
+    {},
+    { outcomes: { success: 5, timeout: 95 } },
+    ['down | ETH1 jsonrpc | 95 % of calls fail: timeout 95'],
+  ],
+  [
+    'calls that take seconds',
+    {},
+    { durations: took(90, 0, 10) },
+    ['odd | ETH1 jsonrpc | slow calls: P99 9.1s, see router explain --slow'],
+  ],
+  [
+    'a fault, of which slowness and doubts are parts',
+    {
+      ...{ ...first({ answer: 20 }), latencyMs: 2_550, disputes: { mismatches: 3 } },
+      fault: 'wrong about finalized blocks (votes lost: 39) since 00:00:07',
+    },
+    {},
+    ['bad | a | wrong about finalized blocks (votes lost: 39) since 00:00:07; it still serves 50%'],
   ],
   [
     'the chain stands still',
@@ -80,15 +102,25 @@ test.each<[string, Upstream, Chain, string[]]>([
   expect(said(upstream, chain)).toEqual(expected)
 })
 
-test.each([
-  ['is late', 4, ['late: another upstream, asked as well, answered first in 4 of 15 attempts']],
-  ['is not, since its clients left', 0, []],
-])('a node whose attempts are given up %s', (_name, won, expected) => {
-  const late = someUpstream('a', { attempts: { first: { answer: 10, aborted: 5 } } })
-  const hedging = someUpstream('b', { attempts: { first: { answer: 20 }, hedge: { answer: won } } })
-  const now = someFacts(100, [someChain([late, hedging])])
-  const { problems } = viewOf([someLook(now)])
-  expect(problems.map(({ what }) => what)).toEqual(expected)
+test('a fault, a state and a store that fails name their replicas where not all have them', () => {
+  const fault = 'all 8 sessions are taken (max-sessions-per-provider) since 03:01:30'
+  const store = { name: '127.0.0.1:6379 (resp-cache)', since: at(60) }
+  const sticky = { ...store, why: 'requests with rpc-stickiness may fail: no answer' }
+  const answers = { ...store, why: 'answers are not shared: no answer' }
+  const full = someFacts(100, [someChain([someUpstream('a', { fault })])], {
+    stores: [answers, sticky],
+  })
+  const well = someFacts(100, [someChain([someUpstream('a')])])
+  const texts = (other: typeof well) =>
+    viewOf([someLook(full), someLook(other, undefined, 'two:7779')]).problems.map((each) =>
+      [each.severity, each.upstream ?? each.where, each.since, each.what].join(' | '),
+    )
+  const named = `bad | store ${store.name} | ${at(60)} | ${answers.why}; ${sticky.why}`
+  expect(texts(well)).toEqual([
+    `${named} at one:7779 only`,
+    `bad | a |  | ${fault} at one:7779 only; it still serves -`,
+  ])
+  expect(texts(full)).toEqual([named, `bad | a |  | ${fault}; it still serves -`])
 })
 
 test('the worst stands first: no upstream serves, then why each of them does not', () => {

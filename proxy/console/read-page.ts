@@ -13,11 +13,10 @@ export async function readPage(url: string) {
     if (answer.ok) return { text, fault: null }
     const said = clean(text.trim().slice(0, 300))
     // A router that knows no such page or call says so itself.
-    const { status } = answer
     const isText = answer.headers.get('content-type')?.startsWith('text/plain')
-    const isOwn = status === 404 && isText
-    const other = `HTTP ${status} (is it an admin address, 7779 by default?)`
-    return { text: null, fault: isOwn ? said : `it answers with ${other}: ${said}` }
+    if (answer.status === 404 && isText) return { text: null, fault: said }
+    const other = `HTTP ${answer.status} (is it an admin address, 7779 by default?)`
+    return { text: null, fault: `it answers with ${other}: ${said}` }
   } catch (error) {
     const { message, cause } = error as Error & { readonly cause?: NodeJS.ErrnoException }
     return { text: null, fault: `no answer: ${cause?.code ?? cause?.message ?? message}` }

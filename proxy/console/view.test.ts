@@ -91,9 +91,9 @@ test('replicas add up; a state is that of the replica where it is the worst', ()
   ])
   expect(view.chains).toMatchObject([{ count: 207, perSecond: 20.7, tip: 101, serving: 1 }])
   expect(view.chains[0]?.upstreams[0]).toMatchObject({
-    ...{ state: 'disabled', why: 'connection-refused', since: at(50), seenAt: ['two:7779'] },
+    ...{ state: 'disabled', why: 'connection-refused', since: at(50), seenAt: ' at two:7779 only' },
   })
-  expect(view.problems[2]?.what).toBe('disabled at two:7779 alone: connection-refused')
+  expect(view.problems[2]?.what).toBe('disabled at two:7779 only: connection-refused')
   expect(view.replicas.map(({ problem }) => problem)).toEqual([
     null,
     null,

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { isServing, type UpstreamState, upstreamStates } from '../upstream/observer.ts'
 import type { ChainFacts, Counts, Facts, UpstreamFacts } from './facts.ts'
-import { countsText, time } from '../telemetry/format.ts'
+import { countsText, percent, time } from '../telemetry/format.ts'
 
 /** What one replica said. */
 export interface Look {
@@ -21,19 +21,20 @@ export type UpstreamView = ChainView['upstreams'][number]
 /** Of calls, or of attempts. */
 export type Traffic = ReturnType<typeof trafficOf>
 
-/** `down`: calls fail. `bad`: an upstream is out of service. `odd`: it serves, but not well. */
+/** `down`: nothing is served. `bad`: calls fail, or something is broken. `odd`: it serves, but not well. */
 const severities = ['down', 'bad', 'odd'] as const
 
 /** Something that may be wrong; false or null: it is not. Since when, in ISO 8601, where that is known. */
 type Finding = readonly [(typeof severities)[number], what: string | false | null, since?: string]
 
 /** Few failures are no outage: from so many on, and from this share of all. */
-const failing = { count: 3, ofCalls: 0.02, ofAttempts: 0.1 } as const
-/** Slower than the fastest other upstream of its chain by so much, and by at least 250 ms. */
-const slow = { times: 4, seconds: 0.25, attempts: 5 } as const
+const failing = { count: 3, ofCalls: 0.02, ofAttempts: 0.1, isDown: 0.9 } as const
+/** Slower than the fastest upstream of its chain by so much, and by at least 250 ms. Calls: from 2 s on. */
+const slow = { times: 4, ms: 250, attempts: 5, callSeconds: 2 } as const
 /** A chain may pause for some blocks. */
 const still = { blocks: 5, ms: 30_000 } as const
 
+const serves = ({ state }: UpstreamFacts) => isServing(state)
 /** How bad a state is, 0 for the best. */
 export const badnessOf = (state: UpstreamState) => upstreamStates.indexOf(state)
 
@@ -57,10 +58,19 @@ export function viewOf(looks: readonly Look[]) {
       what ? [{ severity, where, upstream, since, what }] : [],
     )
   const problems = [
-    ...replicas.flatMap(({ at: replica, refused, problem }) => [
-      ...found(replica, null, [['down', problem]]),
-      ...found(replica, null, [['odd', refused && `its new config is refused: ${refused}`]]),
-    ]),
+    ...replicas.flatMap(({ at: replica, refused, problem }) => {
+      const refusal = refused && `its new config is refused: ${refused}`
+      return found(replica, null, [
+        ['down', problem],
+        ['odd', refusal],
+      ])
+    }),
+    ...byName(all.flatMap(({ stores }) => stores)).flatMap((same) => {
+      const [{ name, since }] = same as [(typeof same)[number]]
+      const why = [...new Set(same.map((each) => each.why))].join('; ')
+      const where = only(all, ({ stores }) => stores.some((each) => each.name === name))
+      return found(`store ${name}`, null, [['bad', `${why}${where}`, since]])
+    }),
     ...chains.flatMap((chain) => found(chain.name, null, ofChain(chain, at))),
     ...chains.flatMap(({ name, upstreams }) =>
       upstreams.flatMap((each) => found(name, each.name, ofUpstream(each, upstreams))),
@@ -85,10 +95,10 @@ function byName<T extends { readonly name: string }>(all: readonly T[]): readonl
 
 type Growth = ReturnType<typeof growthOf>
 
-/** By how much counts have grown over all replicas, and in what time. */
+/** By how much counts have grown over all replicas, and in what time: none before the second look. */
 function growthOf(looks: readonly Look[]) {
   const tables = new Map<string, Record<string, number>>()
-  let seconds = 1
+  let seconds = 0
   for (const { past } of looks) {
     const [before, now] = [past[0], past.at(-1)] as [Facts, Facts]
     seconds = Math.max(seconds, (Date.parse(now.at) - Date.parse(before.at)) / 1_000)
@@ -116,29 +126,28 @@ function chainView(all: readonly Part<ChainFacts>[], growth: Growth) {
     ...trafficOf(name, 'outcomes', growth),
     cacheRatio: ratio(totalOf(cache, 'hit') + totalOf(cache, 'coalesced'), totalOf(cache)),
     /** How many of its upstreams serve, at the replica where they are the fewest. */
-    serving: Math.min(...all.map(({ serving }) => serving)),
+    serving: Math.min(...all.map((each) => each.upstreams.filter(serves).length)),
     upstreams: upstreams.map((each) => ({ ...each, share: ratio(each.count, attempts) })),
   }
 }
 
-/** What is known of it is what the replica knows where its state is the worst. */
+/** What is known of it is what the replica knows where its state is the worst, or it has a fault. */
 function upstreamView(all: readonly Part<UpstreamFacts>[], chain: string, growth: Growth) {
-  const worst = all.reduce((a, b) => (badnessOf(b.state) > badnessOf(a.state) ? b : a))
+  const badness = ({ state, fault }: UpstreamFacts) => 2 * badnessOf(state) + Number(fault !== null)
+  const worst = all.reduce((a, b) => (badness(b) > badness(a) ? b : a))
   const { replica: _, ...known } = worst
   const key = `${chain} ${known.name}`
   const attempts = growth.of(`${key} attempts`)
-  const seenAt = all.filter(({ state }) => state === known.state)
   return {
     ...{ key, ...known },
-    /** The replicas where it is in this state, unless all are. */
-    seenAt: seenAt.length < all.length ? seenAt.map(({ replica }) => replica) : null,
+    /** Where it is in this state, and where it has a fault: a clause. */
+    seenAt: only(all, ({ state }) => state === known.state),
+    faultAt: only(all, ({ fault }) => fault !== null),
     ...trafficOf(key, 'attempts', growth),
     retries: totalOf(attempts, 'retry'),
     hedges: totalOf(attempts, 'hedge'),
     /** Hedges that answered first. */
     hedgesWon: totalOf(attempts, 'hedge answer') + totalOf(attempts, 'hedge node-error'),
-    /** First attempts that were given up, since a hedge answered first or the client left. */
-    aborted: totalOf(attempts, 'first aborted'),
     /** What speaks against its answers. */
     disputes: growth.of(`${key} disputes`),
   }
@@ -157,7 +166,8 @@ function trafficOf(key: string, table: string, { of, seconds }: Growth) {
     if (n > 0 && !notFailed.includes(result)) errors[result] = (errors[result] ?? 0) + n
   }
   return {
-    ...{ count, errors, errorRatio: ratio(totalOf(errors), count), perSecond: count / seconds },
+    ...{ count, errors, errorRatio: ratio(totalOf(errors), count) },
+    perSecond: count / (seconds || 1),
     ...{ p50Seconds: quantile(0.5, durations), p99Seconds: quantile(0.99, durations) },
   }
 }
@@ -191,43 +201,44 @@ function ratio(part: number, whole: number): number | null {
 function ofChain(chain: ChainView, at: string): readonly Finding[] {
   const { upstreams, serving, blockTimeMs, tip } = chain
   const [lastChange = at] = upstreams.map(({ since }) => since).toSorted((a, b) => (a < b ? 1 : -1))
-  const tipAgeMs = chain.tipAgeMs ?? 0
+  const [tipAgeMs, slowest] = [chain.tipAgeMs ?? 0, chain.p99Seconds ?? 0]
+  const slowness = `slow calls: P99 ${time(slowest)}, see router explain --slow`
+  const failed = (chain.errorRatio ?? 0) < failing.isDown ? 'bad' : 'down'
   const isStill = tipAgeMs > Math.max(still.ms, still.blocks * blockTimeMs)
   const roseAt = new Date(Date.parse(at) - tipAgeMs).toISOString()
   const pause = `no new block after ${tip}, usually every ${time(blockTimeMs / 1_000)}`
   return [
     ['down', serving === 0 && `none of ${upstreams.length} upstreams serves`, lastChange],
-    ['down', failures(chain, failing.ofCalls, 'calls')],
+    [failed, failures(chain, failing.ofCalls, 'calls')],
     ['bad', serving > 0 && isStill && pause, roseAt],
+    ['odd', slowest > slow.callSeconds && slowness],
   ]
 }
 
 function ofUpstream(each: UpstreamView, all: readonly UpstreamView[]): readonly Finding[] {
-  const { state, why, until, since, seenAt, count, p50Seconds } = each
+  const { state, why, until, since, seenAt, count, latencyMs, fault } = each
   const isEligible = state === 'eligible'
-  const some = seenAt === null ? '' : ` at ${seenAt.join(', ')} alone`
   const end = until === null ? '' : `; until ${until.slice(11, 19)} at the latest`
-  const standing = `${state}${some}${why === null ? '' : `: ${why}`}${end}`
-  const others = all.filter((other) => other !== each && other.state === 'eligible')
-  const fastest = Math.min(...others.map((other) => other.p50Seconds ?? Infinity))
-  const slowest = Math.max(fastest * slow.times, fastest + slow.seconds)
-  const isSlow = count >= slow.attempts && (p50Seconds ?? 0) > slowest
-  const slowness = `half of its answers take over ${time(p50Seconds)}, elsewhere ${time(fastest)}`
-  // Clients that leave end attempts as well, but no more than hedges have won were overtaken by one.
-  const won = others.reduce((sum, { hedgesWon }) => sum + hedgesWon, 0)
-  const late = Math.min(each.aborted, won)
-  const isLate = late >= failing.count && late >= count * failing.ofAttempts
-  const lateness = `another upstream, asked as well, answered first in ${late} of ${count} attempts`
+  const standing = `${state}${seenAt}${why === null ? '' : `: ${why}`}${end}`
+  const fastest = Math.min(...all.map((one) => one.latencyMs ?? Infinity))
+  const isSlow = (latencyMs ?? 0) > Math.max(fastest * slow.times, fastest + slow.ms)
+  const slowness = `slow: ${time((latencyMs ?? 0) / 1_000)} on average, the fastest one ${time(fastest / 1_000)}`
   const doubts = countsText(each.disputes)
   return [
+    ['bad', fault && `${fault}${each.faultAt}; it still serves ${percent(each.share)}`],
     ['odd', isEligible && why],
     [state === 'lagging' ? 'odd' : 'bad', !isEligible && standing, since],
     // Of one that is out of service the state says it already.
     ['odd', isServing(state) && failures(each, failing.ofAttempts, 'attempts')],
-    ['odd', isSlow && `slow: ${slowness}`],
-    ['odd', isLate && `late: ${lateness}`],
-    ['odd', doubts && `its answers are doubtful: ${doubts}`],
+    ['odd', isSlow && count >= slow.attempts && fault === null && slowness],
+    ['odd', fault === null && doubts && `its answers are doubtful: ${doubts}`],
   ]
+}
+
+/** ` at one:7779 only`; empty where that is none, or all. */
+function only<T>(all: readonly Part<T>[], has: (each: Part<T>) => boolean): string {
+  const some = all.filter(has).map(({ replica }) => replica)
+  return some.length > 0 && some.length < all.length ? ` at ${some.join(', ')} only` : ''
 }
 
 /** `12 % of calls fail: timeout 8, no-upstream 3`; null where too few do. */

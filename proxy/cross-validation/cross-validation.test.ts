@@ -60,6 +60,10 @@ class Fixture extends RelayFixture {
     })
   }
 
+  get faults() {
+    return this.pool.snapshot().upstreams.map(({ fault }) => fault)
+  }
+
   head(name: string, block: number): this {
     const upstream = this.pool.upstreams.find((each) => each.name === name)!
     this.pool.observeHead(upstream, block, this.clock.nowMs(), upstream.urls[0]!)
@@ -479,6 +483,10 @@ describe('a difference about a finalized block', () => {
       ],
     ])
     expect(score.availability(fixture.clock.nowMs())).toBeLessThan(before)
+    const wrongSince = expect.stringMatching(
+      /^wrong about finalized blocks \(votes lost: 1\) since /,
+    )
+    expect(fixture.faults).toEqual([wrongSince, null, null])
   })
 
   it('is reported without agreement as well', async () => {
@@ -490,6 +498,7 @@ describe('a difference about a finalized block', () => {
       [{}, null],
       [{}, null],
     ])
+    expect(fixture.faults).toEqual([null, null, null])
   })
 
   it('is not reported for a block near the head', async () => {

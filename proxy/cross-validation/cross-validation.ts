@@ -77,6 +77,9 @@ function note(call: Call, outcome: CrossValidated, options: CrossValidationOptio
   options.observer.validated(call, outcome.failure)
 }
 
+/** For so long after its last wrong vote an upstream is said to be wrong. */
+const wrongMs = 300_000
+
 /** @throws RelayError when no answer was agreed on */
 function conclude(call: Call, result: Result, options: CrossValidationOptions): Reply {
   const { pool, chain, observer } = options
@@ -97,7 +100,9 @@ function conclude(call: Call, result: Result, options: CrossValidationOptions): 
     observer.finalizedMismatch(call, each, best)
     const [url] = each.by.urlsFor([])
     // Without agreement nobody knows which of them is wrong.
-    if (best && url) each.by.failed(url, chain.failures.ofAnswer('violated'), true)
+    if (!best) continue
+    each.by.faulted('wrong about finalized blocks (votes lost: #)', wrongMs)
+    if (url) each.by.failed(url, chain.failures.ofAnswer('violated'), true)
   }
   if (best !== null && failure === null) return best.reply
   const answers = new Set(ballots.map(({ answer }) => answer)).size

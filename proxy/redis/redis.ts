@@ -19,6 +19,7 @@ const firstBackoffMs = 50
 const maxBackoffMs = 2_000
 const connectTimeoutMs = 2_000
 const heartbeatMs = 1_000
+const untilConnected = 'while connecting, and is not asked before it does'
 /** How often the password file is looked at. */
 const watchMs = 2_000
 
@@ -184,7 +185,9 @@ export class RedisStore {
     let isElsewhere = false
     const failed = (error: Error) => {
       if (isElsewhere) return
-      this.#broken = StoreError.from(error)
+      const { fault } = (this.#broken = StoreError.from(error))
+      // Commands fail by it at once, which is no time to answer in.
+      if (fault === 'timeout') this.#broken = new StoreError(fault, untilConnected)
       this.#availability.note(this.#broken)
       if (this.#broken.fault === 'unauthorized') this.#reread()
       // It would go on with database 0, and send there what it still has to send.

@@ -80,14 +80,17 @@ function whyNone(pool: Pool, wanted: Needs): string {
   const { addons, isOneOfMany } = wanted
   // An extension comes from the client, and may have any length.
   const declared = addons.map((addon) => `\`${addon.slice(0, 64)}\``).join(' and ')
-  const declaring = pool.upstreams.filter((each) => !declared || each.serves(addons))
+  const isFor = ({ urls }: Upstream) => !declared || urls.some((url) => url.isFor(addons))
+  const declaring = pool.upstreams.filter(isFor)
   if (declared && declaring.length === 0)
     return `no upstream that is up declares the add-on ${declared}, which this call needs`
   const states = declaring.map((each) => {
-    const state = isKeptOut(each, wanted) ? 'excluded' : stateOf(pool, each, isOneOfMany)
-    return `${each.name}: ${state}`
+    if (isKeptOut(each, wanted)) return `${each.name}: excluded`
+    // Another URL of it may be up, and lack the add-on.
+    const isHeldOff = declared && !each.serves(addons)
+    return `${each.name}: ${isHeldOff ? 'held-off' : stateOf(pool, each, isOneOfMany)}`
   })
-  return `no upstream can serve this call now (${states.join(', ')})`
+  return `no upstream${declared && ` with ${declared}`} can serve this call now (${states.join(', ')})`
 }
 
 function stateOf(pool: Pool, upstream: Upstream, isOneOfMany: boolean): string {
@@ -122,11 +125,11 @@ export function noReply(
   return new RelayError(kind, `no upstream answered ${made}`, { cause })
 }
 
-/** The error when every upstream that could serve the call is in cooldown; else null. */
+/** The error when no upstream can be asked, and one will be once its cooldown is over; else null. */
 export function rateLimited(pool: Pool, needs: Needs): RelayError | null {
   const next = pool.nextInCooldown(needs)
   if (next === null) return null
   const retryAfterMs = next.url.cooldown.leftMs
-  const message = `every upstream is in cooldown after a limit; ${next.upstream.name} is the first to be asked again`
+  const message = `${whyNone(pool, needs)}; ${next.upstream.name}, in cooldown after a limit, is the first to be asked again`
   return new RelayError(errorKinds.rateLimited, message, { retryAfterMs })
 }

@@ -50,13 +50,13 @@ it.each<Case>([
     name: 'the upstream that declares the add-on is full',
     asked: trace,
     taken: { b: 1_000 },
-    message: 'no upstream can serve this call now (b: all 1,000 sessions are taken)',
+    message: 'no upstream with `trace` can serve this call now (b: all 1,000 sessions are taken)',
   },
   {
     name: 'the upstream that declares the add-on is excluded',
     asked: { ...trace, directives: { blockProviders: ['b'] } },
     taken: {},
-    message: 'no upstream can serve this call now (b: excluded)',
+    message: 'no upstream with `trace` can serve this call now (b: excluded)',
   },
   {
     name: 'no upstream declares the add-on',
@@ -98,6 +98,19 @@ it.each([
     expect(await outcome).toBe(isServed)
   },
 )
+
+it('says of the one upstream with an add-on that it is in cooldown, and nothing of the others', async () => {
+  const { chain, iface } = await ethereum()
+  const fixture = new RelayFixture(chain, iface, { a: ok, b: traced, c: ok })
+  const { call } = await fixture.ask(trace)
+  fixture.pool.upstreams[1]!.urls[0]!.cooldown.begin(60_000)
+  const again = { ...call, journal: new Journal(fixture.clock.nowMs()) }
+  await expect(fixture.relay(again)).rejects.toMatchObject({
+    kind: { reason: 'rate-limited' },
+    message:
+      'no upstream with `trace` can serve this call now (b: held-off); b, in cooldown after a limit, is the first to be asked again',
+  })
+})
 
 it('sheds calls at once while every session is taken, and serves again as soon as one is free', async () => {
   const { chain, iface } = await ethereum()

@@ -301,6 +301,9 @@ describe('an upstream that is not good enough', () => {
       await fixture.clock.advance(blockMs)
     }
     expect(fixture.events).toContain('newHeads leaves one: it has stalled')
+    const faults = fixture.pool.snapshot().upstreams.map(({ fault }) => fault)
+    const silent = /^its WebSocket accepts subscriptions and sends nothing \(stalled: 1\) since /
+    expect(faults).toEqual([expect.stringMatching(silent), null])
     expect([one.held.size, two.held.size]).toEqual([0, 1])
     expect(one.asked.at(-1)).toBe('eth_unsubscribe ["0x1"]')
     expect(client.texts).toEqual(heads([11, 12, 13, 14].map((number) => chain.at(number))))

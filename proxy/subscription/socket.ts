@@ -11,9 +11,17 @@ import type { Pool } from '../upstream/pool.ts'
 import { NoRoom, TransportError } from '../upstream/wire.ts'
 import type { ChainReader } from './family.ts'
 import { SharedSource, urlBackoff, type Source } from './source.ts'
-import { type SubscriptionObserver, type TopicRequest, NodeRefused } from './subscriptions.ts'
+import {
+  hasStalled,
+  type SubscriptionObserver,
+  type TopicRequest,
+  NodeRefused,
+} from './subscriptions.ts'
 import { Backoff } from '../clock/backoff.ts'
 
+const silent = 'its WebSocket accepts subscriptions and sends nothing (stalled: #)'
+/** Longer than it may take until the next stall is found. */
+const silentMs = 180_000
 /** How long an upstream may take to answer before another one is asked. */
 const openTimeoutMs = 5_000
 
@@ -152,7 +160,10 @@ export class Socket {
       ...this.#options,
       url: this.url,
       open: (signal) => this.#join(head.request, signal),
-      leave: (why) => this.#leave(why),
+      leave: (why) => {
+        if (why === hasStalled) this.upstream.faulted(silent, silentMs)
+        this.#leave(why)
+      },
     })
   }
 
@@ -256,7 +267,7 @@ class HeadWatch {
     const behind = this.#number === null ? 0 : (pool.tip ?? 0) - this.#number
     this.#checksWithoutNews = block || !this.#source ? 0 : this.#checksWithoutNews + 1
     this.#checksBehind = behind > allowedLagBlocks && this.#source ? this.#checksBehind + 1 : 0
-    if (behind > 0 && this.#checksWithoutNews >= checksPerStall) return 'it has stalled'
+    if (behind > 0 && this.#checksWithoutNews >= checksPerStall) return hasStalled
     return this.#checksBehind > checksPerStall ? 'it lags behind the chain' : null
   }
 }

@@ -61,6 +61,9 @@ export class NodeRefused extends Error {
   }
 }
 
+/** Why a topic leaves a WebSocket on which nothing comes while the chain goes on. */
+export const hasStalled = 'it has stalled'
+
 /** Observes the subscriptions of one chain and interface. Must not throw. */
 export interface SubscriptionObserver {
   /** A client has subscribed to a topic of this name (1) or left it (-1). */

@@ -109,6 +109,7 @@ export function anUpstream(
     tier: 'primary',
     state,
     trouble: null,
+    fault: null,
     sessions: 0,
     latestBlock: null,
     lagBlocks: null,

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from '../clock/clock.ts'
 import { type ConfigState, timeOf } from './config-state.ts'
-import { isServing, type PoolObserver, type PoolSnapshot } from '../upstream/observer.ts'
+import { isServing, type PoolSnapshot } from '../upstream/observer.ts'
 import { type Standing, UpstreamStates } from './upstream-states.ts'
 
 /** How long listeners without any upstream hold up readiness. */
@@ -31,6 +31,14 @@ export interface ListenerLook {
   readonly standings: ReadonlyMap<string, Standing>
 }
 
+/** What fails for want of a store. */
+export interface StoreTrouble {
+  /** `127.0.0.1:6379 (resp-cache)` */
+  readonly name: string
+  readonly why: string
+  readonly since: string
+}
+
 /** Follows the listeners from start to stop, and says whether the router is ready and healthy. */
 export class Health {
   readonly #clock: Clock
@@ -39,6 +47,8 @@ export class Health {
   readonly #listeners: Listener[] = []
   /** By the name of the listener. */
   readonly #states = new Map<string, UpstreamStates>()
+  /** By what fails; empty while all stores answer. */
+  readonly stores = new Map<string, StoreTrouble>()
   #isDraining = false
 
   constructor(clock: Clock, config: Pick<ConfigState, 'facts'>) {
@@ -53,7 +63,7 @@ export class Health {
   }
 
   /** Tells it how upstreams stand, as soon as that changes. */
-  readonly poolObserver = (chain: string, apiInterface: string): PoolObserver =>
+  readonly poolObserver = (chain: string, apiInterface: string): UpstreamStates['observer'] =>
     this.#statesOf(`${chain} ${apiInterface}`).observer
 
   /** Every chain and interface with the standings of its upstreams. */

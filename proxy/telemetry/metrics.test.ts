@@ -3,6 +3,7 @@
 import { ConfigState } from './config-state.ts'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { hasStalled } from '../subscription/subscriptions.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
 import type { UpstreamState } from '../upstream/observer.ts'
 import { aCall, aFailure, anAttempt, anUpstream, aPool, repliedBy } from './call.fixture.ts'
@@ -231,6 +232,9 @@ test('what happens to upstreams, connections, refusals and the breaker', async (
   pool.cooldownBegan('node-a', 'https://a.example', 30_000, 'rate limited')
   pool.cooldownBegan('node-a', 'https://b.example', 60_000, 'rate limited')
   pool.verificationFailed('node-a', 'https://a.example', 'chain-id', 'got 0x2')
+  const subscriptions = metrics.subscriptionObserver('ETH1', 'jsonrpc')
+  subscriptions.left?.('newHeads', 'node-a', hasStalled)
+  subscriptions.left?.('newHeads', 'node-a', 'reset: the node closed the connection')
   listener.connectionsChanged(12)
   listener.requestRefused(new RelayError(errorKinds.parse, 'not JSON'), 'guid-1')
   samples = await samplesOf(metrics)
@@ -240,6 +244,9 @@ test('what happens to upstreams, connections, refusals and the breaker', async (
   const nodeA = `${on},upstream="node-a"`
   expect(samples.get(`router_upstream_state_changes_total{${nodeA},to="disabled"}`)).toBe(1)
   expect(samples.get(`router_upstream_hold_offs_total{${nodeA}}`)).toBe(2)
+  const moves = `router_subscription_moves_total{${nodeA},topic="newHeads"`
+  expect(samples.get(`${moves},reason="stalled"}`)).toBe(1)
+  expect(samples.get(`${moves},reason="other"}`)).toBe(1)
   const failures = `router_upstream_verification_failures_total{${nodeA},verification="chain-id"}`
   expect(samples.get(failures)).toBe(1)
 })

@@ -3,6 +3,7 @@
 import { Counter, Gauge, Registry } from 'prom-client'
 import type { ByteBudget } from '../bytes/byte-budget.ts'
 import type { ApiInterface } from '../config/types.ts'
+import { hasStalled } from '../subscription/subscriptions.ts'
 import type { PoolSnapshot } from '../upstream/observer.ts'
 import type { ConfigState } from './config-state.ts'
 import { attemptCounter, callCounter, histogramCells, mirror } from './call-counters.ts'
@@ -151,7 +152,10 @@ export function createMetrics(options: MetricsOptions): Metrics {
       clientsChanged: (topic, change) => subscriptions.inc({ ...listener, topic }, change),
       upstreamChanged: (upstream, change) =>
         upstreamSubscriptions.inc({ ...listener, upstream }, change),
-      left: (topic) => moves.inc({ ...listener, topic }),
+      left(topic, upstream, why) {
+        const reason = why === hasStalled ? 'stalled' : 'other'
+        moves.inc({ ...listener, upstream, topic, reason })
+      },
       filled: (topic, blocks) => filled.inc({ ...listener, topic }, blocks),
       duplicateDropped: (topic) => duplicates.inc({ ...listener, topic }),
       fetchFailed: (topic) => fetchFailures.inc({ ...listener, topic }),

@@ -97,10 +97,6 @@ export const series = {
       name: 'router_subscriptions',
       help: 'Subscriptions of clients.',
     },
-    subscriptionMoves: {
-      name: 'router_subscription_moves_total',
-      help: 'Times that a topic left its upstream: it failed, stalled, lagged, or a better one was available.',
-    },
     subscriptionFilled: {
       name: 'router_subscription_filled_blocks_total',
       help: 'Blocks or slots that no upstream announced in time, and that were fetched.',
@@ -122,6 +118,11 @@ export const series = {
     upstreamSubscriptions: {
       name: 'router_upstream_subscriptions',
       help: 'Subscriptions of the router at the upstream: one for each topic, however many clients.',
+    },
+    subscriptionMoves: {
+      name: 'router_subscription_moves_total',
+      and: ['topic', 'reason'],
+      help: 'Times that a topic left the upstream, since it had `stalled` (its WebSocket accepts subscriptions and sends nothing), or for an `other` reason, such as a lost connection.',
     },
     attempts: {
       name: 'router_attempts_total',

@@ -16,8 +16,8 @@ export interface Standing {
 interface Known {
   now: Standing | null
   before: Standing | null
-  /** What last led to a state whose begin is not reported itself. */
-  readonly events: Map<UpstreamState, Standing>
+  /** What last began a cooldown: the state itself is not reported. */
+  heldOff: Standing | null
 }
 
 /** Who is bad again so soon was never good: disabled upstreams are tried at each epoch. */
@@ -30,18 +30,13 @@ const relapseMs = 60_000
 export class UpstreamStates {
   readonly #clock: Pick<Clock, 'wallMs'>
   readonly #known = new Map<string, Known>()
-  readonly observer: PoolObserver = {
+  readonly observer: Pick<PoolObserver, 'stateChanged' | 'cooldownBegan'> = {
     stateChanged: (upstream, _from, to, why) => {
       this.#enter(this.#of(upstream), this.#begun(to, why))
     },
     cooldownBegan: (upstream, url, forMs, why) => {
       const about = `${why}: nothing goes to ${url} for ${Math.ceil(forMs / 1_000)} s`
-      this.#of(upstream).events.set('held-off', this.#begun('held-off', about))
-    },
-    verificationFailed: (upstream, url, verification, why) => {
-      const about = `${verification} of ${url}: ${why}`
-      for (const state of ['unverified', 'rejected'] as const)
-        this.#of(upstream).events.set(state, this.#begun(state, about))
+      this.#of(upstream).heldOff = this.#begun('held-off', about)
     },
   }
 
@@ -55,7 +50,7 @@ export class UpstreamStates {
     for (const name of this.#known.keys()) if (!names.has(name)) this.#known.delete(name)
     const standings = upstreams.map(({ name, state }) => {
       const known = this.#of(name)
-      const next = known.events.get(state) ?? this.#begun(state, null)
+      const next = (state === 'held-off' && known.heldOff) || this.#begun(state, null)
       return [name, this.#enter(known, next)] as const
     })
     return new Map(standings)
@@ -78,7 +73,7 @@ export class UpstreamStates {
 
   #of(name: string): Known {
     return this.#known.getOrInsertComputed(name, () => {
-      return { now: null, before: null, events: new Map() }
+      return { now: null, before: null, heldOff: null }
     })
   }
 }

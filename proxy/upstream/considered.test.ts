@@ -48,7 +48,13 @@ test.each<[string, (fixture: PoolFixture) => void, Partial<Wanted>, string]>([
     'without the add-on',
     () => {},
     { addons: ['trace'] },
-    'a - no-addon; b - no-addon; c - no-addon',
+    'a - no-addon trace; b - no-addon trace; c - no-addon trace',
+  ],
+  [
+    'without an add-on that somebody made up',
+    () => {},
+    { addons: ['x'.repeat(65)], excluded: ['a', 'b'] },
+    'a - kept-out; b - kept-out; c - no-addon (a long name)',
   ],
   [
     'not verified yet',

@@ -31,6 +31,8 @@ export interface UpstreamSnapshot {
   readonly state: UpstreamState
   /** What it fails at, or how far it is behind; null: nothing is wrong, or the state says it. */
   readonly trouble: string | null
+  /** What is wrong with it although it serves: `... (stalled: 5) since 13:15:07`; null: nothing lately. */
+  readonly fault: string | null
   /** Attempts in flight. */
   readonly sessions: number
   /** Null where unknown, as are the other nulls. */

@@ -33,7 +33,7 @@ export type LeftOut =
   | 'unverified'
   | 'rejected'
   | 'cooldown'
-  | 'no-addon'
+  | `no-addon ${string}`
   | 'full'
   /** By the client, or since a session, a filter or a vote wants another one. */
   | 'kept-out'
@@ -63,6 +63,9 @@ export interface PickOptions {
 
 /** Weights are worked out anew after this, or when an upstream changes its state. */
 const weightLifeMs = 100
+
+/** For so long after a call could not go to an upstream it is said to be full. */
+const fullMs = 10_000
 
 // Of these an upstream's rank is the sum: the lowest rank is asked first.
 const ranks = { tried: 4, onTrial: 2, backup: 1 } as const
@@ -189,8 +192,12 @@ export class Picker {
   }
 
   #serves(upstream: Upstream, wanted: Wanted): boolean {
-    if (isKeptOut(upstream, wanted) || this.isFull(upstream, wanted.isOneOfMany)) return false
-    return upstream.serves(wanted.addons)
+    if (isKeptOut(upstream, wanted)) return false
+    if (!this.isFull(upstream, wanted.isOneOfMany)) return upstream.serves(wanted.addons)
+    const all = `all ${this.maxSessions} sessions`
+    const which = this.isFull(upstream) ? all : 'the sessions for connections with many calls'
+    upstream.faulted(`${which} are taken (max-sessions-per-provider)`, fullMs)
+    return false
   }
 
   /** Untried before tried, in service before on trial, primaries before backups: the first that there are. */
@@ -239,7 +246,11 @@ export class Picker {
     if (isKeptOut(each, wanted)) return wanted.tried(each.name) ? 'asked' : 'kept-out'
     if (each.serves(wanted.addons)) return this.isFull(each, wanted.isOneOfMany) ? 'full' : null
     if (each.urls.some((url) => url.isFor(wanted.addons))) return 'cooldown'
-    if (each.urls.some(({ verified }) => verified)) return 'no-addon'
+    if (each.urls.some(({ verified }) => verified)) {
+      const names = wanted.addons.join(' ')
+      // A client may ask for anything, and calls are kept.
+      return `no-addon ${names.length > 64 ? '(a long name)' : names}`
+    }
     return each.availability.standing === 'rejected' ? 'rejected' : 'unverified'
   }
 

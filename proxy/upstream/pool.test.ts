@@ -16,6 +16,25 @@ describe('the snapshot', () => {
     await clock.advance(2_000)
     expect(inCooldown()).toBe(0)
   })
+
+  it('says what is wrong with one that serves: how often, since when, and no more once it is over', async () => {
+    const fixture = new PoolFixture('ab')
+    const { clock, pool } = fixture
+    const time = (beforeMs = 0) => new Date(clock.wallMs() - beforeMs).toISOString().slice(11, 19)
+    const fault = () => pool.snapshot().upstreams[0]!.fault
+    expect(fault()).toBeNull()
+    for (let votes = 0; votes < 1_200; votes++) fixture.upstream('a').faulted('# votes lost', 5_000)
+    await clock.advance(4_000)
+    fixture.upstream('a').faulted('# votes lost', 5_000)
+    fixture.upstream('a').sessions = 10
+    pool.pick.next(fixture.wanted(), 'balanced')
+    const full = 'all 10 sessions are taken (max-sessions-per-provider)'
+    expect(fault()).toBe(`1,201 votes lost since ${time(4_000)}; ${full} since ${time()}`)
+    await clock.advance(10_000)
+    expect(fault()).toBeNull()
+    fixture.upstream('a').faulted('# votes lost', 5_000)
+    expect(fault()).toBe(`1 votes lost since ${time()}`)
+  })
 })
 
 describe('the score of the snapshot', () => {

@@ -192,6 +192,7 @@ export class Pool implements Members {
         tier: each.tier,
         state: this.stateOf(each),
         trouble: each.lags ? whyLagging(each) : each.trouble,
+        fault: each.fault,
         sessions: each.sessions,
         latestBlock: each.latest?.block ?? null,
         lagBlocks: each.latest && each.lagBlocks,

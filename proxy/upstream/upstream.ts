@@ -112,6 +112,7 @@ export class Upstream {
   /** Is called when failures of calls have put it on trial: a probe can tell whether it works. */
   onDoubt: (() => void) | null = null
   #rejoinedMs = -Infinity
+  readonly #faults = new Map<string, { count: number; sinceMs: number; untilMs: number }>()
   /** Calls that it is answering now. */
   sessions = 0
   /** Aborted when the config has it no more: it answers what it was asked, and is watched and subscribed at no longer. */
@@ -251,6 +252,29 @@ export class Upstream {
   /** It was not waited for to the end. */
   outrun(elapsedMs: number): void {
     this.score.outrun(elapsedMs, this.#clock.nowMs())
+  }
+
+  /**
+   * Something is wrong with it that does not put it out of service.
+   * @param what `#` stands for how often
+   * @param forMs after so much time without it, it is over
+   */
+  faulted(what: string, forMs: number): void {
+    const nowMs = this.#clock.wallMs()
+    const known = this.#faults.get(what)
+    const { count, sinceMs } = known && nowMs < known.untilMs ? known : { count: 0, sinceMs: nowMs }
+    this.#faults.set(what, { count: count + 1, sinceMs, untilMs: nowMs + forMs })
+  }
+
+  /** `wrong about finalized blocks (votes lost: 39) since 13:15:07`; null: nothing lately. */
+  get fault(): string | null {
+    const nowMs = this.#clock.wallMs()
+    const recent = [...this.#faults].filter(([, { untilMs }]) => nowMs < untilMs)
+    const texts = recent.map(([what, { count, sinceMs }]) => {
+      const said = what.replace('#', count.toLocaleString('en-US'))
+      return `${said} since ${new Date(sinceMs).toISOString().slice(11, 19)}`
+    })
+    return texts.join('; ') || null
   }
 
   /** It was out of service and is back. */
