@@ -137,11 +137,11 @@ test('a hung Redis costs the time of a command, then nothing, and is used again 
 })
 
 test('an answer that comes while this process is busy is no timeout', async () => {
-  const client = open([await startRedis(options())], {}, null, 50)
+  const client = open([await startRedis(options())], {}, null, 500)
   await client.isReady()
-  for (let each = 0; each < 5; each++) {
+  for (let each = 0; each < 3; each++) {
     const got = faultOf(client.get('x'))
-    const untilMs = performance.now() + 120
+    const untilMs = performance.now() + 700
     while (performance.now() < untilMs);
     expect(await got).toBe('none')
   }
