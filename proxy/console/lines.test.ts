@@ -58,10 +58,14 @@ test('at 80 columns: what is wrong, the chains with the worst upstream first, th
   ])
 })
 
-test('a wide terminal has retries, hedges, cooldowns and disputes', () => {
+test('a wide terminal has retries, hedges, cooldowns, disputes and why; and the errors of a chain by class', () => {
   expect(texts({ columns: 150 }).find((line) => line.startsWith(' node-b'))).toMatch(
-    / 60s +0 +0\/0 +- +0$/,
+    / 60s +0 +0\/0 +- +0 connection-refused$/,
   )
+  const outcomes = { success: 98, timeout: 1, 'no-upstream': 1 }
+  const failing = viewOf([someLook(someFacts(100, [someChain([someUpstream('a')], { outcomes })]))])
+  const chain = linesOf(failing, 150).find(({ text }) => text.startsWith('ETH1 jsonrpc '))
+  expect(chain?.text).toMatch(/ 3s +timeout 1, no-upstream 1$/)
   expect(texts({ columns: 150 }).at(-1)).toContain(` ${call.guid} timeout `)
   for (const columns of [80, 109, 110, 200])
     for (const line of linesOf(view, columns)) expect(line.text.length).toBeLessThanOrEqual(columns)

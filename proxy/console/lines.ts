@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { isServing } from '../upstream/observer.ts'
 import type { FailedCall } from './facts.ts'
-import { age, clean, percent, time } from '../telemetry/format.ts'
+import { age, clean, countsText, percent, time } from '../telemetry/format.ts'
 import { badnessOf, type ChainView, type Traffic, type UpstreamView, type View } from './view.ts'
 
 /** What console and page show. */
@@ -76,10 +76,10 @@ function problemLines({ at, problems, seconds }: View, columns: number): readonl
 
 /** What stands above the columns: of chains, and below it of upstreams where that is something else. */
 const heads = [
-  'CHAIN|SERVING|RATE/S|P50|P99|ERR %|CACHE|TIP|AGE'.split('|'),
-  ' UPSTREAM|STATE|||||SHARE|LAG|SINCE|RETRY|HEDGES|429|DISP'.split('|'),
+  'CHAIN|SERVING|RATE/S|P50|P99|ERR %|CACHE|TIP|AGE|||||'.split('|'),
+  ' UPSTREAM|STATE|||||SHARE|LAG|SINCE|RETRY|HEDGES|429|DISP|WHY'.split('|'),
 ]
-/** Of each column; below 0: to the left. */
+/** Of each column but the last; below 0: to the left. */
 const widths = [-16, -10, 6, 6, 6, 5, 6, 9, 6, 5, 6, 5, 5]
 /** Where the terminal is not as wide as that, the first columns are shown. */
 const wideColumns = 110
@@ -97,22 +97,22 @@ function fitted(cells: readonly string[], columns: number): string {
 }
 
 function chainLine(chain: ChainView, own: readonly Line[], columns: number): Line {
-  const { name, tip, tipAgeMs, cacheRatio, serving, upstreams } = chain
+  const { name, tip, tipAgeMs, cacheRatio, serving, upstreams, errors } = chain
   const cells = [name, `${serving}/${upstreams.length}`, ...traffic(chain), percent(cacheRatio)]
-  cells.push(String(tip ?? '-'), age(tipAgeMs))
+  cells.push(String(tip ?? '-'), age(tipAgeMs), '', '', '', '', countsText(errors))
   const about = own.map((line) => line.about).join('\n')
   return { text: fitted(cells, columns), tone: serving === 0 ? 'down' : 'plain', about }
 }
 
 function upstreamLine(each: UpstreamView, at: string, columns: number): Line {
-  const { key, state, lagBlocks, lagSeconds, hedgesWon, hedges, disputes } = each
+  const { key, state, lagBlocks, lagSeconds, hedgesWon, hedges, disputes, why } = each
   const behind = lagBlocks && lagSeconds ? `/${age(lagSeconds * 1_000)}` : ''
   // Of one that is out of service the head is an old one.
   const lag = isServing(state) ? `${lagBlocks ?? '-'}${behind}` : '-'
   const disputed = Object.values(disputes).reduce((a, b) => a + b, 0)
   const cells = [` ${each.name}`, state, ...traffic(each), percent(each.share), lag]
   cells.push(ageBetween(each.since, at), String(each.retries), `${hedgesWon}/${hedges}`)
-  cells.push(age(each.cooldownLeftMs), String(disputed))
+  cells.push(age(each.cooldownLeftMs), String(disputed), why ?? '')
   const tone = (['plain', 'odd'] as const)[badnessOf(state)] ?? 'bad'
   return { text: fitted(cells, columns), tone, about: `${key} ${state}`, opens: key }
 }
