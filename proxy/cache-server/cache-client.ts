@@ -12,7 +12,12 @@ import { cacheServiceLimits } from '../bytes/limits.ts'
 import { formatAddress } from '../config/fields/address.ts'
 import type { Address } from '../config/types.ts'
 import { Availability, StoreError, type StoreFault } from '../redis/store-error.ts'
-import type { SharedKeys, StoreParts, Subscriber } from '../redis/shared-keys.ts'
+import {
+  setTimeoutMs,
+  type SharedKeys,
+  type StoreParts,
+  type Subscriber,
+} from '../redis/shared-keys.ts'
 import { cacheService, type Entry, type UnaryCall } from './wire.ts'
 
 const faultOf: Readonly<Record<number, StoreFault>> = {
@@ -38,9 +43,6 @@ const options = {
   'grpc.enable_retries': 0,
   'grpc.service_config_disable_resolution': 1,
 }
-
-/** Nobody waits for it, and it may be long. */
-const setTimeoutMs = 1_000
 
 /** The cache service. A call fails when there is no connection, and after its time. */
 export class CacheClient implements SharedKeys {

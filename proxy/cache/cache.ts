@@ -106,7 +106,7 @@ class CachedRelay {
     const hash = hashOf(key)
     if (refreshCache) store.delete(hash)
     const entry = store.get(key, hash)
-    if (entry && this.#holds(entry, head, nowMs) && isFor(entry.answer, entry, directives)) {
+    if (entry && this.#holds(entry, head, nowMs) && isFor(entry.answer, entry.head, directives)) {
       const { answer, ageClass } = entry
       journal.cache = { verdict: 'hit', ageClass, why: null }
       const isLong = answer.body.length > budgetLimits.pacedBytes
@@ -241,7 +241,7 @@ class CachedRelay {
     const isGood = (entry: SharedEntry) =>
       !directives.refreshCache &&
       (entry.head < 0 || entry.head >= this.#branch.headAt(clock.nowMs())) &&
-      isFor(entry, entry, directives)
+      isFor(entry, entry.head, directives)
     const { entry, reorgs } = await shared.lookUp(flight.key, isGood, flight.payload !== null)
     if (journal.cache && reorgs === null) journal.cache = { ...journal.cache, why: 'store-down' }
     flight.reorgs = reorgs

@@ -73,7 +73,7 @@ export function replyOf(answer: Answer, { reader }: Call): Reply {
  */
 export function isFor(
   { upstream, latestBlock }: Pick<Answer, 'upstream' | 'latestBlock'>,
-  { head }: Pick<Entry, 'head'>,
+  head: number,
   { selectProvider, blockProviders, minBlock }: Directives,
 ): boolean {
   const isChosen = selectProvider === null || selectProvider === upstream

@@ -49,7 +49,8 @@ export interface SharedKeys {
   close(): void
 }
 
-const setTimeoutMs = 1_000
+/** Of `set`: nobody waits for it, and the value may be long. */
+export const setTimeoutMs = 1_000
 
 /** Compares, deletes and announces at once: a newer value of another replica is not deleted. */
 const dropScript = `
@@ -75,7 +76,6 @@ export class RedisKeys implements SharedKeys {
   }
 
   set(key: string, value: Buffer, ttlMs: number) {
-    // Nobody waits for it, and it may be long.
     return this.#redis.run('set', (redis) => redis.set(key, value, 'PX', ttlMs), setTimeoutMs)
   }
 
