@@ -26,7 +26,15 @@ const silent = { level: 'error', format: 'json', destination: { write() {} } } a
 /** A reloader of one file, whose upstreams serve when `serves` says so. */
 async function reloading(
   name: string,
-  { beganMs = 0, serves = () => true }: { beganMs?: number; serves?: () => boolean } = {},
+  {
+    beganMs = 0,
+    serves = () => true,
+    namesToo = () => [],
+  }: {
+    beganMs?: number
+    serves?: () => boolean
+    namesToo?: () => string[] | Promise<string[]>
+  } = {},
 ) {
   const file = join(directory, name)
   await writeFile(file, text)
@@ -40,9 +48,9 @@ async function reloading(
   const seen = { judged: 0, applied: 0 }
   const state = new ConfigState(clock, '')
   const reloader = new Reloader(judged, beganMs || Date.now() + 60_000, {
-    judge: () => {
+    judge: async () => {
       seen.judged += 1
-      return Promise.resolve(judged)
+      return { ...judged, files: [file, ...(await namesToo())] }
     },
     apply: () => {
       if (!serves()) throw new NobodyServes([{ chainId: 'ETH1', apiInterface: 'jsonrpc' }])
@@ -89,5 +97,23 @@ test('a file that was written while the router started is read', async () => {
   // Once.
   for (let each = 0; each < 20; each++) await turn()
   expect(seen.judged).toBe(1)
+  reloader.stop()
+})
+
+test('a file that the config newly names, and that changes while it is read, is read again', async () => {
+  const named = join(directory, 'named.env')
+  const { reloader, clock, seen } = await reloading('naming.yml', {
+    async namesToo() {
+      await writeFile(named, 'KEY=1')
+      return [named]
+    },
+  })
+  void reloader.watch()
+  await reloader.reload('SIGHUP')
+  const turn = async () => {
+    await clock.advance(500)
+    return seen.judged
+  }
+  await expect.poll(turn).toBeGreaterThan(1)
   reloader.stop()
 })

@@ -89,6 +89,7 @@ export class Reloader {
     const { judge, apply, redact, state, logger, clock } = this.#parts
     const { signal } = this.#stop
     if (signal.aborted) return
+    const beganMs = clock.wallMs()
     const now = await stateOf(this.#files)
     if (ifChanged && !this.#isDue(now)) return
     this.#read = now
@@ -97,7 +98,7 @@ export class Reloader {
       const next = await judge()
       if (next.files.join('\n') !== this.#files.join('\n')) {
         this.#files = next.files
-        this.#read = await stateOf(next.files)
+        this.#read = await stateOf(next.files, beganMs)
       }
       redact(next, this.#served)
       const fixed = next.config ? checkFixed(this.#served.parsed, next.parsed) : []
