@@ -11,8 +11,7 @@ const set = fc.record({
 })
 const action = fc.oneof({ weight: 9, arbitrary: set }, fc.record({ forgotten: fc.nat(12) }))
 /** Two keys share each hash. */
-const hashOf = (key: number) => key >> 1
-const nameOf = (key: number) => 'k'.repeat(1 + key * 9)
+const keyOf = (key: number) => ({ bytes: Buffer.alloc(200, 'k'), end: 1 + key * 9, hash: key >> 1 })
 
 test('what was set last under a key is what one gets, or nothing; and it is within its bytes', () => {
   const capacity = 32 * 1024
@@ -25,26 +24,26 @@ test('what was set last under a key is what one gets, or nothing; and it is with
     const order: number[] = []
     for (const [at, each] of actions.entries()) {
       if ('forgotten' in each) {
-        ring.delete(hashOf(each.forgotten))
+        ring.delete(keyOf(each.forgotten).hash)
         last.delete(each.forgotten)
         order.splice(0)
       } else {
         const body = Buffer.alloc(each.length, at)
         const kept = { body, value: { value: each.value }, numbers: [at, -1, 0.5] as const }
-        expect(ring.set(nameOf(each.key), hashOf(each.key), kept)).toBe(true)
+        const { value, numbers } = kept
+        expect(ring.set(keyOf(each.key), body, value, ...numbers)).toBe(true)
         last.set(each.key, kept)
         order.push(each.key)
       }
       expect(ring.bytes).toBeLessThanOrEqual(capacity)
       for (let key = 0; key <= 12; key++) {
-        const got = ring.get(nameOf(key), hashOf(key))
+        const got = ring.get(keyOf(key))
         if (got === undefined) continue
         found += 1
         expect(got).toEqual(last.get(key))
       }
       // As many of the last ones as fit for certain are there.
-      for (const key of order.slice(-3))
-        expect(ring.get(nameOf(key), hashOf(key))).toEqual(last.get(key))
+      for (const key of order.slice(-3)) expect(ring.get(keyOf(key))).toEqual(last.get(key))
     }
   }
   fc.assert(fc.property(fc.array(action, { maxLength: 120 }), property), { numRuns: 200 })
@@ -53,8 +52,7 @@ test('what was set last under a key is what one gets, or nothing; and it is with
 
 test('one that is a good part of it is not taken', () => {
   const ring = new Ring<object>(4_096)
-  const kept = { value: {}, numbers: [0, 0, 0] as const }
-  expect(ring.set('key', 1, { ...kept, body: Buffer.alloc(4_000) })).toBe(false)
-  expect(new Ring(10).set('key', 1, { ...kept, body: Buffer.alloc(1) })).toBe(false)
-  expect(new Ring(10).get('key', 1)).toBeUndefined()
+  expect(ring.set(keyOf(1), Buffer.alloc(4_000), {}, 0, 0, 0)).toBe(false)
+  expect(new Ring(10).set(keyOf(1), Buffer.alloc(1), {}, 0, 0, 0)).toBe(false)
+  expect(new Ring(10).get(keyOf(1))).toBeUndefined()
 })

@@ -7,7 +7,13 @@ const fieldsBytes = 64
 /** Each entry takes a multiple of it. */
 const unitBytes = 128
 const maxCapacity = 256 * 1024 * 1024
-const rememberedValues = 8
+
+/** The first bytes of something, and a hash. */
+export interface RingKey {
+  readonly bytes: Uint8Array
+  readonly end: number
+  readonly hash: number
+}
 
 /** What is kept under a key. */
 export interface Kept<T> {
@@ -25,8 +31,6 @@ export class Ring<T extends object> {
   readonly #bytes: Buffer
   readonly #fields: Float64Array
   readonly #values: (T | undefined)[]
-  /** The last different ones. */
-  readonly #recent: T[] = []
   /** The position of the newest entry of each slot. */
   readonly #newest: Float64Array
   /** Positions go on for ever; what is before the start is overwritten. */
@@ -49,34 +53,45 @@ export class Ring<T extends object> {
     return this.#end - this.#start
   }
 
-  /** @param hash of the key */
-  get(key: string, hash: number): Kept<T> | undefined {
+  get({ bytes, end, hash }: RingKey): Kept<T> | undefined {
     const fields = this.#fields
     let position = this.#newest[this.#slotOf(hash)] as number
     while (position >= this.#start) {
       const at = position % this.#capacity
       const field = at / 8
-      const number = (index: number) => fields[field + index] as number
-      const keyAt = at + fieldsBytes
-      const bodyAt = keyAt + number(keyLength)
-      if (number(hashed) === hash && this.#bytes.toString('latin1', keyAt, bodyAt) === key)
-        return {
-          body: Buffer.from(this.#bytes.subarray(bodyAt, bodyAt + number(bodyLength))),
-          value: this.#values[at / unitBytes] as T,
-          numbers: [number(numbers), number(numbers + 1), number(numbers + 2)],
-        }
-      position = number(before)
+      if (fields[field + hashed] === hash) {
+        const keyAt = at + fieldsBytes
+        const bodyAt = keyAt + (fields[field + keyLength] as number)
+        const endAt = bodyAt + (fields[field + bodyLength] as number)
+        if (this.#bytes.compare(bytes, 0, end, keyAt, bodyAt) === 0)
+          return {
+            body: Buffer.from(this.#bytes.subarray(bodyAt, endAt)),
+            value: this.#values[at / unitBytes] as T,
+            numbers: [
+              fields[field + numbers] as number,
+              fields[field + numbers + 1] as number,
+              fields[field + numbers + 2] as number,
+            ],
+          }
+      }
+      position = fields[field + before] as number
     }
     return undefined
   }
 
   /**
-   * @param key one character for each byte
-   * @param value one that is like another is kept once
+   * @param value better one for many than one for each
    * @returns false for one that is too long
    */
-  set(key: string, hash: number, { body, value, numbers: given }: Kept<T>): boolean {
-    const length = fieldsBytes + key.length + body.length
+  set(
+    { bytes, end, hash }: RingKey,
+    body: Uint8Array,
+    value: T,
+    first: number,
+    second: number,
+    third: number,
+  ): boolean {
+    const length = fieldsBytes + Math.max(bytes.length, end + body.length)
     const taken = Math.ceil(length / unitBytes) * unitBytes
     if (taken > this.#capacity / 4) return false
     const left = this.#capacity - (this.#end % this.#capacity)
@@ -89,12 +104,16 @@ export class Ring<T extends object> {
     const field = at / 8
     fields[field + before] = this.#newest[slot] as number
     fields[field + hashed] = hash
-    fields[field + keyLength] = key.length
+    fields[field + keyLength] = end
     fields[field + bodyLength] = body.length
-    for (let index = 0; index < 3; index++) fields[field + numbers + index] = given[index] as number
-    this.#bytes.write(key, at + fieldsBytes, 'latin1')
-    this.#bytes.set(body, at + fieldsBytes + key.length)
-    this.#values[at / unitBytes] = this.#known(value)
+    fields[field + numbers] = first
+    fields[field + numbers + 1] = second
+    fields[field + numbers + 2] = third
+    const keyAt = at + fieldsBytes
+    // All of it, without a view of its part; what is behind it is overwritten by the body, or by nothing that counts.
+    this.#bytes.set(bytes, keyAt)
+    this.#bytes.set(body, keyAt + end)
+    this.#values[at / unitBytes] = value
     this.#newest[slot] = position
     return true
   }
@@ -121,17 +140,4 @@ export class Ring<T extends object> {
   #slotOf(hash: number): number {
     return hash & (this.#newest.length - 1)
   }
-
-  #known(value: T): T {
-    const recent = this.#recent
-    for (const each of recent) if (isSame(each, value)) return each
-    if (recent.length === rememberedValues) recent.shift()
-    recent.push(value)
-    return value
-  }
-}
-
-function isSame<T extends object>(one: T, other: T): boolean {
-  for (const name in one) if (one[name] !== other[name]) return false
-  return true
 }

@@ -677,3 +677,17 @@ describe('policies and bounds', () => {
     )
   })
 })
+
+test.each([{ isBody: false }, { isBody: true }])(
+  'calls that differ wait for no other one, also where their hashes are the same: %o',
+  async ({ isBody }) => {
+    const cache = new CacheFixture(({ params: [first] }) => `the answer to ${first as string}`)
+    cache.heads(100)
+    const asked = ['Aa', 'BB'].map((address) =>
+      cache.start('eth_getBalance', [address], { isBody }),
+    )
+    await cache.clock.advance(100)
+    const answers = (await Promise.all(asked)).map(({ answer }) => answer)
+    expect(answers).toEqual(['the answer to Aa', 'the answer to BB'])
+  },
+)

@@ -17,7 +17,7 @@ import { header, type HeaderList } from '../upstream/wire.ts'
 import { Branch } from './branch.ts'
 import { type Answer, answerOf, type Entry, isFor, replyOf } from './entry.ts'
 import { ageClassOf, holdingOf, type Lifetimes, type Moment, whyNever } from './holding.ts'
-import { hashOf, keyOf } from './key.ts'
+import { type Key, Keys, textOf } from '../relay/call-key.ts'
 import type { MemoryStore } from './memory-store.ts'
 import type { SharedEntry } from './entry-codec.ts'
 import { type SharedAnswers, SharedStore } from './shared-store.ts'
@@ -52,8 +52,7 @@ export function withCache(relay: Relay, options: CacheOptions): Relay {
 
 /** A call on its way to an upstream, and the others that wait for its answer. */
 interface Flight extends Moment {
-  readonly key: string
-  readonly hash: number
+  readonly key: Key
   readonly branch: number
   /** How many reorgs the replicas had seen; null: not known, or not shared. */
   reorgs: number | null
@@ -74,7 +73,7 @@ const maxCopyMs = 1_000
 class CachedRelay {
   readonly #relay: Relay
   readonly #options: CacheOptions
-  readonly #scope: string
+  readonly #keys: Keys
   readonly #branch: Branch
   readonly #shared: SharedStore | null
   readonly #nature: { readonly distance: number; readonly dialect: Dialect }
@@ -86,10 +85,10 @@ class CachedRelay {
     const { chain, iface, pool, dialect, scope, shared, clock } = options
     this.#relay = relay
     this.#options = options
-    this.#scope = `${chain.id} ${iface.apiInterface} ${scope}`
+    const listeners = `${chain.id} ${iface.apiInterface} ${scope}`
+    this.#keys = new Keys(listeners)
     this.#branch = new Branch(pool, () => void this.#shared?.reorged())
-    this.#shared =
-      shared && new SharedStore(shared, clock, this.#scope, () => this.#branch.changed())
+    this.#shared = shared && new SharedStore(shared, clock, listeners, () => this.#branch.changed())
     this.#nature = { distance: finalDistance(chain), dialect }
   }
 
@@ -97,15 +96,15 @@ class CachedRelay {
     const { asked, journal, directives } = call
     const why = this.#whyNot(call)
     if (why !== null) return this.#bypass(call, why)
-    const key = keyOf(call, this.#scope)
+    const key = this.#keys.of(call)
     if (key === null) return this.#bypass(call, 'too-large')
-    const { clock, pool, store } = this.#options
-    const nowMs = clock.nowMs()
+    const { pool, store } = this.#options
+    // What held when the call came is an answer to it.
+    const nowMs = journal.startedMs
     const head = this.#branch.headAt(nowMs)
     const { refreshCache } = directives
-    const hash = hashOf(key)
-    if (refreshCache) store.delete(hash)
-    const entry = store.get(key, hash)
+    if (refreshCache) store.delete(key)
+    const entry = store.get(key)
     if (entry && this.#holds(entry, head, nowMs) && isFor(entry.answer, entry.head, directives)) {
       const { answer, ageClass } = entry
       journal.cache = { verdict: 'hit', ageClass, why: null }
@@ -118,7 +117,6 @@ class CachedRelay {
     if (ageClass === null) return this.#bypass(call, 'block-unknown')
     const flight: Flight = {
       key,
-      hash,
       ageClass,
       tip,
       head,
@@ -129,8 +127,8 @@ class CachedRelay {
     }
     journal.cache = { verdict: refreshCache ? 'refresh' : 'miss', ageClass, why: null }
     if (refreshCache || !isPlain(call)) return this.#ask(call, flight)
-    const first = this.#flights.get(hash)
-    const payload = call.payload ?? new Uint8Array(0)
+    const first = this.#flights.get(key.hash)
+    const payload = call.payload ?? key.bytes
     if (first && mayFollow(payload, first, flight)) {
       journal.cache = { verdict: 'coalesced', ageClass, why: null }
       return new Promise((resolve, reject) => {
@@ -138,7 +136,7 @@ class CachedRelay {
       })
     }
     flight.payload = payload
-    this.#flights.set(hash, flight)
+    this.#flights.set(key.hash, flight)
     return this.#ask(call, flight)
   }
 
@@ -217,21 +215,22 @@ class CachedRelay {
       ...flight,
       ...{ tip: flight.tip && pool.tip, head: this.#branch.headAt(nowMs) },
       ...{ branch: this.#branch.id, reorgs: null, followers: others },
-      payload: next.call.payload ?? new Uint8Array(0),
+      payload: next.call.payload ?? flight.key.bytes,
     }
     const { cache } = next.call.journal
     if (cache) next.call.journal.cache = { ...cache, verdict: 'miss' }
-    this.#flights.set(again.hash, again)
+    this.#flights.set(again.key.hash, again)
     next.resolve(this.#ask(next.call, again))
   }
 
   #landed(flight: Flight): void {
     flight.payload = null
-    if (this.#flights.get(flight.hash) === flight) this.#flights.delete(flight.hash)
+    const { hash } = flight.key
+    if (this.#flights.get(hash) === flight) this.#flights.delete(hash)
   }
 
   #drop({ key, reorgs }: Flight): void {
-    if (this.#shared && reorgs !== null) void this.#shared.drop(key)
+    if (this.#shared && reorgs !== null) void this.#shared.drop(textOf(key))
   }
 
   /** Looks for the answer in the store of all replicas before it asks an upstream. */
@@ -242,17 +241,21 @@ class CachedRelay {
       !directives.refreshCache &&
       (entry.head < 0 || entry.head >= this.#branch.headAt(clock.nowMs())) &&
       isFor(entry, entry.head, directives)
-    const { entry, reorgs } = await shared.lookUp(flight.key, isGood, flight.payload !== null)
+    const { entry, reorgs } = await shared.lookUp(
+      textOf(flight.key),
+      isGood,
+      flight.payload !== null,
+    )
     if (journal.cache && reorgs === null) journal.cache = { ...journal.cache, why: 'store-down' }
     flight.reorgs = reorgs
     if (entry === null) return this.#relay(call)
     const { ageClass, head, reorgs: _, expiresWallMs, ...answer } = entry
     journal.cache = { verdict: 'hit', ageClass, why: null }
     const leftMs = expiresWallMs - clock.wallMs()
-    const { key, hash, branch } = flight
+    const { key, branch } = flight
     // The clocks of replicas differ by more than others are kept for.
     if (head < 0 && leftMs > 0)
-      store.set(hash, { key, answer, ageClass, expiresMs: clock.nowMs() + leftMs, head, branch })
+      store.set(key, { answer, ageClass, expiresMs: clock.nowMs() + leftMs, head, branch })
     return replyOf(answer, call)
   }
 
@@ -263,10 +266,10 @@ class CachedRelay {
    */
   #copies(call: Call, reply: Reply, flight: Flight): boolean {
     const { body } = reply.incoming
+    if (!(body instanceof StreamedAnswer) || !body.judge || reply.refusal) return false
     const { store, clock, policies } = this.#options
     const { finalized } = policies.now.lifetimes(call.asked.method)
     const isKept = flight.ageClass === 'finalized' && finalized > 0
-    if (!(body instanceof StreamedAnswer) || !body.judge || reply.refusal) return false
     if (!isKept && !flight.followers) return false
     const { judge } = body
     const landed = () => {
@@ -303,16 +306,20 @@ class CachedRelay {
     if (ttlMs === 0) return 'policy'
     const answer = answerOf(reply, call, this.#headersOf(reply), judge)
     if (answer === null) return 'error'
-    const { key, hash, branch, reorgs } = flight
+    const { key, branch, reorgs } = flight
     const head = ageClass === 'finalized' && !isEmpty ? -1 : flight.head
     if (this.#shared && reorgs !== null) {
       // The lease goes with it.
       flight.reorgs = null
       const expiresWallMs = clock.wallMs() + ttlMs
-      void this.#shared.keep(key, { ...answer, ageClass, head, reorgs, expiresWallMs }, ttlMs)
+      void this.#shared.keep(
+        textOf(key),
+        { ...answer, ageClass, head, reorgs, expiresWallMs },
+        ttlMs,
+      )
     }
     const expiresMs = clock.nowMs() + ttlMs
-    if (!store.set(hash, { key, answer, ageClass, expiresMs, head, branch })) return 'too-large'
+    if (!store.set(key, { answer, ageClass, expiresMs, head, branch })) return 'too-large'
     return isEmpty ? 'empty' : null
   }
 
@@ -358,7 +365,7 @@ class CachedRelay {
 
 /** The answer will not be older than what is known now. A node may refuse one spelling and answer another. */
 function mayFollow(payload: Uint8Array, first: Flight, { key, head, branch }: Flight): boolean {
-  if (first.key !== key || first.payload === null) return false
+  if (first.key.start !== key.start || first.payload === null) return false
   if (first.head < head || first.branch !== branch) return false
   return Buffer.compare(payload, first.payload) === 0
 }

@@ -24,7 +24,6 @@ export interface Answer {
 
 /** An answer that is kept, and for how long it holds. */
 export interface Entry {
-  readonly key: string
   readonly answer: Answer
   readonly ageClass: AgeClass
   /** On the clock's monotonic scale. */

@@ -6,6 +6,7 @@ import { budgetLimits, nodeLimits } from '../bytes/limits.ts'
 import { Ring } from '../bytes/ring.ts'
 import type { StreamedAnswer } from '../relay/streamed-answer.ts'
 import { type Answer, bytesOf, compact, type Entry, maxShortBytes } from './entry.ts'
+import { type Key, textOf } from '../relay/call-key.ts'
 
 /** What an entry takes beside its bytes and its key. */
 const overheadBytes = 512
@@ -14,7 +15,13 @@ const overheadBytes = 512
 const passingShare = 1 / 8
 
 /** What is the same for many entries. */
-type Common = Omit<Entry & Answer, 'key' | 'expiresMs' | 'answer' | 'body' | 'id'>
+type Common = Omit<Entry & Answer, 'expiresMs' | 'answer' | 'body' | 'id'> & Pick<Key, 'start'>
+
+/** So many of them are looked through for one that is like a new one. */
+const rememberedCommons = 16
+
+/** An entry under the text of its key. */
+type Named = Entry & { readonly key: string }
 
 /**
  * Answers in the memory of the process, up to a number of bytes. The least recently used go first; questions about the
@@ -23,8 +30,10 @@ type Common = Omit<Entry & Answer, 'key' | 'expiresMs' | 'answer' | 'body' | 'id
  */
 export class MemoryStore {
   readonly #passing: Ring<Common>
-  readonly #others: LRUCache<number, Entry>
+  readonly #others: LRUCache<number, Named>
   readonly #maxEntryBytes: number
+  /** The last different ones. */
+  readonly #recent: Common[] = []
   /** Copies that are being made. */
   readonly #copies: Held
   #evictions = 0
@@ -56,38 +65,69 @@ export class MemoryStore {
     return this.#evictions + this.#passing.evictions
   }
 
-  get(key: string, hash: number): Entry | undefined {
-    const other = this.#others.get(hash)
-    if (other?.key === key) return other
-    const kept = this.#passing.get(key, hash)
-    if (kept === undefined) return undefined
+  get(key: Key): Entry | undefined {
+    const other = this.#others.get(key.hash)
+    if (other && other.key === textOf(key)) return other
+    const kept = this.#passing.get(key)
+    if (kept?.value.start !== key.start) return undefined
     const { body, value } = kept
     const [expiresMs, start, end] = kept.numbers
     const answer = { ...value, body, id: start < 0 ? null : { start, end } }
-    return { ...value, key, expiresMs, answer }
+    return { ...value, expiresMs, answer }
   }
 
   /** @returns whether there is room for one of its size */
-  set(hash: number, entry: Entry): boolean {
-    const { key, answer, expiresMs, head, branch, ageClass } = entry
-    const size = answer.body.length + key.length + overheadBytes
+  set(key: Key, entry: Entry): boolean {
+    const { answer, expiresMs, head } = entry
+    const size = answer.body.length + key.start.length + key.end + overheadBytes
     if (size > this.#maxEntryBytes) return false
     const body = bytesOf(answer)
-    const { id, status, headers, trailers, upstream, refusal, latestBlock } = answer
-    const ofAnswer = { upstream, latestBlock, headers, status, trailers, refusal }
-    const value = { head, ageClass, branch, ...ofAnswer }
-    const numbers = [expiresMs, id?.start ?? -1, id?.end ?? -1] as const
+    const { id } = answer
     const isPassing =
       head >= 0 &&
       body.length <= maxShortBytes &&
-      this.#passing.set(key, hash, { body, value, numbers })
-    if (isPassing) this.#others.delete(hash)
-    else this.#others.set(hash, { ...entry, answer: { ...answer, body: compact(body) } }, { size })
+      this.#passing.set(
+        key,
+        body,
+        this.#commonOf(key, entry),
+        expiresMs,
+        id?.start ?? -1,
+        id?.end ?? -1,
+      )
+    if (isPassing) this.#others.delete(key.hash)
+    else {
+      const named = { ...entry, key: textOf(key), answer: { ...answer, body: compact(body) } }
+      this.#others.set(key.hash, named, { size })
+    }
     return true
   }
 
+  #commonOf({ start }: Key, { answer, head, ageClass, branch }: Entry): Common {
+    const { upstream, latestBlock, headers, status, trailers, refusal } = answer
+    const recent = this.#recent
+    for (const each of recent)
+      if (
+        each.upstream === upstream &&
+        each.start === start &&
+        each.head === head &&
+        each.latestBlock === latestBlock &&
+        each.headers === headers &&
+        each.ageClass === ageClass &&
+        each.branch === branch &&
+        each.status === status &&
+        each.trailers === trailers &&
+        each.refusal === refusal
+      )
+        return each
+    const ofAnswer = { upstream, latestBlock, headers, status, trailers, refusal }
+    const common = { start, head, ageClass, branch, ...ofAnswer }
+    recent.push(common)
+    if (recent.length > rememberedCommons) recent.shift()
+    return common
+  }
+
   /** Forgets the answer to a call. */
-  delete(hash: number): void {
+  delete({ hash }: Key): void {
     this.#others.delete(hash)
     this.#passing.delete(hash)
   }

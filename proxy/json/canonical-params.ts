@@ -11,16 +11,18 @@ const suspicious = new Uint8Array(256)
 for (const byte of Buffer.from(' \t\r\n{ABCDEF')) suspicious[byte] = 1
 
 /**
- * JSON as one text for all its spellings: without white space, members in the order of their names, and
- * hex with `0x` in lower case. Numbers and escapes stay as they are, so that different values never have one text.
- * @returns null when it is too long or nested too deep, and when names of members have escapes
+ * JSON in the same bytes for all its spellings: without white space, members in the order of their names, and
+ * hex with `0x` in lower case. Numbers and escapes stay as they are, so that different values never have the same bytes.
+ * @returns the bytes as they are when they are too many or nested too deep, and when names of members have escapes
  */
-export function canonicalParams(bytes: Uint8Array): string | null {
-  if (bytes.length > maxBytes) return null
+export function canonicalParams(bytes: Uint8Array): Uint8Array {
+  if (bytes.length > maxBytes) return bytes
   for (let at = 0; at < bytes.length; at++)
-    if (suspicious[bytes[at] as number] === 1)
-      return valueText(bufferOf(bytes), spaceEnd(bytes, 0), bytes.length, 0)
-  return bufferOf(bytes).toString('latin1')
+    if (suspicious[bytes[at] as number] === 1) {
+      const text = valueText(bufferOf(bytes), spaceEnd(bytes, 0), bytes.length, 0)
+      return text === null ? bytes : Buffer.from(text, 'latin1')
+    }
+  return bytes
 }
 
 /** @param end of the value; of the outermost, of the bytes */

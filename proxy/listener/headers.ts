@@ -68,13 +68,13 @@ export class ResponseMetadata {
   readonly #version: string
   #retries = 0
   #latestBlock: number | null = null
-  #providers: string[] | null = null
-  #errored: string[] | null = null
-  #nodeErrors: string[] | null = null
-  #reported: string[] | null = null
+  #providers: string | null = null
+  #errored: string | null = null
+  #nodeErrors: string | null = null
+  #reported: string | null = null
   #candidates: readonly Candidate[] | null = null
   #validated: CrossValidated | null = null
-  #cache: string[] | null = null
+  #cache: string | null = null
   #calls = 0
 
   constructor(guid: string, version: string) {
@@ -123,15 +123,13 @@ export class ResponseMetadata {
     const headers = contentType === null ? [] : ['Content-Type', contentType]
     headers.push(names.version, this.#version, names.guid, this.#guid)
     headers.push(names.retries, String(this.#retries))
-    if (this.#providers) {
-      const providers = this.#providers.join(',')
-      headers.push(names.provider, providers, names.upstream, providers)
-    }
+    const providers = this.#providers
+    if (providers) headers.push(names.provider, providers, names.upstream, providers)
     if (this.#latestBlock !== null) headers.push(names.latestBlock, String(this.#latestBlock))
-    if (this.#cache) headers.push(names.cache, this.#cache.join(','))
-    if (this.#errored) headers.push(names.errored, this.#errored.join(','))
-    if (this.#nodeErrors) headers.push(names.nodeErrors, this.#nodeErrors.join(','))
-    if (this.#reported) headers.push(names.reported, this.#reported.join(','))
+    if (this.#cache) headers.push(names.cache, this.#cache)
+    if (this.#errored) headers.push(names.errored, this.#errored)
+    if (this.#nodeErrors) headers.push(names.nodeErrors, this.#nodeErrors)
+    if (this.#reported) headers.push(names.reported, this.#reported)
     if (this.#validated) headers.push(...validationHeaders(this.#validated))
     if (this.#candidates) headers.push(names.selection, statsOf(this.#candidates))
     return headers
@@ -174,9 +172,8 @@ function validationHeaders({ agreeing, disagreeing, all, failure }: CrossValidat
   return failure === null ? headers : [...headers, names.validationFailure, failure]
 }
 
-/** Adds a name that is not in the list yet. */
-function joined(names: string[] | null, name: string): string[] {
-  if (names === null) return [name]
-  if (!names.includes(name)) names.push(name)
-  return names
+/** Adds a name to a list that does not have it yet. */
+function joined(list: string | null, name: string): string {
+  if (list === null || list === name) return name
+  return `,${list},`.includes(`,${name},`) ? list : `${list},${name}`
 }

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { createHash } from 'node:crypto'
 import { rememberedLimits } from '../bytes/limits.ts'
-import { canonicalParams } from '../json/canonical-params.ts'
+import { paramsOf } from './call-key.ts'
 import type { Call } from './call.ts'
 import type { Reply } from './reply.ts'
 
@@ -90,10 +90,10 @@ function replyWith({ status, result }: Success, { reader }: Call, reply: Reply):
 }
 
 /** Equal for a transaction that is sent again, in whatever spelling; null for a stream, whose bytes are gone. */
-function keyOf({ asked, request, payload }: Call, scope: string): string | null {
-  const sent = (payload && canonicalParams(payload)) ?? payload ?? request.body ?? ''
-  if (typeof sent !== 'string' && !(sent instanceof Uint8Array)) return null
-  const digest = createHash('sha256').update(`${asked.method}\n${request.path}\n`)
+function keyOf(call: Call, scope: string): string | null {
+  const sent = paramsOf(call)
+  if (sent === null) return null
+  const digest = createHash('sha256').update(`${call.asked.method}\n${call.request.path}\n`)
   return `t:${scope}:${digest.update(sent).digest('base64')}`
 }
 

@@ -153,7 +153,8 @@ export function header(headers: HeaderList, name: string): string | null {
   for (let at = 0; at < headers.length; at += 2) {
     const each = headers[at] as string
     // Most differ in length already, and lower case is a string of its own.
-    if (each.length === name.length && each.toLowerCase() === name) return headers[at + 1] ?? null
+    if (each.length === name.length && (each === name || each.toLowerCase() === name))
+      return headers[at + 1] ?? null
   }
   return null
 }

@@ -131,7 +131,8 @@ export class CacheFixture extends RelayFixture {
     const request = new JsonRpcRequest(body, { start: 0, end: body.length })
     const directives = { ...noDirectives, ...more.directives }
     const origin = { directives, requestHeaders: ownHeaders, internalPath: '', signal }
-    const call = makeJsonRpcCall(request, origin, 'guid', { iface, clock: this.clock })
+    const made = makeJsonRpcCall(request, origin, 'guid', { iface, clock: this.clock })
+    const call = more.isBody ? { ...made, payload: undefined } : made
     call.journal.clientDeadlineMs = more.deadlineMs ?? Infinity
     const seen = await this.relay(call).then(
       (reply) => {
@@ -164,6 +165,8 @@ export class CacheFixture extends RelayFixture {
 }
 
 interface More {
+  /** As in REST: it has no params but its whole body. */
+  readonly isBody?: boolean
   readonly id?: unknown
   readonly directives?: Partial<Directives>
   readonly signal?: AbortSignal

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import { systemClock } from '../clock/clock.ts'
+import { makeJsonRpcCall, ownHeaders } from '../listener/jsonrpc/jsonrpc-call.ts'
+import { JsonRpcRequest } from '../listener/jsonrpc/jsonrpc-request.ts'
+import { Keys, textOf } from './call-key.ts'
+import { noDirectives } from './call.ts'
+import { ethereum } from './testing/relay-fixture.ts'
+
+const { iface } = await ethereum()
+const keys = new Keys('ETH1 jsonrpc')
+
+function keyOf(method: string, params: string, { extension = '', headers = [''] } = {}) {
+  const body = Buffer.from(`{"jsonrpc":"2.0","id":1,"method":"${method}","params":${params}}`)
+  const request = new JsonRpcRequest(body, { start: 0, end: body.length })
+  const directives = { ...noDirectives, extension: extension || null }
+  const { signal } = new AbortController()
+  const origin = {
+    ...{ directives, internalPath: '', signal },
+    requestHeaders: headers.length > 1 ? headers : ownHeaders,
+  }
+  const key = keys.of(makeJsonRpcCall(request, origin, 'guid', { iface, clock: systemClock }))
+  return key && { text: textOf(key), hash: key.hash }
+}
+
+const balance = keyOf('eth_getBalance', '["0xab"]')
+
+test.each([
+  ['with the block that is meant without it', '["0xab","latest"]'],
+  ['with white space', '[ "0xab" ,\n"latest"]'],
+  ['with hex in capitals', '["0xAB"]'],
+])('one key for a call, also %s', (_, params) => {
+  expect(keyOf('eth_getBalance', params)).toEqual(balance)
+})
+
+test.each([
+  ['another block', keyOf('eth_getBalance', '["0xab","earliest"]')],
+  ['a block by its number', keyOf('eth_getBalance', '["0xab","0x1"]')],
+  ['other params', keyOf('eth_getBalance', '["0xac"]')],
+  ['one more', keyOf('eth_getBalance', '["0xab","latest",1]')],
+  ['another method', keyOf('eth_getTransactionCount', '["0xab"]')],
+  ['another extension', keyOf('eth_getBalance', '["0xab"]', { extension: 'archive' })],
+  ['a header', keyOf('eth_getBalance', '["0xab"]', { headers: [...ownHeaders, 'x-own', '1'] })],
+])('another one for %s, in whatever order they are asked', (_, other) => {
+  expect(other?.text).not.toBe(balance?.text)
+  expect(other?.hash).not.toBe(balance?.hash)
+  expect(keyOf('eth_getBalance', '["0xab"]')).toEqual(balance)
+})
+
+test('none for a request of more than 64 KiB', () => {
+  expect(keyOf('eth_getBalance', `["0x${'a'.repeat(65_000)}"]`)).not.toBeNull()
+  expect(keyOf('eth_getBalance', `["0x${'a'.repeat(66_000)}"]`)).toBeNull()
+})

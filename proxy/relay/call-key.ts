@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { canonicalParams } from '../json/canonical-params.ts'
+import { bufferOf, spells } from '../json/scanner.ts'
+import type { HeaderList } from '../upstream/wire.ts'
+import type { Call } from './call.ts'
+
+/** A longer request is not looked at. */
+const maxBytes = 64 * 1024
+const none = new Uint8Array(0)
+
+/**
+ * What the answer to a call is kept under: all that an upstream sees of it but its id, in one form for all spellings.
+ * Which block `latest` is, is not in it: an entry knows up to which head it holds.
+ */
+export interface Key {
+  /** What most calls of a method share. */
+  readonly start: string
+  /** The params, up to `end`. */
+  readonly bytes: Uint8Array
+  readonly end: number
+  /** Of both. */
+  readonly hash: number
+}
+
+/** One character for each byte. */
+export function textOf({ start, bytes, end }: Key): string {
+  return start + bufferOf(bytes).toString('latin1', 0, end)
+}
+
+/** What calls of one method differ by, the same for all spellings; null for a stream, whose bytes are gone. */
+export function paramsOf({ payload, request: { body } }: Call): Uint8Array | null {
+  const bytes = payload ? canonicalParams(payload) : (body ?? none)
+  return bytes instanceof Uint8Array ? bytes : null
+}
+
+interface Start {
+  readonly path: string
+  readonly form: string | undefined
+  readonly text: string
+  readonly hash: number
+}
+
+/** Makes the keys for the calls of a listener. */
+export class Keys {
+  readonly #scope: string
+  /** What the last keys in JSON-RPC began with, by method: mostly the same for each. */
+  readonly #starts = new Map<string, Start>()
+
+  /** @param scope what they share with others: chain, interface, level of checks */
+  constructor(scope: string) {
+    this.#scope = scope
+  }
+
+  /** @returns null for a request that is too long */
+  of(call: Call): Key | null {
+    const { asked, payload, reader, directives } = call
+    const { path, headers } = call.request
+    const bytes = paramsOf(call)
+    if (bytes === null || bytes.length > maxBytes) return null
+    const end = payload ? endOf(bytes, asked) : bytes.length
+    // Most requests in JSON-RPC have the router's own header and no other.
+    if (!payload || headers.length > 2 || directives.extension !== null)
+      return keyOf(this.#start(call, headersText(headers)), bytes, end)
+    let start = this.#starts.get(asked.method)
+    if (start?.path !== path || start.form !== reader.form) {
+      const text = this.#start(call, '')
+      start = { path, form: reader.form, text, hash: hashOf(text) }
+      this.#starts.set(asked.method, start)
+    }
+    return keyOf(start.text, bytes, end, start.hash)
+  }
+
+  #start({ asked, request: { verb, path }, reader, directives }: Call, headers: string): string {
+    const form = `${this.#scope} ${reader.form ?? ''} ${directives.extension ?? ''}`
+    return `${form}\n${verb} ${pathText(path)}\n${headers}\n${asked.method}\n`
+  }
+}
+
+/** @param hash of the start */
+export function keyOf(start: string, bytes: Uint8Array, end: number, hash = hashOf(start)): Key {
+  for (let at = 0; at < end; at++) hash = (Math.imul(hash, 31) + (bytes[at] as number)) | 0
+  return { start, bytes, end, hash }
+}
+
+/** Params end before their last bracket, or before the block where it is the one that is meant without it. */
+function endOf(params: Uint8Array, { block, defaultTag: tag }: Call['asked']): number {
+  const last = params.length - 1
+  if (block.kind !== 'tag' || !tag || block.tag !== tag) return Math.max(0, last)
+  const at = last - tag.length - 3
+  const isLast =
+    spells(params, at, at + 2, ',"') &&
+    spells(params, at + 2, last - 1, tag) &&
+    params[last - 1] === 0x22
+  return isLast ? at : last
+}
+
+/** Headers that change with each call, and no answer. */
+const ofOneCall = /^(?:grpc-timeout|user-agent|traceparent|tracestate|grpc-trace-bin)$/i
+
+function headersText(headers: HeaderList): string {
+  let text = ''
+  for (let at = 0; at < headers.length; at += 2)
+    if (!ofOneCall.test(headers[at] as string)) text += `${headers[at]}\n${headers[at + 1]}\n`
+  return text
+}
+
+/** Parameters of a query in the order of their names. */
+function pathText(path: string): string {
+  const at = path.indexOf('?')
+  if (at < 0 || !path.includes('&', at)) return path
+  const parts = path.slice(at + 1).split('&')
+  const nameOf = (part: string) => part.split('=', 1)[0] as string
+  const sorted = parts.toSorted((a, b) =>
+    nameOf(a) < nameOf(b) ? -1 : Number(nameOf(a) > nameOf(b)),
+  )
+  return `${path.slice(0, at)}?${sorted.join('&')}`
+}
+
+function hashOf(key: string): number {
+  let hash = 0
+  for (let at = 0; at < key.length; at++) hash = (Math.imul(hash, 31) + key.charCodeAt(at)) | 0
+  return hash
+}
