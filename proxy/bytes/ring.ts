@@ -81,6 +81,7 @@ export class Ring<T extends object> {
 
   /**
    * @param value better one for many than one for each
+   * @param first the numbers that are kept with it
    * @returns false for one that is too long
    */
   set(

@@ -85,10 +85,10 @@ class CachedRelay {
     const { chain, iface, pool, dialect, scope, shared, clock } = options
     this.#relay = relay
     this.#options = options
-    const listeners = `${chain.id} ${iface.apiInterface} ${scope}`
-    this.#keys = new Keys(listeners)
+    const prefix = `${chain.id} ${iface.apiInterface} ${scope}`
+    this.#keys = new Keys(prefix)
     this.#branch = new Branch(pool, () => void this.#shared?.reorged())
-    this.#shared = shared && new SharedStore(shared, clock, listeners, () => this.#branch.changed())
+    this.#shared = shared && new SharedStore(shared, clock, prefix, () => this.#branch.changed())
     this.#nature = { distance: finalDistance(chain), dialect }
   }
 

@@ -102,6 +102,7 @@ export class MemoryStore {
     return true
   }
 
+  /** One object for all entries that are alike: thousands a second would each be moved by the collector. */
   #commonOf({ start }: Key, { answer, head, ageClass, branch }: Entry): Common {
     const { upstream, latestBlock, headers, status, trailers, refusal } = answer
     const recent = this.#recent
