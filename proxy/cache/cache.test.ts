@@ -494,6 +494,20 @@ describe('calls at the same time', () => {
     expect(cache.asked).toBe(1)
   })
 
+  test.each([{ isBody: false }, { isBody: true }])(
+    'that differ wait for no other one, also where their hashes are the same: %o',
+    async ({ isBody }) => {
+      const cache = new CacheFixture(({ params: [first] }) => `the answer to ${first as string}`)
+      cache.heads(100)
+      const asked = ['Aa', 'BB'].map((address) =>
+        cache.start('eth_getBalance', [address], { isBody }),
+      )
+      await cache.clock.advance(100)
+      const answers = (await Promise.all(asked)).map(({ answer }) => answer)
+      expect(answers).toEqual(['the answer to Aa', 'the answer to BB'])
+    },
+  )
+
   test('get a long answer in turns of the event loop, as do those that ask for it later', async () => {
     const cache = new CacheFixture(() => 'x'.repeat(900_000), { maxBytes: 64 * 1024 * 1024 })
     const turns = async (ids: readonly number[]) => {
@@ -677,17 +691,3 @@ describe('policies and bounds', () => {
     )
   })
 })
-
-test.each([{ isBody: false }, { isBody: true }])(
-  'calls that differ wait for no other one, also where their hashes are the same: %o',
-  async ({ isBody }) => {
-    const cache = new CacheFixture(({ params: [first] }) => `the answer to ${first as string}`)
-    cache.heads(100)
-    const asked = ['Aa', 'BB'].map((address) =>
-      cache.start('eth_getBalance', [address], { isBody }),
-    )
-    await cache.clock.advance(100)
-    const answers = (await Promise.all(asked)).map(({ answer }) => answer)
-    expect(answers).toEqual(['the answer to Aa', 'the answer to BB'])
-  },
-)

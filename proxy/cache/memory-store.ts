@@ -4,9 +4,9 @@ import { LRUCache } from 'lru-cache'
 import { type ByteBudget, Held } from '../bytes/byte-budget.ts'
 import { budgetLimits, nodeLimits } from '../bytes/limits.ts'
 import { Ring } from '../bytes/ring.ts'
+import { type Key, textOf } from '../relay/call-key.ts'
 import type { StreamedAnswer } from '../relay/streamed-answer.ts'
 import { type Answer, bytesOf, compact, type Entry, maxShortBytes } from './entry.ts'
-import { type Key, textOf } from '../relay/call-key.ts'
 
 /** What an entry takes beside its bytes and its key. */
 const overheadBytes = 512

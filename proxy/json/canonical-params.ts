@@ -4,7 +4,7 @@ import { bufferOf, Cursor, spaceEnd } from './scanner.ts'
 
 /** Nested deeper, or longer, it has no canonical form. */
 const maxNesting = 32
-const maxBytes = 64 * 1024
+export const maxCanonicalBytes = 64 * 1024
 
 /** Bytes after which a text may not be canonical: white space, objects, capitals (of hex). */
 const suspicious = new Uint8Array(256)
@@ -16,7 +16,7 @@ for (const byte of Buffer.from(' \t\r\n{ABCDEF')) suspicious[byte] = 1
  * @returns the bytes as they are when they are too many or nested too deep, and when names of members have escapes
  */
 export function canonicalParams(bytes: Uint8Array): Uint8Array {
-  if (bytes.length > maxBytes) return bytes
+  if (bytes.length > maxCanonicalBytes) return bytes
   for (let at = 0; at < bytes.length; at++)
     if (suspicious[bytes[at] as number] === 1) {
       const text = valueText(bufferOf(bytes), spaceEnd(bytes, 0), bytes.length, 0)

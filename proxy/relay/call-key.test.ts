@@ -11,15 +11,12 @@ import { ethereum } from './testing/relay-fixture.ts'
 const { iface } = await ethereum()
 const keys = new Keys('ETH1 jsonrpc')
 
-function keyOf(method: string, params: string, { extension = '', headers = [''] } = {}) {
+function keyOf(method: string, params: string, { extension = '', headers = ownHeaders } = {}) {
   const body = Buffer.from(`{"jsonrpc":"2.0","id":1,"method":"${method}","params":${params}}`)
   const request = new JsonRpcRequest(body, { start: 0, end: body.length })
   const directives = { ...noDirectives, extension: extension || null }
   const { signal } = new AbortController()
-  const origin = {
-    ...{ directives, internalPath: '', signal },
-    requestHeaders: headers.length > 1 ? headers : ownHeaders,
-  }
+  const origin = { directives, requestHeaders: headers, internalPath: '', signal }
   const key = keys.of(makeJsonRpcCall(request, origin, 'guid', { iface, clock: systemClock }))
   return key && { text: textOf(key), hash: key.hash }
 }

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { canonicalParams } from '../json/canonical-params.ts'
+import { canonicalParams, maxCanonicalBytes } from '../json/canonical-params.ts'
 import { bufferOf, spells } from '../json/scanner.ts'
 import type { HeaderList } from '../upstream/wire.ts'
 import type { Call } from './call.ts'
 
-/** A longer request is not looked at. */
-const maxBytes = 64 * 1024
 const none = new Uint8Array(0)
 
 /**
@@ -57,7 +55,7 @@ export class Keys {
     const { asked, payload, reader, directives } = call
     const { path, headers } = call.request
     const bytes = paramsOf(call)
-    if (bytes === null || bytes.length > maxBytes) return null
+    if (bytes === null || bytes.length > maxCanonicalBytes) return null
     const end = payload ? endOf(bytes, asked) : bytes.length
     // Most requests in JSON-RPC have the router's own header and no other.
     if (!payload || headers.length > 2 || directives.extension !== null)
