@@ -365,7 +365,7 @@ class CachedRelay {
 
 /** The answer will not be older than what is known now. A node may refuse one spelling and answer another. */
 function mayFollow(payload: Uint8Array, first: Flight, { key, head, branch }: Flight): boolean {
-  if (first.key.start !== key.start || first.payload === null) return false
+  if (textOf(first.key) !== textOf(key) || first.payload === null) return false
   if (first.head < head || first.branch !== branch) return false
   return Buffer.compare(payload, first.payload) === 0
 }

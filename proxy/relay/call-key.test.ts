@@ -49,3 +49,16 @@ test('none for a request of more than 64 KiB', () => {
   expect(keyOf('eth_getBalance', `["0x${'a'.repeat(65_000)}"]`)).not.toBeNull()
   expect(keyOf('eth_getBalance', `["0x${'a'.repeat(66_000)}"]`)).toBeNull()
 })
+
+test('a long one is short, and no other', () => {
+  const data = `0x${'a'.repeat(10_000)}`
+  const long = keyOf('eth_call', `[{"data":"${data}"},"latest"]`)
+  expect(long?.text.length).toBeLessThan(100)
+  expect(keyOf('eth_call', `[ { "data": "${data}" } ]`)).toEqual(long)
+  for (const other of [
+    keyOf('eth_call', `[{"data":"${data}b"}]`),
+    keyOf('eth_estimateGas', `[{"data":"${data}"}]`),
+    keyOf('eth_call', `[{"data":"${data}"}]`, { extension: 'archive' }),
+  ])
+    expect(other?.text).not.toBe(long?.text)
+})

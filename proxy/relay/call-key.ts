@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { createHash } from 'node:crypto'
 import { canonicalParams, maxCanonicalBytes } from '../json/canonical-params.ts'
 import { bufferOf, spells } from '../json/scanner.ts'
 import type { HeaderList } from '../upstream/wire.ts'
 import type { Call } from './call.ts'
 
+/** A longer one is kept as its digest: the params of a call of many contracts are 10 KB. */
+const maxKeyLength = 512
 const none = new Uint8Array(0)
 
 /**
@@ -12,9 +15,9 @@ const none = new Uint8Array(0)
  * Which block `latest` is, is not in it: an entry knows up to which head it holds.
  */
 export interface Key {
-  /** What most calls of a method share. */
+  /** What most calls of a method share; empty for a digest. */
   readonly start: string
-  /** The params, up to `end`. */
+  /** The params, or the digest of all, up to `end`. */
   readonly bytes: Uint8Array
   readonly end: number
   /** Of both. */
@@ -77,6 +80,11 @@ export class Keys {
 
 /** @param hash of the start */
 export function keyOf(start: string, bytes: Uint8Array, end: number, hash = hashOf(start)): Key {
+  if (start.length + end > maxKeyLength) {
+    const digest = createHash('sha256').update(start).update(bytes.subarray(0, end))
+    const text = digest.digest('base64url')
+    return { start: '', bytes: Buffer.from(text), end: text.length, hash: hashOf(text) }
+  }
   for (let at = 0; at < end; at++) hash = (Math.imul(hash, 31) + (bytes[at] as number)) | 0
   return { start, bytes, end, hash }
 }
