@@ -128,8 +128,7 @@ function convertBlock(api: CatalogApi, data: CatalogCollectionData): NativeBlock
 /** Whether a method answers about one object that its hash names. */
 function namedByHash(api: CatalogApi): boolean {
   const kind = api.block_parsing?.parser_func ?? 'EMPTY'
-  if (kind !== 'EMPTY' && kind !== 'DEFAULT' && kind !== 'PARSE_BY_ARG') return false
-  return hashParsers(api).length > 0
+  return /^(?:EMPTY|DEFAULT|PARSE_BY_ARG)$/.test(kind) && hashParsers(api).length > 0
 }
 
 // The catalog marks every name of one object as a hash, also accounts.
