@@ -109,7 +109,7 @@ export const checkSchema = z.discriminatedUnion('check', [
     hash: path.optional(),
     /** The result is a list; the paths start at each item. */
     each: z.boolean().optional(),
-    /** The number is of an earlier block: lower by at most this. */
+    /** The number may be that of an earlier block: lower by at most this. */
     older: z.int().min(1).max(1e9).optional(),
   }),
   /** The value at the path is the one at a place of the request. */
