@@ -103,9 +103,10 @@ export class RouterReconciler {
     key: string,
     { signal, failures }: ReconcileContext,
   ): Promise<Outcome> => {
-    const { world, results, onResults } = this.#parts
+    const { world, references, results, onResults } = this.#parts
     const object = world.routers.get(key)
     if (object === undefined) {
+      references.readBy.routers.delete(key)
       this.#delay.forget(key)
       onResults(results.forget(key))
       return {}
