@@ -20,6 +20,8 @@ export interface KnownChain {
   readonly id: string
   /** Null where only its name is known. */
   readonly interfaces: ReadonlyMap<ApiInterface, KnownInterface> | null
+  /** The file of its spec, where that is not a bundled one. */
+  readonly ownFile?: string | null
 }
 
 /** The chains that a config is checked against: a catalog of chain specs, or what is known of one. */
@@ -62,10 +64,11 @@ function checkEntry(
   if (chain === null)
     report(`${path}.chain-id`, `No chain spec has the id "${chainId}".`, chainHint(chainId, known))
   const { id = '', interfaces = null } = chain ?? {}
+  const place = placeOf(chain)
   if (interfaces === null || apiInterface === undefined) return
   const offered = interfaces.get(apiInterface)
   if (offered === undefined) {
-    const has = `${id} has: ${[...interfaces.keys()].join(', ')}.`
+    const has = `${id} has: ${[...interfaces.keys()].join(', ')}.${place}`
     report(`${path}.api-interface`, `${id} is not served through ${apiInterface}.`, has)
     return
   }
@@ -78,9 +81,14 @@ function checkEntry(
       for (const { path: at, entry: word } of placed<string>(url.entry[key], `${url.path}.${key}`))
         if (!has.includes(word)) {
           const message = `${id} has no ${what} "${word}" on ${apiInterface}.`
-          const hint = `It has no ${what}s.`
-          report(at, message, has.length > 0 ? suggestion(word, has, `Its ${what}s`, quote) : hint)
+          const known = suggestion(word, has, `Its ${what}s`, quote)
+          report(at, message, (has.length > 0 ? known : `It has no ${what}s.`) + place)
         }
+}
+
+/** A sentence that says which spec counts where it is not a bundled one; empty otherwise. */
+export function placeOf(chain: Pick<KnownChain, 'ownFile'> | null): string {
+  return chain?.ownFile ? ` Its spec is ${chain.ownFile}.` : ''
 }
 
 function chainHint(chainId: string, { ids }: KnownChains): string {
