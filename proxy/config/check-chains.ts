@@ -121,12 +121,13 @@ export function checkPolicy(entry: Partly<PolicyEntry>, path: string, report: Re
   const groups = floorOf('min-groups')
   const quorum = entry['per-group-quorum'] ?? 1
   floorOf('max-participants')
-  const { floor = Infinity, cap = Infinity } = entry['max-participants'] ?? {}
-  const most = Math.min(floor, cap)
-  if (agreement > most)
+  // The router raises a floor of participants to what must match. It never exceeds a cap.
+  const { cap = Infinity } = entry['max-participants'] ?? {}
+  if (agreement > cap)
     report(
       `${path}.agreement-threshold`,
-      `${agreement} answers must match, and max-participants has no more than ${most} upstreams asked`,
+      `${agreement} answers must match, and max-participants has no more than ${cap} upstreams asked`,
+      'Raise the cap of max-participants, or lower agreement-threshold.',
     )
   if (groups * quorum > cap) {
     const message = `${groups} groups of ${quorum} are needed, and max-participants has no more than ${cap} upstreams asked`
@@ -148,6 +149,8 @@ function checkPolicies(
   }
   const servesOf = ({ 'chain-id': id = '', 'api-interface': apiInterface }: Serving) =>
     `${known.find(id)?.id ?? id} ${apiInterface}`
+  const listened = new Set(endpoints.map((each) => servesOf(each.entry)))
+  const serving = Map.groupBy(upstreams, (each) => servesOf(each.entry))
   const seen = new Map<string, string>()
   for (const { entry, path } of policies) {
     const serves = servesOf(entry)
@@ -162,12 +165,12 @@ function checkPolicies(
     }
     seen.set(`${serves} ${entry.method}`, path)
     if (entry.enabled === false || entry['api-interface'] === undefined) continue
-    if (!endpoints.some((each) => servesOf(each.entry) === serves)) {
+    if (!listened.has(serves)) {
       const message = `no listener of endpoints serves ${serves}, so this policy has no effect`
       report(path, message, null, 'warning')
       continue
     }
-    const all = upstreams.filter((each) => servesOf(each.entry) === serves)
+    const all = serving.get(serves) ?? []
     if (all.length === 0) continue
     const { 'chain-id': chainId = '', method = '' } = entry
     const addon = known.addonOf?.(chainId, entry['api-interface'], method) ?? null
