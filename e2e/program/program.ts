@@ -7,7 +7,7 @@ import { freePort } from '../processes/free-ports.ts'
 import { waitUntil } from '../processes/eventually.ts'
 import type { Workspace } from './workspace.ts'
 
-const entry = fileURLToPath(new URL('../../proxy/main.ts', import.meta.url))
+const sourceEntry = fileURLToPath(new URL('../../proxy/main.ts', import.meta.url))
 const startTimeoutMs = 60_000
 
 /** The result of a run of the program. */
@@ -22,6 +22,8 @@ export interface Ended {
 export interface Surroundings {
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
+  /** Of the program, where it is not that of the sources. */
+  readonly entry?: string
 }
 
 /** Runs a command line of the program to its end. */
@@ -64,7 +66,8 @@ export class Program implements AsyncDisposable {
   readonly #child: ChildProcess
   readonly #over = new AbortController()
 
-  constructor(args: readonly string[], { env = {}, cwd }: Surroundings, adminAddress = '') {
+  constructor(args: readonly string[], surroundings: Surroundings, adminAddress = '') {
+    const { env = {}, cwd, entry = sourceEntry } = surroundings
     this.adminUrl = `http://${adminAddress}`
     const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SR_'))
     // As bin/router.mjs does: without "--" Node takes --env-file for its own.

@@ -215,6 +215,8 @@ export interface Chain {
   readonly finality: NonNullable<NativeSpec['finality']>
   readonly interfaces: ReadonlyMap<ApiInterface, ChainInterface>
   readonly failures: FailureTable
+  /** The file of its spec, for messages; null for a bundled one. */
+  readonly ownFile: string | null
 }
 
 /** All chains of the spec sources, by id and by alias. Ids are matched without regard to case. */

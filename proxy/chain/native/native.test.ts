@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest'
 import { loadCatalog } from '../load-catalog.ts'
 import { SpecError } from '../document.ts'
+import { ownIds } from '../testing/own-ids.ts'
 import type { ChainCatalog } from '../types.ts'
 
 let folder: string
@@ -77,7 +78,7 @@ describe('a native spec', () => {
     const catalog = await load(`${head}aliases: [mine, OTHER]\n${interfaces}`, other + interfaces)
     expect(catalog.find('MINE')?.id).toBe('TEST')
     expect(catalog.find('other')?.id).toBe('OTHER')
-    expect(catalog.ids).toEqual(['TEST', 'OTHER'])
+    expect(ownIds(catalog)).toEqual(['TEST', 'OTHER'])
   })
 
   it('extends another, of any file, and has only the differences', async () => {
