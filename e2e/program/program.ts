@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '../processes/free-ports.ts'
 import { waitUntil } from '../processes/eventually.ts'
+import { longEpoch } from '../processes/router-config.ts'
 import type { Workspace } from './workspace.ts'
 
 const entry = fileURLToPath(new URL('../../proxy/main.ts', import.meta.url))
@@ -34,7 +35,7 @@ export async function runProgram(
 
 /**
  * Starts the program and waits until its listeners are open.
- * @param config as in the file; `metrics-listen-address` is added
+ * @param config as in the file; without `metrics-listen-address` and `epoch-duration`, those are added
  */
 export async function startProgram(
   workspace: Workspace,
@@ -44,6 +45,7 @@ export async function startProgram(
   const adminAddress = `127.0.0.1:${await freePort()}`
   const file = await workspace.write('router.yml', {
     'metrics-listen-address': adminAddress,
+    'epoch-duration': longEpoch(),
     ...config,
   })
   const { flags = [] } = surroundings

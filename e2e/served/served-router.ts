@@ -17,7 +17,7 @@ import { parseConfig } from '../../proxy/config/parse.ts'
 import { createLogger } from '../../proxy/telemetry/log.ts'
 import { combineObservers } from '../../proxy/telemetry/observers.ts'
 import type { CallSpans } from '../../proxy/telemetry/otel/call-spans.ts'
-import { routerConfig } from '../processes/router-config.ts'
+import { longEpoch, routerConfig } from '../processes/router-config.ts'
 
 export interface ServedNode {
   readonly name: string
@@ -82,6 +82,7 @@ export async function serveRouter(options: ServedRouterOptions): Promise<ServedR
   const text = stringify({
     ...routerConfig([{ chainId, apiInterface, ...nodes }]),
     strategy: 'round-robin',
+    'epoch-duration': longEpoch(),
     ...settings,
   })
   const { config, problems } = parseConfig(text, {

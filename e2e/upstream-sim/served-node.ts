@@ -10,6 +10,7 @@ import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { type Clock, systemClock } from '../../proxy/clock/clock.ts'
 import { seededRandom } from '../../proxy/clock/testing/seeded-random.ts'
+import { freePort } from '../processes/free-ports.ts'
 import { CallRecord } from './call-record.ts'
 import { FaultSwitch } from './faults.ts'
 import { digest } from './hex.ts'
@@ -48,7 +49,7 @@ export interface ChainNode extends SocketNode {
 export interface ServeOptions {
   /** The node's name, which seeds its faults. Default `sim`. */
   readonly name?: string
-  /** Default 0: any free port. It stays the same over `stop` and `start`. */
+  /** Default: a port that no other test gets. It stays the same over `stop` and `start`; 0: any free one. */
   readonly port?: number
   /** Default 127.0.0.1. */
   readonly host?: string
@@ -78,7 +79,7 @@ export async function serveNode<Node extends ChainNode>(
   make: (faults: FaultSwitch) => Node,
   {
     name = 'sim',
-    port: wantedPort = 0,
+    port: wantedPort,
     host = '127.0.0.1',
     clock = systemClock,
   }: ServeOptions = {},
@@ -99,7 +100,7 @@ export async function serveNode<Node extends ChainNode>(
     await once(opened.listen(port, host), 'listening')
     return opened
   }
-  let server: http.Server | null = await open(wantedPort)
+  let server: http.Server | null = await open(wantedPort ?? (await freePort()))
   const { port } = server.address() as AddressInfo
   const start = async () => {
     server ??= await open(port)
