@@ -27,7 +27,7 @@ beforeAll(async () => {
   at = new URL(program.adminUrl).host
   const isReady = async () =>
     (await (await fetch(`${program.adminUrl}/readyz`)).text()).includes('2 of 2 upstreams')
-  await waitUntil('two upstreams serve', 15_000, undefined, isReady)
+  await waitUntil('two upstreams serve', 60_000, undefined, isReady)
 })
 afterAll(async () => {
   await program[Symbol.asyncDispose]()

@@ -121,7 +121,7 @@ async function changeUnderLoad(changes: number): Promise<Seen> {
       throw new Error(`HTTP ${response.status}: ${JSON.stringify(error)}`)
     return response.headers.get('rpc-provider-address') ?? ''
   }
-  await eventually(() => read(), 20_000)
+  await eventually(() => read())
 
   const over = new AbortController()
   const inLoops = async (one: () => Promise<unknown>) => {
@@ -179,9 +179,9 @@ async function changeUnderLoad(changes: number): Promise<Seen> {
     await eventually(async () => {
       const { sha256, refused } = await status()
       return isBroken ? refused !== null : refused === null && sha256 === wanted
-    }, 60_000)
+    })
   }
-  await eventually(() => got === changes && heads.length > 2, 10_000)
+  await eventually(() => got === changes && heads.length > 2)
   over.abort()
   await Promise.all(loops)
   socket.terminate()

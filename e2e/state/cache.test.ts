@@ -83,7 +83,7 @@ class Fleet implements AsyncDisposable {
   /** The store answers both. */
   async connected(): Promise<void> {
     let each = 0
-    await waitUntil('the store is used', 10_000, signal, async () => {
+    await waitUntil('the store is used', 60_000, signal, async () => {
       const seen = await Promise.all(
         [0, 1].map((at) => this.ask(at, 'web3_sha3', [`0x${(each += 1).toString(16)}`], '; debug')),
       )
@@ -124,7 +124,7 @@ class Fleet implements AsyncDisposable {
 test('what one replica asked is a hit at another, and nothing of it stands in a key', async () => {
   await using fleet = await new Fleet().start()
   let block = 0
-  await waitUntil('another replica has the answer', 10_000, signal, async () => {
+  await waitUntil('another replica has the answer', 60_000, signal, async () => {
     block += 1
     const params = [account, `0x${block.toString(16)}`]
     const [one, two] = [
@@ -165,9 +165,7 @@ test('a reorg that one replica sees drops what is near the head in all of them',
   await fleet.ask(0, 'eth_getBlockByNumber', block, '', true)
   // Long before a block time is over, for which it would be kept.
   for (const at of [1, 0])
-    await expect
-      .poll(async () => (await fleet.ask(at, 'eth_getBalance', near)).result, { timeout: 6_000 })
-      .toBe('0xb')
+    await expect.poll(async () => (await fleet.ask(at, 'eth_getBalance', near)).result).toBe('0xb')
 })
 
 test.each([
@@ -204,7 +202,7 @@ test('an answer that is damaged, or of another version, is a miss', async () => 
     for (const key of keys) await fleet.redis.cli('set', key, junk)
     await using other = await fleet.router('other')
     fleet.routers[2] = other
-    await waitUntil('the store is used', 5_000, signal, async () => {
+    await waitUntil('the store is used', 60_000, signal, async () => {
       await fleet.ask(2, 'eth_getBalance', first, '', true)
       return true
     })

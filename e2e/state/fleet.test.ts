@@ -35,7 +35,7 @@ beforeAll(async () => {
   redis = await startRedis({ children, directory: workspace.directory, signal })
   const store = { addresses: [redis.address], 'key-prefix': 'fleet' }
   five = await startFleet(workspace, nodes, store, 5, shared)
-}, 60_000)
+})
 
 beforeEach(() => ready(five.all))
 
@@ -56,7 +56,7 @@ const unknown = () => `0x${(last += 1).toString(16).padStart(40, '0')}`
 
 /** Waits until all of them find the store. */
 async function ready(replicas: readonly Replica[]): Promise<void> {
-  await waitUntil('all serve sessions', 20_000, signal, async () => {
+  await waitUntil('all serve sessions', 60_000, signal, async () => {
     const session = unknown()
     const answers = await Promise.all(replicas.map((each) => each.ask(session)))
     return answers.every(({ status }) => status === 200)

@@ -44,7 +44,7 @@ beforeAll(async () => {
   redis = await startRedis(options())
   fleet = await startFleet(workspace, nodes, storeOf(redis, 'five'), 5)
   replicas = fleet.all
-}, 60_000)
+})
 
 afterEach(async () => {
   for (const node of nodes) {
@@ -53,7 +53,7 @@ afterEach(async () => {
     await node.start()
   }
   for (const each of replicas)
-    await waitUntil('all nodes serve', 20_000, signal, async () => (await each.eligible()) === 3)
+    await waitUntil('all nodes serve', 60_000, signal, async () => (await each.eligible()) === 3)
 })
 
 afterAll(async () => {
@@ -364,7 +364,7 @@ test('answers in a Redis of their own are evicted, and no session is', async () 
   const [one, other] = two.all
   const session = newSession()
   const node = await establish(one, session)
-  await waitUntil('answers are evicted', 20_000, signal, async () => {
+  await waitUntil('answers are evicted', 60_000, signal, async () => {
     const ask = () => one.ask(null, {}, 'web3_sha3', [`0x${++last}`])
     await Promise.all(Array.from({ length: 200 }, ask))
     return !(await ofAnswers.cli('info', 'stats')).includes('evicted_keys:0')

@@ -77,7 +77,7 @@ test('what the routers see of a node comes into the status of its provider, and 
   await eventually(async () => {
     expect(await conditionsOf('a')).toMatchObject({ Ready: 'Ready', Healthy: 'Serving' })
     expect(await conditionsOf('b')).toMatchObject({ Ready: 'Ready', Healthy: 'Serving' })
-  }, 30_000)
+  })
   await nodes[1]?.stop()
   await eventually(async () => {
     // Only b may serve these calls: a router that chose between both could leave b alone for minutes.
@@ -85,7 +85,7 @@ test('what the routers see of a node comes into the status of its provider, and 
     const body = '{"jsonrpc":"2.0","id":1,"method":"eth_gasPrice"}'
     for (const { urls } of programs) await fetch(urls[0] ?? '', { method: 'POST', headers, body })
     expect(await conditionsOf('b')).toMatchObject({ Ready: 'NotHealthy', Healthy: 'Disabled' })
-  }, 30_000)
+  })
   const { status } = await fleet.get(upstreamProviders, 'b')
   const [router] = status?.routers ?? []
   expect(router?.conditions?.find(({ type }) => type === 'Healthy')?.message).toMatch(
@@ -96,5 +96,5 @@ test('what the routers see of a node comes into the status of its provider, and 
   await programs[1]?.[Symbol.asyncDispose]()
   await eventually(async () => {
     expect(await conditionsOf('a')).toMatchObject({ Ready: 'Ready', Healthy: 'NotObserved' })
-  }, 30_000)
+  })
 })
