@@ -9,7 +9,7 @@ import { longEpoch } from '../processes/router-config.ts'
 import type { Workspace } from './workspace.ts'
 
 const entry = fileURLToPath(new URL('../../proxy/main.ts', import.meta.url))
-const startTimeoutMs = 60_000
+const startTimeoutMs = 150_000
 
 /** The result of a run of the program. */
 export interface Ended {

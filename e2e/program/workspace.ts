@@ -39,8 +39,9 @@ export function ethereumConfig(
   settings: Readonly<Record<string, unknown>> = {},
 ): Readonly<Record<string, unknown>> {
   const leg = legOf('ETH1', nodes)
-  const usual = { 'skip-websocket-verification': true, 'epoch-duration': longEpoch() }
-  return { ...routerConfig([leg]), ...usual, ...settings }
+  // On a busy machine a node may need more than the usual second.
+  const usual = { 'epoch-duration': longEpoch(), 'min-relay-timeout': '20s' }
+  return { ...routerConfig([leg]), 'skip-websocket-verification': true, ...usual, ...settings }
 }
 
 /** A chain over these nodes, which speak JSON-RPC over HTTP. */

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Wallet } from 'ethers'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { ChildProcesses } from '../processes/child-processes.ts'
@@ -185,7 +184,11 @@ describe('when the node of a session', () => {
         if (answer.status === 500 || answer.status === 429) break
       }
       expect(new Set(answers.map((each) => each.node ?? node))).toEqual(new Set([node]))
-      await sleep(50)
+      const agreed = async () => {
+        const each = tally(await Promise.all(replicas.map((replica) => replica.ask(session))))
+        return Object.keys(each).join()
+      }
+      await expect.poll(agreed).toMatch(new RegExp(`^(?!${node})[abc]$`))
       const next = await Promise.all(
         Array.from({ length: 25 }, (__, at) => replicas[at % 5]!.ask(session)),
       )

@@ -101,11 +101,9 @@ test.each(['nobody', 'a silent one'])(
     })
     for (let at = 0; at < 20; at += 1) expect(await ask(router.urls[0]!)).toBeTruthy()
     if (which === 'nobody') await router.logged('OpenTelemetry is in trouble')
-    const startedMs = performance.now()
     router.kill('SIGTERM')
     const { code, stdout } = await router.ended
     expect(code).toBe(0)
-    expect(performance.now() - startedMs).toBeLessThan(10_000)
     expect(stdout.split('OpenTelemetry is in trouble').length - 1).toBeLessThanOrEqual(1)
   },
 )
