@@ -15,7 +15,7 @@ import { footprintOf } from './footprint.ts'
 import { type Program, startProgram } from './program.ts'
 import { createWorkspace, ethereumConfig, legOf, type Workspace } from './workspace.ts'
 
-const slowPoll = { timeout: 15_000, interval: 20 }
+const slowPoll = { interval: 20 }
 const simEntry = fileURLToPath(new URL('../upstream-sim/main.ts', import.meta.url))
 const chain = createChainModel()
 
