@@ -208,6 +208,17 @@ test("a client's credentials are not for the node; the rest of its metadata is",
   expect(Object.keys(seen)).not.toContain('rpc-debug-relay')
 })
 
+test('a directive that comes twice is an invalid argument', async () => {
+  const metadata = new Metadata()
+  for (const session of ['a', 'a']) metadata.add('rpc-stickiness', session)
+  using client = new EchoClient(router.port)
+  const { code, details } = await client.run('Unary', ['hi'], metadata)
+  expect({ code, details }).toEqual({
+    code: status.INVALID_ARGUMENT,
+    details: expect.stringContaining('the header rpc-stickiness comes twice: send it once'),
+  })
+})
+
 test('a directive names the node', async () => {
   await using other = await new EchoServer().start()
   await using pair = await serve([node, other])

@@ -13,6 +13,7 @@ const saidOtherwise: Readonly<Record<string, string>> = {
   'max-calls-per-connection': 'the default of the router',
   'grpc-idle-timeout': 'the default of the router',
   'admin-page': 'the default of the router',
+  'admin-hosts': 'the default of the router',
   'max-buffered-bytes': 'the memory limit of the pods',
   'subscription-max-topics': 'the default of the router',
 }

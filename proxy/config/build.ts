@@ -104,6 +104,8 @@ export function buildRouterConfig(file: ConfigFile) {
     specSources: file['use-static-spec'] ?? [],
     /** Pages of these origins are served; null: of any. */
     allowedOrigins: file['allowed-origins'] ? new Set(file['allowed-origins']) : null,
+    /** Names by which browsers may open the admin address. */
+    adminHosts: file['admin-hosts'] ?? [],
     sockets: {
       ...valuesOf(socketSettings, file),
       maxCalls: file['websocket-max-calls'] ?? grpc.maxStreams,

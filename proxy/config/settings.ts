@@ -61,6 +61,13 @@ const origin = text({
   hint: 'Write what browsers send, such as https://app.example.org: a scheme and a host in lower case, the port unless it is the usual one, no path, no slash behind.',
 })
 
+const hostName = text({
+  kind: 'host name',
+  pattern: /^[a-z\d](?:[a-z\d.-]{0,251}[a-z\d])?$/,
+  fault: 'is not a host name',
+  hint: 'Write one such as router.example.org: lower case, without a scheme, a port or a path.',
+})
+
 /** Every process-wide setting, once, under the headings of `--help`. */
 export const settingGroups = {
   Chains: {
@@ -173,6 +180,9 @@ export const settingGroups = {
     ),
     'admin-page': setting(oneOf(['on', 'off']), 'on').describe(
       'Show upstreams and failed calls to browsers there, as the page `/`.',
+    ),
+    'admin-hosts': setting(hostName, null, { repeatable: true }).describe(
+      'Public host names by which that address may be opened, such as that of an Ingress. Other public names are refused for all but metrics and probes.',
     ),
     'enable-selection-stats': setting(boolean, 'false').describe(
       'Say in a response header how the upstream was chosen.',
