@@ -21,6 +21,12 @@ export const budgetLimits = {
   waitingShare: 1 / 2, // what waits for clients leaves the rest to what is being worked on
 }
 
+/** What the budget charges for objects, beside their bytes: as much as they take of the heap. */
+export const objectCosts = {
+  requestBytes: 4 * KiB,
+  headerBytes: 64,
+}
+
 /** Of an HTTP/1 connection. */
 export const httpTimes = {
   headersMs: 30_000, // for the head of a request
@@ -33,6 +39,7 @@ export const httpTimes = {
 /** Of what a client sends. */
 export const clientLimits = {
   headBytes: 16 * KiB,
+  headers: 256, // in one head or metadata; proxies on the way usually take 100
   waitingRequests: 1_024, // that are pipelined: Node reads 64 KiB at once, and with bodies they are fewer
   tinyPieces: { count: 4_096, bytes: 64 }, // each costs a microsecond: no client sends so many that are shorter
   inflation: { bytes: 256 * KiB, ratio: 200 }, // whichever is more: batches of like calls reach 100 times

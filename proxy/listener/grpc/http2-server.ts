@@ -7,7 +7,7 @@ import {
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from 'node:http2'
-import { budgetLimits, http2Limits } from '../../bytes/limits.ts'
+import { budgetLimits, clientLimits, http2Limits } from '../../bytes/limits.ts'
 import { feelPulse } from '../../clock/pulse.ts'
 import type { Address } from '../../config/types.ts'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
@@ -53,6 +53,8 @@ export class Http2Server implements Listener {
     this.#server = createServer({
       maxSessionMemory: http2Limits.clientSessionMiB,
       ...metadataOptions,
+      // Beyond them Node refuses the stream: the entries that one byte each refers to would take a megabyte.
+      maxHeaderListPairs: clientLimits.headers,
       // Beyond them Node sends GOAWAY, as for floods of empty, unknown and invalid frames, and of what it must answer.
       streamResetBurst: resets.count,
       streamResetRate: (1_000 * resets.count) / resets.inMs,
