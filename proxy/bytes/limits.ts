@@ -25,6 +25,8 @@ export const budgetLimits = {
 export const objectCosts = {
   requestBytes: 4 * KiB,
   headerBytes: 64,
+  pieceBytes: 512, // of what came in one read, or waits
+  fragmentBytes: 128, // of a WebSocket message
 }
 
 /** Of an HTTP/1 connection. */
@@ -45,6 +47,7 @@ export const clientLimits = {
   inflation: { bytes: 256 * KiB, ratio: 200 }, // whichever is more: batches of like calls reach 100 times
   nesting: 10_000, // of JSON; nodes written in Go have the same limit
   values: 250_000, // in one member of a request or item of a batch: each costs some 30 ns, and no client sends so many
+  fragments: 4_096, // of a WebSocket message, and one more for each KiB that it may have: geth's client writes such pieces
   batchItems: 1_000, // more of them in one batch are refused together
   waveItems: 100, // of one batch that are asked for at the same time
   lingerMs: 2_000, // after a refusal or an early answer, for the rest of the request
@@ -57,6 +60,9 @@ export const socketTimes = {
   closeMs: 5_000, // for the answer to a goodbye, and to read what is left
 }
 
+/** Pings, pongs and settings of one connection, over HTTP/2 and WebSocket: some clients measure each round trip by a ping. */
+export const controlFrames = { count: 300_000, inMs: 30_000 }
+
 /** Of HTTP/2, with clients and with nodes. */
 export const http2Limits = {
   metadataBytes: 16 * KiB, // names and values of a call; for more than this some nodes end the whole connection
@@ -67,7 +73,6 @@ export const http2Limits = {
   firstMessageMs: 5_000, // a unary call waits for its first message
   clientSessionMiB: 64, // what Node may keep for one connection of a client, mostly headers
   resets: { count: 256, inMs: 512 }, // twice the calls of a connection; a proxy before many clients cancels hundreds a second
-  controlFrames: { count: 300_000, inMs: 30_000 }, // some clients measure each round trip by a ping
   nodeSessionMiB: 512, // past it Node resets streams: more than all of a connection have waiting, `keptBytes` each
   nodeStreams: 256, // of one connection, also where the node would allow more
   nodeResets: 100, // then a new connection: nodes end one on which clients reset too many (Node counts to 1,000)

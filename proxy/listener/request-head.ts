@@ -67,7 +67,7 @@ export function readHead({
 }
 
 /** Refuses a head with more headers than any client sends: each costs far more than its bytes. */
-export function faultOfCount(headers: HeaderList): RelayError | null {
+function faultOfCount(headers: HeaderList): RelayError | null {
   if (headers.length <= 2 * clientLimits.headers) return null
   const message = `the request has ${headers.length / 2} headers, and at most ${clientLimits.headers} are taken`
   return new RelayError(errorKinds.headersTooLarge, message)

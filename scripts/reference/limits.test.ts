@@ -70,7 +70,13 @@ const places: Readonly<Record<string, readonly string[]>> = {
     'clientLimits.headers',
     'http2Limits.clientSessionMiB',
   ],
-  'what objects take': ['objectCosts.requestBytes', 'objectCosts.headerBytes'],
+  'what objects take': [
+    'objectCosts.requestBytes',
+    'objectCosts.headerBytes',
+    'objectCosts.fragmentBytes',
+    'objectCosts.pieceBytes',
+  ],
+  'fragments of a WebSocket': ['clientLimits.fragments'],
   'nesting of JSON': ['clientLimits.nesting'],
   'values in one member': ['clientLimits.values'],
   'pipelined requests': ['clientLimits.waitingRequests'],
@@ -89,7 +95,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   'the first message of a unary': ['http2Limits.firstMessageMs', 'clientLimits.lingerMs'],
   'an answer that its client does not read': ['httpTimes.stalledMs'],
   'resets of HTTP/2': ['http2Limits.resets.count', 'http2Limits.resets.inMs'],
-  'pings and settings': ['http2Limits.controlFrames.count', 'http2Limits.controlFrames.inMs'],
+  'pings and settings': ['controlFrames.count', 'controlFrames.inMs'],
   'questions for the logs': [
     'subscriptionLimits.questionsAtOnce',
     'subscriptionLimits.ownQuestions',

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { Held } from '../../bytes/byte-budget.ts'
-import { budgetLimits, clientLimits } from '../../bytes/limits.ts'
+import { budgetLimits, clientLimits, objectCosts } from '../../bytes/limits.ts'
 import { brokenOff, errorOf } from '../calls.ts'
 import type { CallOrigin } from '../jsonrpc/jsonrpc-call.ts'
 import { answerBody, type ItemContext, type JsonRpcServing } from '../jsonrpc/jsonrpc-items.ts'
@@ -12,7 +12,7 @@ import {
   readBody,
   type RequestBody,
 } from '../jsonrpc/jsonrpc-request.ts'
-import { closeCodes, fullReason, type ClientSocket, overheadBytes } from './client-socket.ts'
+import { closeCodes, fullReason, type ClientSocket } from './client-socket.ts'
 import { SessionSubscriptions } from './session-subscriptions.ts'
 
 /** The settings in the upgrade request, which apply to every call. */
@@ -63,7 +63,7 @@ export class JsonRpcSession extends Held {
     if (this.#isSettling) return
     if (!this.budget.allows(0, message.length))
       return this.#socket.close(closeCodes.tryAgain, fullReason)
-    this.hold(message.length + overheadBytes)
+    this.hold(message.length + objectCosts.pieceBytes)
     if (!this.isServing) return this.#serve(message)
     // Messages that the library has read already still come.
     this.#waiting.push(message)
@@ -122,7 +122,7 @@ export class JsonRpcSession extends Held {
   #await(weight: number, message: Uint8Array, answered: Promise<void>): void {
     this.#inFlight += weight
     void answered.then(() => {
-      this.hold(-message.length - overheadBytes)
+      this.hold(-message.length - objectCosts.pieceBytes)
       this.#inFlight -= weight
       if (this.#inFlight === 0) this.#gone = null
       this.#serveWaiting()

@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer as Upgrader } from 'ws'
-import { socketTimes } from '../../bytes/limits.ts'
+import { clientLimits, socketTimes } from '../../bytes/limits.ts'
 import type { Cancel } from '../../clock/clock.ts'
 import { Calls } from '../calls.ts'
 import { readDirectives } from '../directives.ts'
@@ -35,12 +35,14 @@ export class WebSocketServer {
   constructor(options: ListenerOptions, paths: readonly string[]) {
     this.#serving = { ...options, calls: new Calls(options) }
     this.#paths = [...paths, ...options.iface.internalPaths]
+    const { maxMessageBytes } = options.socketLimits
     this.#upgrader = new Upgrader({
       noServer: true,
       clientTracking: false,
       perMessageDeflate: false,
       autoPong: false,
-      maxPayload: options.socketLimits.maxMessageBytes,
+      maxPayload: maxMessageBytes,
+      maxFragments: clientLimits.fragments + Math.ceil(maxMessageBytes / 1_024),
     })
   }
 

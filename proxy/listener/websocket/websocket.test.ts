@@ -251,6 +251,21 @@ describe('a WebSocket', () => {
     expect((await odd.untilClosed()).code).toBe(1007)
   })
 
+  it.each([
+    ['as many as clients send is answered', 5_096, 'an answer'],
+    ['more than that closes with 1008', 5_097, 1008],
+  ])('a message of a megabyte at most in fragments: %s', async (_, fragments, outcome) => {
+    const { port } = await listen(echoRelay, { socketLimits: { maxMessageBytes: 1_024_000 } })
+    const client = await connect(port)
+    const text = call(1)
+    for (let at = 0; at < fragments - 1; at++)
+      client.socket.send(at === 0 ? text : ' ', { fin: false, binary: false })
+    client.socket.send(' ')
+    const answered = client.until(1).then(() => 'an answer')
+    const closed = client.untilClosed().then(({ code }) => code)
+    expect(await Promise.race([answered, closed])).toBe(outcome)
+  })
+
   it('aborts its calls when the client leaves', async () => {
     const left = Promise.withResolvers<void>()
     const relay: Relay = ({ signal }) =>
