@@ -47,7 +47,7 @@ export const clientLimits = {
   inflation: { bytes: 256 * KiB, ratio: 200 }, // whichever is more: batches of like calls reach 100 times
   nesting: 10_000, // of JSON; nodes written in Go have the same limit
   values: 250_000, // in one member of a request or item of a batch: each costs some 30 ns, and no client sends so many
-  fragments: 4_096, // of a WebSocket message, and one more for each KiB that it may have: geth's client writes such pieces
+  fragments: { count: 1_024, bytes: 1 * KiB }, // of a WebSocket message, and one more for each KiB: geth's client writes such pieces
   batchItems: 1_000, // more of them in one batch are refused together
   waveItems: 100, // of one batch that are asked for at the same time
   lingerMs: 2_000, // after a refusal or an early answer, for the rest of the request

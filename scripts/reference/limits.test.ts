@@ -76,7 +76,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
     'objectCosts.fragmentBytes',
     'objectCosts.pieceBytes',
   ],
-  'fragments of a WebSocket': ['clientLimits.fragments'],
+  'fragments of a WebSocket': ['clientLimits.fragments.count', 'clientLimits.fragments.bytes'],
   'nesting of JSON': ['clientLimits.nesting'],
   'values in one member': ['clientLimits.values'],
   'pipelined requests': ['clientLimits.waitingRequests'],

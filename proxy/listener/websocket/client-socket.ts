@@ -33,7 +33,7 @@ export const closeCodes = {
   notRead: 1008,
   /** The end of a message does not come. */
   notWhole: 1008,
-  /** Pings and pongs come faster than any client needs. */
+  /** Pings, pongs or fragments are more than any client needs. */
   flood: 1008,
   /** An answer broke off when a part of it was sent. */
   brokenOff: 1011,
@@ -99,9 +99,12 @@ export class ClientSocket extends Held {
       noteReceived()
       count()
     }
-    this.#wire.prependListener('data', (chunk: Buffer) =>
-      unfinished.came(chunk, this.#serving.clock.nowMs()),
-    )
+    this.#wire.prependListener('data', (chunk: Buffer) => {
+      if (unfinished.came(chunk, this.#serving.clock.nowMs())) return
+      this.close(closeCodes.flood, 'a message has too many fragments')
+      // The library still reads this chunk, and would keep its fragments: no frame begins with these bytes.
+      chunk.fill(0xff)
+    })
     this.ws
       .on('message', (message: Buffer) => {
         noteReceived()
@@ -145,6 +148,9 @@ export class ClientSocket extends Held {
   override cutOff(): void {
     this.close(closeCodes.tryAgain, fullReason)
     this.ws.terminate()
+    // Before the socket has closed: many that are read in one turn of the event loop would fill the budget for all.
+    this.unfinished.finish()
+    this.finish()
   }
 
   /**

@@ -28,8 +28,8 @@ function came(chunks: readonly Buffer[], budgetBytes = 1e9) {
   const budget = new ByteBudget(budgetBytes)
   const cutOffs: number[] = []
   const unfinished = new UnfinishedMessage(budget, () => cutOffs.push(budget.heldBytes))
-  for (const [at, chunk] of chunks.entries()) unfinished.came(chunk, at)
-  return { unfinished, cutOffs, heldBytes: budget.heldBytes }
+  const isTaken = chunks.map((chunk, at) => unfinished.came(chunk, at)).every(Boolean)
+  return { unfinished, cutOffs, heldBytes: budget.heldBytes, isTaken }
 }
 
 describe('a message costs what its pieces take until it is whole', () => {
@@ -49,18 +49,18 @@ describe('a message costs what its pieces take until it is whole', () => {
     ['a fragment', [frame(text, 10)], 10 + read + each, 0],
     ['a fragment without bytes', [frame(text, 0)], read + each, 0],
     [
-      'thousands of one byte',
-      [Buffer.concat([frame(text, 1), frames(more, 1, 9_000)])],
-      9_001 * (1 + each) + read,
+      'hundreds of one byte',
+      [Buffer.concat([frame(text, 1), frames(more, 1, 900)])],
+      901 * (1 + each) + read,
       0,
     ],
     [
-      'thousands in two reads',
-      [frame(text, 1), frames(more, 1, 9_000)],
-      9_001 * (1 + each) + 2 * read,
+      'hundreds in two reads',
+      [frame(text, 1), frames(more, 1, 900)],
+      901 * (1 + each) + 2 * read,
       0,
     ],
-    ['thousands and the last', [frame(text, 1), frames(more, 1, 9_000), frame(final, 1)], 0, null],
+    ['hundreds and the last', [frame(text, 1), frames(more, 1, 900), frame(final, 1)], 0, null],
     [
       'fragments behind a whole message',
       [frame(text, 1), Buffer.concat([frame(final, 1), frame(text, 1), frames(more, 1, 99)])],
@@ -103,4 +103,32 @@ it('is cut off when its pieces take half of what the process may hold, though it
   expect(came([frame(text, 1), frames(more, 1, 300)], 100_000).cutOffs).toEqual([])
   expect(came([frame(text, 1), frames(more, 1, 400)], 100_000).cutOffs).toHaveLength(1)
   expect(came([frame(text, 40_000), frame(more, 1)], 100_000).cutOffs).toEqual([])
+})
+
+test.each<[string, Buffer[], boolean]>([
+  ['1,024 of one byte', [frame(text, 1), frames(more, 1, 1_023)], true],
+  [
+    'one more without a byte',
+    [frame(text, 1), frames(more, 1, 1_023), frame(more, 0), frame(more, 0)],
+    false,
+  ],
+  [
+    'one more, and then the last',
+    [Buffer.concat([frame(text, 1), frames(more, 1, 2_000), frame(final, 1)])],
+    false,
+  ],
+  ['thousands of empty ones', [frame(text, 1), frames(more, 0, 2_000)], false],
+  ['thousands of a kibibyte', [frame(text, 1), frames(more, 1_024, 5_000)], true],
+  ['thousands behind a long one', [frame(text, 4 * 1_024 ** 2), frames(more, 1, 5_000)], true],
+  [
+    'thousands, and a long one',
+    [frame(text, 1), frames(more, 1, 5_000), frame(more, 4 * 1_024 ** 2)],
+    false,
+  ],
+  ['as many messages', [frames(final | text, 1, 9_000)], true],
+  ['as many pings', [frame(text, 1), frames(ping, 0, 9_000)], true],
+])('fragments of a message, %s: whether the library reads them', (_, chunks, isTaken) => {
+  const { heldBytes, ...rest } = came(chunks)
+  expect(rest.isTaken).toBe(isTaken)
+  if (!isTaken) expect(heldBytes).toBe(0)
 })

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { Held } from '../../bytes/byte-budget.ts'
-import { objectCosts } from '../../bytes/limits.ts'
+import { clientLimits, objectCosts } from '../../bytes/limits.ts'
+
+const { fragments } = clientLimits
 
 /** The part of a client's message that has come. The library shows messages only when they are whole. */
 export class UnfinishedMessage extends Held {
@@ -10,17 +12,28 @@ export class UnfinishedMessage extends Held {
   readonly #frames = new ClientFrames()
   #chunks = 0
 
-  /** To be called for all bytes on the wire, before the library reads them. */
-  came(chunk: Uint8Array, nowMs: number): void {
+  /**
+   * To be called for all bytes on the wire, before the library reads them.
+   * @returns false: the message has more fragments than the library may be given
+   */
+  came(chunk: Uint8Array, nowMs: number): boolean {
     const frames = this.#frames
     if (frames.push(chunk)) this.release()
-    if (frames.isBetween) return this.release()
+    if (frames.isTooFine) {
+      this.finish()
+      return false
+    }
+    if (frames.isBetween) {
+      this.release()
+      return true
+    }
     this.sinceMs ??= nowMs
     this.#chunks += 1
     const { pieceBytes, fragmentBytes } = objectCosts
     const objects = this.#chunks * pieceBytes + frames.fragments * fragmentBytes
     this.hold(frames.bytes + objects - this.heldBytes)
     this.acted()
+    return true
   }
 
   override release(): void {
@@ -36,6 +49,8 @@ class ClientFrames {
   bytes = 0
   /** The frames of that message so far, which the library keeps one by one. */
   fragments = 0
+  /** A message had more fragments than clients send. */
+  isTooFine = false
   /** The last whole frame ended its message. */
   #isEnded = true
   readonly #head = Buffer.alloc(14)
@@ -50,7 +65,7 @@ class ClientFrames {
   /** @returns whether a message ended in this chunk */
   push(chunk: Uint8Array): boolean {
     let hasEnded = false
-    for (let at = 0; at < chunk.length;) {
+    for (let at = 0; at < chunk.length && !this.isTooFine;) {
       if (this.#missing === 0) {
         this.#head[this.#headLength++] = chunk[at++] as number
         if (!this.#readHead()) continue
@@ -66,6 +81,7 @@ class ClientFrames {
       if (isControl) continue
       this.#isEnded = (first & 0x80) !== 0
       this.fragments += 1
+      this.isTooFine = this.fragments > fragments.count + this.bytes / fragments.bytes
       if (!this.#isEnded) continue
       hasEnded = true
       this.bytes = this.fragments = 0

@@ -36,13 +36,14 @@ export class WebSocketServer {
     this.#serving = { ...options, calls: new Calls(options) }
     this.#paths = [...paths, ...options.iface.internalPaths]
     const { maxMessageBytes } = options.socketLimits
+    const { fragments } = clientLimits
     this.#upgrader = new Upgrader({
       noServer: true,
       clientTracking: false,
       perMessageDeflate: false,
       autoPong: false,
       maxPayload: maxMessageBytes,
-      maxFragments: clientLimits.fragments + Math.ceil(maxMessageBytes / 1_024),
+      maxFragments: fragments.count + Math.ceil(maxMessageBytes / fragments.bytes),
     })
   }
 
