@@ -27,6 +27,7 @@ export const objectCosts = {
   headerBytes: 64,
   pieceBytes: 512, // of what came in one read, or waits
   fragmentBytes: 128, // of a WebSocket message
+  subscriptionBytes: 2 * KiB,
 }
 
 /** Of an HTTP/1 connection. */
@@ -95,6 +96,7 @@ export const nodeLimits = {
 export const subscriptionLimits = {
   earlyBytes: 8 * MiB, // events before the client has its reply; far more than can come in that time
   questionsAtOnce: 64, // a thousand filters have a thousand questions a block: the calls of clients must find room
+  fewTopics: 10, // of a client: with more, it gets none of the last tenth of the topics
   ownQuestions: 4, // beyond so many, filters share one question about each block
 }
 

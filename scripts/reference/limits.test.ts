@@ -75,6 +75,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
     'objectCosts.headerBytes',
     'objectCosts.fragmentBytes',
     'objectCosts.pieceBytes',
+    'objectCosts.subscriptionBytes',
   ],
   'fragments of a WebSocket': ['clientLimits.fragments.count', 'clientLimits.fragments.bytes'],
   'nesting of JSON': ['clientLimits.nesting'],
@@ -96,6 +97,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   'an answer that its client does not read': ['httpTimes.stalledMs'],
   'resets of HTTP/2': ['http2Limits.resets.count', 'http2Limits.resets.inMs'],
   'pings and settings': ['controlFrames.count', 'controlFrames.inMs'],
+  'the last tenth of these topics': ['subscriptionLimits.fewTopics'],
   'questions for the logs': [
     'subscriptionLimits.questionsAtOnce',
     'subscriptionLimits.ownQuestions',

@@ -44,6 +44,7 @@ async function serve(relay: Relay, budget: ByteBudget, callEnded = () => {}) {
       maxSubscriptions: 1,
       maxBufferedBytes: 1,
       idleTimeoutMs: null,
+      trustedProxies: null,
     },
     subscriptions: null,
     version: '1',

@@ -19,6 +19,8 @@ import { SessionSubscriptions } from './session-subscriptions.ts'
 interface SessionOrigin extends Omit<CallOrigin, 'signal'> {
   /** Names the connection; its messages are numbered behind it. */
   readonly guid: string
+  /** The client's address where it is known, else the connection. */
+  readonly client: string
 }
 
 /**
@@ -46,7 +48,8 @@ export class JsonRpcSession extends Held {
     this.#serving = serving
     this.#origin = origin
     this.#subscriptions =
-      serving.subscriptions && new SessionSubscriptions(serving.subscriptions, serving, socket)
+      serving.subscriptions &&
+      new SessionSubscriptions(serving.subscriptions, serving, socket, origin.client)
   }
 
   /** It has calls in flight, or that wait. */

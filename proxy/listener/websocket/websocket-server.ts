@@ -8,6 +8,7 @@ import type { Cancel } from '../../clock/clock.ts'
 import { Calls } from '../calls.ts'
 import { readDirectives } from '../directives.ts'
 import { forwardHeaders } from '../headers.ts'
+import { clientAddress } from '../client-address.ts'
 import { isOriginAllowed, readHead } from '../request-head.ts'
 import { ownHeaders } from '../jsonrpc/jsonrpc-call.ts'
 import type { JsonRpcServing } from '../jsonrpc/jsonrpc-items.ts'
@@ -101,11 +102,13 @@ export class WebSocketServer {
   }
 
   /** Directives and headers of the upgrade request apply to every call. */
-  #open(socket: ClientSocket, { url = '', rawHeaders }: IncomingMessage, guid: string): void {
-    const { iface, observer } = this.#serving
+  #open(socket: ClientSocket, request: IncomingMessage, guid: string): void {
+    const { url = '', rawHeaders } = request
+    const { iface, observer, socketLimits } = this.#serving
     const path = pathOf(url)
     const session = new JsonRpcSession(socket, this.#serving, {
       guid,
+      client: clientAddress(request, socketLimits.trustedProxies) ?? guid,
       internalPath: iface.internalPaths.has(path) ? path : '',
       directives: readDirectives(rawHeaders),
       requestHeaders: forwardHeaders(rawHeaders, iface.requestHeaders, ownHeaders),
