@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { z } from 'zod'
+import { addressRange } from './fields/address-range.ts'
 import type { Field } from './fields/field.ts'
 import {
   boolean,
@@ -112,6 +113,9 @@ export const settingGroups = {
     ),
     'allowed-origins': setting(origin, null, { repeatable: true }).describe(
       'Origins of the pages that are served, over HTTP and WebSocket. Unset: any. Clients that are no browsers send no origin, and are always served.',
+    ),
+    'trusted-proxies': setting(addressRange, null, { repeatable: true }).describe(
+      'Addresses of the proxies in front of the router, as ranges. Behind them, `X-Forwarded-For` names the client whose WebSockets share the last tenth of `subscription-max-topics`. Unset: each connection counts as a client.',
     ),
     'max-calls-per-connection': setting(integer(1, 100_000), '128').describe(
       'Calls in flight on one connection: streams of gRPC, and messages of a WebSocket. More wait. Over HTTP/1 it is one.',

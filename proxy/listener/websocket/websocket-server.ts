@@ -3,13 +3,14 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer as Upgrader } from 'ws'
-import { socketTimes } from '../../bytes/limits.ts'
+import { clientLimits, socketTimes } from '../../bytes/limits.ts'
 import type { Cancel } from '../../clock/clock.ts'
 import { Calls } from '../calls.ts'
 import type { Directives } from '../../relay/call.ts'
 import { RelayError } from '../../relay/errors.ts'
 import { readDirectives } from '../directives.ts'
 import { forwardHeaders } from '../headers.ts'
+import { clientAddress } from '../client-address.ts'
 import { isOriginAllowed, readHead } from '../request-head.ts'
 import { ownHeaders } from '../jsonrpc/jsonrpc-call.ts'
 import type { JsonRpcServing } from '../jsonrpc/jsonrpc-items.ts'
@@ -38,12 +39,15 @@ export class WebSocketServer {
   constructor(options: ListenerOptions, paths: readonly string[]) {
     this.#serving = { ...options, calls: new Calls(options) }
     this.#paths = [...paths, ...options.iface.internalPaths]
+    const { maxMessageBytes } = options.socketLimits
+    const { fragments } = clientLimits
     this.#upgrader = new Upgrader({
       noServer: true,
       clientTracking: false,
       perMessageDeflate: false,
       autoPong: false,
-      maxPayload: options.socketLimits.maxMessageBytes,
+      maxPayload: maxMessageBytes,
+      maxFragments: fragments.count + Math.ceil(maxMessageBytes / fragments.bytes),
     })
   }
 
@@ -103,13 +107,15 @@ export class WebSocketServer {
   /** Directives and headers of the upgrade request apply to every call. */
   #open(
     socket: ClientSocket,
-    { url = '', rawHeaders }: IncomingMessage,
+    request: IncomingMessage,
     call: { readonly guid: string; readonly directives: Directives },
   ): void {
-    const { iface, observer } = this.#serving
+    const { url = '', rawHeaders } = request
+    const { iface, observer, socketLimits } = this.#serving
     const path = pathOf(url)
     const session = new JsonRpcSession(socket, this.#serving, {
       ...call,
+      client: clientAddress(request, socketLimits.trustedProxies) ?? call.guid,
       internalPath: iface.internalPaths.has(path) ? path : '',
       requestHeaders: forwardHeaders(rawHeaders, iface.requestHeaders, ownHeaders),
     })

@@ -251,6 +251,27 @@ describe('a WebSocket', () => {
     expect((await odd.untilClosed()).code).toBe(1007)
   })
 
+  it.each([
+    ['1,024 of one byte', 1_024, 1, 'an answer'],
+    ['a few more of one byte', 1_030, 1, 1008],
+    ['2,000 of 600 bytes', 2_000, 600, 'an answer'],
+    ['9,000 of a kibibyte, as the client of geth sends them', 9_000, 1_024, 'an answer'],
+    ['3,000 of 500 bytes', 3_000, 500, 1008],
+    ['thousands of one byte', 16_000, 1, 1008],
+    ['thousands without a byte', 16_000, 0, 1008],
+  ])('a message in fragments, %s', async (_, fragments, length, outcome) => {
+    const { port } = await listen()
+    const client = await connect(port)
+    const first = call(1).padEnd(length)
+    for (let at = 0; at < fragments - 1; at++)
+      client.socket.send(at === 0 ? first : ' '.repeat(length), { fin: false, binary: false })
+    client.socket.send(' '.repeat(length))
+    const isOver = () => client.received.length > 0 || client.socket.readyState === WebSocket.CLOSED
+    await expect.poll(isOver, { timeout: 20_000 }).toBe(true)
+    const [answer = (await client.untilClosed()).code] = client.received
+    expect(answer).toEqual(outcome === 1008 ? 1008 : expect.stringContaining('"id":1'))
+  })
+
   it('aborts its calls when the client leaves', async () => {
     const left = Promise.withResolvers<void>()
     const relay: Relay = ({ signal }) =>
