@@ -22,7 +22,7 @@ import type { Chain, ChainCatalog } from './types.ts'
 const beside = ['../specs', '../../specs'].map((path) =>
   fileURLToPath(new URL(path, import.meta.url)),
 )
-const [bundledSpecs = ''] = beside.filter((path) => existsSync(path))
+const bundledSpecs = beside.find((path) => existsSync(path)) ?? ''
 
 /** A spec whose inheritance is resolved, and where it comes from. */
 interface LayeredSpec {
