@@ -33,10 +33,10 @@ const options = {
   'grpc.max_send_message_length': cacheServiceLimits.messageBytes,
   'grpc-node.flow_control_window': 1024 * 1024,
   // A service that hangs answers no ping: then it is connected to again, for ever.
-  'grpc.keepalive_time_ms': 1_000,
+  'grpc.keepalive_time_ms': 500,
   'grpc.keepalive_timeout_ms': 1_000,
   'grpc.initial_reconnect_backoff_ms': 100,
-  'grpc.max_reconnect_backoff_ms': 2_000,
+  'grpc.max_reconnect_backoff_ms': 1_000,
   'grpc.dns_min_time_between_resolutions_ms': 1_000,
   'grpc.client_idle_timeout_ms': 2 ** 31 - 1,
   'grpc.enable_http_proxy': 0,

@@ -16,9 +16,11 @@ export interface RedisParts extends StoreParts {
 }
 
 const firstBackoffMs = 50
-const maxBackoffMs = 2_000
+const maxBackoffMs = 1_000
 const connectTimeoutMs = 2_000
-const heartbeatMs = 1_000
+/** A listener that hears nothing, not even an answer to its ping, is replaced after at most 1.5 s. */
+const heartbeatMs = 500
+const silentMs = 1_000
 const untilConnected = 'while connecting, and is not asked before it does'
 /** How often the password file is looked at. */
 const watchMs = 2_000
@@ -232,7 +234,10 @@ export class RedisStore {
         Object.assign(listener.options, addresses[++at % addresses.length])
       return this.#backoffMs(times)
     }
-    const listener = new Redis({ ...this.#redisOptions(), retryStrategy, autoResubscribe: false })
+    const listener = new Redis({
+      ...this.#redisOptions(),
+      ...{ retryStrategy, autoResubscribe: false, socketTimeout: silentMs },
+    })
     // The other connection has the same.
     listener.on('error', () => {})
     listener.on('ready', () => {
