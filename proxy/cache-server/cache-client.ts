@@ -70,6 +70,11 @@ export class CacheClient implements SharedKeys {
   claim = async (key: string, value: Buffer, ttlMs: number) =>
     (await this.#call('Claim', { key, value, ttlMs })).value
 
+  session = async (key: string, generation: string, value?: Buffer, ttlMs = 0) => {
+    const held = await this.#call('Session', { key, generation, value, ttlMs })
+    return { ...held, generation: held.generation ?? '', isOpen: held.isOpen === true }
+  }
+
   delete = (key: string, value?: Buffer) => this.#call('Delete', { key, value })
 
   increment = (key: string) => this.#call('Increment', { key })

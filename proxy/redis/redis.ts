@@ -3,6 +3,7 @@
 import { readFileSync, unwatchFile, watchFile } from 'node:fs'
 import { Cluster, Redis } from 'ioredis'
 import type { Cancel } from '../clock/clock.ts'
+import type { Random } from '../clock/random.ts'
 import type { StoreConfig } from '../config/types.ts'
 import { Availability, StoreError } from './store-error.ts'
 import type { StoreParts, Subscriber } from './shared-keys.ts'
@@ -35,6 +36,9 @@ export class RedisStore {
   readonly #subscribers: Subscriber[] = []
   /** Its name has the prefix, which only keys get by themselves. */
   readonly channel: string
+  /** Keys of sessions start with it: in a Cluster, those that one script reads must share a slot. */
+  readonly slot: string
+  readonly random: Random
   #password: string | null
   #client: Commands
   #next: Commands | null = null
@@ -54,7 +58,9 @@ export class RedisStore {
   constructor(config: StoreConfig, parts: RedisParts) {
     this.#config = config
     this.channel = `${config.keyPrefix}changed`
+    this.slot = config.topology === 'cluster' ? '{sticky}' : ''
     this.#parts = parts
+    this.random = parts.random
     this.#availability = new Availability(parts)
     this.#password = this.#readPassword()
     this.#client = this.#open()
