@@ -77,11 +77,11 @@ export class Http2Server implements Listener {
     return this.#doors.open(this.#options.address)
   }
 
-  /** Sends GOAWAY on every connection. Its calls run on, and new connections are still served. */
+  /** Sends GOAWAY on every connection that has had a call: before its first one, that would fail it. Calls run on. */
   async drain(): Promise<void> {
     const { clock } = this.#options
     await until(clock, () => {
-      this.#sayGoodbye()
+      this.#sayGoodbye(0)
       return this.#streams === 0 && clock.nowMs() - this.#lastUsedMs >= drainQuietMs
     })
   }
@@ -99,8 +99,9 @@ export class Http2Server implements Listener {
     await this.#doors.close()
   }
 
-  #sayGoodbye(): void {
-    for (const session of this.#sessions.keys()) if (!session.closed) session.close()
+  #sayGoodbye(leastTurn = -1): void {
+    for (const [session, { lastTurn }] of this.#sessions)
+      if (lastTurn >= leastTurn && !session.closed) session.close()
   }
 
   #track(session: ServerHttp2Session): void {

@@ -14,6 +14,7 @@ import type { Hub } from '../../subscription/hub.ts'
 import { solanaForm } from '../../subscription/forms/solana.ts'
 import { tendermintForm } from '../../subscription/forms/tendermint.ts'
 import { NodeRefused, type Subscriber } from '../../subscription/subscriptions.ts'
+import { exchanged } from '../../upstream/testing/exchanged.ts'
 import { echoRelay, startListener, type FixtureOptions } from '../testing/listener-fixture.ts'
 
 const cleanups: (() => unknown)[] = []
@@ -164,7 +165,7 @@ describe('a subscription', () => {
     send(2, method, params)
     send(3, method, params)
     await expect.poll(() => hub.members.size).toBe(1)
-    await sleep(20)
+    await exchanged(socket)
     opening.resolve()
     const answers = (await until(3)).map((text) => JSON.parse(text) as { id: number })
     const byId = answers.toSorted((a, b) => a.id - b.id)

@@ -11,6 +11,7 @@ import { RelayError, errorKinds } from '../../relay/errors.ts'
 import type { Relay } from '../../relay/relay.ts'
 import { ethereumForm } from '../../subscription/forms/ethereum.ts'
 import type { SubscriptionServing } from '../listener.ts'
+import { exchanged } from '../../upstream/testing/exchanged.ts'
 import { TransportError } from '../../upstream/wire.ts'
 import {
   RawClient,
@@ -365,10 +366,13 @@ describe('a long answer', () => {
     const client = await connect(port)
     client.socket.pause()
     client.socket.send(call(1, 'long'))
-    await sleep(200)
-    const before = given
-    await sleep(200)
-    expect(given).toBe(before)
+    let before = -1
+    const stands = () => {
+      const isStill = given > 0 && given === before
+      before = given
+      return isStill
+    }
+    await expect.poll(stands, { interval: 200 }).toBe(true)
     expect(given).toBeLessThan(500)
     client.socket.resume()
     expect((await client.until(1))[0]?.length).toBeGreaterThan(65_000_000)
@@ -427,12 +431,12 @@ describe('limits', () => {
     dead.socket.pause()
     for (let at = 0; at < 6; at++) {
       await clock.advance(15_000)
-      await sleep(20)
+      await exchanged(idle.socket)
     }
     expect(openSockets()).toBe(1)
     for (let at = 0; at < 3; at++) {
       await clock.advance(15_000)
-      await sleep(20)
+      await exchanged(idle.socket)
     }
     expect(await idle.untilClosed()).toMatchObject({ code: 1000 })
     await expect.poll(openSockets).toBe(0)
@@ -450,8 +454,7 @@ describe('a message that comes in parts', () => {
     const pass = async () => {
       await clock.advance(15_000)
       // A client may send pings between the parts, and answers those of the router.
-      for (const client of [quick, slow, subscribed]) client!.socket.ping()
-      await sleep(20)
+      await exchanged(quick!.socket, slow!.socket, subscribed!.socket)
     }
     for (let at = 0; at < 3; at++) await pass()
     quick!.socket.send(parts[1])
