@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { bufferOf, Cursor, spaceEnd } from './scanner.ts'
+import { bufferOf, Cursor, foldedName, spaceEnd } from './scanner.ts'
 
 /** Nested deeper, or longer, it has no canonical form. */
 const maxNesting = 32
@@ -13,7 +13,8 @@ for (const byte of Buffer.from(' \t\r\n{ABCDEF')) suspicious[byte] = 1
 /**
  * JSON in the same bytes for all its spellings: without white space, members in the order of their names, and
  * hex with `0x` in lower case. Numbers and escapes stay as they are, so that different values never have the same bytes.
- * @returns the bytes as they are when they are too many or nested too deep, and when names of members have escapes
+ * @returns the bytes as they are when they are too many or nested too deep, and when nodes may differ on names of members:
+ * one repeats, also in another case, or has escapes or letters beyond ASCII
  */
 export function canonicalParams(bytes: Uint8Array): Uint8Array {
   if (bytes.length > maxCanonicalBytes) return bytes
@@ -54,12 +55,14 @@ function listText(bytes: Buffer, cursor: Cursor, depth: number): string | null {
 function objectText(bytes: Buffer, cursor: Cursor, depth: number): string | null {
   const members: (readonly [name: string, text: string])[] = []
   while (cursor.next()) {
-    const name = bytes.toString('latin1', cursor.nameStart, cursor.nameEnd)
+    const { name } = cursor
+    const folded = foldedName(name)
     const value = valueText(bytes, cursor.valueStart, cursor.valueEnd, depth + 1)
-    if (value === null || name.includes('\\')) return null
-    members.push([name, `${name}:${value}`])
+    if (value === null || folded === null) return null
+    members.push([folded, `${name}:${value}`])
   }
-  // Members of one name stay in their order: the last of them counts.
   members.sort(([a], [b]) => (a < b ? -1 : Number(a > b)))
+  // Nodes differ in which of two members of one name they take, so their order counts.
+  if (members.some(([name], at) => name === members[at - 1]?.[0])) return null
   return `{${members.map(([, text]) => text).join(',')}}`
 }
