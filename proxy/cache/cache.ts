@@ -17,7 +17,14 @@ import type { Pool } from '../upstream/pool.ts'
 import { header, type HeaderList } from '../upstream/wire.ts'
 import { Branch } from './branch.ts'
 import { type Answer, answerOf, type Entry, isFor, replyOf } from './entry.ts'
-import { ageClassOf, holdingOf, type Lifetimes, type Moment, whyNever } from './holding.ts'
+import {
+  ageClassOf,
+  holdingOf,
+  isDoubtful,
+  type Lifetimes,
+  type Moment,
+  whyNever,
+} from './holding.ts'
 import type { MemoryStore } from './memory-store.ts'
 import type { SharedEntry } from './entry-codec.ts'
 import { type SharedAnswers, SharedStore } from './shared-store.ts'
@@ -186,8 +193,11 @@ class CachedRelay {
         const { cache } = call.journal
         if (why !== null) this.#drop(flight)
         if (why !== null && cache) call.journal.cache = { ...cache, why }
-        if (flight.followers)
-          this.#share(flight.followers, answerOf(reply, call, this.#headersOf(reply)), isHit)
+        const { followers } = flight
+        if (followers && !isHit && isDoubtful(call, reply))
+          for (const each of followers) each.resolve(this.#askAlone(each.call, 'error'))
+        else if (followers)
+          this.#share(followers, answerOf(reply, call, this.#headersOf(reply)), isHit)
         return reply
       },
       (error: unknown) => {
@@ -356,9 +366,9 @@ class CachedRelay {
   }
 
   /** One that waited for another call asks for itself. */
-  #askAlone(call: Call): Promise<Reply> {
+  #askAlone(call: Call, why: CacheWhy = 'too-large'): Promise<Reply> {
     const { cache } = call.journal
-    if (cache) call.journal.cache = { ...cache, verdict: 'miss', why: 'too-large' }
+    if (cache) call.journal.cache = { ...cache, verdict: 'miss', why }
     return this.#relay(call)
   }
 }
