@@ -370,6 +370,13 @@ describe('questions', () => {
     expect((await cache.get('eth_call', other)).cache).toMatch('miss')
   })
 
+  test('have their key without params as well', async () => {
+    const cache = counting()
+    await cache.get('eth_getBalance', null)
+    expect((await cache.get('eth_getBalance', null)).cache).toMatch('hit')
+    expect((await cache.get('eth_getBalance')).cache).toMatch('miss')
+  })
+
   test('are two with another extension, version or method', async () => {
     const cache = counting()
     const params = call('0x1')

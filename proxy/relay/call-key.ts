@@ -92,8 +92,8 @@ export function keyOf(start: string, bytes: Uint8Array, end: number, hash = hash
 
 /** Params end before their last bracket, or before the block where it is the one that is meant without it. */
 function endOf(params: Uint8Array, { block, defaultTag: tag }: Call['asked']): number {
-  const last = params.length - 1
-  if (block.kind !== 'tag' || !tag || block.tag !== tag) return Math.max(0, last)
+  const last = Math.max(0, params.length - 1)
+  if (block.kind !== 'tag' || !tag || block.tag !== tag) return last
   const at = last - tag.length - 3
   const isLast =
     spells(params, at, at + 2, ',"') &&
