@@ -211,7 +211,10 @@ test('a config that every pod refuses which tried it is taken back for pods that
   // Their files are again what they serve.
   pages.refusing.clear()
   await desk.pass(200_000)
-  expect([textOf(desk), programmed()]).toEqual([served, expect.stringContaining('LastGoodRestored')])
+  expect([textOf(desk), programmed()]).toEqual([
+    served,
+    expect.stringContaining('LastGoodRestored'),
+  ])
 })
 
 test('an operator that takes over keeps the last good config in place', async () => {
@@ -220,7 +223,10 @@ test('an operator that takes over keeps the last good config in place', async ()
   await desk[Symbol.asyncDispose]()
   await using second = new OperatorDesk(desk.keeper, null, pages.read)
   await second.pass(100_000)
-  expect([textOf(second), programmed()]).toEqual([served, expect.stringContaining('LastGoodRestored')])
+  expect([textOf(second), programmed()]).toEqual([
+    served,
+    expect.stringContaining('LastGoodRestored'),
+  ])
 })
 
 test('another config is tried, and what pods then serve is the last good one', async () => {
