@@ -30,6 +30,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   consistency: words('config chain clock upstream relay'),
   'cross-validation': [...engine, 'relay'],
   subscription: [...engine, ...words('integrity relay')],
+  validation: words('config chain subscription'),
   listener: [...engine, ...words('integrity relay subscription')],
   telemetry: words(
     'config chain clock bytes upstream integrity relay subscription cross-validation listener',
@@ -38,12 +39,12 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   cli: [
     ...engine,
     ...words('integrity relay filters cache redis cache-server sticky consistency'),
-    ...words('cross-validation subscription listener console telemetry'),
+    ...words('cross-validation subscription listener console telemetry validation'),
   ],
   'main.ts': ['cli'],
   'operator/kube': ['clock'],
   'operator/api': words('config operator/kube'),
-  'operator/translate': api,
+  'operator/translate': [...api, ...words('chain validation')],
   'operator/resources': words('operator/kube operator/api operator/translate'),
   'operator/status': words('operator/kube operator/api operator/translate operator/resources'),
   'operator/manifests': [...api, ...words('operator/translate operator/resources')],
@@ -54,6 +55,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   'operator/rbac': words('operator/kube operator/api'),
   'operator/cli': [
     ...api,
+    'chain',
     ...words('operator/translate operator/manifests operator/resources operator/status'),
     ...words('operator/controllers operator/rbac'),
   ],

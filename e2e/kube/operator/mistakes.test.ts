@@ -116,6 +116,22 @@ test.each([
     right: { logging: { level: 'warn' } },
     says: ['Progressing', 'RolloutInProgress'],
   },
+  {
+    router: 'typo',
+    mistake: 'a method that no spec names',
+    bad: {
+      crossValidation: {
+        policies: [
+          {
+            ...{ chainId: 'ETH1', apiInterface: 'jsonrpc', method: 'eth_getBalanec' },
+            agreementThreshold: { floor: 1 },
+          },
+        ],
+      },
+    },
+    right: { crossValidation: null },
+    says: ['Accepted', 'InvalidConfig'],
+  },
 ])(
   '$mistake takes no pod down, and a pod that starts serves',
   async (each) => {
