@@ -63,7 +63,7 @@ const losses: Readonly<Record<string, readonly [number, () => Promise<Losing>]>>
     async () => {
       const [port = 0] = await freePorts(1)
       const address = `127.0.0.1:${port}`
-      const args = ['proxy/main.ts', 'cache', address, '--metrics-listen-address', 'off']
+      const args = ['bin/router.mjs', 'cache', address, '--metrics-listen-address', 'off']
       const start = () => children.start({ name: 'cache', command: process.execPath, args })
       let service = await start()
       const lose = async () => {
