@@ -208,6 +208,12 @@ describe('validate', () => {
       'standard input: RpcRouter default/mainnet: metadata.labels.team: Invalid input: expected string, received boolean. YAML reads yes, no, on, off, y and n without quotes as true or false: write a text in quotes\n',
     ],
     [
+      'a quantity in words',
+      ['validate', '-f', '-'],
+      `${router}  pod: { resources: { requests: { memory: lots } } }\n`,
+      'standard input: RpcRouter default/mainnet: spec.pod.resources.requests.memory: memory must be a quantity such as 500m, 256Mi or 2\n',
+    ],
+    [
       'an unknown field',
       ['validate', '-f', '-'],
       provider.replace('variables:', 'variabels:'),
