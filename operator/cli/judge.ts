@@ -60,9 +60,9 @@ export async function runRender(
   return endWith(problems, io)
 }
 
-/** What cannot be checked in a file alone. */
+/** Names what a file alone does not show. */
 const more =
-  'They were judged as new objects. What must not change, and the policies of a cluster, kubectl apply --dry-run=server -f FILES judges.'
+  'The API server also checks rules between fields, immutable fields and policies: kubectl apply --dry-run=server -f FILES'
 
 /**
  * Judges manifests: as text on stderr, with a line of success on stdout, or as one JSON document on stdout.

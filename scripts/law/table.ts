@@ -88,7 +88,6 @@ export const knownOnlyTo: Readonly<Record<string, readonly string[]>> = {
   '@grpc/grpc-js': ['proxy/cache-server/**'],
   '@grpc/proto-loader': ['proxy/cache-server/wire.ts'],
   '@kubernetes/client-node': ['operator/kube/cluster.ts'],
-  '@marcbachmann/cel-js': ['operator/manifests/cel.ts'],
   'lru-cache': ['proxy/cache/memory-store.ts', 'proxy/cache-server/shelf.ts'],
   ...Object.fromEntries(openTelemetry),
   fastify: ['proxy/telemetry/**'],
