@@ -78,7 +78,7 @@ hostile: install ## attacks beside an innocent client, each for SECONDS=5
 	@HOSTILE_SECONDS=$(or $(SECONDS),5) $(BIN)/vitest run --config vitest.slow.config.ts e2e/hostile
 
 .PHONY: fuzz
-fuzz: install ## mutated documents, HTTP heads and configs for MINUTES=10 (SEED=n for one failure again)
+fuzz: install ## mutated documents, requests, HTTP heads and configs for MINUTES=10, with a decoder in Go (SEED=n for one failure again)
 	@FUZZ_MINUTES=$(or $(MINUTES),10) SEED=$(SEED) $(BIN)/vitest run --config vitest.slow.config.ts e2e/fuzz
 
 .PHONY: soak
