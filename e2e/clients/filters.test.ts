@@ -39,7 +39,7 @@ test('a client that polls a filter over HTTP gets each log once while its node d
     const own: string[] = (asked[at] = [])
     const transport = http(router.url, {
       retryCount: 0,
-      onFetchRequest: (__, { body }) => void own.push(String(body)),
+      onFetchRequest: (__, { body }) => void own.push(body as string),
     })
     const client = createPublicClient({ chain: mainnet, transport, pollingInterval: 300 })
     const hashes: string[] = []

@@ -125,7 +125,7 @@ const plan = fc.record({
  * Sends mutated requests through a router to a node that reads them by one decoder after the other. The call that the
  * router classified must be the call that each of them reads, and later honest callers must get their own answers.
  */
-export async function checkReadings(
+export async function expectSameReadings(
   decoders: readonly Decoder[],
   options: fc.Parameters<unknown>,
 ): Promise<void> {

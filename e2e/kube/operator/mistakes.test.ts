@@ -146,9 +146,9 @@ test.each([
 
     await fleet.patch(rpcRouters, router, { spec: bad })
     const [type = '', reason = ''] = says
-    await fleet.routerIs(router, type as 'Ready', reason, 30_000)
+    await fleet.routerIs(router, type, reason, 30_000)
     await replaceAll(router)
-    await fleet.routerIs(router, type as 'Ready', reason)
+    await fleet.routerIs(router, type, reason)
 
     await fleet.patch(rpcRouters, router, { spec: right })
     await fleet.routerIs(router, 'Ready', 'Ready', 30_000)
