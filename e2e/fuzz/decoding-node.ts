@@ -60,7 +60,8 @@ export async function startDecodingNode(name: string, decode: Decoder): Promise<
     if (method in answers) return { jsonrpc: '2.0', id, result: resultOf(read) }
     const body = JSON.stringify({ jsonrpc: '2.0', id, method, params })
     const headers = { 'content-type': 'application/json' }
-    return (await fetch(sim.url, { method: 'POST', headers, body })).json()
+    const answer = await fetch(sim.url, { method: 'POST', headers, body })
+    return (await answer.json()) as object
   }
   const node = { decode }
   const server = createServer((request, response) => {
