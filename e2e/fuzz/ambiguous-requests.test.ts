@@ -11,7 +11,7 @@ const [mine, theirs] = ['11', '22'].map((byte) => `0x${byte.repeat(20)}`) as [st
 const [params, others] = [`["${mine}","0x10"]`, `["${theirs}","0x10"]`] as const
 const balance = '"jsonrpc":"2.0","id":1,"method":"eth_getBalance"'
 const plain = `{${balance},"params":${params}}`
-const rebuilt = `{"id":1,"jsonrpc":"2.0","method":"eth_getBalance","params":${params}}`
+const rebuilt = `{"jsonrpc":"2.0","id":1,"method":"eth_getBalance","params":${params}}`
 const call = { method: 'eth_getBalance', params: [mine, '0x10'] }
 
 /** What a client sends, and what reaches the node. */
@@ -60,7 +60,7 @@ const requests: readonly (readonly [name: string, sent: string, received: string
   [
     'values as they are written',
     `{"jsonrpc":"2.0","id":1,"method":"eth\\u005fgetBalance","params":[ "${mine}", "0x10" ],"Params":1}`,
-    `{"id":1,"jsonrpc":"2.0","method":"eth\\u005fgetBalance","params":[ "${mine}", "0x10" ]}`,
+    `{"jsonrpc":"2.0","id":1,"method":"eth\\u005fgetBalance","params":[ "${mine}", "0x10" ]}`,
   ],
 ]
 
@@ -134,7 +134,7 @@ describe('a node gets the members that the router has read, and no others', () =
       const body = `{"jsonrpc":"2.0","id":1,"method":"${method}","params":${own},"Params":[]}`
       const headers = { 'content-type': 'application/json' }
       await (await fetch(router.url, { method: 'POST', headers, body })).text()
-      return `{"id":1,"jsonrpc":"2.0","method":"${method}","params":${own}}`
+      return `{"jsonrpc":"2.0","id":1,"method":"${method}","params":${own}}`
     }
     const sent = await post('eth_sendRawTransaction', '["0x02"]')
     await expect.poll(() => nodes.map(({ received }) => received)).toEqual([[sent], [sent]])

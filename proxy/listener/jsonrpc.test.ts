@@ -202,7 +202,7 @@ describe('a single call', () => {
     await using fixture = await startListener(echoRelay)
     const { status, text } = await post(fixture.url, '{"jsonrpc":"2.0","method":"eth_chainId"}')
     expect([status, text]).toEqual([204, ''])
-    expect(sentText(fixture.calls[0]!)).toBe('{"id":1,"jsonrpc":"2.0","method":"eth_chainId"}')
+    expect(sentText(fixture.calls[0]!)).toBe('{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}')
     expect(fixture.calls[0]!.reader.read(reply('{"id":1,"result":1}').incoming).kind).toBe('result')
     expect(fixture.ends).toMatchObject([{ kind: 'reply' }])
   })

@@ -42,8 +42,8 @@ describe('the bytes for the upstream', () => {
     ['{"id":"a\\u0062","method":"m"}', '{"id":1,"method":"m"}'],
     ['{"id":"ä","method":"m"}', '{"id":1,"method":"m"}'],
     ['{"id":"<a&b>","method":"m"}', '{"id":1,"method":"m"}'],
-    ['{"jsonrpc":"2.0","id":null,"method":"m"}', '{"id":1,"jsonrpc":"2.0","method":"m"}'],
-    ['{"jsonrpc":"2.0","method":"m"}', '{"id":1,"jsonrpc":"2.0","method":"m"}'],
+    ['{"jsonrpc":"2.0","id":null,"method":"m"}', '{"jsonrpc":"2.0","id":1,"method":"m"}'],
+    ['{"jsonrpc":"2.0","method":"m"}', '{"jsonrpc":"2.0","id":1,"method":"m"}'],
     ['{"method":"m"}', '{"id":1,"method":"m"}'],
   ])("have the router's id when a node may not return the client's: %s", (text, bytes) => {
     expect(sent(text)).toEqual([bytes, '1'])

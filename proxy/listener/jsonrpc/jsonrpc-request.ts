@@ -68,7 +68,6 @@ function checkEnd(body: Uint8Array, span: Span, end: number): void {
 }
 
 const members = ['jsonrpc', 'method', 'params', 'id'] as const
-const close = Buffer.from('}')
 const nullId = Buffer.from('null')
 
 /**
@@ -143,18 +142,13 @@ export class JsonRpcRequest {
    * @param version in place of a version that is not there; null: none
    */
   rebuilt(id: Uint8Array, version: string | null): Uint8Array {
-    const [own, method, params] = this.#at
-    const implied = own || version === null ? '' : `"jsonrpc":"${version}",`
-    const member = (name: string, span: Span | undefined) =>
-      span ? [Buffer.from(`,"${name}":`), this.body.subarray(span.start, span.end)] : []
-    return Buffer.concat([
-      Buffer.from(`{${implied}"id":`),
-      id,
-      ...member('jsonrpc', own),
-      ...member('method', method),
-      ...member('params', params),
-      close,
-    ])
+    const text = (span: Span) => bufferOf(this.body).toString('latin1', span.start, span.end)
+    const [own, method, params] = this.#at.map((span) => span && text(span))
+    const versionText = own ?? (version && `"${version}"`)
+    const head = versionText ? `"jsonrpc":${versionText},` : ''
+    const tail = params ? `,"params":${params}` : ''
+    const idText = bufferOf(id).toString('latin1')
+    return Buffer.from(`{${head}"id":${idText},"method":${method}${tail}}`, 'latin1')
   }
 
   /** Version 1.0 may have the member or leave it out. */
