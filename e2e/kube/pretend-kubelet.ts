@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { seededRandom } from '../../proxy/clock/testing/seeded-random.ts'
 import type { KubeClient } from '../../operator/kube/client.ts'
-import { systemClock } from '../../operator/kube/clock.ts'
+import { systemClock, systemRandom } from '../../operator/kube/clock.ts'
 import { Controller } from '../../operator/kube/controller.ts'
 import { isConflict, isNotFound } from '../../operator/kube/errors.ts'
 import { keyOf, refOf, withoutManagedFields } from '../../operator/kube/object.ts'
@@ -43,7 +42,7 @@ export class PretendKubelet {
       name: 'pretend-kubelet',
       reconcile: (key, { signal }) => this.#reconcile(key, signal),
       clock: systemClock,
-      random: seededRandom(1),
+      random: systemRandom,
       workers: 16,
       settleMs: 0,
     })
@@ -65,7 +64,7 @@ export class PretendKubelet {
       store: this.#store,
       keep: withoutManagedFields,
       clock: systemClock,
-      random: seededRandom(1),
+      random: systemRandom,
       ...(namespace !== undefined && { selection: { namespace } }),
     })
     await Promise.all([reflector.run(signal), this.#controller.run(signal)])

@@ -2,8 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { seededRandom } from '../../proxy/clock/testing/seeded-random.ts'
-import { systemClock } from '../../operator/kube/clock.ts'
+import { systemClock, systemRandom } from '../../operator/kube/clock.ts'
 import { listAll } from '../../operator/kube/reflector.ts'
 import { Reflector, type ReflectorOptions } from '../../operator/kube/reflector.ts'
 import { apiVersionOf } from '../../operator/kube/object.ts'
@@ -42,7 +41,7 @@ function reflect(through: Access, options: Partial<ReflectorOptions<ConfigMap>> 
     resource: configMaps,
     store,
     clock: systemClock,
-    random: seededRandom(1),
+    random: systemRandom,
     selection,
     backoff: impatient,
     observer: { reflectFailed: (_, verb, error) => failures.push(`${verb} ${error.message}`) },
@@ -148,7 +147,7 @@ test('a version that the server has forgotten leads to a new list, on a real ser
     resource,
     store,
     clock: systemClock,
-    random: seededRandom(1),
+    random: systemRandom,
     selection: { namespace },
     backoff: impatient,
     observer: { reflectFailed: (_, verb, error) => failures.push(`${verb} ${error.message}`) },
@@ -230,7 +229,7 @@ test('an error of a listener ends it with that error', async () => {
     resource: configMaps,
     store,
     clock: systemClock,
-    random: seededRandom(1),
+    random: systemRandom,
     selection,
   })
   await expect(reflector.run(signal)).rejects.toThrow(RangeError)

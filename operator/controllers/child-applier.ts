@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { isDeepStrictEqual } from 'node:util'
 import type { RpcRouter } from '../api/rpc-router.ts'
 import type { ApplyOptions, KubeClient } from '../kube/client.ts'
 import type { Clock } from '../kube/clock.ts'
@@ -12,14 +11,14 @@ import {
   type ManagedFields,
   type Resource,
 } from '../kube/object.ts'
-import { type ConfigMap, type Deployment, deployments } from '../resources/kinds.ts'
+import { type Deployment, deployments } from '../resources/kinds.ts'
 import { appliedAnnotation, instanceKeys, isChild } from '../resources/labels.ts'
 import { digest, wantedReplicas } from '../translate/object-names.ts'
 import { type Child, type ChildStores, owningRouter } from './child-stores.ts'
 import {
   contains,
   fieldManager,
-  foreignManagers,
+  hasForeignFields,
   takeForeignFields,
   withForeignFields,
   handoverManager,
@@ -90,9 +89,7 @@ export class ChildApplier {
     const found = known ?? (await findObject(this.#client, resource, wanted.metadata, signal))
     if (found !== null) {
       claim(router, resource, found)
-      // Such a ConfigMap can only be replaced. It is not ours: its name is the hash of other content.
-      if (isFrozen(found, wanted)) await this.#client.delete(resource, found.metadata, signal)
-      else if (foreignManagers(found).length > 0)
+      if (hasForeignFields(found))
         await takeForeignFields(this.#client, resource, found.metadata, signal)
     }
     const apply = () => this.#client.apply(resource, intent, applyOptions, signal)
@@ -131,8 +128,7 @@ export class ChildApplier {
     return (
       deletionTimestamp === undefined &&
       annotations[appliedAnnotation] === hashOf(intent) &&
-      foreignManagers(known).length === 0 &&
-      !isFrozen(known, wanted) &&
+      !hasForeignFields(known) &&
       contains(known, intent)
     )
   }
@@ -216,11 +212,6 @@ export function isOrphanOf(
 ): boolean {
   const isOwned = object.metadata.ownerReferences?.some(({ controller }) => controller === true)
   return !isOwned && isChild(object) && instanceKeys(object).includes(keyOf(metadata))
-}
-
-/** Whether an object is immutable and has other data than is wanted. */
-function isFrozen(found: ConfigMap, wanted: ConfigMap): boolean {
-  return found.immutable === true && !isDeepStrictEqual(found.data, wanted.data)
 }
 
 /** Whether the API server refuses a StatefulSet since it cannot change so: of ours, only the storage does. */

@@ -47,10 +47,10 @@ export function withForeignFields<T extends KubeObject>(object: T): T {
   }
 }
 
-/** The names of other managers of fields that the operator must own. */
-export function foreignManagers(object: KubeObject): readonly string[] {
+/** Whether other managers own fields that the operator must own. */
+export function hasForeignFields(object: KubeObject): boolean {
   const { managedFields = [] } = object.metadata
-  return namesOf(managedFields.filter((entry) => foreignPart(object, entry) !== null))
+  return managedFields.some((entry) => foreignPart(object, entry) !== null)
 }
 
 /** Whether another manager sets the count. */
@@ -58,10 +58,6 @@ export function setsCount(entry: ManagedFields): boolean {
   const { manager = '' } = entry
   if (manager === fieldManager || manager === handoverManager) return false
   return treeOf(entry)['f:spec']?.['f:replicas'] !== undefined
-}
-
-function namesOf(entries: readonly ManagedFields[]): readonly string[] {
-  return [...new Set(entries.map(({ manager = 'unknown' }) => manager))].toSorted()
 }
 
 /**

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { customResourceDefinition } from '../api/crd/definition.ts'
 import { integer, list, object, oneOf, text, textMap } from '../api/field.ts'
-import { Admission } from './admission.ts'
+import { admit } from './admission.ts'
 import type { Json } from './read-documents.ts'
 
 const about = 'A field.'
@@ -23,7 +23,7 @@ const schema = z.object({
   }),
 })
 const names = { kind: 'Thing', plural: 'things', singular: 'thing', shortName: 'th' }
-const admission = new Admission({
+const thing = {
   schema,
   definition: customResourceDefinition({
     names,
@@ -31,10 +31,10 @@ const admission = new Admission({
     columns: [],
     selectableFields: [],
   }),
-})
+}
 
 test('what is not said gets its default, and what is null is not said', () => {
-  expect(admission.admit({ spec: { name: 'ab', mode: null } })).toEqual({
+  expect(admit(thing, { spec: { name: 'ab', mode: null } })).toEqual({
     object: { spec: { name: 'ab', count: 3 } },
   })
 })
@@ -75,5 +75,5 @@ test.each<[string, Json, readonly string[]]>([
     ['spec.ports[1]: must not be twice in the list, by port'],
   ],
 ])('%s', (_name, spec, faults) => {
-  expect(admission.admit({ spec })).toEqual({ faults })
+  expect(admit(thing, { spec })).toEqual({ faults })
 })

@@ -16,31 +16,20 @@ export interface Kind<T> {
 export type Admitted<T> = { readonly object: T } | { readonly faults: readonly string[] }
 
 /**
- * Judges new objects by their CustomResourceDefinition without an API server: unknown fields, types and bounds, and
- * items that must differ. The sentences are ours.
+ * Validates a new object by its CustomResourceDefinition without an API server: unknown fields, types, bounds, patterns and
+ * duplicate items. The API server alone evaluates the rules in CEL.
  */
-export class Admission<T> {
-  readonly #kind: Kind<T>
-
-  constructor(kind: Kind<T>) {
-    this.#kind = kind
-  }
-
-  admit(given: JsonMap): Admitted<T> {
-    const { schema, definition } = this.#kind
-    // The API server drops a status that a client gives.
-    const written = withoutNulls({ ...given, status: null })
-    const structure = definition.spec.versions[0].schema.openAPIV3Schema
-    const unknown = unknownFields(placesIn({ path: '', schema: structure, value: written }))
-    if (unknown.length > 0) return { faults: unknown }
-    const parsed = schema.safeParse(written)
-    if (!parsed.success)
-      return { faults: parsed.error.issues.map((issue) => faultOf(issue, written)) }
-    const stored = { path: '', schema: structure, value: parsed.data as Json }
-    const places = placesIn(stored)
-    const faults = duplicates(places)
-    return faults.length === 0 ? { object: parsed.data } : { faults }
-  }
+export function admit<T>({ schema, definition }: Kind<T>, given: JsonMap): Admitted<T> {
+  // The API server drops a status that a client gives.
+  const written = withoutNulls({ ...given, status: null })
+  const structure = definition.spec.versions[0].schema.openAPIV3Schema
+  const unknown = unknownFields(placesIn({ path: '', schema: structure, value: written }))
+  if (unknown.length > 0) return { faults: unknown }
+  const parsed = schema.safeParse(written)
+  if (!parsed.success)
+    return { faults: parsed.error.issues.map((issue) => faultOf(issue, written)) }
+  const faults = duplicates(placesIn({ path: '', schema: structure, value: parsed.data as Json }))
+  return faults.length === 0 ? { object: parsed.data } : { faults }
 }
 
 /** A value in an object, with its own schema. */

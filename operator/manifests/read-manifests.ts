@@ -5,7 +5,7 @@ import { group, version } from '../api/group.ts'
 import { type RpcRouter, rpcRouterSchema } from '../api/rpc-router.ts'
 import { type UpstreamProvider, upstreamProviderSchema } from '../api/upstream-provider.ts'
 import { type KeyedData, configMapData, secretData } from '../translate/reference-data.ts'
-import { Admission } from './admission.ts'
+import { admit } from './admission.ts'
 import {
   type Json,
   type JsonMap,
@@ -55,14 +55,10 @@ class ManifestReader implements ManifestSet {
   readonly configMaps = new Map<string, KeyedData>()
   readonly problems: string[] = []
   readonly refusedProviders: RefusedProvider[] = []
-  readonly #routerAdmission = new Admission({
-    definition: rpcRouterDefinition(),
-    schema: rpcRouterSchema,
-  })
-  readonly #providerAdmission = new Admission({
-    definition: upstreamProviderDefinition(),
-    schema: upstreamProviderSchema,
-  })
+  readonly #kinds = {
+    RpcRouter: { definition: rpcRouterDefinition(), schema: rpcRouterSchema },
+    UpstreamProvider: { definition: upstreamProviderDefinition(), schema: upstreamProviderSchema },
+  }
   /** Where each object of our kinds was first found. */
   readonly #found = new Map<string, string>()
   readonly #namespace: string
@@ -122,9 +118,7 @@ class ManifestReader implements ManifestSet {
     if (kind !== 'RpcRouter' && kind !== 'UpstreamProvider') return [`${group} has no kind ${kind}`]
     if (apiVersion !== `${group}/${version}`)
       return [`apiVersion must be ${group}/${version}, not ${wordOf(apiVersion)}`]
-    const admitted = (kind === 'RpcRouter' ? this.#routerAdmission : this.#providerAdmission).admit(
-      object,
-    )
+    const admitted = admit<RpcRouter | UpstreamProvider>(this.#kinds[kind], object)
     if ('object' in admitted) {
       if (admitted.object.kind === 'RpcRouter') this.routers.push(admitted.object)
       else this.providers.push(admitted.object)

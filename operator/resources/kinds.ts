@@ -31,7 +31,6 @@ export type Plain<T> = Pick<T, keyof T>
 
 export interface ConfigMap extends KubeObject {
   readonly data?: Readonly<Record<string, string>>
-  readonly immutable?: boolean
 }
 
 export interface Secret extends KubeObject {
