@@ -33,6 +33,7 @@ import { familyOf, subscriptionFormOf } from '../subscription/families/family-of
 import { Hub, type HubOptions } from '../subscription/hub.ts'
 import type { Observers } from '../telemetry/observers.ts'
 import type { CallSpans } from '../telemetry/otel/call-spans.ts'
+import { ChainTracker } from '../tracker/chain-tracker.ts'
 import { dialects } from '../upstream/dialect.ts'
 import { createPool, type Pool, type PoolOptions } from '../upstream/pool.ts'
 import { Watch } from '../upstream/watch.ts'
@@ -151,13 +152,18 @@ export function serveChains(config: RouterConfig, parts: ServedChainParts): read
     config.endpoints,
     ({ chainId, apiInterface }) => `${parts.catalog.find(chainId)?.id} ${apiInterface}`,
   )
-  return [...groups.values()].map((endpoints) => serveChain(endpoints, config, parts))
+  const trackers = new Map<Chain, ChainTracker>()
+  const { clock } = parts
+  const trackerOf = (chain: Chain) =>
+    trackers.getOrInsertComputed(chain, () => new ChainTracker({ chain, clock }))
+  return [...groups.values()].map((endpoints) => serveChain(endpoints, config, parts, trackerOf))
 }
 
 function serveChain(
   configs: readonly EndpointConfig[],
   router: RouterConfig,
   parts: ServedChainParts,
+  trackerOf: (chain: Chain) => ChainTracker,
 ): ServedChain {
   const { catalog, clock, random, observers, budget, cache, guard = (relay) => relay } = parts
   const served = configs.map((config) => ({ config, relaying: { now: config.relay } }))
@@ -177,6 +183,7 @@ function serveChain(
   const pool = createPool(upstreams, {
     chain,
     iface,
+    tracker: trackerOf(chain),
     config: first.relaying,
     maxSessions: router.maxSessionsPerUpstream,
     clock,

@@ -4,7 +4,7 @@ import type { BlockPoint, BlockRef, ChainInterface } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
 import type { Strategy } from '../config/types.ts'
-import type { Tip } from './tip.ts'
+import type { ChainTracker } from '../tracker/chain-tracker.ts'
 import type { Members, Upstream } from './upstream.ts'
 import { draw, floorOf, weigh, type Candidate } from './weights.ts'
 
@@ -75,7 +75,7 @@ export class Picker {
   /** How many calls each upstream may answer at a time. */
   maxSessions: number
   readonly #pool: Members
-  readonly #tip: Tip
+  readonly #tracker: Pick<ChainTracker, 'tip'>
   readonly #options: PickOptions
   #hasArchive = false
   readonly #tables = new Map<
@@ -89,10 +89,10 @@ export class Picker {
   readonly #lastTurn = new WeakMap<Upstream, number>()
   #turn = 0
 
-  constructor(pool: Members, tip: Tip, options: PickOptions) {
+  constructor(pool: Members, tracker: Pick<ChainTracker, 'tip'>, options: PickOptions) {
     this.maxSessions = options.maxSessions
     this.#pool = pool
-    this.#tip = tip
+    this.#tracker = tracker
     this.#options = options
     this.forget()
   }
@@ -295,7 +295,7 @@ export class Picker {
     if (after === null) return false
     const first = block.kind === 'range' ? block.from : block
     if (first.kind === 'tag') return first.tag === 'earliest'
-    return first.kind === 'number' && first.number < (this.#tip.block ?? 0) - after
+    return first.kind === 'number' && first.number < (this.#tracker.tip ?? 0) - after
   }
 
   /** The upstream whose last turn is longest ago: one that is left out for a while does not change the order. */

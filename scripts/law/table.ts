@@ -6,7 +6,7 @@
  */
 
 const words = (text: string): readonly string[] => text.split(' ')
-const engine = words('config json chain clock bytes upstream')
+const engine = words('config json chain clock bytes tracker upstream')
 const api = words('config operator/kube operator/api')
 
 /**
@@ -20,7 +20,8 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   json: ['bytes'],
   chain: words('config json'),
   integrity: words('config json chain bytes'),
-  upstream: words('config json chain clock bytes'),
+  tracker: words('chain clock'),
+  upstream: words('config json chain clock bytes tracker'),
   relay: [...engine, 'integrity'],
   filters: words('json chain bytes upstream relay'),
   cache: [...engine, ...words('integrity relay redis cache-server')],
