@@ -87,7 +87,7 @@ class CachedRelay {
     this.#options = options
     const prefix = `${chain.id} ${iface.apiInterface} ${scope}`
     this.#keys = new Keys(prefix)
-    this.#branch = new Branch(pool, () => void this.#shared?.reorged())
+    this.#branch = new Branch(pool.tracker, () => void this.#shared?.reorged())
     this.#shared = shared && new SharedStore(shared, clock, prefix, () => this.#branch.changed())
     this.#nature = { distance: finalDistance(chain), dialect }
   }
@@ -101,7 +101,7 @@ class CachedRelay {
     const { pool, store } = this.#options
     // What held when the call came is an answer to it.
     const nowMs = journal.startedMs
-    const head = this.#branch.headAt(nowMs)
+    const head = this.#branch.head
     const { refreshCache } = directives
     if (refreshCache) store.delete(key)
     const entry = store.get(key)
@@ -213,7 +213,7 @@ class CachedRelay {
     if (next === undefined) return
     const again: Flight = {
       ...flight,
-      ...{ tip: flight.tip && pool.tip, head: this.#branch.headAt(nowMs) },
+      ...{ tip: flight.tip && pool.tip, head: this.#branch.head },
       ...{ branch: this.#branch.id, reorgs: null, followers: others },
       payload: next.call.payload ?? flight.key.bytes,
     }
@@ -239,7 +239,7 @@ class CachedRelay {
     const { directives, journal } = call
     const isGood = (entry: SharedEntry) =>
       !directives.refreshCache &&
-      (entry.head < 0 || entry.head >= this.#branch.headAt(clock.nowMs())) &&
+      (entry.head < 0 || entry.head >= this.#branch.head) &&
       isFor(entry, entry.head, directives)
     const { entry, reorgs } = await shared.lookUp(
       textOf(flight.key),

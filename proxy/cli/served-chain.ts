@@ -14,7 +14,6 @@ import type {
   RelayConfig,
   RouterConfig,
 } from '../config/types.ts'
-import { withMinBlock } from '../consistency/min-block.ts'
 import { withCrossValidation } from '../cross-validation/cross-validation.ts'
 import { withFilters } from '../filters/filters.ts'
 import { createGrpcListener } from '../listener/grpc.ts'
@@ -215,8 +214,7 @@ function serveChain(
       known: new KnownTransactions(parts.sent, `${chainId}:${apiInterface}`),
     })
     const filtered = withFilters(relay, { chain, pool })
-    const atBlock = withMinBlock(filtered, { chain, pool, config, clock })
-    const sticky = withStickiness(atBlock, {
+    const sticky = withStickiness(filtered, {
       ...{ chainId, apiInterface, pool, config, clock },
       sessions: parts.sessions,
     })

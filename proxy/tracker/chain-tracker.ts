@@ -26,6 +26,9 @@ export interface TrackedPool {
   lagChanged(node: TrackedNode): void
 }
 
+/** A shown block that no head confirms within so many block times, and at least so long, has left the chain. */
+const shownLife = { blocks: 3, minMs: 3_000 } as const
+
 export interface TrackerOptions {
   readonly chain: Pick<Chain, 'allowedLagBlocks' | 'blockTimeMs'>
   readonly clock: Clock
@@ -38,9 +41,23 @@ export class ChainTracker {
   readonly #options: TrackerOptions
   readonly #pools: TrackedPool[] = []
   #roseMs: number | null = null
+  #shown = { block: 0, atMs: -Infinity }
 
   constructor(options: TrackerOptions) {
     this.#options = options
+  }
+
+  /** The highest block that clients may have seen lately: as a head, or in any other answer. 0: none. */
+  get highestShown(): number {
+    const { chain, clock } = this.#options
+    const { block, atMs } = this.#shown
+    const lifeMs = Math.max(shownLife.blocks * chain.blockTimeMs, shownLife.minMs)
+    return clock.nowMs() - atMs <= lifeMs ? block : 0
+  }
+
+  /** An answer shows this block. Its node need not have the state of it: a receipt may come before the block. */
+  show(block: number): void {
+    if (block >= this.highestShown) this.#shown = { block, atMs: this.#options.clock.nowMs() }
   }
 
   join(pool: TrackedPool): void {
@@ -62,6 +79,7 @@ export class ChainTracker {
     const nowMs = this.#options.clock.nowMs()
     const isHigher = before === null || block > before.block
     node.latest = { block, atMs: nowMs, roseMs: isHigher ? nowMs : before.roseMs }
+    this.show(block)
     this.#setTip(nowMs)
     node.tipThen = this.tip
     this.#judge(nowMs)

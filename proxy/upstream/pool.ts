@@ -11,7 +11,7 @@ import { hasJumped } from '../tracker/tip.ts'
 import { Availability, Cooldown } from './health.ts'
 import { type Members, NodeUrl, type SocketUrl, Upstream } from './upstream.ts'
 import { isServing, type PoolObserver, type PoolSnapshot, type UpstreamState } from './observer.ts'
-import { isKeptOut, Picker, type Wanted } from './pick.ts'
+import { isKeptOut, Picker, reaches, type Wanted } from './pick.ts'
 import type { SocketTransport, Transport } from './wire.ts'
 import { readTls } from './wire/upstream-target.ts'
 import { floorOf } from './weights.ts'
@@ -40,6 +40,9 @@ export interface Change {
   /** Those that the pool does not have. */
   readonly added: readonly Upstream[]
 }
+
+/** A floor further than this above a head is none that the upstream will reach soon. */
+const maxAheadBlocks = 1_000
 
 /** The upstreams of one chain and interface. */
 export class Pool implements Members, TrackedPool {
@@ -134,6 +137,20 @@ export class Pool implements Members, TrackedPool {
       (each) =>
         !isKeptOut(each, wanted) &&
         each.unverified(wanted.addons).some(({ isUnreached }) => !isUnreached || !hasEligible),
+    )
+  }
+
+  /** Some upstream that the call may go to lacks the block of its floor, and may soon have it. */
+  mayReach(wanted: Wanted): boolean {
+    const { floor = null } = wanted
+    return (
+      floor !== null &&
+      this.upstreams.some(
+        (each) =>
+          !isKeptOut(each, wanted) &&
+          !reaches(each, floor) &&
+          (each.latest === null || reaches(each, floor - maxAheadBlocks)),
+      )
     )
   }
 

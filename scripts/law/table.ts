@@ -28,7 +28,6 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   redis: words('config clock'),
   'cache-server': words('config clock bytes redis'),
   sticky: words('config json chain clock bytes upstream relay redis cache-server'),
-  consistency: words('config chain clock upstream relay'),
   'cross-validation': [...engine, 'relay'],
   subscription: [...engine, ...words('integrity relay')],
   listener: [...engine, ...words('integrity relay subscription')],
@@ -38,7 +37,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   console: words('clock upstream telemetry'),
   cli: [
     ...engine,
-    ...words('integrity relay filters cache redis cache-server sticky consistency'),
+    ...words('integrity relay filters cache redis cache-server sticky'),
     ...words('cross-validation subscription listener console telemetry'),
   ],
   'main.ts': ['cli'],
@@ -127,7 +126,7 @@ export const packagesOf: Readonly<Record<string, readonly string[]>> = {
 
 /** Folders that receive their clock and random numbers from their callers. */
 export const deterministicFolders = [
-  ...words('integrity relay filters cache redis cache-server sticky consistency cross-validation'),
+  ...words('integrity relay filters cache redis cache-server sticky tracker cross-validation'),
   ...words('upstream subscription operator/kube operator/api operator/translate'),
   ...words('operator/manifests operator/resources operator/status operator/controllers'),
   'operator/rbac',
