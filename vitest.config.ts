@@ -21,9 +21,9 @@ export default defineConfig({
     // Many tests wait for a real API or a process: three at a time on two cores, 9 minutes instead of 12.
     maxWorkers: Math.max(3, availableParallelism() - 1),
     // A test that hangs must fail; a slow test on a busy machine must pass.
-    testTimeout: 60_000,
-    hookTimeout: 30_000,
-    expect: { poll: { timeout: 20_000 } },
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: 60_000 } },
     projects: [
       {
         extends: true,
@@ -60,8 +60,6 @@ export default defineConfig({
           name: 'nodes',
           include: [onQuickNodes],
           globalSetup: 'e2e/nodes/build/global-setup.ts',
-          testTimeout: 240_000,
-          hookTimeout: 180_000,
         },
       },
     ],

@@ -12,7 +12,7 @@ export default defineConfig({
     include: ['{proxy,operator,e2e}/**/*.slow.test.ts'],
     globalSetup: 'e2e/kube/global-setup.ts',
     testTimeout: 240_000,
-    hookTimeout: 60_000,
-    expect: { poll: { timeout: 20_000 } },
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: 60_000 } },
   },
 })

@@ -34,7 +34,7 @@ beforeAll(async () => {
   texts = jsonRpcTexts({ methods, good: Object.fromEntries(plain), never })
   const router = stack.use(await serveRouter({ primaries: [anvil], settings: uncached }))
   ways = { node: { url: anvil.url }, router: { url: router.url } }
-}, 60_000)
+})
 
 async function expectEqual(bodies: readonly string[]): Promise<void> {
   const calls = bodies.map((body) => postJson(body.slice(0, 160), body))

@@ -8,7 +8,7 @@ import { createChainModel } from '../upstream-sim/chain-model.ts'
 import { startSimNode } from '../upstream-sim/sim-node.ts'
 
 const failovers = 200
-const slow = { timeout: 20_000, interval: 5 }
+const slow = { interval: 5 }
 
 interface Message {
   readonly id?: number

@@ -62,9 +62,7 @@ test('a client that polls a filter over HTTP gets each log once while its node d
     await sleep(500)
     if (each === 2) await devnet.kill('one')
   }
-  await expect
-    .poll(() => seen.every(({ length }) => length >= sent.length), { timeout: 20_000 })
-    .toBe(true)
+  await expect.poll(() => seen.every(({ length }) => length >= sent.length)).toBe(true)
   for (const hashes of seen) expect(hashes).toEqual(sent)
   expect(errors).toEqual([])
   stop.abort()

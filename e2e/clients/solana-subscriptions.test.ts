@@ -28,7 +28,7 @@ import { serveNode } from '../upstream-sim/served-node.ts'
  * busy machine: here that of a signature, and then it waits in vain.
  */
 const mayLoseEvents = { retry: 3 }
-const slow = { timeout: 20_000, interval: 20 }
+const slow = { interval: 20 }
 const slotMs = 100
 const memoProgram = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr' as Address
 let stack = new AsyncDisposableStack()

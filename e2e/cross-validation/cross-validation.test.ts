@@ -9,7 +9,7 @@ import { createChainModel } from '../upstream-sim/chain-model.ts'
 import { type SimNode, startSimNode } from '../upstream-sim/sim-node.ts'
 
 const chain = createChainModel()
-const poll = { timeout: 15_000, interval: 50 }
+const poll = { interval: 50 }
 const account = `0x${'aa'.repeat(20)}`
 const old = [account, '0x10']
 
@@ -52,7 +52,7 @@ beforeAll(async () => {
       ],
     },
   })
-  await waitUntil('all upstreams are up', 15_000, undefined, async () =>
+  await waitUntil('all upstreams are up', 60_000, undefined, async () =>
     (await (await fetch(`${program.adminUrl}/readyz`)).text()).includes('3 of 3'),
   )
 })

@@ -34,7 +34,7 @@ test('several nodes are one chain, and a killed one catches up', async () => {
     expect(nodes).toBe(2)
     const minedIn = (url: string) =>
       askRpc<{ blockHash: string } | null>(url, 'eth_getTransactionReceipt', [hash])
-    await waitUntil('mined', 10_000, signal, async () => (await minedIn(b)) !== null)
+    await waitUntil('mined', 60_000, signal, async () => (await minedIn(b)) !== null)
     const before = await minedIn(b)
     expect(await minedIn(a)).toEqual(before)
     const head = devnet.head

@@ -13,21 +13,24 @@ import { echoOf, startSpecNode } from './spec-node.ts'
 
 /*
  * Every interface of every chain starts a listener, verifies its node and relays. `CATALOG_DIR` names
- * a directory of specs to use instead of those of the repository.
+ * a directory of specs to walk instead of those of the repository.
  */
 const outside = process.env['CATALOG_DIR']
 const testdata = ['catalog', 'own-catalog'].map((name) =>
   fileURLToPath(new URL(`../../proxy/chain/testdata/${name}`, import.meta.url)),
 )
+const bundled = await loadCatalog([])
 const catalogs: readonly ChainCatalog[] = outside
   ? [await loadCatalog([outside])]
-  : [await loadCatalog([]), await loadCatalog(testdata)]
+  : [bundled, await loadCatalog(testdata)]
 const walk: readonly (readonly [string, ChainCatalog, Chain, ChainInterface])[] = catalogs.flatMap(
   (catalog) =>
-    interfacesOf(catalog).map(
-      ({ chain, offered }) =>
-        [`${chain.id} ${offered.apiInterface}`, catalog, chain, offered] as const,
-    ),
+    interfacesOf(catalog)
+      .filter(({ chain }) => catalog === bundled || chain.ownFile !== null)
+      .map(
+        ({ chain, offered }) =>
+          [`${chain.id} ${offered.apiInterface}`, catalog, chain, offered] as const,
+      ),
 )
 
 test.each(walk)('%s', async (_, catalog, chain, offered) => {

@@ -57,7 +57,7 @@ test.each([
 ])('1,100 requests that never end take no session of a node that %s', async (_, manner) => {
   await using own = await served([orAnswer(manner)])
   using open = openStreams(own.router.port, 1_100, 110)
-  await expect.poll(() => own.nodes[0]?.open, { timeout: 15_000 }).toBe(1_100)
+  await expect.poll(() => own.nodes[0]?.open).toBe(1_100)
   const [upstream] = own.router.pool.upstreams
   expect(upstream?.sessions).toBe(0)
   const innocent = new Metadata()
@@ -67,9 +67,9 @@ test.each([
   // They are taken when the requests end, and left with the answers.
   for (const stream of open.streams) stream.end()
   const taken = manner === silent ? 1_100 : 0
-  await expect.poll(() => upstream?.sessions, { timeout: 15_000 }).toBe(taken)
+  await expect.poll(() => upstream?.sessions).toBe(taken)
   for (const stream of open.streams) stream.destroy()
-  await expect.poll(() => upstream?.sessions, { timeout: 15_000 }).toBe(0)
+  await expect.poll(() => upstream?.sessions).toBe(0)
 })
 
 test.each([

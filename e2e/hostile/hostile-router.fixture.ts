@@ -45,7 +45,7 @@ export async function startHostileRouter(
     args: ['NODE_OPTIONS=--max-old-space-size=256', entry, config],
   })
   const adminUrl = `http://127.0.0.1:${adminPort}`
-  await waitUntil('the router is healthy', 30_000, undefined, async () => {
+  await waitUntil('the router is healthy', 60_000, undefined, async () => {
     if (!child.alive) throw new Error(child.tail())
     return (await fetch(`${adminUrl}/metrics/overall-health`)).ok
   })
@@ -84,6 +84,6 @@ async function startNodesOf(
 ): Promise<readonly RouterNode[]> {
   const args = [nodesFile, kind, ...of.filter((each) => each !== undefined)]
   const child = await children.start({ name: kind, command: process.execPath, args })
-  await waitUntil('the nodes are there', 30_000, undefined, () => child.tail().includes('\n'))
+  await waitUntil('the nodes are there', 60_000, undefined, () => child.tail().includes('\n'))
   return JSON.parse(child.tail()) as readonly RouterNode[]
 }

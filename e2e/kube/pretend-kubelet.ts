@@ -9,8 +9,11 @@ import { Reflector } from '../../operator/kube/reflector.ts'
 import { Store } from '../../operator/kube/store.ts'
 import { type Condition, type Pod, pods } from './resources.ts'
 
-/** The fate of a pod: it works, it runs but fails its readiness probe, or it never starts. */
-export type Fate = 'ready' | 'failing' | 'waiting'
+/**
+ * The fate of a pod: it works, it runs but fails its readiness probe, it never starts, or its container ends since it
+ * cannot serve its config.
+ */
+export type Fate = 'ready' | 'failing' | 'waiting' | 'refusing'
 
 export interface PretendKubeletOptions {
   readonly client: KubeClient
@@ -27,12 +30,14 @@ export interface PretendKubeletOptions {
 export class PretendKubelet {
   readonly #options: PretendKubeletOptions
   readonly #store = new Store<Pod>()
+  /** Pods that were given an address. */
+  #addresses = 0
   readonly #controller: Controller
-  #fateOf: (pod: Pod) => Fate
+  fateOf: (pod: Pod) => Fate
 
   constructor(options: PretendKubeletOptions) {
     this.#options = options
-    this.#fateOf = options.fateOf ?? (() => 'ready')
+    this.fateOf = options.fateOf ?? (() => 'ready')
     this.#controller = new Controller({
       name: 'pretend-kubelet',
       reconcile: (key, { signal }) => this.#reconcile(key, signal),
@@ -46,7 +51,7 @@ export class PretendKubelet {
 
   /** Changes the fate of all pods, also of running ones. */
   decide(fateOf: (pod: Pod) => Fate): void {
-    this.#fateOf = fateOf
+    this.fateOf = fateOf
     for (const pod of this.#store.list()) this.#controller.enqueue(keyOf(pod.metadata))
   }
 
@@ -68,12 +73,15 @@ export class PretendKubelet {
   async #reconcile(key: string, signal: AbortSignal): Promise<void> {
     const pod = this.#store.get(key)
     if (pod === undefined || pod.metadata.deletionTimestamp !== undefined) return
-    const fate = this.#fateOf(pod)
+    const fate = this.fateOf(pod)
     const isReady = pod.status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True'
     const isRunning = pod.status?.phase === 'Running'
     if (isRunning === (fate !== 'waiting') && isReady === (fate === 'ready')) return
     const { resourceVersion, uid } = pod.metadata
-    const patch = { metadata: { resourceVersion, uid }, status: statusOf(pod, fate) }
+    const podIP =
+      pod.status?.podIP ?? `10.88.${(this.#addresses >> 8) & 255}.${this.#addresses++ & 255}`
+    const status = { ...statusOf(pod, fate), podIP, podIPs: [{ ip: podIP }] }
+    const patch = { metadata: { resourceVersion, uid }, status }
     try {
       await this.#options.client.mergePatch(pods, refOf(key), patch, signal, 'status')
     } catch (error) {
@@ -109,7 +117,13 @@ function statusOf(pod: Pod, fate: Fate): object {
       ready: isReady,
       started: true,
       restartCount: 0,
-      state: { running: { startedAt: at } },
+      state:
+        fate === 'refusing'
+          ? { waiting: { reason: 'CrashLoopBackOff' }, running: null }
+          : { running: { startedAt: at }, waiting: null },
+      ...(fate === 'refusing' && {
+        lastState: { terminated: { exitCode: 2, reason: 'Error', startedAt: at, finishedAt: at } },
+      }),
     })),
   }
 }

@@ -16,8 +16,16 @@ export type Condition = Pick<WholeCondition, 'type' | 'status'> & Partial<WholeC
 export interface Pod extends KubeObject {
   readonly spec?: {
     readonly containers: readonly { readonly name: string; readonly image: string }[]
+    readonly volumes?: readonly {
+      readonly name: string
+      readonly configMap?: { readonly name: string }
+    }[]
   }
-  readonly status?: { readonly phase?: string; readonly conditions?: readonly Condition[] }
+  readonly status?: {
+    readonly phase?: string
+    readonly podIP?: string
+    readonly conditions?: readonly Condition[]
+  }
 }
 
 export function kind<T extends KubeObject>(

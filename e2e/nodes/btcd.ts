@@ -14,7 +14,7 @@ const password = 'regtest-only'
 const miningAddress = 'mrCDrCybB6J1vRfbwM5hemdJz73FwDBC8r'
 /** The secret key that all mined coins belong to. */
 export const miningKey = `0x${'1'.padStart(64, '0')}`
-const agreementTimeoutMs = 30_000
+const agreementTimeoutMs = 60_000
 
 /** A btcd in regtest: `generate` makes blocks at once. */
 export interface BtcdNode {

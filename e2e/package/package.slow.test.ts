@@ -68,6 +68,33 @@ skip-websocket-verification: true
   expect(stdout).toContain('is valid: 1 listener, 1 upstream')
 })
 
+test('a spec of nine lines extends a bundled one', async () => {
+  await writeFile(
+    join(home, 'devnet.yml'),
+    `id: DEVNET
+extends: ETH1
+name: Our development network
+block-time: 2s
+allowed-lag: 5
+interfaces:
+  jsonrpc:
+    verifications:
+      chain-id: { expected: '0x7a69' }
+`,
+  )
+  const use = 'chain-id: DEVNET, api-interface: jsonrpc'
+  await writeFile(
+    join(home, 'devnet-config.yml'),
+    `endpoints: [{ network-address: 127.0.0.1:3360, ${use} }]
+direct-rpc: [{ name: own, ${use}, node-urls: [{ url: 'http://127.0.0.1:8545' }] }]
+skip-websocket-verification: true
+`,
+  )
+  const args = ['validate', 'devnet-config.yml', '--use-static-spec', 'devnet.yml']
+  const { stdout } = await inHome(join(home, 'bin/router'), args)
+  expect(stdout).toContain('is valid: 1 listener, 1 upstream')
+})
+
 test('the operator prints its rights', async () => {
   const { stdout } = await inHome(join(home, 'bin/rpc-operator'), ['rbac'])
   expect(stdout).toContain('kind: ClusterRole')

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -72,6 +75,15 @@ test('a wait ends with the last error as its cause', async () => {
   })
 })
 
-test('free ports differ', async () => {
-  expect(new Set(await freePorts(10)).size).toBe(10)
+test('ports are free, differ, and are given to nobody else', async () => {
+  const ports = await freePorts(10)
+  expect(new Set(ports).size).toBe(10)
+  for (const port of ports) {
+    const rival = createSocket('udp4')
+    const refused = once(rival.bind(port, '127.0.0.1'), 'listening')
+    await expect(refused).rejects.toThrow('EADDRINUSE')
+    const server = createServer().listen(port, '127.0.0.1')
+    await once(server, 'listening')
+    server.close()
+  }
 })

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { waitUntil } from './eventually.ts'
 
 const politeMs = 5_000
-const startTimeoutMs = 60_000
+const startTimeoutMs = 150_000
 const tailBytes = 4_000
 
 /** A program that was started beside this one. */

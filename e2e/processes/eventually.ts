@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises'
  */
 export async function eventually<T>(
   attempt: () => T | false | Promise<T | false>,
-  timeoutMs = 10_000,
+  timeoutMs = 60_000,
   signal?: AbortSignal,
 ): Promise<T> {
   const untilMs = performance.now() + timeoutMs

@@ -1,28 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { randomInt } from 'node:crypto'
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
 import { createServer } from 'node:net'
 
 const [leastPort, endPort] = [20_000, 32_000]
 
-/** A TCP port of loopback that is free at this moment. */
+/** A free TCP port of loopback that no other caller gets as long as this thread runs. */
 export async function freePort(): Promise<number> {
   const [port = 0] = await freePorts(1)
   return port
 }
 
 /**
- * Different TCP ports of loopback that are free at this moment. They are below the ports of outgoing
- * connections, so that none of these takes one before the program listens.
+ * Free TCP ports of loopback, for programs that are told their port. No other caller on this machine gets one of them
+ * as long as this thread runs. They are below the ports of outgoing connections, so that none of these takes one before
+ * the program listens.
  */
 export async function freePorts(count: number): Promise<number[]> {
-  const ports = new Set<number>()
-  for (let tries = 0; tries < count + 50 && ports.size < count; tries++) {
+  const ports: number[] = []
+  for (let tries = 0; tries < count + 50 && ports.length < count; tries++) {
     const port = randomInt(leastPort, endPort)
-    if (await isFree(port)) ports.add(port)
+    if ((await reserve(port)) && (await isFree(port))) ports.push(port)
   }
-  if (ports.size < count) throw new Error(`too few ports from ${leastPort} to ${endPort} are free`)
-  return [...ports]
+  if (ports.length < count)
+    throw new Error(`too few ports from ${leastPort} to ${endPort} are free`)
+  return ports
+}
+
+/** The UDP port of the same number is the reservation: the system gives it to one socket, and takes it back at the end. */
+async function reserve(port: number): Promise<boolean> {
+  const socket = createSocket('udp4').unref()
+  try {
+    await once(socket.bind({ port, address: '127.0.0.1', exclusive: true }), 'listening')
+    return true
+  } catch (error) {
+    socket.close()
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return false
+    throw error
+  }
 }
 
 function isFree(port: number): Promise<boolean> {

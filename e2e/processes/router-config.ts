@@ -21,6 +21,15 @@ interface LegNode {
   readonly urls: readonly NodeUrl[]
 }
 
+/**
+ * An `epoch-duration` of a day, less a few seconds: the present epoch has just begun. Epochs are multiples of it since 1970,
+ * and one that began in the midst of a test would make dead nodes eligible.
+ */
+export function longEpoch(): string {
+  const nowMs = Date.now()
+  return `${Math.floor(nowMs / Math.ceil(nowMs / 86_400_000))}ms`
+}
+
 /** A config file for these legs. */
 export function routerConfig(legs: readonly Leg[]) {
   const chainOf = ({ chainId, apiInterface }: Leg) => ({

@@ -123,7 +123,7 @@ describe.each(['json', 'text'])('keys reach only the nodes, log as %s', (format)
     await using program = await startProgram(workspace, config, { env, flags })
     const [url = ''] = program.urls
     await expect
-      .poll(async () => (await printed(`${program.adminUrl}/readyz`)).text, { timeout: 10_000 })
+      .poll(async () => (await printed(`${program.adminUrl}/readyz`)).text)
       .toMatch(/7 of 12 upstreams serving.*gossip rejected/)
     const answers: Awaited<ReturnType<typeof printed>>[] = []
     const ask = async (headers: Record<string, string>, body: unknown) => {

@@ -163,7 +163,7 @@ beforeAll(async () => {
     upstream('gateway', urls[0] as object, { url: `ws://127.0.0.1:${port}` }),
   ])
   right = await doctor('right.yml', [upstream('good', ...urls)])
-}, 60_000)
+})
 
 afterAll(async () => {
   for (const each of open) await each[Symbol.asyncDispose]()

@@ -27,7 +27,7 @@ beforeAll(async () => {
   at = new URL(program.adminUrl).host
   const isReady = async () =>
     (await (await fetch(`${program.adminUrl}/readyz`)).text()).includes('2 of 2 upstreams')
-  await waitUntil('two upstreams serve', 15_000, undefined, isReady)
+  await waitUntil('two upstreams serve', 60_000, undefined, isReady)
 })
 afterAll(async () => {
   await program[Symbol.asyncDispose]()
@@ -75,10 +75,10 @@ test('of a call that was retried: who was asked, what they answered, who was lef
         `^ETH1 jsonrpc eth_getBalance  ${guid}`,
         String.raw`20\d\d-.*Z  success after .*s, answered by a`,
         'cache: miss, class finalized',
-        String.raw`\+.*s  first  b  connection-reset in .*s, budget 1\.0s \(ECONNRESET\)`,
-        String.raw`\+.*s  retry  a  answer in .*s, budget 1\.0s`,
+        String.raw`\+.*s  first  b  connection-reset in .*s, budget 20s \(ECONNRESET\)`,
+        String.raw`\+.*s  retry  a  answer in .*s, budget 20s`,
         ' +upstream  rank  score  availability  latency  sync  candidate',
-        String.raw` +a +0 +1\.00 .* yes`,
+        String.raw` +a +0 +[01]\.\d\d .* yes`,
         ' +b +4 .* no: asked\n$',
       ].join('\n'),
     ),

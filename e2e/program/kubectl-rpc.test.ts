@@ -34,10 +34,10 @@ exec sleep 60
   const env = { ...process.env, PATH: `${directory}:${process.env['PATH']}` }
   const child = spawn(process.execPath, ['--', plugin, 'top', '--json'], { env })
   const pid = async () => Number(await readFile(pidFile, 'utf8').catch(() => ''))
-  await waitUntil('the proxy runs', 20_000, undefined, async () => (await pid()) > 0)
+  await waitUntil('the proxy runs', 60_000, undefined, async () => (await pid()) > 0)
   const proxy = await pid()
   expect(isAlive(proxy)).toBe(true)
   child.kill('SIGTERM')
   await once(child, 'exit')
-  await waitUntil('the proxy ends', 10_000, undefined, async () => !isAlive(proxy))
+  await waitUntil('the proxy ends', 60_000, undefined, async () => !isAlive(proxy))
 })

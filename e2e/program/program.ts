@@ -5,10 +5,11 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '../processes/free-ports.ts'
 import { waitUntil } from '../processes/eventually.ts'
+import { longEpoch } from '../processes/router-config.ts'
 import type { Workspace } from './workspace.ts'
 
-const entry = fileURLToPath(new URL('../../proxy/main.ts', import.meta.url))
-const startTimeoutMs = 60_000
+const sourceEntry = fileURLToPath(new URL('../../proxy/main.ts', import.meta.url))
+const startTimeoutMs = 150_000
 
 /** The result of a run of the program. */
 export interface Ended {
@@ -22,6 +23,8 @@ export interface Ended {
 export interface Surroundings {
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
+  /** Of the program, where it is not that of the sources. */
+  readonly entry?: string
 }
 
 /** Runs a command line of the program to its end. */
@@ -34,7 +37,7 @@ export async function runProgram(
 
 /**
  * Starts the program and waits until its listeners are open.
- * @param config as in the file; `metrics-listen-address` is added
+ * @param config as in the file; without `metrics-listen-address` and `epoch-duration`, those are added
  */
 export async function startProgram(
   workspace: Workspace,
@@ -44,6 +47,7 @@ export async function startProgram(
   const adminAddress = `127.0.0.1:${await freePort()}`
   const file = await workspace.write('router.yml', {
     'metrics-listen-address': adminAddress,
+    'epoch-duration': longEpoch(),
     ...config,
   })
   const { flags = [] } = surroundings
@@ -64,7 +68,8 @@ export class Program implements AsyncDisposable {
   readonly #child: ChildProcess
   readonly #over = new AbortController()
 
-  constructor(args: readonly string[], { env = {}, cwd }: Surroundings, adminAddress = '') {
+  constructor(args: readonly string[], surroundings: Surroundings, adminAddress = '') {
+    const { env = {}, cwd, entry = sourceEntry } = surroundings
     this.adminUrl = `http://${adminAddress}`
     const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SR_'))
     // As bin/router.mjs does: without "--" Node takes --env-file for its own.

@@ -42,7 +42,7 @@ beforeAll(async () => {
 async function record(): Promise<void> {
   await using program = await startProgram(workspace, config, { flags: ['--record', recording] })
   const isReady = async () => (await fetch(`${program.adminUrl}/readyz`)).ok
-  await waitUntil('the upstreams serve', 15_000, undefined, isReady)
+  await waitUntil('the upstreams serve', 60_000, undefined, isReady)
   const [rest = '', tendermint = '', grpc = ''] = program.urls
   const body = JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'abci_query', params: {} })
   const requests = [

@@ -70,7 +70,7 @@ async function record(name: string, ...flags: readonly string[]): Promise<string
     ...{ env: { KEY: key }, flags: ['--record', file, ...flags] },
   })
   const isReady = async () => (await fetch(`${program.adminUrl}/readyz`)).ok
-  await waitUntil('the upstream serves', 15_000, undefined, isReady)
+  await waitUntil('the upstream serves', 60_000, undefined, isReady)
   for (const [id, call] of calls.entries()) {
     const body = JSON.stringify({ jsonrpc: '2.0', id, ...call })
     const headers = { 'content-type': 'application/json', authorization: client }

@@ -15,7 +15,7 @@ import { footprintOf } from './footprint.ts'
 import { type Program, startProgram } from './program.ts'
 import { createWorkspace, ethereumConfig, legOf, type Workspace } from './workspace.ts'
 
-const slowPoll = { timeout: 15_000, interval: 20 }
+const slowPoll = { interval: 20 }
 const simEntry = fileURLToPath(new URL('../upstream-sim/main.ts', import.meta.url))
 const chain = createChainModel()
 
@@ -127,7 +127,7 @@ test('SR_* variables, flags over them, and the log as text', async () => {
     expect(line).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z (INFO |WARN |ERROR) \S/)
 })
 
-test('the specs of --use-static-spec take the place of the bundled ones', async () => {
+test('the specs of --use-static-spec are laid over the bundled ones', async () => {
   const spec = await workspace.write('specs.yml', {
     id: 'OWNCHAIN',
     name: 'A chain of our own',
@@ -139,10 +139,12 @@ test('the specs of --use-static-spec take the place of the bundled ones', async 
       jsonrpc: { methods: { eth_chainId: { block: 'none' } } },
     },
   })
-  await using program = await startProgram(workspace, routerConfig([legOf('OWNCHAIN', nodes)]), {
-    flags: ['--use-static-spec', spec],
+  const legs = [legOf('OWNCHAIN', nodes), legOf('ETH1', nodes)]
+  await using program = await startProgram(workspace, routerConfig(legs), {
+    flags: ['--use-static-spec', spec, '--skip-websocket-verification'],
   })
   await expect.poll(() => readiness(program), slowPoll).toContain('OWNCHAIN jsonrpc: 2 of 2')
+  await expect.poll(() => readiness(program), slowPoll).toContain('ETH1 jsonrpc: 2 of 2')
   expect(await askRpc(program.urls[0] ?? '', 'eth_chainId')).toBe('0x1')
 })
 

@@ -55,16 +55,14 @@ async function slowCalls(agent: http.Agent, url: string, count: number) {
   node.calls.clear()
   const calls = Array.from({ length: count }, () => ask(agent, url, slowly, balance))
   const answers = Promise.allSettled(calls)
-  await expect.poll(() => node.calls.count(slowly), { timeout: 10_000 }).toBe(count)
+  await expect.poll(() => node.calls.count(slowly)).toBe(count)
   return { answers }
 }
 
 async function startReady(flags: readonly string[] = []) {
   const program = await startProgram(workspace, ethereumConfig([node]), { flags })
   const readyz = `${program.adminUrl}/readyz`
-  await expect
-    .poll(async () => (await fetch(readyz)).status, { timeout: 10_000, interval: 20 })
-    .toBe(200)
+  await expect.poll(async () => (await fetch(readyz)).status, { interval: 20 }).toBe(200)
   const [url = ''] = program.urls
   return { program, url, readyz }
 }

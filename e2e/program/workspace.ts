@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
-import { type Leg, routerConfig } from '../processes/router-config.ts'
+import { type Leg, longEpoch, routerConfig } from '../processes/router-config.ts'
 
 /** A folder for the files of a test. `await using` removes it. */
 export interface Workspace extends AsyncDisposable {
@@ -39,9 +39,9 @@ export function ethereumConfig(
   settings: Readonly<Record<string, unknown>> = {},
 ): Readonly<Record<string, unknown>> {
   const leg = legOf('ETH1', nodes)
-  // An epoch that begins in the midst of a test makes dead nodes eligible.
-  const usual = { 'skip-websocket-verification': true, 'epoch-duration': '24h' }
-  return { ...routerConfig([leg]), ...usual, ...settings }
+  // On a busy machine a node may need more than the usual second.
+  const usual = { 'epoch-duration': longEpoch(), 'min-relay-timeout': '20s' }
+  return { ...routerConfig([leg]), 'skip-websocket-verification': true, ...usual, ...settings }
 }
 
 /** A chain over these nodes, which speak JSON-RPC over HTTP. */

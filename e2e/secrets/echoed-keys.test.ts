@@ -248,7 +248,7 @@ test('over WebSocket, in the error that ends a subscription: it goes on at anoth
   await new Promise((resolve) => client.once('open', resolve))
   const params = ['providers_ownTopic']
   client.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_subscribe', params }))
-  await expect.poll(() => received.length, { timeout: 10_000 }).toBe(2)
+  await expect.poll(() => received.length).toBe(2)
   const subscription = (JSON.parse(received[0] as string) as { result: string }).result
   expect(JSON.parse(received[1] as string)).toEqual({
     jsonrpc: '2.0',

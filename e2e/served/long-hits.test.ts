@@ -56,7 +56,7 @@ async function served(stack: AsyncDisposableStack, settings: object = {}) {
     const bytes = Buffer.from(await reply.body.arrayBuffer())
     return { bytes, headers: reply.headers, cache: reply.headers['rpc-cache'] }
   }
-  await waitUntil('the head is known', 10_000, signal, () => router.pool.tip !== null)
+  await waitUntil('the head is known', 60_000, signal, () => router.pool.tip !== null)
   return {
     ...{ router, ask, start },
     asked: () => asked,
@@ -114,12 +114,12 @@ test('replicas share it, and those that wait for it have it as well', async () =
   const other = await start()
   let block = 1
   // The store has 50 ms, which a busy machine may need for itself.
-  await waitUntil('another replica has it', 30_000, signal, async () => {
+  await waitUntil('another replica has it', 60_000, signal, async () => {
     const at = `0x${(block += 1).toString(16)}`
     const [count, bytes] = [asked(), cache.shelf.bytes]
     await ask(1, at)
     const isKept = () => Promise.resolve(cache.shelf.bytes > bytes)
-    await waitUntil('the store has it', 2_000, signal, isKept)
+    await waitUntil('the store has it', 60_000, signal, isKept)
     const both = await Promise.all([ask(2, at, {}, other), ask(3, at, {}, other)])
     const areRight = both.map(({ bytes: text }, index) =>
       text.equals(Buffer.from(textOf(index + 2))),
@@ -152,7 +152,7 @@ test('a client that does not read its hit has no more of it than others have', a
     socket.write(text)
     return socket
   })
-  await waitUntil('they wait', 10_000, signal, () => router.budget.heldBytes > 0)
+  await waitUntil('they wait', 60_000, signal, () => router.budget.heldBytes > 0)
   expect(router.budget.heldBytes).toBeLessThan(20 * 256 * 1024)
   expect((await ask(3, '0x2')).bytes.length).toBeGreaterThan(4 * mebibyte)
   for (const socket of sockets) socket.destroy()

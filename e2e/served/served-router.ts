@@ -5,7 +5,7 @@ import { ByteBudget } from '../../proxy/bytes/byte-budget.ts'
 import { loadCatalog } from '../../proxy/chain/load-catalog.ts'
 import type { ChainCatalog } from '../../proxy/chain/types.ts'
 import { seededRandom } from '../../proxy/clock/testing/seeded-random.ts'
-import { systemClock } from '../../proxy/clock/clock.ts'
+import { patientClock } from '../../proxy/clock/testing/patient-clock.ts'
 import { privateSessions } from '../../proxy/sticky/testing/private-sessions.ts'
 import type { SharedFigures } from '../../proxy/cache/shared-store.ts'
 import { createCache, loadStores } from '../../proxy/cli/stores.ts'
@@ -17,7 +17,7 @@ import { parseConfig } from '../../proxy/config/parse.ts'
 import { createLogger } from '../../proxy/telemetry/log.ts'
 import { combineObservers } from '../../proxy/telemetry/observers.ts'
 import type { CallSpans } from '../../proxy/telemetry/otel/call-spans.ts'
-import { routerConfig } from '../processes/router-config.ts'
+import { longEpoch, routerConfig } from '../processes/router-config.ts'
 
 export interface ServedNode {
   readonly name: string
@@ -82,6 +82,7 @@ export async function serveRouter(options: ServedRouterOptions): Promise<ServedR
   const text = stringify({
     ...routerConfig([{ chainId, apiInterface, ...nodes }]),
     strategy: 'round-robin',
+    'epoch-duration': longEpoch(),
     ...settings,
   })
   const { config, problems } = parseConfig(text, {
@@ -93,10 +94,10 @@ export async function serveRouter(options: ServedRouterOptions): Promise<ServedR
   const logger = createLogger({ level: 'error', format: 'json', redact: (text) => text })
   const random = seededRandom(1)
   const stores = await loadStores(config)
-  const cache = createCache(config, { clock: systemClock, random, budget, logger, stores })
+  const cache = createCache(config, { clock: patientClock, random, budget, logger, stores })
   const [chain] = serveChains(config, {
     catalog: options.catalog ?? (await catalogOf(specSources)),
-    clock: systemClock,
+    clock: patientClock,
     random,
     version: 'under-test',
     observers: combineObservers(options.tracing ? [options.tracing] : []),
@@ -104,7 +105,7 @@ export async function serveRouter(options: ServedRouterOptions): Promise<ServedR
     budget,
     cache,
     isDraining: () => false,
-    sessions: privateSessions(systemClock),
+    sessions: privateSessions(patientClock),
   })
   const [endpoint] = chain?.endpoints ?? []
   if (!chain || !endpoint) throw new Error('one listener was configured, and none is there')
@@ -129,7 +130,7 @@ export async function serveRouter(options: ServedRouterOptions): Promise<ServedR
       subscriptions?.close()
       await pool.close()
       cache?.shared?.keys.close()
-      await until(systemClock, () => budget.heldBytes === 0, 2_000)
+      await until(patientClock, () => budget.heldBytes === 0, 2_000)
       if (budget.heldBytes !== 0) throw new Error(`${budget.heldBytes} bytes are held for nobody`)
     },
   }

@@ -35,13 +35,13 @@ test.each(['SIGSTOP', 'SIGKILL'] as const)(
     const [one, two] = fleet.all
     let [session, block] = ['', 0]
     const bothServe = () =>
-      waitUntil('both serve a session from one node', 20_000, signal, async () => {
+      waitUntil('both serve a session from one node', 60_000, signal, async () => {
         session = `session-${Math.random()}`
         const { node } = await one.ask(session)
         return node !== null && (await two.ask(session)).node === node
       })
     await bothServe()
-    await waitUntil('one has what the other one asked', 20_000, signal, async () => {
+    await waitUntil('one has what the other one asked', 60_000, signal, async () => {
       block += 1
       return [await cacheOf(one, block), await cacheOf(two, block)].join(' ') === 'miss hit'
     })

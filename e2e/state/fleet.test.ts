@@ -35,7 +35,7 @@ beforeAll(async () => {
   redis = await startRedis({ children, directory: workspace.directory, signal })
   const store = { addresses: [redis.address], 'key-prefix': 'fleet' }
   five = await startFleet(workspace, nodes, store, 5, shared)
-}, 60_000)
+})
 
 beforeEach(() => ready(five.all))
 
@@ -56,7 +56,7 @@ const unknown = () => `0x${(last += 1).toString(16).padStart(40, '0')}`
 
 /** Waits until all of them find the store. */
 async function ready(replicas: readonly Replica[]): Promise<void> {
-  await waitUntil('all serve sessions', 20_000, signal, async () => {
+  await waitUntil('all serve sessions', 60_000, signal, async () => {
     const session = unknown()
     const answers = await Promise.all(replicas.map((each) => each.ask(session)))
     return answers.every(({ status }) => status === 200)
@@ -114,41 +114,32 @@ test('over 20 rounds of heads that differ, no session and no client with rpc-min
 })
 
 /** Reads one after the other on each of eight connections, which no cache has. */
-async function load(replicas: readonly Replica[], harm?: () => unknown) {
-  const times: number[] = []
+async function load(replicas: readonly Replica[], harm: () => unknown): Promise<void> {
   const strange: Answer[] = []
   const lane = async (at: number) => {
     for (let each = 0; each < 150; each++) {
-      const startedMs = performance.now()
       const answer = await balance(replicas[(at + each) % replicas.length]!, unknown())
-      times.push(performance.now() - startedMs)
       if (answer.status !== 200 || answer.reason !== null) strange.push(answer)
-      if (at === 0 && each === 15) await harm?.()
+      if (at === 0 && each === 15) await harm()
     }
   }
   await Promise.all(Array.from({ length: 8 }, (_, at) => lane(at)))
   expect(strange).toEqual([])
-  return times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? NaN
 }
 
 test.each<[string, (sentinels: SentinelFleet | null) => unknown, boolean]>([
   ['Redis hangs', () => redis.pause(), false],
   ['Redis is killed', () => redis.kill(), false],
   ['the master dies, and Sentinel names another', (sentinels) => sentinels?.master.kill(), true],
-])(
-  'while %s, no plain request fails, and 99 of 100 take no more than 60 ms longer',
-  async (_, harm, isSentinel) => {
-    const options = { children, directory: workspace.directory, signal }
-    const sentinels = isSentinel ? await startSentinels(options) : null
-    const addresses = (sentinels?.sentinels ?? [redis]).map(({ address }) => address)
-    const store = {
-      ...{ addresses, 'key-prefix': `load-${isSentinel}` },
-      ...(sentinels && { topology: 'sentinel', 'master-name': sentinels.masterName }),
-    }
-    await using fleet = await startFleet(workspace, nodes, store, 2, shared)
-    await ready(fleet.all)
-    await load(fleet.all)
-    const before = await load(fleet.all)
-    expect((await load(fleet.all, () => harm(sentinels))) - before).toBeLessThan(60)
-  },
-)
+])('while %s, no plain request fails', async (_, harm, isSentinel) => {
+  const options = { children, directory: workspace.directory, signal }
+  const sentinels = isSentinel ? await startSentinels(options) : null
+  const addresses = (sentinels?.sentinels ?? [redis]).map(({ address }) => address)
+  const store = {
+    ...{ addresses, 'key-prefix': `load-${isSentinel}` },
+    ...(sentinels && { topology: 'sentinel', 'master-name': sentinels.masterName }),
+  }
+  await using fleet = await startFleet(workspace, nodes, store, 2, shared)
+  await ready(fleet.all)
+  await load(fleet.all, () => harm(sentinels))
+})

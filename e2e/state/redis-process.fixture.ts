@@ -8,7 +8,7 @@ import type { Child, ChildProcesses } from '../processes/child-processes.ts'
 import { freePorts } from '../processes/free-ports.ts'
 import { waitUntil } from '../processes/eventually.ts'
 
-const startTimeoutMs = 20_000
+const startTimeoutMs = 60_000
 const run = promisify(execFile)
 
 export interface RedisOptions {

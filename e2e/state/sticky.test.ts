@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Wallet } from 'ethers'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { ChildProcesses } from '../processes/child-processes.ts'
@@ -44,7 +43,7 @@ beforeAll(async () => {
   redis = await startRedis(options())
   fleet = await startFleet(workspace, nodes, storeOf(redis, 'five'), 5)
   replicas = fleet.all
-}, 60_000)
+})
 
 afterEach(async () => {
   for (const node of nodes) {
@@ -53,7 +52,7 @@ afterEach(async () => {
     await node.start()
   }
   for (const each of replicas)
-    await waitUntil('all nodes serve', 20_000, signal, async () => (await each.eligible()) === 3)
+    await waitUntil('all nodes serve', 60_000, signal, async () => (await each.eligible()) === 3)
 })
 
 afterAll(async () => {
@@ -185,7 +184,11 @@ describe('when the node of a session', () => {
         if (answer.status === 500 || answer.status === 429) break
       }
       expect(new Set(answers.map((each) => each.node ?? node))).toEqual(new Set([node]))
-      await sleep(50)
+      const agreed = async () => {
+        const each = tally(await Promise.all(replicas.map((replica) => replica.ask(session))))
+        return Object.keys(each).join()
+      }
+      await expect.poll(agreed).toMatch(new RegExp(`^(?!${node})[abc]$`))
       const next = await Promise.all(
         Array.from({ length: 25 }, (__, at) => replicas[at % 5]!.ask(session)),
       )
@@ -364,7 +367,7 @@ test('answers in a Redis of their own are evicted, and no session is', async () 
   const [one, other] = two.all
   const session = newSession()
   const node = await establish(one, session)
-  await waitUntil('answers are evicted', 20_000, signal, async () => {
+  await waitUntil('answers are evicted', 60_000, signal, async () => {
     const ask = () => one.ask(null, {}, 'web3_sha3', [`0x${++last}`])
     await Promise.all(Array.from({ length: 200 }, ask))
     return !(await ofAnswers.cli('info', 'stats')).includes('evicted_keys:0')

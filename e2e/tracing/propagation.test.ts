@@ -14,7 +14,7 @@ import {
 import { Metadata } from '@grpc/grpc-js'
 import { WebSocket } from 'ws'
 import { expect, test } from 'vitest'
-import { systemClock } from '../../proxy/clock/clock.ts'
+import { patientClock } from '../../proxy/clock/testing/patient-clock.ts'
 import { createCallSpans, SpanIds } from '../../proxy/telemetry/otel/call-spans.ts'
 import { answerWith, RawNode } from '../grpc/raw-node.ts'
 import { EchoClient } from '../grpc/echo-client.ts'
@@ -68,7 +68,7 @@ function startTracing() {
   const tracing = createCallSpans({
     spans: { tracer, ids, sampler: new AlwaysOnSampler() },
     meter: null,
-    clock: systemClock,
+    clock: patientClock,
   })
   const ofKind = (kind: SpanKind) =>
     exporter.getFinishedSpans().filter((span) => span.kind === kind)

@@ -8,8 +8,10 @@ import http, {
 } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
-import { type Clock, systemClock } from '../../proxy/clock/clock.ts'
+import type { Clock } from '../../proxy/clock/clock.ts'
+import { patientClock } from '../../proxy/clock/testing/patient-clock.ts'
 import { seededRandom } from '../../proxy/clock/testing/seeded-random.ts'
+import { freePort } from '../processes/free-ports.ts'
 import { CallRecord } from './call-record.ts'
 import { FaultSwitch } from './faults.ts'
 import { digest } from './hex.ts'
@@ -48,11 +50,11 @@ export interface ChainNode extends SocketNode {
 export interface ServeOptions {
   /** The node's name, which seeds its faults. Default `sim`. */
   readonly name?: string
-  /** Default 0: any free port. It stays the same over `stop` and `start`. */
+  /** Default: a port that no other test gets. It stays the same over `stop` and `start`; 0: any free one. */
   readonly port?: number
   /** Default 127.0.0.1. */
   readonly host?: string
-  /** Times slow answers. Default: the machine's clock. */
+  /** Times slow answers. Default: one that stands still while this thread has to wait. */
   readonly clock?: Clock
 }
 
@@ -76,12 +78,7 @@ export interface ServedNode<Node extends ChainNode> extends AsyncDisposable {
 /** Puts a node on HTTP, and on WebSockets when it has a feed. `make` gets the switch of its faults. */
 export async function serveNode<Node extends ChainNode>(
   make: (faults: FaultSwitch) => Node,
-  {
-    name = 'sim',
-    port: wantedPort = 0,
-    host = '127.0.0.1',
-    clock = systemClock,
-  }: ServeOptions = {},
+  { name = 'sim', port: wantedPort, host = '127.0.0.1', clock = patientClock }: ServeOptions = {},
 ): Promise<ServedNode<Node>> {
   const faults = new FaultSwitch(seededRandom(digest('served-node', name).readUInt32BE(0)))
   const calls = new CallRecord()
@@ -99,7 +96,7 @@ export async function serveNode<Node extends ChainNode>(
     await once(opened.listen(port, host), 'listening')
     return opened
   }
-  let server: http.Server | null = await open(wantedPort)
+  let server: http.Server | null = await open(wantedPort ?? (await freePort()))
   const { port } = server.address() as AddressInfo
   const start = async () => {
     server ??= await open(port)

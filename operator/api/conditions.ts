@@ -33,6 +33,7 @@ export const rpcRouterConditions = {
   Programmed: {
     Programmed: 'True',
     ConfigPending: 'False',
+    LastGoodRestored: 'False',
     RolloutQueued: 'False',
     NotAccepted: 'False',
     NameConflict: 'False',

@@ -39,6 +39,7 @@ export const eventReasons = {
   StillDeleting: info('Apply'),
   FieldsContested: warn('Apply'),
   ApplyFailed: warn('Apply'),
+  LastGoodRestored: warn('Rollout'),
   ReplicaFailure: warn('Rollout'),
   RolloutStalled: warn('Rollout'),
 } as const satisfies Readonly<Record<string, EventMeaning>>

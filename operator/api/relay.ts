@@ -42,7 +42,9 @@ const policy = object(
     method: word('Method that the policy applies to.', 'eth_getBalance'),
     enabled: boolean('Whether the policy is active.').default(true),
     agreementThreshold: bounds('How many answers must match.').optional(),
-    maxParticipants: bounds('How many upstreams are asked.').optional(),
+    maxParticipants: bounds(
+      'How many upstreams are asked. A floor below that of agreementThreshold is raised to it.',
+    ).optional(),
     minGroups: object('How many groups the matching answers must come from.', {
       floor: count('The least.', 2),
     }).optional(),
@@ -67,8 +69,6 @@ const policy = object(
   {
     'perGroupQuorum must be 1 with oneVotePerGroup':
       '!self.oneVotePerGroup || !has(self.perGroupQuorum) || self.perGroupQuorum == 1',
-    'agreementThreshold.floor must be at most maxParticipants.floor':
-      'self.?agreementThreshold.floor.orValue(1) <= self.?maxParticipants.floor.orValue(1000)',
     'agreementThreshold.floor must be at most maxParticipants.cap':
       'self.?agreementThreshold.floor.orValue(1) <= self.?maxParticipants.cap.orValue(1000)',
     'minGroups.floor must be at most maxParticipants.cap':

@@ -67,7 +67,7 @@ const specSource = object(
   'Where chain specs come from.',
   {
     type: oneOf(
-      'Bundled: those of the image. ConfigMap: yours. Url: an archive of a repository.',
+      'ConfigMap: yours. Url: an archive of a repository. Bundled: adds nothing, for the bundled specs are always loaded.',
       ['Bundled', 'ConfigMap', 'Url'],
       'ConfigMap',
     ),
@@ -85,10 +85,10 @@ const specSource = object(
 )
 
 const specSources = list(
-  'Where the specs of the chains come from; later ones win. Unset: the bundled ones alone. When it is set, the bundled ones count only if they are listed.',
+  'Chain specs of your own, laid over the bundled ones. A later spec of the same id replaces an earlier one, also a bundled one. Unset: the bundled ones alone.',
   specSource,
   {
-    example: [{ type: 'Bundled' }, { type: 'ConfigMap', configMap: { name: 'our-chains' } }],
+    example: [{ type: 'ConfigMap', configMap: { name: 'our-chains' } }],
     min: 1,
     max: 16,
     kind: 'atomic',

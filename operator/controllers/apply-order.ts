@@ -5,7 +5,7 @@ import type { KubeClient } from '../kube/client.ts'
 import { ApiError, isNamespaceTerminating, isUnknownKind } from '../kube/errors.ts'
 import { type KubeObject, keyOf, apiVersionOf, type Resource } from '../kube/object.ts'
 import type { Store } from '../kube/store.ts'
-import { configMapName } from '../resources/deployment.ts'
+import { configMapName, lastGoodName } from '../resources/deployment.ts'
 import {
   childKinds,
   configMaps,
@@ -194,6 +194,7 @@ export class ApplyOrder {
       return (resource: Resource, object: KubeObject) =>
         !isDone(resource, object) ||
         (resource.plural === configMaps.plural && configs.has(object.metadata.name)) ||
+        object.metadata.name === lastGoodName(router) ||
         // The Secret of a Redis is called as its other objects are.
         (componentOf(object) !== 'router' &&
           revisions.some(({ pods, secrets }) => pods > 0 && secrets.includes(object.metadata.name)))

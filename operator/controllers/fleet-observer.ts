@@ -35,7 +35,12 @@ export interface FleetObserverOptions extends Pick<
 interface RunningPod extends KubeObject {
   /** Null while it does not run. */
   readonly ip: string | null
+  /** When its container last ended because it cannot serve its config; null: it did not. */
+  readonly endedMs: number | null
 }
+
+/** The exit code of a router that refuses its config. */
+const invalidConfig = 2
 
 /** A router is looked at so often; a few of them at a time, and of each a few pods. */
 const everyMs = 30_000
@@ -43,6 +48,13 @@ const routersAtOnce = 4
 const podsAtOnce = 4
 /** For one look: the pods of a large fleet may all be silent. */
 const timeoutMs = 600_000
+
+/** A pod that ended because it cannot serve its config. */
+export interface EndedPod {
+  readonly pod: string
+  readonly createdMs: number
+  readonly endedMs: number
+}
 
 /** Asks the pods of each router which config they serve and how their upstreams are. */
 export class FleetObserver {
@@ -76,6 +88,14 @@ export class FleetObserver {
   /** The last two looks at the pods of a router, the older one first. */
   looks(router: string): NonNullable<Looks> {
     return this.#looks.get(router) ?? []
+  }
+
+  /** The pods of a router that ended because they cannot serve their config. */
+  ended(router: string): readonly EndedPod[] {
+    return this.#pods.byIndex('instance', router).flatMap(({ metadata, endedMs }) => {
+      const createdMs = Date.parse(metadata.creationTimestamp ?? '')
+      return endedMs === null ? [] : [{ pod: metadata.name, createdMs, endedMs }]
+    })
   }
 
   /** Before it is due. */
@@ -145,10 +165,16 @@ function servedBy({ pods: views }: FleetView): ReadonlySet<string> {
 function runningPodOf(object: KubeObject): RunningPod {
   const { apiVersion, kind, metadata, status } = object as Pod
   const { name, namespace, uid, resourceVersion, labels, deletionTimestamp } = metadata
+  const { creationTimestamp } = metadata
   const isRouter = componentOf({ metadata }) === 'router'
   const isRunning = isRouter && status?.phase === 'Running' && deletionTimestamp === undefined
+  const kept = { name, namespace, uid, resourceVersion, labels, creationTimestamp }
+  const ended = (status?.containerStatuses ?? [])
+    .flatMap(({ state, lastState }) => [state?.terminated, lastState?.terminated])
+    .find((each) => isRouter && each?.exitCode === invalidConfig)
   return {
-    ...{ apiVersion, kind, metadata: { name, namespace, uid, resourceVersion, labels } },
+    ...{ apiVersion, kind, metadata: kept },
     ip: isRunning ? (status.podIP ?? null) : null,
+    endedMs: ended ? Date.parse(String(ended.finishedAt ?? '')) : null,
   }
 }

@@ -107,6 +107,8 @@ test.each<[string, (desk: OperatorDesk) => void]>([
 /** The pages of pods, by IP address. */
 class Pages {
   readonly sha256 = new Map<string, string>()
+  /** What their routers add to a refusal. */
+  refusal: () => object = () => ({ at: '' })
   readonly refusing = new Set<string>()
   /** How long a page takes. */
   delayMs = 0
@@ -118,7 +120,9 @@ class Pages {
       if (this.desk === null) resolve()
       else this.desk.clock.after(this.delayMs, resolve)
     })
-    const refused = this.refusing.has(ip) ? { why: '2 errors, see the log', at: '' } : null
+    const refused = this.refusing.has(ip)
+      ? { why: '2 errors, see the log', ...this.refusal() }
+      : null
     const config = { sha256: this.sha256.get(ip), refused }
     return { text: JSON.stringify({ config, upstreams: [] }) }
   }
@@ -171,6 +175,144 @@ test('a config that a pod refuses is named, with the pod', async () => {
   expect(programmed()).toMatch(
     /^False\/ConfigPending@\d: .*10\.0\.0\.2\. It is refused by pod-10\.0\.0\.2: the log says why\.$/,
   )
+})
+
+const lastGood = 'r-router-last-good'
+const textOf = (desk: OperatorDesk) => configOf(desk).data?.['router.yml'] ?? ''
+const configOf = (desk: OperatorDesk) =>
+  desk.get(configMaps, desk.names(configMaps).find((name) => name !== lastGood) ?? '')
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+
+/** Two pods serve a config, which is kept; then the router gets another budget, which the first pod refuses. */
+async function refusingDesk(refusal?: (desk: OperatorDesk, text: string) => object) {
+  const { desk, pages, programmed } = await observedDesk()
+  const served = textOf(desk)
+  desk.router('r', { relay: { maxAttempts: 3 } })
+  await desk.pass(8_000)
+  const refused = textOf(desk)
+  expect(refused).toContain('max-relay-attempts: 3')
+  pages.refusal = () => refusal?.(desk, refused) ?? { sha256: sha256(refused), retries: false }
+  pages.refusing.add('10.0.0.1')
+  await desk.pass(11_000)
+  return { desk, pages, programmed, served, refused }
+}
+
+test('a config that every pod refuses which tried it is taken back for pods that start', async () => {
+  const { desk, pages, programmed, served } = await refusingDesk()
+  await using _ = desk
+  expect(textOf(desk)).toBe(served)
+  expect(desk.get(configMaps, lastGood).data?.['router.yml']).toBe(served)
+  expect(programmed()).toMatch(
+    /^False\/LastGoodRestored@2: Pod pod-10\.0\.0\.1 refuses .* The last good config is restored, /,
+  )
+  expect(desk.conditions(rpcRouters, 'r')['Accepted']).toMatch(/^True/)
+  expect(desk.conditions(rpcRouters, 'r')['Ready']).toMatch(/^False\/NotProgrammed/)
+  expect(desk.events).toContain('LastGoodRestored')
+  // Their files are again what they serve.
+  pages.refusing.clear()
+  await desk.pass(200_000)
+  expect([textOf(desk), programmed()]).toEqual([
+    served,
+    expect.stringContaining('LastGoodRestored'),
+  ])
+})
+
+test('an operator that takes over keeps the last good config in place', async () => {
+  const { desk, pages, programmed, served } = await refusingDesk()
+  pages.refusing.clear()
+  await desk[Symbol.asyncDispose]()
+  await using second = new OperatorDesk(desk.keeper, null, pages.read)
+  await second.pass(100_000)
+  expect([textOf(second), programmed()]).toEqual([
+    served,
+    expect.stringContaining('LastGoodRestored'),
+  ])
+})
+
+test('another config is tried, and what pods then serve is the last good one', async () => {
+  const { desk, pages, programmed } = await refusingDesk()
+  await using _ = desk
+  pages.refusing.clear()
+  desk.router('r', { relay: { maxAttempts: 4 } })
+  await desk.pass(8_000)
+  expect(textOf(desk)).toContain('max-relay-attempts: 4')
+  for (const ip of pages.sha256.keys()) pages.sha256.set(ip, sha256(textOf(desk)))
+  await desk.pass(60_000)
+  expect(programmed()).toMatch(/^True\/Programmed/)
+  expect(desk.get(configMaps, lastGood).data).toEqual(configOf(desk).data)
+  expect(desk.failures).toEqual([])
+})
+
+test.each<[string, boolean, (desk: OperatorDesk, text: string) => object]>([
+  ['of an earlier config', false, () => ({ sha256: 'f'.repeat(64), retries: false })],
+  [
+    'that the router takes back by itself',
+    false,
+    (_, text) => ({ sha256: sha256(text), retries: true }),
+  ],
+  ['of an older router, before the change', false, () => ({ at: '2000-01-01T00:00:00.000Z' })],
+  [
+    'of an older router, after the change',
+    true,
+    (desk) => ({ at: new Date(desk.clock.wallMs() + 1_000).toISOString() }),
+  ],
+])('a refusal %s: taken back is %s', async (_, isTakenBack, refusal) => {
+  const { desk, served, refused } = await refusingDesk(refusal)
+  await using _desk = desk
+  expect(textOf(desk)).toBe(isTakenBack ? served : refused)
+})
+
+test('a config that one pod serves stays, whoever refuses it', async () => {
+  const { desk, pages } = await observedDesk()
+  await using _ = desk
+  desk.router('r', { relay: { maxAttempts: 3 } })
+  await desk.pass(8_000)
+  const text = textOf(desk)
+  pages.sha256.set('10.0.0.2', sha256(text))
+  pages.refusal = () => ({ sha256: sha256(text), retries: false })
+  pages.refusing.add('10.0.0.1')
+  await desk.pass(100_000)
+  expect(textOf(desk)).toBe(text)
+})
+
+test.each([
+  ['was made since', 0, true],
+  ['ended before the kubelet updated its files', -3_600_000, false],
+])(
+  'a pod that does not start and %s: the config is taken back is %s',
+  async (_, age, isTakenBack) => {
+    const { desk, pages } = await observedDesk()
+    await using _desk = desk
+    const served = textOf(desk)
+    desk.router('r', { relay: { maxAttempts: 3 } })
+    await desk.pass(8_000)
+    const refused = textOf(desk)
+    pages.sha256.clear()
+    const at = new Date(desk.clock.wallMs() + 1_000 + age).toISOString()
+    const finishedAt = new Date(desk.clock.wallMs() + 1_000).toISOString()
+    const { labels } = desk.get(deployments, 'r-router').spec.template.metadata ?? {}
+    const metadata = { namespace: 'ns', name: 'new', labels, creationTimestamp: at }
+    desk.keeper.put(pods, { apiVersion: 'v1', kind: 'Pod', metadata } as never)
+    const lastState = { terminated: { exitCode: 2, finishedAt } }
+    desk.keeper.putStatus(pods, metadata, { phase: 'Running', containerStatuses: [{ lastState }] })
+    await desk.pass(60_000)
+    expect(textOf(desk)).toBe(isTakenBack ? served : refused)
+  },
+)
+
+test('who can write ConfigMaps alone cannot choose the last good config', async () => {
+  const { desk, pages, programmed } = await observedDesk()
+  await using _ = desk
+  const forged = desk.get(configMaps, lastGood)
+  desk.router('r', { relay: { maxAttempts: 3 } })
+  await desk.pass(3_000)
+  const refused = textOf(desk)
+  desk.keeper.put(configMaps, { ...forged, data: { 'router.yml': 'evil' } } as never)
+  pages.refusal = () => ({ sha256: sha256(refused), retries: false })
+  pages.refusing.add('10.0.0.1')
+  await desk.pass(30_000)
+  expect(textOf(desk)).not.toContain('evil')
+  expect(programmed()).toMatch(/^False/)
 })
 
 test('the operator that takes over says the same, before its first look and after it', async () => {

@@ -14,11 +14,12 @@ import { conditionOccurrences } from '../status/condition-set.ts'
 import { invalidProviderStatus } from '../status/invalid-status.ts'
 import { upstreamOf } from '../status/provider-health.ts'
 import { type RouterResult, providerStatus } from '../status/provider-status.ts'
+import type { ReferenceData } from '../translate/reference-data.ts'
 import type { ChainIdOf } from '../translate/router-document.ts'
 import { judgeProvider } from '../translate/translate.ts'
 import type { Translation } from '../translate/translation.ts'
 import type { FleetObserver } from './fleet-observer.ts'
-import { referencesOf, type References } from './references.ts'
+import type { References } from './references.ts'
 import { StatusWriter } from './status-writer.ts'
 import type { World } from './world.ts'
 
@@ -47,8 +48,9 @@ export class ProviderReconciler {
   }
 
   readonly reconcile = async (key: string, { signal }: ReconcileContext): Promise<void> => {
-    const { world, events, clock } = this.#parts
+    const { world, references, events, clock } = this.#parts
     const object = world.providers.get(key)
+    if (object === undefined) references.readBy.providers.delete(key)
     if (object === undefined || object.metadata.deletionTimestamp !== undefined) return
     const routers = this.#resultsOf(key, object)
     // The status stays until the last of them has reported; each report enqueues the provider again.
@@ -74,9 +76,8 @@ export class ProviderReconciler {
   ): Promise<UpstreamProviderStatus> {
     const { references, allowLinkLocal, chainIdOf } = this.#parts
     const chains = routers.length === 0 ? this.#parts.chains : null
-    const { namespace } = provider.metadata
-    const data = await references.read(namespace, referencesOf(provider), signal)
-    const judged = judgeProvider(provider, data, chains, allowLinkLocal)
+    const run = (data: ReferenceData) => judgeProvider(provider, data, chains, allowLinkLocal)
+    const judged = await references.translate('providers', provider, run, signal)
     const upstream = upstreamOf(provider, chainIdOf)
     return providerStatus({ provider, upstream, ...judged, routers, now })
   }

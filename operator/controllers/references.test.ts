@@ -1,8 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import {
+  referencedKeys,
+  referenceFields,
+  referencePlaces,
+} from '../api/testing/reference-fields.ts'
 import type { KubeObject, Resource } from '../kube/object.ts'
-import { configMaps, deployments, secrets, upstreamProviders } from '../resources/kinds.ts'
+import {
+  configMaps,
+  deployments,
+  rpcRouters,
+  secrets,
+  upstreamProviders,
+} from '../resources/kinds.ts'
 import { OperatorDesk } from './testing/operator-desk.ts'
 
 const withKey = (name: string) => {
@@ -77,4 +88,61 @@ test('what is gone when it is got is missing', async () => {
   await desk.pass()
   expect(desk.conditions(upstreamProviders, 'a')['ResolvedRefs']).toMatch(/^False\/SecretNotFound/)
   expect(desk.failures).toEqual([])
+})
+
+describe('every field that can refer to a Secret or a ConfigMap', () => {
+  test('is known to the cases below', () => {
+    const paths = referenceFields.map(({ kind, path }) => `${kind} ${path}`)
+    const unknown = referencePlaces.filter((place) => !paths.some((path) => path.startsWith(place)))
+    expect(unknown).toEqual([])
+    expect(paths).toContain('RpcRouter .spec.tracing.headers[].valueFrom.secretKeyRef.name')
+  })
+
+  const cases = referenceFields.map((field) => [`${field.kind} ${field.path}`, field] as const)
+  test.each(cases)('%s', async (_, { kind, refersTo, specWith }) => {
+    await using desk = new OperatorDesk()
+    if (kind === 'RpcRouter') desk.router('r', specWith('wanted'))
+    else desk.provider('r', '', specWith('wanted'))
+    const resolved = async () => {
+      await desk.pass()
+      return desk.conditions(kind === 'RpcRouter' ? rpcRouters : upstreamProviders, 'r')[
+        'ResolvedRefs'
+      ]
+    }
+    const missing = `False/${refersTo}NotFound@1: .*there is no ${refersTo} wanted`
+    expect(await resolved()).toMatch(new RegExp(missing))
+    const resource = refersTo === 'Secret' ? secrets : configMaps
+    const value = (key: string) => (refersTo === 'Secret' ? base64(key) : `id: ${key}`)
+    const data = Object.fromEntries(referencedKeys.map((key) => [key, value(key)]))
+    put(desk, resource, 'wanted', data)
+    expect(await resolved()).toMatch(/^True/)
+    // The watch of both kinds goes on: what is taken away is missed again.
+    desk.remove(resource, 'wanted')
+    expect(await resolved()).toMatch(new RegExp(missing))
+    expect(desk.failures).toEqual([])
+  })
+})
+
+test('a Secret concerns an object for as long as the object refers to it', async () => {
+  await using desk = new OperatorDesk()
+  put(desk, secrets, 'keys', { key: base64('first') })
+  desk.provider('a', '', withKey('keys'))
+  desk.router('r')
+  await desk.pass()
+  const reconciledBy = async (change: () => void) => {
+    desk.reconciled.length = 0
+    change()
+    await desk.pass()
+    return new Set(desk.reconciled)
+  }
+  const rotate = (value: string) => () => put(desk, secrets, 'keys', { key: base64(value) })
+  expect(await reconciledBy(rotate('second'))).toEqual(new Set(['ns/a', 'ns/r']))
+  expect(await reconciledBy(() => put(desk, secrets, 'other', {}))).toEqual(new Set())
+  await reconciledBy(() => desk.provider('a'))
+  expect(await reconciledBy(rotate('third'))).toEqual(new Set())
+  await reconciledBy(() => desk.provider('a', '', withKey('keys')))
+  await reconciledBy(() => desk.remove(rpcRouters, 'r'))
+  expect(await reconciledBy(rotate('fourth'))).toEqual(new Set(['ns/a']))
+  await reconciledBy(() => desk.remove(upstreamProviders, 'a'))
+  expect(await reconciledBy(rotate('fifth'))).toEqual(new Set())
 })

@@ -3,14 +3,10 @@
 import type { RpcRouter } from '../api/rpc-router.ts'
 import type { UpstreamProvider } from '../api/upstream-provider.ts'
 import type { KubeClient } from '../kube/client.ts'
-import { type KubeObject, type ObjectRef, isOlder, keyOf, type Resource } from '../kube/object.ts'
+import { type KubeObject, isOlder, keyOf, refOf, type Resource } from '../kube/object.ts'
 import { Store } from '../kube/store.ts'
 import { type ConfigMap, type Secret, configMaps, secrets } from '../resources/kinds.ts'
 import { type ReferenceData, configMapData, secretData } from '../translate/reference-data.ts'
-import { readSpecSources } from '../translate/spec-sources.ts'
-import { storeSections } from '../translate/state-store.ts'
-import { upstreamEntry } from '../translate/upstreams.ts'
-import { ValueCollector } from '../translate/value-collector.ts'
 import { findObject } from './child-applier.ts'
 
 /** What is kept of a Secret or a ConfigMap that the watch brings: that it exists, and in which version. */
@@ -20,11 +16,17 @@ export function outlineOf({ apiVersion, kind, metadata }: KubeObject): KubeObjec
 }
 
 /**
- * Secrets and ConfigMaps that routers and providers refer to. A cluster can have many others, and large ones. So
- * only the metadata of all is watched, and only the data of those that are referred to is read.
+ * The Secrets and ConfigMaps that translations read. A cluster can have many others, and large ones, so the operator
+ * watches only metadata and gets the data of those alone. Each translation is recorded: what it reads is what a later
+ * change concerns, and no second list of references can disagree with it.
  */
 export class References {
   readonly stores = { secrets: new Store<KubeObject>(), configMaps: new Store<KubeObject>() }
+  /** By key: what the last translation of an object read, as `secrets ns/name`. */
+  readonly readBy = {
+    routers: new Map<string, ReadonlySet<string>>(),
+    providers: new Map<string, ReadonlySet<string>>(),
+  }
   readonly #client: Pick<KubeClient, 'get'>
   readonly #loaded = new Map<string, KubeObject>()
 
@@ -40,77 +42,60 @@ export class References {
     return plural === secrets.plural ? this.stores.secrets : this.stores.configMaps
   }
 
-  /** The data of those names that exist, as it is now. */
-  async read(
-    namespace: string,
-    names: ReferenceNames,
+  /** The keys of the objects whose last translation read a Secret or a ConfigMap, even one that does not exist. */
+  readersOf(kind: keyof References['readBy'], { plural }: Resource, key: string): string[] {
+    const all = [...this.readBy[kind]]
+    return all.filter(([, paths]) => paths.has(`${plural} ${key}`)).map(([reader]) => reader)
+  }
+
+  /** Runs the translation of an object, and again after it has read data that was not loaded yet. */
+  async translate<T>(
+    kind: keyof References['readBy'],
+    { metadata }: RpcRouter | UpstreamProvider,
+    run: (data: ReferenceData) => T,
     signal: AbortSignal,
-  ): Promise<ReferenceData> {
-    const load = async <T extends KubeObject>(resource: Resource<T>, all: readonly string[]) => {
-      const found = all.map(async (name) => {
-        return [name, await this.#load(resource, { namespace, name }, signal)] as const
+  ): Promise<T> {
+    const { namespace } = metadata
+    const found = new Map<string, KubeObject | null>()
+    for (let paths = this.readBy[kind].get(keyOf(metadata)) ?? new Set<string>(); ;) {
+      const load = async (path: string) => found.set(path, await this.#load(path, signal))
+      await Promise.all([...paths].filter((path) => !found.has(path)).map(load))
+      const read = new Set<string>()
+      const look = <O extends KubeObject>({ plural }: Resource<O>, name: string) => {
+        const path = `${plural} ${keyOf({ namespace, name })}`
+        read.add(path)
+        return (found.get(path) ?? null) as O | null
+      }
+      const result = run({
+        secret(name) {
+          const object = look<Secret>(secrets, name)
+          return object && secretData({ data: object.data ?? {}, uid: object.metadata.uid })
+        },
+        configMap(name) {
+          const object = look<ConfigMap>(configMaps, name)
+          return object && configMapData(object.data)
+        },
       })
-      return new Map(await Promise.all(found))
-    }
-    const [secretsByName, configMapsByName] = await Promise.all([
-      load<Secret>(secrets, names.secrets),
-      load<ConfigMap>(configMaps, names.configMaps),
-    ])
-    return {
-      secret: (name) => {
-        const found = secretsByName.get(name) ?? null
-        return found && secretData({ data: found.data ?? {}, uid: found.metadata.uid })
-      },
-      configMap: (name) => {
-        const found = configMapsByName.get(name) ?? null
-        return found && configMapData(found.data)
-      },
+      // Before anything is loaded: a change from here on enqueues the object again.
+      this.readBy[kind].set(keyOf(metadata), read)
+      if ([...read].every((path) => found.has(path))) return result
+      paths = read
     }
   }
 
-  async #load<T extends KubeObject>(
-    resource: Resource<T>,
-    ref: Required<Pick<ObjectRef, 'name' | 'namespace'>>,
-    signal: AbortSignal,
-  ): Promise<T | null> {
-    const key = keyOf(ref)
-    const path = `${resource.plural} ${key}`
+  async #load(path: string, signal: AbortSignal): Promise<KubeObject | null> {
+    const [plural = '', key = ''] = path.split(' ')
+    const resource: Resource = plural === secrets.plural ? secrets : configMaps
     const watched = this.store(resource).get(key)?.metadata
     // The watch reports it when it comes.
     if (watched === undefined) return null
-    const loaded = this.#loaded.get(path) as T | undefined
+    const loaded = this.#loaded.get(path)
     const isCurrent =
       loaded?.metadata.uid === watched.uid &&
       !isOlder(loaded?.metadata.resourceVersion, watched.resourceVersion)
     if (loaded !== undefined && isCurrent) return loaded
-    const found = await findObject(this.#client, resource, ref, signal)
+    const found = await findObject(this.#client, resource, refOf(key), signal)
     if (found !== null) this.#loaded.set(path, found)
     return found
   }
-}
-
-/** Names of the Secrets and ConfigMaps that objects refer to. */
-export type ReferenceNames = Readonly<Record<keyof References['stores'], readonly string[]>>
-
-/**
- * What routers and providers refer to, a Redis that the operator runs for a router apart: the names that are asked for
- * while their parts of the config are written.
- */
-export function referencesOf(
-  ...objects: readonly (RpcRouter | UpstreamProvider)[]
-): ReferenceNames {
-  const [ofSecrets, ofConfigMaps] = [new Set<string>(), new Set<string>()]
-  const noting = (names: Set<string>) => (name: string) => {
-    names.add(name)
-    return null
-  }
-  const data = { secret: noting(ofSecrets), configMap: noting(ofConfigMaps) }
-  for (const object of objects) {
-    const collector = new ValueCollector(data)
-    if (object.kind === 'RpcRouter') {
-      storeSections(object, collector)
-      readSpecSources(object.spec.specSources, collector)
-    } else upstreamEntry(object, object.spec.chainId, collector)
-  }
-  return { secrets: [...ofSecrets].toSorted(), configMaps: [...ofConfigMaps].toSorted() }
 }

@@ -9,6 +9,7 @@ import type { ApiError } from '../kube/errors.ts'
 import type { EventRecorder, Occurrence } from '../kube/event-recorder.ts'
 import { type KubeObject, keyOf, type Resource } from '../kube/object.ts'
 import { type BuildContext, buildFleet } from '../resources/build-children.ts'
+import { buildLastGood } from '../resources/deployment.ts'
 import {
   type Deployment,
   deployments,
@@ -37,10 +38,10 @@ import {
   redisComponents,
 } from '../translate/object-names.ts'
 import type { RenderedConfig } from '../translate/rendered-config.ts'
-import type { Translation } from '../translate/translation.ts'
 import type { ApplyOrder, ApplyResult, WantedObjects } from './apply-order.ts'
 import { belongsTo } from './child-applier.ts'
 import { revisionOf } from './child-stores.ts'
+import { ConfigExchange, type Exchange } from './config-exchange.ts'
 import { contains } from './field-conflicts.ts'
 import type { FleetObserver } from './fleet-observer.ts'
 import { type ProviderResults, resultsOf } from './provider-reconciler.ts'
@@ -61,7 +62,7 @@ export interface RouterReconcilerParts extends TranslatorParts {
   readonly build: BuildContext
   readonly turns: RolloutTurns
   /** Null: pods are not looked at. */
-  readonly fleets: Pick<FleetObserver, 'looks' | 'lookSoon'> | null
+  readonly fleets: Pick<FleetObserver, 'looks' | 'lookSoon' | 'ended'> | null
   readonly clock: Clock
   /** Called with the keys of the providers for which the result of a router has changed. */
   readonly onResults: (providers: readonly string[]) => void
@@ -91,22 +92,26 @@ export class RouterReconciler {
   readonly #parts: RouterReconcilerParts
   readonly #statuses: StatusWriter<RpcRouterStatus>
   readonly #delay: RolloutDelay
+  readonly #exchange: ConfigExchange
 
   constructor(parts: RouterReconcilerParts) {
     const { client, world, clock } = parts
     this.#parts = parts
     this.#statuses = new StatusWriter(client, rpcRouters, world.routers, clock)
     this.#delay = new RolloutDelay(clock)
+    this.#exchange = new ConfigExchange(parts)
   }
 
   readonly reconcile = async (
     key: string,
     { signal, failures }: ReconcileContext,
   ): Promise<Outcome> => {
-    const { world, results, onResults } = this.#parts
+    const { world, references, results, onResults } = this.#parts
     const object = world.routers.get(key)
     if (object === undefined) {
+      references.readBy.routers.delete(key)
       this.#delay.forget(key)
+      this.#exchange.forget(key)
       onResults(results.forget(key))
       return {}
     }
@@ -128,7 +133,9 @@ export class RouterReconciler {
     const present = this.#child(deployments, router)
     const openPorts = present === null ? [] : revisionOf(present).ports.listen
     const translated = await translateRouter(this.#parts, router, openPorts, signal)
-    const wanted = this.#wanted(router, translated, present)
+    const { config } = translated.translation
+    const exchange = config && this.#exchange.of(key, router, config, present)
+    const wanted = this.#wanted(router, translated, present, exchange)
     const delayMs = this.#delayMs(key, wanted, present)
     if (delayMs > 0) return { requeueAfterMs: delayMs }
 
@@ -152,7 +159,8 @@ export class RouterReconciler {
       missingMonitor: type === 'None' || this.#parts.build.monitors.has(type) ? null : type,
       rollsOut: isOtherTemplate(...templates),
       ...troubles,
-      behind: this.#behind(key, translation),
+      behind: this.#behind(key, exchange),
+      refusedBy: exchange?.refusedBy ?? null,
     })
     const occurrences = conditionOccurrences('NotAccepted', router.status, status)
     this.#report(key, router, translated, deployment)
@@ -207,9 +215,10 @@ export class RouterReconciler {
   }
 
   /** Pods that serve another config, as they were last seen; they are looked at again soon. Null before the first look. */
-  #behind(key: string, { config }: Translation): readonly PodView[] | null {
+  #behind(key: string, exchange: Exchange | null): readonly PodView[] | null {
     const { fleets } = this.#parts
-    if (fleets === null || config === null) return []
+    if (fleets === null || exchange === null) return []
+    const { config } = exchange
     const behind = fleets
       .looks(key)
       .at(-1)
@@ -232,11 +241,13 @@ export class RouterReconciler {
   /** The wanted objects of a router; null when the present ones must stay as they are. */
   #wanted(
     router: RpcRouter,
-    { translation: { config }, redis }: TranslatedRouter,
+    { redis }: TranslatedRouter,
     present: Deployment | null,
+    exchange: Exchange | null,
   ): WantedObjects | null {
-    if (config === null || isPaused(router)) return null
+    if (exchange === null || isPaused(router)) return null
     const { build } = this.#parts
+    const { config, good } = exchange
     const others = this.#portsOfOthers(router, config, present)
     return {
       fixedHash: config.fixedHash,
@@ -244,6 +255,7 @@ export class RouterReconciler {
       objects: [
         ...redis.flatMap((each) => buildRedis(router, each, each.password, build)),
         ...buildFleet(router, config, build, others),
+        ...(good === null ? [] : [buildLastGood(router, good)]),
       ],
     }
   }

@@ -12,7 +12,7 @@ import { type OwnRedis, ownRedisOf } from '../translate/state-store.ts'
 import { translate } from '../translate/translate.ts'
 import type { Translation } from '../translate/translation.ts'
 import { type ChildApplier, belongsTo, findObject, isOrphanOf } from './child-applier.ts'
-import { type References, referencesOf } from './references.ts'
+import type { References } from './references.ts'
 import type { World } from './world.ts'
 
 export interface TranslatorParts {
@@ -53,11 +53,10 @@ export async function translateRouter(
   const read = seen.map((object) => ({ name: object.metadata.name, ...world.provider(object) }))
   const providers = read.flatMap(({ value }) => value ?? [])
   const unreadable = read.flatMap(({ name, faults }) => (faults === null ? [] : { name, faults }))
-  const names = referencesOf(router, ...providers)
-  const known = await references.read(router.metadata.namespace, names, signal)
-  const data = withSecretsOf(redis, known, router)
-  const input = { router, providers, unreadable, data, chains, openPorts, allowLinkLocal, image }
-  const translation = translate(input)
+  const input = { router, providers, unreadable, chains, openPorts, allowLinkLocal, image }
+  const run = (data: ReferenceData) =>
+    translate({ ...input, data: withSecretsOf(redis, data, router) })
+  const translation = await references.translate('routers', router, run, signal)
   return { translation, redis, seen }
 }
 

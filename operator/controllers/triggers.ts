@@ -5,9 +5,11 @@ import type { Controller } from '../kube/controller.ts'
 import { type KubeObject, keyOf } from '../kube/object.ts'
 import type { Change } from '../kube/store.ts'
 import {
+  configMaps,
   deployments,
   type HorizontalPodAutoscaler,
   horizontalPodAutoscalers,
+  secrets,
 } from '../resources/kinds.ts'
 import { instanceKeys } from '../resources/labels.ts'
 import { routersOf } from './child-stores.ts'
@@ -50,12 +52,11 @@ export function connectTriggers({ world, references, routers, providers }: Trigg
       else routers.enqueue(router)
     }
   })
-  for (const kind of ['secrets', 'configMaps'] as const)
-    references.stores[kind].subscribe(({ object }) => {
+  for (const resource of [secrets, configMaps])
+    references.store(resource).subscribe(({ object }) => {
       const key = keyOf(object.metadata)
-      for (const router of world.routersUsing(kind, key)) routers.enqueue(router)
-      for (const provider of world.providers.byIndex(kind, key))
-        providers.enqueue(keyOf(provider.metadata))
+      for (const each of references.readersOf('routers', resource, key)) routers.enqueue(each)
+      for (const each of references.readersOf('providers', resource, key)) providers.enqueue(each)
     })
   world.replicaSets.subscribe(({ type, object, previous }) => {
     // The config and the Redis that it needs can be deleted.

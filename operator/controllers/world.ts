@@ -10,20 +10,13 @@ import { type KubeObject, keyOf, type Resource } from '../kube/object.ts'
 import { Store } from '../kube/store.ts'
 import { instanceKeys } from '../resources/labels.ts'
 import { ChildStores, type Revision } from './child-stores.ts'
-import { type ReferenceNames, referencesOf } from './references.ts'
 
 /** All that the controllers know of the cluster. Reflectors write it, controllers read it. */
 export class World {
-  readonly routers = new Store<KubeObject, 'selector' | keyof ReferenceNames>({
+  readonly routers = new Store<KubeObject, 'selector'>({
     selector: (object) => this.#selectorKeys(object),
-    secrets: (object) => this.#references(object, 'secrets'),
-    configMaps: (object) => this.#references(object, 'configMaps'),
   })
-  readonly providers = new Store<KubeObject, 'label' | keyof ReferenceNames>({
-    label: labelKeys,
-    secrets: (object) => this.#references(object, 'secrets'),
-    configMaps: (object) => this.#references(object, 'configMaps'),
-  })
+  readonly providers = new Store<KubeObject, 'label'>({ label: labelKeys })
   readonly replicaSets = new Store<Revision, 'instance'>({ instance: instanceKeys })
   readonly children: ChildStores
   readonly #routerReader = new TypedReader<RpcRouter>(rpcRouterSchema)
@@ -93,24 +86,10 @@ export class World {
     return this.routers.get(router)?.metadata.deletionTimestamp !== undefined
   }
 
-  /** The keys of the routers that a Secret or a ConfigMap concerns, themselves or by their providers. */
-  routersUsing(kind: keyof ReferenceNames, key: string): readonly string[] {
-    const own = this.routers.byIndex(kind, key).map(({ metadata }) => keyOf(metadata))
-    const byProvider = this.providers.byIndex(kind, key).flatMap((each) => this.routersOf(each))
-    return [...new Set([...own, ...byProvider])]
-  }
-
   #selectorKeys(object: KubeObject): readonly string[] {
     const { value } = this.router(object)
     if (value === null) return []
     return selectorKeys(value.metadata.namespace, value.spec.providerSelector)
-  }
-
-  #references(object: KubeObject, kind: keyof ReferenceNames): readonly string[] {
-    const { value } = this.#readerOf(object).read(object)
-    if (value === null) return []
-    const { namespace } = value.metadata
-    return referencesOf(value)[kind].map((name) => keyOf({ namespace, name }))
   }
 
   #readerOf({ kind }: KubeObject) {

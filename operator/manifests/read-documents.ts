@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { type Document, LineCounter, parseAllDocuments, type Tags } from 'yaml'
+import { type Document, LineCounter, type Tags } from 'yaml'
+import { parseYamlStream } from '../../proxy/config/yaml/parse-yaml.ts'
 
 /** A value of JSON, as it is read from a manifest. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonMap
@@ -34,17 +35,16 @@ export type ManifestDocument = {
 /** Reads documents of YAML 1.1, as kubectl does, or of JSON. Never throws, and no fault repeats what may be a key. */
 export function readDocuments(text: string): readonly ManifestDocument[] {
   const lineCounter = new LineCounter()
-  const documents = parseAllDocuments(text, {
+  const documents = parseYamlStream(text, {
     version: '1.1',
     merge: true,
     customTags: (tags) => tags.filter(isKnownToKubectl),
     lineCounter,
-    prettyErrors: false,
     logLevel: 'error',
   })
   return documents.map((document, index) => {
     const [error = document.warnings[0]] = document.errors
-    const offset = error?.pos[0] ?? document.contents?.range[0] ?? 0
+    const offset = error?.pos[0] ?? document.contents?.range?.[0] ?? 0
     const place = `document ${index + 1}, line ${lineCounter.linePos(offset).line}`
     if (error !== undefined) return { place, fault: firstSentence(error.message) }
     return { place, ...valueOf(document) }

@@ -52,6 +52,19 @@ export function buildConfigMap(router: RpcRouter, config: RenderedConfig): Confi
   return { ...childOf(router, configMaps, { name, annotations }), data: config.data }
 }
 
+/** The ConfigMap with the last config that a pod was seen to serve. No pod mounts it. */
+export function lastGoodName(router: Pick<RpcRouter, 'metadata'>): string {
+  return `${objectName(router)}-last-good`
+}
+
+export function buildLastGood(
+  router: RpcRouter,
+  { fixedHash, data }: Pick<RenderedConfig, 'fixedHash' | 'data'>,
+): ConfigMap {
+  const annotations = { [fixedHashAnnotation]: fixedHash }
+  return { ...childOf(router, configMaps, { name: lastGoodName(router), annotations }), data }
+}
+
 export function configMapName(router: RpcRouter, fixedHash: string): string {
   return `${objectName(router)}-${fixedHash}`
 }
@@ -76,6 +89,7 @@ export function buildDeployment(
       annotations: {
         [contentHashAnnotation]: config.contentHash,
         [secretHashAnnotation]: config.keyHash,
+        ...config.marks,
       },
     }),
     spec: {

@@ -9,7 +9,12 @@ const word = z.string().max(256)
 
 /** The page `/status` of a router, as far as it is read. Pods are not trusted: all is bounded. */
 const page = z.object({
-  config: z.object({ sha256: z.string().regex(/^[0-9a-f]{64}$/), refused: z.unknown().optional() }),
+  config: z.object({
+    sha256: z.string().regex(/^[0-9a-f]{64}$/),
+    refused: z
+      .object({ sha256: word.optional(), at: word.optional(), retries: z.boolean().optional() })
+      .nullish(),
+  }),
   upstreams: z
     .array(
       z.object({
@@ -33,6 +38,8 @@ export interface PodView {
   readonly configSha256: string
   /** Its file was changed in a way that it does not take over. */
   readonly isRefusing: boolean
+  /** Which config it refuses and does not try again; of an older router only when it did is known. */
+  readonly refusal?: { readonly sha256: string | null; readonly atMs: number } | null
   readonly upstreams: readonly UpstreamView[]
 }
 
@@ -54,5 +61,10 @@ export function podView(pod: string, text: string): PodView | null {
   const { data } = page.safeParse(json)
   if (data === undefined) return null
   const { sha256, refused } = data.config
-  return { pod, configSha256: sha256, isRefusing: Boolean(refused), upstreams: data.upstreams }
+  const refusal =
+    refused && refused.retries !== true
+      ? { sha256: refused.sha256 ?? null, atMs: Date.parse(refused.at ?? '') }
+      : null
+  const isRefusing = Boolean(refused)
+  return { pod, configSha256: sha256, isRefusing, refusal, upstreams: data.upstreams }
 }

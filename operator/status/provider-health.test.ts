@@ -152,11 +152,14 @@ const page = { config: { sha256 }, upstreams: [{ ...upstream, state: 'eligible',
 test('the page of a pod is read, with what a later version adds', () => {
   const more = { ...page, upstreams: page.upstreams.map((each) => ({ ...each, tip: 1 })), x: 1 }
   const upstreams = page.upstreams
-  const view = { pod: 'p', configSha256: sha256, isRefusing: false, upstreams }
+  const view = { pod: 'p', configSha256: sha256, isRefusing: false, refusal: null, upstreams }
   expect(podView('p', JSON.stringify(more))).toEqual(view)
   const refused = { why: '2 errors, see the log', at: at(1) }
   const refusing = { ...page, config: { ...page.config, refused } }
-  expect(podView('p', JSON.stringify(refusing))).toEqual({ ...view, isRefusing: true })
+  const refusal = { sha256: null, atMs: Date.parse(at(1)) }
+  expect(podView('p', JSON.stringify(refusing))).toEqual({ ...view, isRefusing: true, refusal })
+  const retrying = { ...page, config: { ...page.config, refused: { ...refused, retries: true } } }
+  expect(podView('p', JSON.stringify(retrying))).toEqual({ ...view, isRefusing: true })
 })
 
 test.each([

@@ -144,6 +144,7 @@ const situations: readonly Situation[] = [
   ofRouter('minimal', { applied: applied('refused') }),
   ofRouter('minimal', { applied: applied('queued') }),
   ofRouter('minimal', { behind: [{ pod: 'a-pod', isRefusing: true }] }),
+  ofRouter('minimal', { refusedBy: ['a-pod'] }),
   paused(),
   ...ofProviders('minimal', { fate: 'left-out' }),
   ...[

@@ -59,6 +59,8 @@ export interface RouterObservation {
   readonly lost?: readonly LostRedis[]
   /** Pods that were last seen to serve another config; null before the first look. */
   readonly behind?: readonly Pick<PodView, 'pod' | 'isRefusing'>[] | null
+  /** Pods that refuse the wanted config, so that the last good one was restored; null where it was not. */
+  readonly refusedBy?: readonly string[] | null
   /** RFC 3339. */
   readonly now: string
 }
@@ -166,6 +168,7 @@ function programming({
   deployment,
   missingMonitor,
   behind = [],
+  refusedBy = null,
 }: RouterObservation): Finding<'Programmed'> {
   if (isPaused(router)) {
     const message = `The annotation ${pausedAnnotation} has a value other than "false": nothing is changed.`
@@ -180,12 +183,20 @@ function programming({
     return routerFinding('Programmed', failures[result], isOwn ? sentences([message]) : message)
   }
   const before = router.status?.conditions?.find(({ type }) => type === 'Programmed')
+  if (refusedBy !== null) {
+    if (refusedBy.length === 0 && before?.reason === 'LastGoodRestored')
+      return { ...before, type: 'Programmed' }
+    const by = refusedBy.length === 0 ? 'A pod' : `Pod ${named(refusedBy)}`
+    const message = `${by} refuses this config, and no pod serves it: the log says why. The last good config is restored, also for pods that start`
+    const hint = 'The next change of the router, of a provider or of the image is tried'
+    return routerFinding('Programmed', 'LastGoodRestored', sentences([message, hint]))
+  }
   if (behind === null && before?.reason === 'ConfigPending')
     return { ...before, type: 'Programmed' }
   if (behind !== null && behind.length > 0) {
     const refusing = behind.filter(({ isRefusing }) => isRefusing)
-    const message = `All objects are applied, and ${behind.length} pods serve another config yet: ${named(behind)}`
-    const refused = `It is refused by ${named(refusing)}: the log says why`
+    const message = `All objects are applied, and ${behind.length} pods serve another config yet: ${named(behind.map(({ pod }) => pod))}`
+    const refused = `It is refused by ${named(refusing.map(({ pod }) => pod))}: the log says why`
     const messages = refusing.length === 0 ? [message] : [message, refused]
     return routerFinding('Programmed', 'ConfigPending', sentences(messages))
   }
@@ -196,9 +207,8 @@ function programming({
 }
 
 /** A few of many. */
-function named(pods: readonly Pick<PodView, 'pod'>[]): string {
-  const names = pods.slice(0, 3).map(({ pod }) => pod)
-  return (pods.length > 3 ? [...names, '…'] : names).join(', ')
+function named(pods: readonly string[]): string {
+  return (pods.length > 3 ? [...pods.slice(0, 3), '…'] : pods).join(', ')
 }
 
 function heldText(deployment: Deployment | null): string {

@@ -31,9 +31,6 @@ export const secretDirectory = '/etc/rpc-router/secrets'
 /** Below it: a file for each variable of an upstream. */
 export const keyDirectory = 'keys'
 
-/** Where the image has the bundled chain specs. */
-export const bundledSpecs = '/usr/share/rpc-router/specs'
-
 /** The key of our ConfigMap with the router's config. */
 export const configFile = 'router.yml'
 

@@ -38,6 +38,8 @@ export interface RenderedConfig {
   readonly secretHash: string
   /** Of the values that running pods take over. */
   readonly keyHash: string
+  /** Further annotations of the Deployment, which describe the exchange of configs. */
+  readonly marks?: Readonly<Record<string, string>>
 }
 
 /** Gathers what a config needs, under hashes that change when it does. */
@@ -72,7 +74,7 @@ export function renderConfig(
     environment,
     files,
     openPorts: endpoints.map(({ port }) => port),
-    contentHash: createHash('sha256').update(text).digest('hex').slice(0, 16),
+    contentHash: contentHashOf(text),
     fixedHash: digest([
       ...[
         fixed,
@@ -84,6 +86,10 @@ export function renderConfig(
     secretHash: secretsOf([...variables, ...plan.files]),
     keyHash: secretsOf(live),
   }
+}
+
+export function contentHashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 16)
 }
 
 /**

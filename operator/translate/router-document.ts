@@ -8,12 +8,7 @@ import { type UpstreamEntry, type YamlMap, canonicalYaml, inOrder } from './conf
 import { keyDirectory, secretDirectory } from './object-names.ts'
 import type { Needs, ReferenceData } from './reference-data.ts'
 import { bindAddress, relaySection, settingSection } from './router-settings.ts'
-import {
-  type JudgedSpecs,
-  judgeSpecs,
-  readSpecSources,
-  usesBundledSpecsAlone,
-} from './spec-sources.ts'
+import { type JudgedSpecs, judgeSpecs, readSpecSources } from './spec-sources.ts'
 import { type StateChoice, chooseState, storeSections } from './state-store.ts'
 import { type PlainVariable, tracingEnvironment } from './tracing-environment.ts'
 import type { Dangling } from './translation.ts'
@@ -67,7 +62,7 @@ export interface RouterDocument {
   readonly endpoints: readonly Endpoint[]
 }
 
-/** @param chains those of the image's specs */
+/** @param chains those of the bundled specs */
 export function planRouter(
   router: RpcRouter,
   data: ReferenceData,
@@ -75,11 +70,12 @@ export function planRouter(
   allowLinkLocal: boolean,
 ): RouterPlan {
   const { spec } = router
-  // The names in the user's own specs are known to the router only.
-  const chainIdOf = chainNames(usesBundledSpecsAlone(spec.specSources) ? chains : null)
   const collector = new ValueCollector(data)
   const stores = storeSections(router, collector)
   const specs = readSpecSources(spec.specSources, collector)
+  const hasOwnSpecs = specs.section.length > 0
+  // The names in the user's own specs are known to the router only.
+  const chainIdOf = chainNames(hasOwnSpecs ? null : chains)
   const environment = tracingEnvironment(router, collector)
   const settings = {
     'cross-validation': spec.crossValidation && {
@@ -90,7 +86,7 @@ export function planRouter(
       })),
     },
     ...stores,
-    'use-static-spec': specs.section,
+    'use-static-spec': hasOwnSpecs ? specs.section : undefined,
     ...settingSection(spec),
   }
   const { variables, files, copies, dangling } = collector
@@ -98,7 +94,7 @@ export function planRouter(
     settings,
     bindHost: spec.bindHost,
     state: chooseState(spec),
-    specs: judgeSpecs(spec.specSources, specs, chains),
+    specs: judgeSpecs(specs, chains),
     chainIdOf,
     allowLinkLocal,
     environment,

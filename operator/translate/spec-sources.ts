@@ -4,32 +4,31 @@ import { type KnownChain, type KnownChains, anyChain } from '../../proxy/config/
 import type { ApiInterface } from '../../proxy/config/types.ts'
 import { readYamlText } from '../../proxy/config/yaml/read-yaml.ts'
 import type { SpecSource } from '../api/rpc-router.ts'
-import { bundledSpecs } from './object-names.ts'
 import type { ConfigRefusal } from './translation.ts'
 import type { ValueCollector } from './value-collector.ts'
 
-/** The specs of a router's own. */
+/** The specs of a router's own. The router itself has the bundled ones: no config names them. */
 export interface SpecsRead {
-  /** The `use-static-spec` list of the config: paths in the pod, and URLs. Undefined for the bundled specs alone. */
-  readonly section: readonly string[] | undefined
+  /** The `use-static-spec` list of the config: paths in the pod, and URLs. */
+  readonly section: readonly string[]
   readonly texts: readonly SpecText[]
   /** Whether these are all that pods read: none comes from a URL, and none is missing. */
   readonly areAll: boolean
 }
 
-/** Gathers the specs that a router asks for. */
+/** Gathers the specs that a router lays over the bundled ones. */
 export function readSpecSources(
-  sources: readonly SpecSource[] | undefined,
+  sources: readonly SpecSource[] = [],
   collector: ValueCollector,
 ): SpecsRead {
   const texts: SpecText[] = []
   let areAll = true
-  const section = sources?.flatMap((source, index) => {
+  const section = sources.flatMap((source, index) => {
     if (source.url !== undefined) {
       areAll = false
       return [source.url]
     }
-    if (source.configMap === undefined) return [bundledSpecs]
+    if (source.configMap === undefined) return []
     const { name, keys } = source.configMap
     const field = `spec.specSources[${index}].configMap`
     const found = collector.configMapTexts(field, name, keys)
@@ -44,11 +43,6 @@ export function readSpecSources(
     })
   })
   return { section, texts, areAll }
-}
-
-/** True when every chain that the router can know is one of the image. */
-export function usesBundledSpecsAlone(sources: readonly SpecSource[] | undefined): boolean {
-  return sources === undefined || sources.every(({ type }) => type === 'Bundled')
 }
 
 /** A chain spec of the user's, from a ConfigMap. */
@@ -127,14 +121,9 @@ export interface JudgedSpecs {
 /**
  * Judges the chain specs of a router.
  *
- * @param image what the specs of the image have
+ * @param bundled the chains of the bundled specs
  */
-export function judgeSpecs(
-  sources: readonly SpecSource[] | undefined,
-  { texts, areAll }: SpecsRead,
-  image: KnownChains,
-): JudgedSpecs {
-  if (usesBundledSpecsAlone(sources)) return { refusals: [], known: image }
+export function judgeSpecs({ texts, areAll }: SpecsRead, bundled: KnownChains): JudgedSpecs {
   const specs = texts.map((text) => ({ text, ...readOwnSpec(text) }))
   const refusals = specs.flatMap(({ text: { key, configMap, field }, fault }): ConfigRefusal[] => {
     const message = `the key ${key} of the ConfigMap ${configMap} is no chain spec: it ${fault}`
@@ -143,17 +132,16 @@ export function judgeSpecs(
   const own = specs.map(({ chains }) => chains)
   // With one that is not known, no chain can be refused.
   if (!areAll || own.includes(null)) return { refusals, known: anyChain }
-  const isBundled = sources?.some(({ type }) => type === 'Bundled') ?? true
   const names = own.flatMap((chains) => chains ?? [])
-  return { refusals, known: chainsAmong(names, isBundled ? image : null) }
+  return { refusals, known: names.length === 0 ? bundled : chainsAmong(names, bundled) }
 }
 
 /** Knows only that the user's own chains exist: their specs are compiled when a pod starts. */
-function chainsAmong(own: readonly string[], image: KnownChains | null): KnownChains {
+function chainsAmong(own: readonly string[], bundled: KnownChains): KnownChains {
   const ours = new Set(own.map((name) => name.toUpperCase()))
   return {
-    ids: [...own, ...(image?.ids ?? [])],
-    find: (id) => (ours.has(id.toUpperCase()) ? anyChain : image)?.find(id) ?? null,
+    ids: [...own, ...bundled.ids],
+    find: (id) => (ours.has(id.toUpperCase()) ? anyChain : bundled).find(id),
   }
 }
 

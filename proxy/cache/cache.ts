@@ -14,10 +14,19 @@ import type { Finding, Reply, StreamJudge } from '../relay/reply.ts'
 import { StreamedAnswer } from '../relay/streamed-answer.ts'
 import type { Dialect } from '../upstream/dialect.ts'
 import type { Pool } from '../upstream/pool.ts'
-import { header, type HeaderList } from '../upstream/wire.ts'
+import { header, type HeaderList, type Incoming } from '../upstream/wire.ts'
 import { Branch } from './branch.ts'
 import { type Answer, answerOf, type Entry, isFor, replyOf } from './entry.ts'
-import { ageClassOf, holdingOf, type Lifetimes, type Moment, whyNever } from './holding.ts'
+import {
+  adopted,
+  ageClassOf,
+  doubted,
+  holdingOf,
+  type Lifetimes,
+  type Moment,
+  retentionMs,
+  whyNever,
+} from './holding.ts'
 import type { MemoryStore } from './memory-store.ts'
 import type { SharedEntry } from './entry-codec.ts'
 import { type SharedAnswers, SharedStore } from './shared-store.ts'
@@ -111,6 +120,7 @@ class CachedRelay {
       const isLong = answer.body.length > budgetLimits.pacedBytes
       return isLong ? this.#give(answer, call) : Promise.resolve(replyOf(answer, call))
     }
+    if (entry) journal.doubted = doubted(entry.answer.upstream, entry)
     // Which takes a look at all upstreams.
     const tip = asked.block.kind === 'tag' ? null : pool.tip
     const ageClass = ageClassOf(asked, tip, this.#nature.distance)
@@ -235,27 +245,25 @@ class CachedRelay {
 
   /** Looks for the answer in the store of all replicas before it asks an upstream. */
   async #askShared(call: Call, flight: Flight, shared: SharedStore): Promise<Reply> {
-    const { clock, store } = this.#options
-    const { directives, journal } = call
-    const isGood = (entry: SharedEntry) =>
-      !directives.refreshCache &&
-      (entry.head < 0 || entry.head >= this.#branch.head) &&
-      isFor(entry, entry.head, directives)
-    const { entry, reorgs } = await shared.lookUp(
-      textOf(flight.key),
-      isGood,
-      flight.payload !== null,
-    )
+    const { clock, store, chain, pool, policies } = this.#options
+    const { asked, journal } = call
+    const { key, branch, payload } = flight
+    const adopt = (stored: SharedEntry) => {
+      const now = { ms: clock.nowMs(), wallMs: clock.wallMs(), branch, head: this.#branch.head }
+      const entry = { ...stored, headers: this.#headersOf({ incoming: stored }) }
+      const found = adopted(entry, call, policies.now.lifetimes(asked.method), now, chain.failures)
+      if (found === 'broken') shared.figures.broken += 1
+      return found === 'broken' ? null : found
+    }
+    const { entry, reorgs } = await shared.lookUp(textOf(key), adopt, payload !== null)
     if (journal.cache && reorgs === null) journal.cache = { ...journal.cache, why: 'store-down' }
     flight.reorgs = reorgs
     if (entry === null) return this.#relay(call)
-    const { ageClass, head, reorgs: _, expiresWallMs, ...answer } = entry
+    const { ageClass, head, expiresMs, answer } = entry
+    pool.tracker.show(head)
     journal.cache = { verdict: 'hit', ageClass, why: null }
-    const leftMs = expiresWallMs - clock.wallMs()
-    const { key, branch } = flight
     // The clocks of replicas differ by more than others are kept for.
-    if (head < 0 && leftMs > 0)
-      store.set(key, { answer, ageClass, expiresMs: clock.nowMs() + leftMs, head, branch })
+    if (head < 0 && expiresMs > clock.nowMs()) store.set(key, entry)
     return replyOf(answer, call)
   }
 
@@ -296,35 +304,38 @@ class CachedRelay {
 
   /** @returns why the answer is not kept, or not for long; null when it is */
   #keep(call: Call, reply: Reply, flight: Flight, judge?: StreamJudge): CacheWhy | null {
-    const { store, clock } = this.#options
+    const { store, clock, pool } = this.#options
     const finding = judge ? null : this.#observe(call, reply)
     const holding = holdingOf(call, reply, flight, finding, this.#nature)
     if (typeof holding === 'string') return holding
-    const { ageClass, isEmpty } = holding
+    const { ageClass } = holding
+    const isFinal = ageClass === 'finalized'
+    // There is no other upstream, or it has said so before.
+    const isConfirmed =
+      pool.upstreams.length === 1 || ![null, reply.upstream].includes(call.journal.doubted)
+    const isEmpty = holding.isEmpty && !(isFinal && isConfirmed)
     const lifetimes = this.#options.policies.now.lifetimes(call.asked.method)
-    const ttlMs = isEmpty ? Math.min(lifetimes[ageClass], lifetimes.latest) : lifetimes[ageClass]
+    const ttlMs = retentionMs(lifetimes, ageClass, isEmpty)
     if (ttlMs === 0) return 'policy'
     const answer = answerOf(reply, call, this.#headersOf(reply), judge)
     if (answer === null) return 'error'
     const { key, branch, reorgs } = flight
-    const head = ageClass === 'finalized' && !isEmpty ? -1 : flight.head
+    const head = isFinal ? -1 : flight.head
     if (this.#shared && reorgs !== null) {
       // The lease goes with it.
       flight.reorgs = null
-      const expiresWallMs = clock.wallMs() + ttlMs
-      void this.#shared.keep(
-        textOf(key),
-        { ...answer, ageClass, head, reorgs, expiresWallMs },
-        ttlMs,
-      )
+      const { status: _, id: __, refusal: ___, ...own } = answer
+      // An empty one stays there to be confirmed.
+      const times = { storedWallMs: clock.wallMs(), ttlMs: isFinal ? lifetimes.finalized : ttlMs }
+      void this.#shared.keep(textOf(key), { ...own, ageClass, isEmpty, head, reorgs, ...times })
     }
     const expiresMs = clock.nowMs() + ttlMs
-    if (!store.set(key, { answer, ageClass, expiresMs, head, branch })) return 'too-large'
+    if (!store.set(key, { answer, ageClass, isEmpty, expiresMs, head, branch })) return 'too-large'
     return isEmpty ? 'empty' : null
   }
 
   /** Those that reach the client; mostly the same, and then the same list. */
-  #headersOf({ incoming: { headers } }: Reply): HeaderList {
+  #headersOf({ incoming: { headers } }: { incoming: Pick<Incoming, 'headers'> }): HeaderList {
     const { apiInterface, responseHeaders } = this.#options.iface
     if (apiInterface === 'grpc') return headers
     const last = this.#headers

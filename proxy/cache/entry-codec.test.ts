@@ -1,44 +1,154 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { randomBytes } from 'node:crypto'
+import { crc32, zstdCompressSync } from 'node:zlib'
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { decodeEntry, encodeEntry, type SharedEntry } from './entry-codec.ts'
 
+const name = 'the digest of a key'
 const entry: SharedEntry = {
-  ...{ status: 200, headers: ['content-type', 'application/json'], trailers: [] },
-  ...{ id: { start: 3, end: 4 }, upstream: 'a', refusal: null, latestBlock: 5 },
-  ...{ ageClass: 'latest', head: 7, reorgs: 0, expiresWallMs: 1_000 },
+  ...{ headers: ['content-type', 'application/json'], trailers: [], upstream: 'a' },
+  ...{ latestBlock: 5, ageClass: 'latest', isEmpty: false, head: 7, reorgs: 0 },
+  ...{ storedWallMs: 1_000, ttlMs: 500 },
   body: Buffer.from('{}'),
+}
+const head = { ...entry, bodyBytes: 2, body: undefined }
+
+/** An entry with a checksum that is right, as anyone can write it. */
+function crafted(headText: string, packed: Uint8Array = Buffer.from('{}'), headBytes?: number) {
+  const text = Buffer.from(headText)
+  const prefix = Buffer.from('RPC2????????')
+  prefix.writeUInt32BE(crc32(packed, crc32(text, crc32(name))), 4)
+  prefix.writeUInt32BE(headBytes ?? text.length, 8)
+  return Buffer.concat([prefix, text, packed])
 }
 
 test('what was written is read again', async () => {
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 5_000 }), async (bytes) => {
       const body = Buffer.from(bytes)
-      expect(await decodeEntry((await encodeEntry({ ...entry, body }))!)).toEqual({
-        ...entry,
-        body,
-      })
+      const stored = (await encodeEntry(name, { ...entry, body }))!
+      expect(await decodeEntry(name, stored)).toEqual({ ...entry, body })
     }),
   )
 })
 
 test('a long answer is compressed, and one of more than 16 MiB, or 2 MiB compressed, is not kept', async () => {
-  const body = Buffer.alloc(100_000, 'abc')
-  expect((await encodeEntry({ ...entry, body }))!.length).toBeLessThan(1_000)
-  expect(await encodeEntry({ ...entry, body: Buffer.alloc(16 * 1024 * 1024 + 1) })).toBeNull()
-  expect(await encodeEntry({ ...entry, body: randomBytes(2 * 1024 * 1024 + 1) })).toBeNull()
+  const lengthOf = async (body: Buffer) => (await encodeEntry(name, { ...entry, body }))?.length
+  expect(await lengthOf(Buffer.alloc(100_000, 'abc'))).toBeLessThan(1_000)
+  expect(await lengthOf(Buffer.alloc(16 * 1024 * 1024 + 1))).toBeUndefined()
+  expect(await lengthOf(randomBytes(2 * 1024 * 1024 + 1))).toBeUndefined()
 })
 
-test('what is damaged, cut, or of another version is none', async () => {
-  const whole = (await encodeEntry({ ...entry, body: Buffer.alloc(2_000, 'abc') }))!
+describe.each([
+  ['short', Buffer.from('{"result":[]}')],
+  ['compressed', Buffer.alloc(2_000, 'abc')],
+])('an entry is none, and nothing throws: %s', (_, body) => {
+  test('where a bit of it is another one, or its end is missing', async () => {
+    const whole = (await encodeEntry(name, { ...entry, body }))!
+    await fc.assert(
+      fc.asyncProperty(
+        fc.nat(whole.length - 1),
+        fc.integer({ min: 1, max: 255 }),
+        async (at, by) => {
+          const damaged = Buffer.from(whole)
+          damaged[at]! ^= by
+          expect(await decodeEntry(name, damaged)).toBeNull()
+          expect(await decodeEntry(name, whole.subarray(0, at))).toBeNull()
+        },
+      ),
+    )
+  })
+
+  test('under any other name', async () => {
+    const whole = (await encodeEntry(name, { ...entry, body }))!
+    await fc.assert(
+      fc.asyncProperty(fc.string(), async (other) => {
+        fc.pre(other !== name)
+        expect(await decodeEntry(other, whole)).toBeNull()
+      }),
+    )
+  })
+})
+
+test('random bytes are no entry, also behind the right version and checksum', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.nat(whole.length - 1), fc.integer({ min: 1, max: 255 }), async (at, by) => {
-      const damaged = Buffer.from(whole)
-      damaged[at]! ^= by
-      expect(await decodeEntry(damaged)).toBeNull()
-      expect(await decodeEntry(whole.subarray(0, at))).toBeNull()
+    fc.asyncProperty(fc.uint8Array(), fc.json(), fc.uint8Array(), async (bytes, json, packed) => {
+      expect(await decodeEntry(name, Buffer.from(bytes))).toBeNull()
+      expect(await decodeEntry(name, Buffer.concat([Buffer.from('RPC2'), bytes]))).toBeNull()
+      expect(await decodeEntry(name, crafted(json, packed))).toBeNull()
     }),
   )
 })
+
+describe('a crafted entry', () => {
+  test('is one where all of it is as the router writes it', async () => {
+    expect(await decodeEntry(name, crafted(JSON.stringify(head)))).toEqual(entry)
+  })
+
+  test.each<[string, Record<string, unknown>]>([
+    ['a header without a value', { headers: ['content-type'] }],
+    ['a header that is no text', { headers: ['content-type', 5] }],
+    ['headers that are no list', { headers: { 'content-type': 'text/plain' } }],
+    ['a header name with a space', { headers: ['content type', 'x'] }],
+    ['a header name without a letter', { headers: ['', 'x'] }],
+    ['a header value with a line break', { headers: ['content-type', 'x\r\nset-cookie: y'] }],
+    ['a header value beyond latin1', { headers: ['content-type', 'ſ'] }],
+    ['trailers that are null', { trailers: null }],
+    ['a name of an upstream with a line break', { upstream: 'a\nb' }],
+    ['a long name of an upstream', { upstream: 'a'.repeat(129) }],
+    ['no upstream', { upstream: undefined }],
+    ['a block that is a text', { latestBlock: '5' }],
+    ['a negative block', { latestBlock: -1 }],
+    ['a block beyond 2^53', { latestBlock: 2 ** 60 }],
+    ['a head below -1', { head: -2 }],
+    ['a head that is a fraction', { head: 1.5 }],
+    ['no head', { head: undefined }],
+    ['an unknown class', { ageClass: 'eternal' }],
+    ['a number of reorgs that is null', { reorgs: null }],
+    ['no time', { ttlMs: 0 }],
+    ['a time that is a text', { storedWallMs: 'now' }],
+    ['emptiness that is no boolean', { isEmpty: 'no' }],
+    ['a body of another length', { bodyBytes: 3 }],
+    ['a body of a negative length', { bodyBytes: -1 }],
+    ['a body that is too long', { bodyBytes: 2 ** 40 }],
+    ['a body that should be compressed', { bodyBytes: 2_000 }],
+  ])('is none with %s', async (_, wrong) => {
+    expect(await decodeEntry(name, crafted(JSON.stringify({ ...head, ...wrong })))).toBeNull()
+  })
+
+  test.each([
+    ['null', 'null'],
+    ['a list', '[]'],
+    ['no JSON', '{'],
+    ['nested deep', '['.repeat(100_000)],
+  ])('is none where its head is %s', async (_, text) => {
+    expect(await decodeEntry(name, crafted(text))).toBeNull()
+  })
+
+  test.each([0, 1, 1_000, 2 ** 32 - 1])('is none where its head has %s bytes', async (bytes) => {
+    expect(
+      await decodeEntry(name, crafted(JSON.stringify(head), Buffer.from('{}'), bytes)),
+    ).toBeNull()
+  })
+
+  test.each([
+    ['holds more than it says', zstdCompressSync(Buffer.alloc(64 * 1024 * 1024))],
+    ['holds less than it says', zstdCompressSync(Buffer.alloc(2_000))],
+    ['asks for a window of 128 MiB', zeros(27)],
+  ])('is none where its compressed body %s', async (_, packed) => {
+    const text = JSON.stringify({ ...head, bodyBytes: 5_000 })
+    expect(await decodeEntry(name, crafted(text, zeros(13)))).not.toBeNull()
+    expect(await decodeEntry(name, crafted(text, packed))).toBeNull()
+  })
+})
+
+/** 5,000 zeros as a frame of zstd that does not say its length (RFC 8878, 3.1.1). */
+function zeros(windowLog: number): Buffer {
+  const frame = Buffer.from('28b52ffd000000000000', 'hex')
+  frame[5] = (windowLog - 10) << 3
+  // The last block, of one byte that is repeated.
+  frame.writeUIntLE((5_000 << 3) | 0b011, 6, 3)
+  return frame
+}

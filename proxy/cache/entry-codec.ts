@@ -1,58 +1,83 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { promisify } from 'node:util'
-import { crc32, zstdCompress, zstdDecompress } from 'node:zlib'
+import { constants, crc32, zstdCompress, zstdDecompress } from 'node:zlib'
+import * as z from 'zod'
 import { nodeLimits } from '../bytes/limits.ts'
-import { type Answer, bytesOf, type Entry } from './entry.ts'
+import { ageClasses } from '../config/schema.ts'
+import { type Answer, bytesOf } from './entry.ts'
+
+const maxBytes = nodeLimits.wholeBytes
+
+const count = z.int().min(0)
+/** Names and values in turn, as a server can send them. */
+const headerForms = [/^[!#-'*+.^-`|~\w-]+$/, /^[\t -~\x80-\xff]*$/] as const
+const headerList = z
+  .array(z.string())
+  .refine((list) => list.every((each, at) => headerForms[at % 2]?.test(each)))
+  .refine(({ length }) => length % 2 === 0)
+  .readonly()
+/** What stands before the body. Whoever can write to the store may have written it. */
+const headSchema = z.object({
+  headers: headerList,
+  trailers: headerList,
+  upstream: z.string().regex(/^[ -~]{1,128}$/),
+  latestBlock: count.nullable(),
+  ageClass: z.enum(ageClasses),
+  isEmpty: z.boolean(),
+  head: z.int().min(-1),
+  /** How many reorgs the replicas had seen when the upstream was asked. */
+  reorgs: count,
+  /** When it was stored, in milliseconds since the Unix epoch, and for how long. */
+  storedWallMs: z.number(),
+  ttlMs: z.number().positive(),
+  bodyBytes: count.max(maxBytes),
+})
 
 /** An entry as replicas share it. */
-export interface SharedEntry extends Answer, Pick<Entry, 'ageClass' | 'head'> {
-  /** How many reorgs the replicas had seen when it was asked for. */
-  readonly reorgs: number
-  /** Milliseconds since the Unix epoch. */
-  readonly expiresWallMs: number
-}
+export type SharedEntry = Omit<z.output<typeof headSchema>, 'bodyBytes'> & Pick<Answer, 'body'>
 
 /** Another version of the router reads nothing of what this one wrote. */
-const version = Buffer.from('RPC1')
-/** The version, a checksum of what follows, and the length of the head. */
+const version = Buffer.from('RPC2')
+/** The version, a checksum of the name and of what follows, and the length of the head. */
 const prefixBytes = 12
 /** Longer bodies are compressed. */
 const minCompressedBytes = 1024
-const maxBytes = nodeLimits.wholeBytes
 /** Longer ones take too much of the time of a lookup on their way. */
 const maxPackedBytes = 2 * 1024 * 1024
 const compress = promisify(zstdCompress)
 const decompress = promisify(zstdDecompress)
+/** A compressed body may ask for no more memory than the longest one takes. */
+const params = { [constants.ZSTD_d_windowLogMax]: Math.log2(maxBytes) }
 
-/** @returns null for one that is too long */
-export async function encodeEntry(entry: SharedEntry): Promise<Buffer | null> {
+/** @param name of the entry, a digest of its key @returns null for one that is too long */
+export async function encodeEntry(name: string, entry: SharedEntry): Promise<Buffer | null> {
   const { body, ...rest } = entry
   if (body.length > maxBytes) return null
   const bytes = bytesOf(entry)
-  const isCompressed = bytes.length > minCompressedBytes
-  const packed = isCompressed ? await compress(bytes) : bytes
+  const packed = bytes.length > minCompressedBytes ? await compress(bytes) : bytes
   if (packed.length > maxPackedBytes) return null
-  const head = Buffer.from(JSON.stringify({ ...rest, isCompressed }))
+  const head = Buffer.from(JSON.stringify({ ...rest, bodyBytes: bytes.length }))
   const prefix = Buffer.alloc(prefixBytes)
   version.copy(prefix)
-  prefix.writeUInt32BE(crc32(packed, crc32(head)), 4)
+  prefix.writeUInt32BE(crc32(packed, crc32(head, crc32(name))), 4)
   prefix.writeUInt32BE(head.length, 8)
   return Buffer.concat([prefix, head, packed])
 }
 
-/** @returns null for what this version did not write, or not like this */
-export async function decodeEntry(bytes: Buffer): Promise<SharedEntry | null> {
+/** @returns null for all that this version did not write under this name; never throws */
+export async function decodeEntry(name: string, bytes: Buffer): Promise<SharedEntry | null> {
   if (bytes.length < prefixBytes || !bytes.subarray(0, 4).equals(version)) return null
   const end = prefixBytes + bytes.readUInt32BE(8)
-  if (end > bytes.length || crc32(bytes.subarray(prefixBytes)) !== bytes.readUInt32BE(4))
-    return null
+  if (end > bytes.length || bytes.length - end > maxPackedBytes) return null
+  if (crc32(bytes.subarray(prefixBytes), crc32(name)) !== bytes.readUInt32BE(4)) return null
   try {
-    const head = JSON.parse(bytes.toString('utf8', prefixBytes, end)) as Omit<SharedEntry, 'body'>
-    const { isCompressed, ...rest } = head as typeof head & { readonly isCompressed: boolean }
+    const head = headSchema.parse(JSON.parse(bytes.toString('utf8', prefixBytes, end)))
+    const { bodyBytes: maxOutputLength, ...rest } = head
     const packed = bytes.subarray(end)
-    const body = isCompressed ? await decompress(packed, { maxOutputLength: maxBytes }) : packed
-    return { ...rest, body }
+    const isCompressed = maxOutputLength > minCompressedBytes
+    const body = isCompressed ? await decompress(packed, { maxOutputLength, params }) : packed
+    return body.length === maxOutputLength ? { ...rest, body } : null
   } catch {
     return null
   }

@@ -26,6 +26,8 @@ export interface Answer {
 export interface Entry {
   readonly answer: Answer
   readonly ageClass: AgeClass
+  /** It holds nothing, as far as one upstream knows. */
+  readonly isEmpty: boolean
   /** On the clock's monotonic scale. */
   readonly expiresMs: number
   /** It holds up to this head of the chain; -1 for one that no head can change. */

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { FailureClass } from '../chain/failure-table.ts'
+import type { FailureClass, FailureTable } from '../chain/failure-table.ts'
 import { lastPoint } from '../chain/finality.ts'
 import type { Classification } from '../chain/types.ts'
 import type { AgeClass, CachePolicy } from '../config/types.ts'
-import { spells } from '../json/scanner.ts'
 import type { AttemptRecord, CacheWhy, Call } from '../relay/call.ts'
 import type { Finding, Reply } from '../relay/reply.ts'
-import { shownBlock } from '../relay/shown-block.ts'
+import { isNull, isNothing, shownBlock } from '../relay/shown-block.ts'
 import type { Dialect } from '../upstream/dialect.ts'
+import { bytesOf, type Entry, isFor } from './entry.ts'
+import type { SharedEntry } from './entry-codec.ts'
 
 /** How long answers of each class are kept, in milliseconds; 0: not at all. */
 export type Lifetimes = Readonly<Record<AgeClass, number>>
@@ -80,8 +81,20 @@ export interface Moment {
   readonly head: number
 }
 
-/** How long an answer stays true, or why it is not kept. An empty one is kept for as long as one about the latest block. */
-export type Holding = { readonly ageClass: AgeClass; readonly isEmpty: boolean } | CacheWhy
+/** How long an answer stays true, or why it is not kept. */
+export type Holding = Pick<Entry, 'ageClass' | 'isEmpty'> | CacheWhy
+
+/** One upstream that has nothing of a final block may have lost it: it is believed for no longer. */
+const maxEmptyMs = 60_000
+
+/** How long an answer is retained. An empty one that may not be there yet counts like one about the latest block. */
+export function retentionMs(lifetimes: Lifetimes, ageClass: AgeClass, isEmpty: boolean): number {
+  const emptyMs = ageClass === 'finalized' ? maxEmptyMs : lifetimes.latest
+  return isEmpty ? Math.min(lifetimes[ageClass], emptyMs) : lifetimes[ageClass]
+}
+
+/** Answers with any other status are not retained. */
+const okStatus = 200
 
 /** A node that has heard of a block may not have indexed it yet. */
 const indexingBlocks = 128
@@ -101,7 +114,7 @@ export function holdingOf(
   const { body, status } = incoming
   if (!(body instanceof Uint8Array)) return 'too-large'
   const isOwn = refusal === null || isFunctionOfCall(refusal)
-  if (status !== 200 || !isOwn || !isBelieved(call, reply)) return 'error'
+  if (status !== okStatus || !isOwn || !isBelieved(call, reply)) return 'error'
   const known = latestBlock ?? -1
   const { block, showsBlock } = call.asked
   const isByHash = ageClass === 'near-head' && (block.kind === 'none' || block.kind === 'hash')
@@ -112,7 +125,8 @@ export function holdingOf(
   if (isEmpty) return known >= head ? { ageClass, isEmpty } : 'empty'
   if (isByHash) {
     // Where blocks are final at once, so is what is in one.
-    if (distance <= 1) return { ageClass: 'finalized', isEmpty }
+    if (distance <= 1)
+      return { ageClass: 'finalized', isEmpty: isNothing(incoming, finding, dialect) }
     if (shown !== null && tip !== null)
       return { ageClass: ageOfBlock(shown, tip, distance), isEmpty }
     return head > 0 ? { ageClass, isEmpty } : 'block-unknown'
@@ -120,10 +134,10 @@ export function holdingOf(
   const needed = ageClass === 'latest' ? head : (lastPoint(block) ?? 0)
   const isThere = needed === 0 ? ageClass === 'finalized' : known >= Math.min(needed, head)
   if (!isThere) return 'block-unknown'
+  if (ageClass !== 'finalized' || !isNothing(incoming, finding, dialect))
+    return { ageClass, isEmpty }
   const isNew = tip !== null && needed > tip - indexingBlocks
-  if (ageClass === 'finalized' && isNew && isEmptyList(finding))
-    return { ageClass: 'near-head', isEmpty }
-  return { ageClass, isEmpty }
+  return { ageClass: isNew ? 'near-head' : ageClass, isEmpty: !isNew }
 }
 
 /** It is the contract's own answer: any node gives it in that state. */
@@ -142,12 +156,41 @@ function isBelieved({ journal }: Call, { upstream, refusal }: Reply): boolean {
   return false
 }
 
-function isNull(finding: Finding | null, body: Uint8Array): boolean {
-  if (finding?.kind !== 'result') return spells(body, 0, body.length, 'null')
-  return finding.isNull === true || finding.parsed === null
+/** The upstream whose empty answer about a final block another one is to confirm; null: none. */
+export function doubted(
+  upstream: string,
+  { ageClass, isEmpty }: Pick<Entry, 'ageClass' | 'isEmpty'>,
+) {
+  return isEmpty && ageClass === 'finalized' ? upstream : null
 }
 
-function isEmptyList(finding: Finding | null): boolean {
-  const list = finding?.kind === 'result' && finding.parsed
-  return Array.isArray(list) && list.length === 0
+/**
+ * An entry of the store, which others can write to: its answer is judged like that of an upstream.
+ * @param now what is known at this replica
+ * @returns null where it does not hold for the call any more; `broken` where it is no answer to the call
+ */
+export function adopted(
+  { ageClass, isEmpty, head, ...entry }: SharedEntry,
+  { reader, asked, directives, journal }: Call,
+  lifetimes: Lifetimes,
+  now: Pick<Entry, 'head' | 'branch'> & { readonly ms: number; readonly wallMs: number },
+  failures: FailureTable,
+): Entry | null | 'broken' {
+  const { headers, trailers, upstream, latestBlock, ttlMs, storedWallMs } = entry
+  journal.doubted = doubted(upstream, { ageClass, isEmpty })
+  const ownMs = retentionMs(lifetimes, ageClass, isEmpty)
+  const leftMs = Math.min(ownMs, ttlMs) - Math.max(0, now.wallMs - storedWallMs)
+  // The store ends what is retained there for no longer than here.
+  if (directives.refreshCache || (leftMs <= 0 && ownMs < ttlMs)) return null
+  if ((head >= 0 && head < now.head) || !isFor(entry, head, directives)) return null
+  const kept = { status: okStatus, headers, body: bytesOf(entry), trailers: () => trailers }
+  const finding = reader.read(kept, false, true)
+  const id = reader.idIn?.(kept.body)
+  if (finding.kind === 'malformed' || id === null) return 'broken'
+  const isError = finding.kind === 'node-error'
+  const { method, callersWords } = asked
+  const refusal = isError ? failures.ofNodeError(finding.error, method, callersWords) : null
+  if (refusal && !isFunctionOfCall(refusal)) return 'broken'
+  const answer = { ...kept, trailers, id: id ?? null, upstream, refusal, latestBlock }
+  return { answer, ageClass, isEmpty, expiresMs: now.ms + leftMs, head, branch: now.branch }
 }

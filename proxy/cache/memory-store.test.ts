@@ -61,5 +61,5 @@ function keyNamed(text: string): Key {
 function entryOf(upstream: string, head: number, body: Buffer | string = '{}'): Entry {
   const given = { status: 200, headers: [], trailers: [], body, id: null, upstream }
   const answer = { ...given, refusal: null, latestBlock: 7 }
-  return { answer, ageClass: 'latest', expiresMs: Infinity, head, branch: 0 }
+  return { answer, ageClass: 'latest', isEmpty: false, expiresMs: Infinity, head, branch: 0 }
 }

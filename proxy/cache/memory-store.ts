@@ -103,7 +103,7 @@ export class MemoryStore {
   }
 
   /** One object for all entries that are alike: thousands a second would each be moved by the collector. */
-  #commonOf({ start }: Key, { answer, head, ageClass, branch }: Entry): Common {
+  #commonOf({ start }: Key, { answer, head, ageClass, branch, isEmpty }: Entry): Common {
     const { upstream, latestBlock, headers, status, trailers, refusal } = answer
     const recent = this.#recent
     for (const each of recent)
@@ -115,13 +115,14 @@ export class MemoryStore {
         each.headers === headers &&
         each.ageClass === ageClass &&
         each.branch === branch &&
+        each.isEmpty === isEmpty &&
         each.status === status &&
         each.trailers === trailers &&
         each.refusal === refusal
       )
         return each
     const ofAnswer = { upstream, latestBlock, headers, status, trailers, refusal }
-    const common = { start, head, ageClass, branch, ...ofAnswer }
+    const common = { start, head, ageClass, branch, isEmpty, ...ofAnswer }
     recent.push(common)
     if (recent.length > rememberedCommons) recent.shift()
     return common

@@ -10,8 +10,8 @@ import { SharedStore } from './shared-store.ts'
 import { FakeKeys } from '../redis/testing/fake-keys.ts'
 
 const entry = (body: string, head = -1, reorgs = 0): SharedEntry => ({
-  ...{ status: 200, headers: [], trailers: [], id: null, upstream: 'a', refusal: null },
-  ...{ latestBlock: 1, ageClass: 'finalized', expiresWallMs: 0, head, reorgs },
+  ...{ headers: [], trailers: [], upstream: 'a', latestBlock: 1, ageClass: 'finalized' },
+  ...{ isEmpty: false, storedWallMs: 0, ttlMs: 60_000, head, reorgs },
   body: Buffer.from(body),
 })
 
@@ -34,7 +34,7 @@ function replica(port: number, timeoutMs = 5_000): Replica {
     reorgs += 1
   })
   const find = async (key: string, mayWait = false) => {
-    const found = await store.lookUp(key, () => true, mayWait)
+    const found = await store.lookUp(key, (stored) => stored, mayWait)
     if (found.reorgs === null) return 'down'
     return found.entry && Buffer.from(found.entry.body as Uint8Array).toString()
   }
@@ -50,7 +50,7 @@ test.each([
   await using cache = await new ServedCache().start()
   const [one, two] = [replica(cache.port), replica(cache.port)]
   expect(await two.find('key')).toBeNull()
-  await one.store.keep('key', entry(body), 60_000)
+  await one.store.keep('key', entry(body))
   expect(await two.find('key')).toBe(body)
   expect(cache.shelf.get(keyOf('key')).value).toBeDefined()
 })
@@ -60,7 +60,7 @@ test('one asks, and others wait for its answer', async () => {
   const [one, two] = [replica(cache.port), replica(cache.port)]
   expect(await one.find('key', true)).toBeNull()
   const waiting = two.find('key', true)
-  await one.store.keep('key', entry('answer'), 60_000)
+  await one.store.keep('key', entry('answer'))
   expect(await waiting).toBe('answer')
   expect(await one.find('other', true)).toBeNull()
   await one.store.drop('other')
@@ -76,13 +76,13 @@ test('one that looked just before the answer was kept finds it, and does not ask
   const create = () =>
     new SharedStore({ keys, figures: { failures: 0, broken: 0 } }, clock, '', () => {})
   const [one, two] = [create(), create()]
-  expect(await one.lookUp('key', () => true, true)).toMatchObject({ entry: null })
+  expect(await one.lookUp('key', (stored) => stored, true)).toMatchObject({ entry: null })
   const claim = keys.claim.bind(keys)
   keys.claim = async (...lease) => {
-    await one.keep('key', entry('answer'), 60_000)
+    await one.keep('key', entry('answer'))
     return claim(...lease)
   }
-  const found = two.lookUp('key', () => true, true)
+  const found = two.lookUp('key', (stored) => stored, true)
   await clock.advance(100)
   expect(await found).toMatchObject({ entry: { body: Buffer.from('answer') } })
 })
@@ -91,17 +91,17 @@ test('a reorg that one sees drops what is near the head for all, and nothing els
   await using cache = await new ServedCache().start()
   const [one, two] = [replica(cache.port), replica(cache.port)]
   await expect.poll(() => one.reorgs() + two.reorgs()).toBe(2)
-  await one.store.keep('near', entry('near', 100), 60_000)
-  await one.store.keep('final', entry('final'), 60_000)
+  await one.store.keep('near', entry('near', 100))
+  await one.store.keep('final', entry('final'))
   expect([await two.find('near'), await two.find('final')]).toEqual(['near', 'final'])
   await one.store.reorged()
   await expect.poll(() => two.reorgs()).toBe(2)
   expect([await two.find('near'), await two.find('final')]).toEqual([null, 'final'])
-  await two.store.keep('near', entry('other', 101, 1), 60_000)
+  await two.store.keep('near', entry('other', 101, 1))
   expect(await one.find('near')).toBe('other')
 })
 
-test.each(['', 'RPC0', 'RPC1', `RPC1${'x'.repeat(100)}`])(
+test.each(['', 'RPC0', 'RPC2', `RPC2${'x'.repeat(100)}`])(
   'what this version did not write is a miss: %j',
   async (junk) => {
     await using cache = await new ServedCache().start()
@@ -112,13 +112,26 @@ test.each(['', 'RPC0', 'RPC1', `RPC1${'x'.repeat(100)}`])(
   },
 )
 
+test.each([false, true])(
+  'an entry under the name of another key is a miss: %s',
+  async (isCopied) => {
+    await using cache = await new ServedCache().start()
+    const { find, figures, store } = replica(cache.port)
+    await store.keep('key', entry('answer'))
+    const { value } = cache.shelf.get(keyOf('key'))
+    cache.shelf.set(keyOf(isCopied ? 'other' : 'key'), value!, 60_000)
+    expect(await find(isCopied ? 'other' : 'key')).toBe(isCopied ? null : 'answer')
+    expect(figures.broken).toBe(isCopied ? 1 : 0)
+  },
+)
+
 test('without the service everything is a miss, and it is not asked again for a while', async () => {
   const cache = await new ServedCache().start()
   const { find, figures, store } = replica(cache.port, 1_000)
   expect(await find('key')).toBeNull()
   await cache[Symbol.asyncDispose]()
   for (let each = 0; each < 20; each++) expect(await find('key', true)).toBe('down')
-  await store.keep('key', entry('x'), 1_000)
+  await store.keep('key', entry('x'))
   await store.reorged()
   expect(figures.failures).toBe(1)
 })
@@ -131,7 +144,7 @@ test('while the store hangs one call in a second waits for it, and no other; the
   for (let call = 0; call < 1_000; call++) {
     const startedMs = clock.nowMs()
     void store
-      .lookUp('key', () => true, true)
+      .lookUp('key', (stored) => stored, true)
       .then(() => clock.nowMs() > startedMs && late.push(startedMs))
     await clock.advance(10)
   }
@@ -140,5 +153,5 @@ test('while the store hangs one call in a second waits for it, and no other; the
   keys.isDown = false
   await clock.advance(1_000)
   for (let each = 0; each < 3; each++)
-    expect(await store.lookUp('key', () => true, false)).toEqual({ entry: null, reorgs: 0 })
+    expect(await store.lookUp('key', (stored) => stored, false)).toEqual({ entry: null, reorgs: 0 })
 })

@@ -17,8 +17,8 @@ const pollMs = 20
 const none = Buffer.alloc(0)
 
 /** What a lookup came to. */
-export interface Found {
-  readonly entry: SharedEntry | null
+export interface Found<T> {
+  readonly entry: T | null
   /** How many reorgs the replicas have seen; null: not known, since the store is down. */
   readonly reorgs: number | null
 }
@@ -26,7 +26,7 @@ export interface Found {
 /** What went wrong with the store. */
 export interface SharedFigures {
   failures: number
-  /** Answers that could not be read: of another version, or damaged. */
+  /** Answers that could not be read: of another version, of another key, or damaged. */
   broken: number
 }
 
@@ -39,7 +39,7 @@ export interface SharedAnswers {
 /** Answers that replicas share, of one chain and interface. It never fails: without it everything is a miss. */
 export class SharedStore {
   readonly #keys: SharedKeys
-  readonly #figures: SharedFigures
+  readonly figures: SharedFigures
   readonly #clock: Clock
   readonly #scope: string
   #restUntilMs = 0
@@ -49,7 +49,7 @@ export class SharedStore {
   /** @param onReorg another replica saw one, or may have without notice */
   constructor({ keys, figures }: SharedAnswers, clock: Clock, scope: string, onReorg: () => void) {
     this.#keys = keys
-    this.#figures = figures
+    this.figures = figures
     this.#clock = clock
     this.#scope = scope
     keys.watch(`r:${scope}`, { message: onReorg, listening: (isUp) => isUp && onReorg() })
@@ -57,19 +57,20 @@ export class SharedStore {
 
   /**
    * Looks for an answer, and waits a moment for one that another replica is asking for.
-   * @param isGood for this call
+   * @param adopt returns the entry as the call takes it; null: it cannot
    * @param mayWait else it is on its own
    */
-  async lookUp(
+  async lookUp<T>(
     key: string,
-    isGood: (entry: SharedEntry) => boolean,
+    adopt: (entry: SharedEntry) => T | null,
     mayWait: boolean,
-  ): Promise<Found> {
+  ): Promise<Found<T>> {
     const untilMs = this.#clock.nowMs() + leaseMs
     const name = nameOf(key)
     for (;;) {
-      const found = await this.#get(name)
-      if (found.reorgs === null || (found.entry && isGood(found.entry))) return found
+      const { entry: stored, reorgs } = await this.#get(name)
+      const entry = stored && adopt(stored)
+      if (reorgs === null || entry) return { entry, reorgs }
       const nowMs = this.#clock.nowMs()
       // It is to ask, also where that cannot be agreed on.
       if (
@@ -77,18 +78,18 @@ export class SharedStore {
         nowMs >= untilMs ||
         !(await this.#try((keys) => keys.claim(`l:${name}`, none, leaseMs), null))
       )
-        return { entry: null, reorgs: found.reorgs }
+        return { entry, reorgs }
       await sleep(this.#clock, Math.min(pollMs, untilMs - nowMs))
     }
   }
 
   /** Keeps an answer. */
-  async keep(key: string, entry: SharedEntry, ttlMs: number): Promise<void> {
-    const bytes = await encodeEntry(entry).catch(() => null)
-    if (bytes === null) return
+  async keep(key: string, entry: SharedEntry): Promise<void> {
     const name = nameOf(key)
+    const bytes = await encodeEntry(name, entry).catch(() => null)
+    if (bytes === null) return
     await this.#try(async (keys) => {
-      await keys.set(`a:${name}`, bytes, Math.ceil(ttlMs))
+      await keys.set(`a:${name}`, bytes, Math.ceil(entry.ttlMs))
       // Who has just looked in vain claims the lease next: it would ask a second time.
       await keys.set(`l:${name}`, none, lookupTimeoutMs)
     }, null)
@@ -110,13 +111,13 @@ export class SharedStore {
     if (told !== null) this.#untold = 0
   }
 
-  async #get(name: string): Promise<Found> {
+  async #get(name: string): Promise<Found<SharedEntry>> {
     if (this.#untold > 0) await this.reorged()
     const found = await this.#try((keys) => keys.get(`a:${name}`, `r:${this.#scope}`), null)
     if (found === null) return { entry: null, reorgs: null }
     const { value, count: reorgs = 0 } = found
-    const entry = value ? await decodeEntry(bufferOf(value)) : null
-    if (value && !entry) this.#figures.broken += 1
+    const entry = value ? await decodeEntry(name, bufferOf(value)) : null
+    if (value && !entry) this.figures.broken += 1
     return { entry: entry && (entry.head < 0 || entry.reorgs === reorgs) ? entry : null, reorgs }
   }
 
@@ -130,7 +131,7 @@ export class SharedStore {
       this.#restUntilMs = 0
       return done
     } catch {
-      this.#figures.failures += 1
+      this.figures.failures += 1
       this.#restUntilMs = this.#clock.nowMs() + restMs
       return instead
     }

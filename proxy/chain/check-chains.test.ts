@@ -139,6 +139,23 @@ describe('what is wrong', () => {
     expect(problems[0]?.hint).toContain(hint)
   })
 
+  const asked = [
+    endpoint('ETH1', 'grpc'),
+    upstream('ETH1', { addons: ['x'] }),
+    upstream('ETH1', { skipVerifications: ['x'] }),
+  ]
+  it.each(asked)(
+    'is reported with the file of the spec, unless it is a bundled one',
+    async (use) => {
+      const hints = (catalog: ChainCatalog) =>
+        checkChains({ endpoints: [], upstreams: [use], policies: [] }, catalog, () => null).map(
+          ({ hint }) => hint,
+        )
+      expect(hints(catalog)).toEqual([expect.stringMatching(/ Its spec is \S+\/ethereum\.json\.$/)])
+      expect(hints(await loadCatalog([]))).toEqual([expect.not.stringContaining('Its spec is')])
+    },
+  )
+
   it('is reported all at once', () => {
     const wrong = upstream('ETH1', { addons: ['a', 'b'], skipVerifications: ['c'] })
     expect(check([endpoint('X1'), endpoint('ETH1', 'rest'), wrong])).toHaveLength(5)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { type Document, LineCounter, parseDocument } from 'yaml'
+import { type Document, LineCounter } from 'yaml'
 import * as z from 'zod'
 import { nearest } from '../config/nearest.ts'
 import { type Path, type Problem, formatPath, problemAt } from '../config/problem.ts'
+import { isTooDeep, parseYaml, tooDeep } from '../config/yaml/parse-yaml.ts'
 import { offsetOf } from '../config/yaml/read-yaml.ts'
 
 /** A YAML or JSON file as read. */
@@ -29,22 +30,25 @@ export function parseSpecDocument(
   const lineAt = (offset: number | undefined) =>
     offset === undefined ? null : counter.linePos(offset).line
   // This parser is slower. JSON goes through it only if something is wrong, to find the lines.
-  let parsed: Document.Parsed | null = null
-  const parseYaml = () =>
-    (parsed ??= parseDocument(text, { lineCounter: counter, prettyErrors: false, merge: true }))
+  let parsed: Document | null = null
+  const asYaml = () => (parsed ??= parseYaml(text, { lineCounter: counter, merge: true }))
   const complain: Complain = (path, message, hint = null) => {
-    const document = parseYaml()
-    const offset = offsetOf(document, path, true) ?? document.contents?.range[0]
+    const document = asYaml()
+    const offset = offsetOf(document, path, true) ?? document.contents?.range?.[0]
     problems.push(specProblem(file, lineAt(offset), path, message, hint))
   }
   try {
-    if (isJson) return { value: JSON.parse(text) as unknown, complain }
-    const document = parseYaml()
+    if (isJson) {
+      const value = JSON.parse(text) as unknown
+      if (isTooDeep(value)) throw new SyntaxError(tooDeep)
+      return { value, complain }
+    }
+    const document = asYaml()
     if (document.errors[0] !== undefined) throw document.errors[0]
     return { value: document.toJS({ maxAliasCount: 50 }) as unknown, complain }
   } catch (cause) {
     // One slip makes several errors; the first is the clearest.
-    const line = lineAt(parseYaml().errors[0]?.pos[0])
+    const line = lineAt(asYaml().errors[0]?.pos[0])
     const message = `is not ${isJson ? 'JSON' : 'YAML'}: ${(cause as Error).message}`
     return specProblem(file, line, [], message)
   }

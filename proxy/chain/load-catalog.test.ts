@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest'
 import { loadCatalog } from './load-catalog.ts'
+import { ownIds } from './testing/own-ids.ts'
 
 const fixtures = fileURLToPath(new URL('testdata/catalog', import.meta.url))
 let folder: string
@@ -51,9 +52,80 @@ describe('the sources', () => {
     expect(catalog.find('ethereum')?.id).toBe('ETH1')
   })
 
-  it('replace the bundled chains', async () => {
-    const catalog = await loadCatalog([await write('a.yml', spec('A'))])
-    expect(catalog.ids).toEqual(['A'])
+  it('are laid over the bundled specs, of which any can be extended', async () => {
+    const own = `id: DEVNET
+extends: ETH1
+name: Our development network
+block-time: 2s
+interfaces:
+  jsonrpc:
+    verifications:
+      chain-id: { expected: '0x7a69' }
+`
+    const catalog = await loadCatalog([await write('a.yml', own)])
+    expect(ownIds(catalog)).toEqual(['DEVNET'])
+    expect(catalog.find('DEVNET')?.interfaces.get('jsonrpc')?.methods).toContain('eth_getLogs')
+    expect(catalog.find('BTC')?.interfaces.get('jsonrpc')?.methods).toContain('getblockcount')
+  })
+
+  it('may be the bundled specs themselves', async () => {
+    const [bundled, again] = [await loadCatalog([]), await loadCatalog(['specs'])]
+    expect(again.ids).toEqual(bundled.ids)
+    expect(ownIds(again)).toEqual(again.ids)
+  })
+
+  /** By the name that a config uses: the name of the chain that counts. */
+  type Found = Readonly<Record<string, string | undefined>>
+  const named = (id: string, name: string, aliases = '[]') =>
+    `${spec(id, name)}aliases: ${aliases}\n`
+  test.each<[string, readonly (readonly string[])[], Found]>([
+    [
+      'an own id replaces a bundled one',
+      [[named('eth1', 'own')]],
+      { ETH1: 'own', ethereum: undefined },
+    ],
+    [
+      'an own id wins over a bundled alias',
+      [[named('SOLANA', 'own')]],
+      { solana: 'own', SLOTCHAIN: 'Slot-based Chain Mainnet' },
+    ],
+    [
+      'an own alias wins over a bundled id',
+      [[named('X', 'own', '[BTC]')]],
+      { BTC: 'own', X: 'own' },
+    ],
+    [
+      'an own alias wins over a bundled alias',
+      [[named('X', 'own', '[ethereum]')]],
+      { ETHEREUM: 'own', ETH1: 'Ethereum Mainnet' },
+    ],
+    ['within a source an id wins', [[named('A', 'a', '[B]'), named('B', 'b')]], { A: 'a', B: 'b' }],
+    [
+      'a later source wins',
+      [[named('ETH1', 'first')], [named('ETH1', 'second')]],
+      { ETH1: 'second' },
+    ],
+    ['a later alias wins', [[named('A', 'first')], [named('B', 'second', '[A]')]], { A: 'second' }],
+    [
+      'a changed chain keeps its aliases',
+      [['id: ETH1\nextends: ETH1\nname: changed\n']],
+      { ETH1: 'changed', ethereum: 'changed', SEP1: 'Ethereum Sepolia' },
+    ],
+    [
+      'a chain that extends one has other aliases',
+      [['id: X\nextends: ETH1\nname: own\n']],
+      { X: 'own', ethereum: 'Ethereum Mainnet' },
+    ],
+  ])('%s', async (_, sources, found) => {
+    const paths = sources.map(async (texts, source) => {
+      await Promise.all(texts.map((text, at) => write(`${source}/${at}.yml`, text)))
+      return join(folder, `${source}`)
+    })
+    const catalog = await loadCatalog(await Promise.all(paths))
+    const names = Object.keys(found).map((name) => [name, catalog.find(name)?.name])
+    expect(Object.fromEntries(names)).toEqual(found)
+    const { ids } = catalog
+    expect(ids.map((id) => catalog.find(id)?.id)).toEqual(ids)
   })
 
   it('override earlier ones', async () => {
@@ -84,13 +156,13 @@ describe('the sources', () => {
     await write('.hidden.yml', 'id: [')
     await write('node_modules/x/b.yml', spec('B'))
     await write('readme.md', 'no spec')
-    expect((await loadCatalog([folder])).ids).toEqual(['A'])
+    expect(ownIds(await loadCatalog([folder]))).toEqual(['A'])
   })
 
   it('may be links, as a mounted ConfigMap has them', async () => {
     await write('..data/a.yml', spec('A'))
     await symlink(join(folder, '..data', 'a.yml'), join(folder, 'a.yml'))
-    expect((await loadCatalog([folder])).ids).toEqual(['A'])
+    expect(ownIds(await loadCatalog([folder]))).toEqual(['A'])
   })
 
   it('may add failure rows before the bundled ones', async () => {

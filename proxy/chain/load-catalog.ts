@@ -22,30 +22,37 @@ import type { Chain, ChainCatalog } from './types.ts'
 const beside = ['../specs', '../../specs'].map((path) =>
   fileURLToPath(new URL(path, import.meta.url)),
 )
-const bundledSpecs = beside.find((path) => existsSync(path)) ?? 'specs'
+const [bundledSpecs = ''] = beside.filter((path) => existsSync(path))
+
+/** A spec whose inheritance is resolved, and where it comes from. */
+interface LayeredSpec {
+  readonly spec: NativeSpec
+  /** Of its source; 0 for the bundled specs. */
+  readonly layer: number
+  readonly file: string
+}
 
 /**
- * Loads chain specs. A source is a file, a directory with those below it, or an http(s) URL of a
- * `.tar.gz` archive; of two specs of one id, that of the later source counts. No sources: the
- * bundled specs. The bundled failure tables always apply, behind those of the sources.
- * A chain is compiled when it is first asked for.
+ * Loads the bundled chain specs, and lays the sources over them. A source is a file, a directory with those below it,
+ * or an http(s) URL of a `.tar.gz` archive. A later spec replaces an earlier one of the same id, and its names win; the
+ * failure rows of later sources come first. A chain is compiled when it is first asked for.
  * @throws SpecError with all problems of all sources
  */
 export async function loadCatalog(sources: readonly string[]): Promise<ChainCatalog> {
-  const files = await Promise.all([
-    readSource(sources.length === 0 ? bundledSpecs : `${bundledSpecs}/failures`),
-    ...sources.map((source) => readSource(source)),
-  ])
+  const files = await Promise.all([bundledSpecs, ...sources].map((source) => readSource(source)))
   const problems: Problem[] = []
   const read = files.map((source) => readDocuments(source, problems))
-  const specs = new Map<string, NativeSpec>()
-  for (const [at, source] of read.entries()) {
-    refuseDoubles(source, problems)
-    const upToHere = read.slice(0, at + 1)
-    for (const spec of resolveCatalog(upToHere, source, problems))
-      specs.set(spec.id.toLowerCase(), spec)
-    for (const spec of resolveNatives(source, specs, problems))
-      specs.set(spec.id.toLowerCase(), spec)
+  const specs = new Map<string, LayeredSpec>()
+  for (const [layer, source] of read.entries()) {
+    const fileOf = refuseDoubles(source, problems)
+    const put = (spec: NativeSpec) => {
+      const id = spec.id.toLowerCase()
+      // A map keeps the place of a key: the layers would no longer be in order.
+      specs.delete(id)
+      specs.set(id, { spec, layer, file: fileOf.get(id) ?? '' })
+    }
+    resolveCatalog(read.slice(0, layer + 1), source, problems).forEach(put)
+    resolveNatives(source, specs, problems).forEach(put)
   }
   refuseUnknownTables(read)
   if (problems.length > 0) throw new SpecError(problems)
@@ -53,7 +60,8 @@ export async function loadCatalog(sources: readonly string[]): Promise<ChainCata
   return chainCatalog(specs, read.flatMap((source) => source.failures).toReversed())
 }
 
-function refuseDoubles(source: SourceDocuments, problems: Problem[]): void {
+/** @returns the file of each chain */
+function refuseDoubles(source: SourceDocuments, problems: Problem[]): ReadonlyMap<string, string> {
   const fileOf = new Map<string, string>()
   const hint = 'One source has a chain once.'
   for (const { id, file } of [...source.natives, ...source.catalog]) {
@@ -62,6 +70,7 @@ function refuseDoubles(source: SourceDocuments, problems: Problem[]): void {
       problems.push(fileProblem(file, `chain \`${id}\` is also in ${other}.`, hint))
     fileOf.set(id.toLowerCase(), file)
   }
+  return fileOf
 }
 
 function refuseUnknownTables(sources: readonly SourceDocuments[]): void {
@@ -88,7 +97,7 @@ interface Parents {
  */
 function resolveNatives(
   source: SourceDocuments,
-  earlier: ReadonlyMap<string, NativeSpec>,
+  earlier: ReadonlyMap<string, LayeredSpec>,
   problems: Problem[],
 ): NativeSpec[] {
   const natives = new Map(source.natives.map((each) => [each.spec.id.toLowerCase(), each]))
@@ -109,7 +118,7 @@ function resolveNatives(
     if (complainOfParents(id, parents, (...text) => complain(['extends'], ...text))) return null
     const baseId = baseIdOf(id)
     const isHere = baseId !== undefined && baseId !== id && natives.has(baseId)
-    const earlierBase = problems.length > 0 ? undefined : earlier.get(baseId ?? '')
+    const earlierBase = problems.length > 0 ? undefined : earlier.get(baseId ?? '')?.spec
     const base = isHere ? build(baseId) : (earlierBase ?? null)
     if (baseId !== undefined && base === null) return null
     const result = base === null ? spec : extendSpec(base, spec)
@@ -174,28 +183,31 @@ function circleOf(path: readonly string[], of: Parents['of']): readonly string[]
 }
 
 function chainCatalog(
-  specs: ReadonlyMap<string, NativeSpec>,
+  specs: ReadonlyMap<string, LayeredSpec>,
   files: readonly FailureFile[],
 ): ChainCatalog {
-  const byAlias = new Map<string, NativeSpec>()
-  for (const spec of specs.values())
-    for (const alias of spec.aliases ?? []) byAlias.set(alias.toLowerCase(), spec)
+  const named = new Map<string, LayeredSpec>()
+  for (const layer of Map.groupBy(specs.values(), (each) => each.layer).values()) {
+    for (const each of layer)
+      for (const alias of each.spec.aliases ?? []) named.set(alias.toLowerCase(), each)
+    for (const each of layer) named.set(each.spec.id.toLowerCase(), each)
+  }
   const tables = new Map<string, FailureTable>()
   const tableOf = (names: readonly string[]) =>
     tables.getOrInsertComputed(names.join(), () =>
       compileFailures(names.flatMap((name) => files.filter((file) => file.failures === name))),
     )
-  const chains = new Map<NativeSpec, Chain>()
+  const chains = new Map<LayeredSpec, Chain>()
+  const compile = ({ spec, layer, file }: LayeredSpec): Chain => {
+    const names = spec.failures ?? [spec.family ?? 'other']
+    const failures = tableOf([...new Set([...names, 'common'])])
+    return { ...compileChain(spec, failures), ownFile: layer === 0 ? null : file }
+  }
   return {
-    ids: [...specs.values()].map(({ id }) => id),
+    ids: [...specs].filter(([id, each]) => named.get(id) === each).map(([, { spec }]) => spec.id),
     find(chainId) {
-      const wanted = chainId.toLowerCase()
-      const spec = specs.get(wanted) ?? byAlias.get(wanted)
-      if (spec === undefined) return null
-      return chains.getOrInsertComputed(spec, () => {
-        const names = spec.failures ?? [spec.family ?? 'other']
-        return compileChain(spec, tableOf([...new Set([...names, 'common'])]))
-      })
+      const found = named.get(chainId.toLowerCase())
+      return found === undefined ? null : chains.getOrInsertComputed(found, compile)
     },
   }
 }

@@ -7,6 +7,7 @@ import { gzipSync } from 'node:zlib'
 import { pack } from 'tar-stream'
 import { afterEach, describe, expect, it, test } from 'vitest'
 import { loadCatalog } from './load-catalog.ts'
+import { ownIds } from './testing/own-ids.ts'
 import { readArchive, sourceLimits } from './sources.ts'
 
 let server: Server | null = null
@@ -59,7 +60,7 @@ describe('an archive', () => {
       ['repo-main/README.md', 'hello'],
     )
     const url = await serve((_request, response) => response.end(body))
-    expect((await loadCatalog([url])).ids).toEqual(['A', 'B'])
+    expect(ownIds(await loadCatalog([url]))).toEqual(['A', 'B'])
   })
 
   it('is read only in the folder that the URL names', async () => {
@@ -69,7 +70,7 @@ describe('an archive', () => {
       ['repo-main/plans.json', '{"proposal":{"plans":[]}}'],
     )
     const url = await serve((_request, response) => response.end(body))
-    expect((await loadCatalog([`${url}#specs/main`])).ids).toEqual(['A'])
+    expect(ownIds(await loadCatalog([`${url}#specs/main`]))).toEqual(['A'])
     await expect(loadCatalog([url])).rejects.toThrow('chain `A` is also in')
     await expect(loadCatalog([`${url}#specs/none`])).rejects.toThrow(
       'holds no YAML or JSON file there',
@@ -82,7 +83,7 @@ describe('an archive', () => {
       if (request.url === '/real') response.end(body)
       else response.writeHead(302, { location: '/real' }).end()
     })
-    expect((await loadCatalog([url])).ids).toEqual(['A'])
+    expect(ownIds(await loadCatalog([url]))).toEqual(['A'])
   })
 
   it.each<[string, Entry]>([
@@ -91,7 +92,7 @@ describe('an archive', () => {
   ])('leaves out %s', async (_case, entry) => {
     const body = await archiveOf(entry, ['a.yml', spec('A')])
     const url = await serve((_request, response) => response.end(body))
-    expect((await loadCatalog([url])).ids).toEqual(['A'])
+    expect(ownIds(await loadCatalog([url]))).toEqual(['A'])
   })
 
   it('is reported with its file that is wrong', async () => {

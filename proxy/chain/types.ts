@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ApiInterface } from '../config/types.ts'
+import type { AnyCaseHex } from '../json/canonical-params.ts'
 import type { FailureTable } from './failure-table.ts'
 import type {
   CheckRule,
@@ -86,6 +87,8 @@ export interface Classification {
   readonly deterministic: boolean
   /** Answers about one object named by its hash, which never changes once final. */
   readonly byHash: boolean
+  /** Where the case of hex digits means nothing; absent: nowhere. `true` holds for the answer too. */
+  readonly anyCaseHex?: AnyCaseHex
   /** The node delays the answer until an event: the deadline is two block times later. */
   readonly waitsForBlock: boolean
   /** The spec's own deadline of an attempt; null: it is computed from the cost. */
@@ -216,6 +219,8 @@ export interface Chain {
   readonly finality: NonNullable<NativeSpec['finality']>
   readonly interfaces: ReadonlyMap<ApiInterface, ChainInterface>
   readonly failures: FailureTable
+  /** The file of its spec, for messages; null for a bundled one. */
+  readonly ownFile: string | null
 }
 
 /** All chains of the spec sources, by id and by alias. Ids are matched without regard to case. */

@@ -9,7 +9,7 @@ import { ByteBudget } from '../bytes/byte-budget.ts'
 import { loadCatalog } from '../chain/load-catalog.ts'
 import type { ChainCatalog } from '../chain/types.ts'
 import { seededRandom } from '../clock/testing/seeded-random.ts'
-import { systemClock } from '../clock/clock.ts'
+import { patientClock } from '../clock/testing/patient-clock.ts'
 import { privateSessions } from '../sticky/testing/private-sessions.ts'
 import { parseConfig } from '../config/parse.ts'
 import type { CallEnd } from '../listener/listener.ts'
@@ -68,13 +68,13 @@ strategy: round-robin
     { ...config, endpoints },
     {
       catalog,
-      clock: systemClock,
+      clock: patientClock,
       random: seededRandom(1),
       version: 'test',
       budget: new ByteBudget(Infinity),
       cache: null,
       isDraining: () => false,
-      sessions: privateSessions(systemClock),
+      sessions: privateSessions(patientClock),
       observers: {
         relayObserver: () => ({
           attemptEnded: (_, attempt) => attempts.push(attempt),

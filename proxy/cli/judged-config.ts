@@ -121,9 +121,9 @@ export async function loadConfig(request: ConfigRequest): Promise<LoadedConfig> 
     }
   }
   const layered = layerEnvironment(environment, envFiles)
-  problems.push(...layered.problems)
+  const ofEnvFiles = problems.concat(layered.problems)
   // Without an env file its variables would be reported as missing too, one by one.
-  const source = problems.length > 0 ? problems : file.text
+  const source = ofEnvFiles.length > 0 ? ofEnvFiles : file.text
   const parsed = parseConfig(source, { environment: layered.environment, flags })
   return { parsed, sha256, files: [configPath, ...envPaths, ...tlsFilesOf(parsed)] }
 }

@@ -94,8 +94,10 @@ export class Reloader {
     if (ifChanged && !this.#isDue(now)) return
     this.#read = now
     this.#againAtMs = Infinity
+    let sha256 = ''
     try {
       const next = await judge()
+      sha256 = next.sha256
       if (next.files.join('\n') !== this.#files.join('\n')) {
         this.#files = next.files
         this.#read = await stateOf(next.files, beganMs)
@@ -109,6 +111,7 @@ export class Reloader {
       if (next.config === null || errors.length > 0)
         return this.#refuse(
           errors.length === 1 ? '1 error, see the log' : `${errors.length} errors, see the log`,
+          sha256,
         )
       await apply(next.config)
       this.#served = next
@@ -118,9 +121,9 @@ export class Reloader {
       if (error instanceof NobodyServes) this.#againAtMs = clock.nowMs() + againMs
       // Or a file was exchanged after it was judged.
       if (error instanceof NobodyServes || error instanceof TlsFileError)
-        return this.#refuse(error.message)
+        return this.#refuse(error.message, sha256, error instanceof NobodyServes)
       logger.error('reloading the config failed', { error: error as Error })
-      this.#refuse('a defect of the router, see the log')
+      this.#refuse('a defect of the router, see the log', sha256)
     }
   }
 
@@ -128,9 +131,9 @@ export class Reloader {
     return now !== this.#read || this.#parts.clock.nowMs() >= this.#againAtMs
   }
 
-  #refuse(why: string): void {
+  #refuse(why: string, sha256: string, retries = false): void {
     const { state, logger } = this.#parts
-    state.refused(why)
+    state.refused({ why, sha256, retries })
     logger.error('config refused: the one before goes on', { why, serves: state.sha256 })
   }
 }

@@ -35,3 +35,10 @@ test('what is due never, or in 400 centuries, does not run, and can be cancelled
   for (const cancel of cancels) cancel()
   expect(vi.getTimerCount()).toBe(0)
 })
+
+test('what was due before now runs at once, and Node prints no warning', async () => {
+  vi.useRealTimers()
+  const warn = vi.spyOn(process, 'emitWarning')
+  await new Promise<void>((resolve) => systemClock.after(-5, resolve))
+  expect(warn).not.toHaveBeenCalled()
+})

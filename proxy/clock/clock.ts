@@ -31,7 +31,7 @@ export const systemClock: Clock = {
       timer = leftMs > maxMs ? setTimeout(later, maxMs) : setTimeout(run, leftMs)
       timer.unref()
     }
-    wait(delayMs)
+    wait(Math.max(delayMs, 0))
     return () => clearTimeout(timer)
   },
 }

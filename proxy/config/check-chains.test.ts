@@ -56,8 +56,11 @@ test.each<[string, string[], string[]?]>([
     policy('agreement-threshold: {floor: 3, cap: 2}'),
     ['cross-validation.policies[0].agreement-threshold.cap: cap 2 is below floor 3'],
   ],
+  [policy('agreement-threshold: 3, max-participants: 2'), []],
+  [policy('agreement-threshold: 3, max-participants: {floor: 2}'), []],
+  [policy('agreement-threshold: {floor: 3}, max-participants: {floor: 2, cap: 3}'), []],
   [
-    policy('agreement-threshold: 3, max-participants: 2'),
+    policy('agreement-threshold: 3, max-participants: {cap: 2}'),
     [
       'cross-validation.policies[0].agreement-threshold: 3 answers must match, and max-participants has no more than 2 upstreams asked',
     ],

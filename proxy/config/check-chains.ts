@@ -20,6 +20,8 @@ export interface KnownChain {
   readonly id: string
   /** Null where only its name is known. */
   readonly interfaces: ReadonlyMap<ApiInterface, KnownInterface> | null
+  /** The file of its spec, where that is not a bundled one. */
+  readonly ownFile?: string | null
 }
 
 /** The chains that a config is checked against: a catalog of chain specs, or what is known of one. */
@@ -62,10 +64,11 @@ function checkEntry(
   if (chain === null)
     report(`${path}.chain-id`, `No chain spec has the id "${chainId}".`, chainHint(chainId, known))
   const { id = '', interfaces = null } = chain ?? {}
+  const place = placeOf(chain)
   if (interfaces === null || apiInterface === undefined) return
   const offered = interfaces.get(apiInterface)
   if (offered === undefined) {
-    const has = `${id} has: ${[...interfaces.keys()].join(', ')}.`
+    const has = `${id} has: ${[...interfaces.keys()].join(', ')}.${place}`
     report(`${path}.api-interface`, `${id} is not served through ${apiInterface}.`, has)
     return
   }
@@ -78,9 +81,14 @@ function checkEntry(
       for (const { path: at, entry: word } of placed<string>(url.entry[key], `${url.path}.${key}`))
         if (!has.includes(word)) {
           const message = `${id} has no ${what} "${word}" on ${apiInterface}.`
-          const hint = `It has no ${what}s.`
-          report(at, message, has.length > 0 ? suggestion(word, has, `Its ${what}s`, quote) : hint)
+          const known = suggestion(word, has, `Its ${what}s`, quote)
+          report(at, message, (has.length > 0 ? known : `It has no ${what}s.`) + place)
         }
+}
+
+/** A sentence that says which spec counts where it is not a bundled one; empty otherwise. */
+export function placeOf(chain: Pick<KnownChain, 'ownFile'> | null): string {
+  return chain?.ownFile ? ` Its spec is ${chain.ownFile}.` : ''
 }
 
 function chainHint(chainId: string, { ids }: KnownChains): string {
@@ -113,12 +121,13 @@ export function checkPolicy(entry: Partly<PolicyEntry>, path: string, report: Re
   const groups = floorOf('min-groups')
   const quorum = entry['per-group-quorum'] ?? 1
   floorOf('max-participants')
-  const { floor = Infinity, cap = Infinity } = entry['max-participants'] ?? {}
-  const most = Math.min(floor, cap)
-  if (agreement > most)
+  // The router raises a floor of participants to what must match. It never exceeds a cap.
+  const { cap = Infinity } = entry['max-participants'] ?? {}
+  if (agreement > cap)
     report(
       `${path}.agreement-threshold`,
-      `${agreement} answers must match, and max-participants has no more than ${most} upstreams asked`,
+      `${agreement} answers must match, and max-participants has no more than ${cap} upstreams asked`,
+      'Raise the cap of max-participants, or lower agreement-threshold.',
     )
   if (groups * quorum > cap) {
     const message = `${groups} groups of ${quorum} are needed, and max-participants has no more than ${cap} upstreams asked`
@@ -140,6 +149,8 @@ function checkPolicies(
   }
   const servesOf = ({ 'chain-id': id = '', 'api-interface': apiInterface }: Serving) =>
     `${known.find(id)?.id ?? id} ${apiInterface}`
+  const listened = new Set(endpoints.map((each) => servesOf(each.entry)))
+  const serving = Map.groupBy(upstreams, (each) => servesOf(each.entry))
   const seen = new Map<string, string>()
   for (const { entry, path } of policies) {
     const serves = servesOf(entry)
@@ -154,12 +165,12 @@ function checkPolicies(
     }
     seen.set(`${serves} ${entry.method}`, path)
     if (entry.enabled === false || entry['api-interface'] === undefined) continue
-    if (!endpoints.some((each) => servesOf(each.entry) === serves)) {
+    if (!listened.has(serves)) {
       const message = `no listener of endpoints serves ${serves}, so this policy has no effect`
       report(path, message, null, 'warning')
       continue
     }
-    const all = upstreams.filter((each) => servesOf(each.entry) === serves)
+    const all = serving.get(serves) ?? []
     if (all.length === 0) continue
     const { 'chain-id': chainId = '', method = '' } = entry
     const addon = known.addonOf?.(chainId, entry['api-interface'], method) ?? null

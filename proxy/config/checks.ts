@@ -130,14 +130,14 @@ export function checkAddresses(
   })
   const ofAdmin = admin === null ? [] : [{ of: adminKey, path: adminKey, address: admin }]
   const all = [...ofAdmin, ...listeners]
-  for (const [index, { address, path }] of all.entries())
-    for (const other of all.slice(0, index))
-      if (addressesOverlap(other.address, address)) {
-        const line = locate(other.path)?.line
-        const where = line === undefined ? other.of : `${other.of} on line ${line}`
-        const message = `${formatAddress(address)} collides with ${formatAddress(other.address)} of ${where}`
-        report(path, message, 'Give each its own port.')
-      }
+  for (const [index, { address, path }] of all.entries()) {
+    const other = all.find((each, at) => at >= index || addressesOverlap(each.address, address))
+    if (other === undefined || other.path === path) continue
+    const line = locate(other.path)?.line
+    const where = line === undefined ? other.of : `${other.of} on line ${line}`
+    const message = `${formatAddress(address)} collides with ${formatAddress(other.address)} of ${where}`
+    report(path, message, 'Give each its own port.')
+  }
   for (const { entry, path } of upstreams.flatMap(({ urls }) => urls)) {
     const url = entry.url?.url.reveal()
     const own = url && listeners.find(({ address }) => leadsTo(url, address))

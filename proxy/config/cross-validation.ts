@@ -51,7 +51,9 @@ const policySchema = z.strictObject({
   'max-participants': bounds(
     'At least so many; what a caller asks for is raised to it.',
     'At most so many; what a caller asks for is cut to it.',
-  ).describe('How many upstreams are asked. A number alone is the floor.'),
+  ).describe(
+    'How many upstreams are asked. A number alone is the floor. A floor below `agreement-threshold` is raised to it.',
+  ),
   'min-groups': bounds(
     'At least so many.',
     'Without effect: callers cannot ask for groups.',

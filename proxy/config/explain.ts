@@ -8,6 +8,8 @@ import { isSettingName } from './settings.ts'
 import { type Tree, child, isList, isMap } from './yaml/scalar.ts'
 
 const maxListedKeys = 12
+/** More mistakes of one file than anyone reads; to explain each of a long file would take minutes. */
+const maxExplained = 100
 
 type Issue = z.core.$ZodIssue
 
@@ -17,18 +19,19 @@ type Issue = z.core.$ZodIssue
  * @param sourceOf the flag or the variable that a key at the top is from; undefined when it is from the file
  */
 export function explainIssues(
-  issues: readonly Issue[],
+  all: readonly Issue[],
   tree: Tree,
   locate: Locate,
   sourceOf: (key: unknown) => string | undefined,
 ): readonly Problem[] {
   const schema = annotatedSchema()
+  const issues = all.slice(0, maxExplained)
   const meant = new Set<string>()
   const unknown = issues.flatMap((issue) => {
     if (issue.code !== 'unrecognized_keys') return []
     const path = issue.path as Path
     const known = Object.keys(sectionAt(schema, path)?.properties ?? {})
-    return issue.keys.map((key) => {
+    return issue.keys.slice(0, maxExplained).map((key) => {
       const near = nearest(key, known)
       if (near !== null) meant.add(formatPath([...path, near]))
       const place = formatPath([...path, key])

@@ -177,12 +177,14 @@ const yamlCases: readonly Case[] = [
   },
   {
     text: '['.repeat(500),
-    problems: [
-      '1:501 error : not valid YAML: Flow sequence in block collection must be sufficiently indented and end with a ] | ',
-    ],
+    problems: ['1:65 error : values nest more than 64 levels deep | Is it the right file?'],
   },
   {
     text: nested(80),
+    problems: ['64:65 error : values nest more than 64 levels deep | Is it the right file?'],
+  },
+  {
+    text: nested(50),
     problems: [
       '-:- error : "endpoints" is missing | Listeners: one per chain and interface.',
       '-:- error : "direct-rpc" is missing | Primary upstreams.',

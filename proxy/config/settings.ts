@@ -68,7 +68,7 @@ export const settingGroups = {
       repeatable: true,
       variable: 'SR_SPEC',
     }).describe(
-      'Chain specs: a file, a directory, or the URL of a repository archive. Later ones win. Unset: the bundled specs.',
+      'Chain specs beside the bundled ones: a file, a directory, or the URL of a repository archive. A later spec of the same id replaces an earlier one, also a bundled one.',
     ),
     'skip-websocket-verification': setting(boolean, 'false').describe(
       'Start although a chain with subscriptions has no upstream with a WebSocket URL. A client that subscribes there gets an error.',

@@ -135,7 +135,7 @@ test('a store that fails is said, by its kind and address', async () => {
 
 test('a config that was refused is said, and when the process was started', async () => {
   const { clock, config, read } = make()
-  config.refused('2 errors, see the log')
+  config.refused({ why: '2 errors, see the log', sha256: 'cd34', retries: false })
   await clock.advance(500)
   const { refused, at, started } = await read()
   expect(refused).toBe('2 errors, see the log')

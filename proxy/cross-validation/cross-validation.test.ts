@@ -115,6 +115,11 @@ describe('three upstreams of which two must agree', () => {
       { answer: 'no-agreement', agreeing: '', disagreeing: 'a,b,c', failure: 'no-agreement' },
     ],
     [
+      'two write an address in different cases',
+      { a: result('0xABcd'), b: wrong, c: result('0xabCD') },
+      { agreeing: 'a,c', disagreeing: 'b', failure: null },
+    ],
+    [
       'one is down',
       { a: { fault: 'refused' }, b: honest, c: honest },
       { answer: '0x1', agreeing: 'b,c', all: 'a,b,c' },

@@ -9,8 +9,10 @@ function textOf(
   body: string,
   ignored: readonly string[] = [],
   apiInterface: ApiInterface = 'jsonrpc',
+  anyCaseHex = false,
 ) {
-  return digestOf({ refusal: null }, Buffer.from(body), apiInterface, ignored).answer
+  const bytes = Buffer.from(body)
+  return digestOf({ refusal: null }, bytes, apiInterface, ignored, anyCaseHex).answer
 }
 
 function answer(result: string, id = 1): string {
@@ -20,7 +22,7 @@ function answer(result: string, id = 1): string {
 const deep = `${'['.repeat(9_000)}${']'.repeat(9_000)}`
 
 describe('the same answer', () => {
-  test.each<[string, string, string, string[]?, ApiInterface?]>([
+  test.each<[string, string, string, string[]?, ApiInterface?, boolean?]>([
     [
       'keys in another order',
       answer('{"a":1,"b":{"c":2,"d":3}}'),
@@ -38,19 +40,38 @@ describe('the same answer', () => {
     ],
     ['an ignored field of each', answer('[{"a":1,"b":2}]'), answer('[{"a":9,"b":2}]'), ['*.a']],
     ['a missing ignored field', answer('{"value":2}'), answer('{"own":7,"value":2}'), ['own']],
+    [
+      'hex in another case, on EVM',
+      answer('{"a":"0xAB"}'),
+      answer('{"a":"0xab"}'),
+      [],
+      'jsonrpc',
+      true,
+    ],
+    [
+      'a name in hex',
+      answer('{"0xAB":1,"0xac":2}'),
+      answer('{"0xac":2,"0xab":1}'),
+      [],
+      'jsonrpc',
+      true,
+    ],
     ['REST', '{"a":1,"b":2}', '{"b":2,"a":1}', [], 'rest'],
     ['Tendermint RPC without its envelope', '{"a":1}', answer('{"a":1}'), [], 'tendermintrpc'],
     ['no JSON', 'plain', 'plain', [], 'rest'],
     ['nested deep', answer(deep), answer(deep)],
-  ])('%s', (_, one, other, ignored, apiInterface) => {
-    expect(textOf(one, ignored, apiInterface)).toBe(textOf(other, ignored, apiInterface))
+  ])('%s', (_, one, other, ignored, apiInterface, anyCaseHex) => {
+    const of = (body: string) => textOf(body, ignored, apiInterface, anyCaseHex)
+    expect(of(one)).toBe(of(other))
   })
 })
 
 describe('another answer', () => {
-  test.each<[string, string, string, string[]?, ApiInterface?]>([
+  test.each<[string, string, string, string[]?, ApiInterface?, boolean?]>([
     ['a value', answer('"0x1"'), answer('"0x2"')],
-    ['the case of hex', answer('"0xAB"'), answer('"0xab"')],
+    ['the case of hex, not on EVM', answer('"0xAB"'), answer('"0xab"')],
+    ['the case of a text, on EVM', answer('"0xG"'), answer('"0xg"'), [], 'jsonrpc', true],
+    ['other digits, on EVM', answer('"0xAB"'), answer('"0xac"'), [], 'jsonrpc', true],
     ['null', answer('null'), answer('"0x1"')],
     [
       'numbers that a double rounds alike',
@@ -63,8 +84,9 @@ describe('another answer', () => {
     ['a name with a point', answer('{"a.b":1}'), answer('{"a.b":2}'), ['a.b']],
     ['bytes of gRPC', 'ab', 'ac', [], 'grpc'],
     ['__proto__', answer('{"__proto__":1}'), answer('{"__proto__":2}')],
-  ])('%s', (_, one, other, ignored, apiInterface) => {
-    expect(textOf(one, ignored, apiInterface)).not.toBe(textOf(other, ignored, apiInterface))
+  ])('%s', (_, one, other, ignored, apiInterface, anyCaseHex) => {
+    const of = (body: string) => textOf(body, ignored, apiInterface, anyCaseHex)
+    expect(of(one)).not.toBe(of(other))
   })
 })
 

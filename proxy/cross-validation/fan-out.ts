@@ -157,7 +157,9 @@ export class FanOut extends Held {
       ({ reply: { refusal, incoming } }) =>
         refusal === reply.refusal && Buffer.compare(incoming.body, body) === 0,
     )
-    const { answer, excerpt } = same ?? digestOf(reply, body, iface.apiInterface, ignored)
+    const isAnyCase = this.#call.asked.anyCaseHex === true
+    const { answer, excerpt } =
+      same ?? digestOf(reply, body, iface.apiInterface, ignored, isAnyCase)
     return { upstream: by.name, group: by.group, by, reply, answer, excerpt }
   }
 

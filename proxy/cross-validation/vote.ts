@@ -87,16 +87,19 @@ const maxExcerptLength = 256
  * what the contract returned; of what is no JSON the bytes. With an excerpt of it for the log.
  *
  * @param body all of it
+ * @param ignored paths of fields that are not compared
+ * @param anyCaseHex the case of hex digits means nothing
  */
 export function digestOf(
   { refusal }: { readonly refusal: Pick<FailureClass, 'name'> | null },
   body: Uint8Array,
   apiInterface: ApiInterface,
   ignored: readonly string[],
+  anyCaseHex = false,
 ): { readonly answer: string; readonly excerpt: string } {
   // Nodes of Tendermint RPC leave the envelope out of some answers.
   const member = apiInterface === 'rest' ? null : 'result'
-  const result = apiInterface === 'grpc' ? null : canonicalJson(body, member, ignored)
+  const result = apiInterface === 'grpc' ? null : canonicalJson(body, member, ignored, anyCaseHex)
   const text = refusal === null ? result : `error ${refusal.name} ${revertData(refusal.name, body)}`
   const excerpt = text ?? Buffer.from(body.subarray(0, maxExcerptLength)).toString('hex')
   const answer = hash('sha256', text ?? body, 'hex').slice(0, 32)

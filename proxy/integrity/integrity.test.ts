@@ -24,6 +24,12 @@ function check({ rule, block = { kind: 'none' }, wanted, result }: Case): string
 const ofBlock = { check: 'block', number: ['number'], hash: ['hash'] }
 const ofTransaction = { check: 'identity', param: 0, result: ['hash'] }
 const ofLogs = { check: 'logs', param: 0 }
+const ofParentSlot = { check: 'block', number: ['parentSlot'], older: 100 }
+const range: BlockRef = {
+  kind: 'range',
+  from: { kind: 'number', number: 0 },
+  to: { kind: 'number', number: 16 },
+}
 
 describe('an answer about something else', () => {
   it.each<[string, Case]>([
@@ -32,6 +38,10 @@ describe('an answer about something else', () => {
       'block-hash',
       { rule: ofBlock, block: { kind: 'hash', hash: hash('a') }, result: { hash: hash('b') } },
     ],
+    ['block-number', { rule: ofParentSlot, block: number(500), result: { parentSlot: 501 } }],
+    ['block-number', { rule: ofParentSlot, block: number(500), result: { parentSlot: 399 } }],
+    ['block-number', { rule: ofParentSlot, block: number(1), result: { parentSlot: 2 } }],
+    ['logs-range', { rule: ofLogs, wanted: {}, block: range, result: [{ blockNumber: '0x11' }] }],
     ['identity', { rule: ofTransaction, wanted: hash('a'), result: { hash: hash('b') } }],
     [
       'logs-address',

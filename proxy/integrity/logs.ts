@@ -41,11 +41,14 @@ class Accepted {
     if (this.#spellings.has(value)) return true
     const own = this.#normal(value)
     if (own === null) return null
-    const isIn = this.values.has(own)
+    const isIn = this.values.has(own) || [own, ...this.values].some((each) => numbered.test(each))
     if (isIn) this.#spellings.add(value)
     return isIn
   }
 }
+
+/** A second address of a contract on Hedera and Filecoin, made of its number. A log may show either one. */
+const numbered = /^(?:00|ff)0{22}[0-9a-f]{16}$/
 
 type Normal = (value: unknown) => string | null
 
@@ -79,9 +82,9 @@ export function readLogFilter(filter: object, asked: BlockRef): LogFilter {
   }
 }
 
-/** Only the node knows the height of a tag. */
+/** Only the node knows the height of a tag, and what block 0 means: on Ethermint a range ends at block 1 then. */
 function heightOf(point: BlockPoint, open: number): number {
-  return point.kind === 'number' ? point.number : open
+  return point.kind === 'number' && point.number > 0 ? point.number : open
 }
 
 /** Null for nothing, which means everything, and where one of the values is in another form. */

@@ -11,8 +11,6 @@ type Fields = Readonly<Record<string, unknown>>
 
 /** Of a block with whole transactions; each takes some 50 us. */
 const maxTransactions = 16
-/** Forms are few; names that a node makes up must not fill the memory. */
-const maxForms = 64
 
 /** What is hashed, and what kind of block or transaction it is. */
 interface Hashed {
@@ -26,6 +24,7 @@ interface Hashed {
  * compute them otherwise: a form of which two upstreams show the same is not compared any more.
  */
 export class Proofs {
+  /** Few: forms are made of the names of forks' members and of types, never of a node's own words. */
   readonly #unprovable = new Set<string>()
 
   check({ form, each }: ProofRule, result: unknown): Violation | null {
@@ -42,7 +41,7 @@ export class Proofs {
 
   /** Two upstreams show the same of this form. */
   giveUp(form: string): void {
-    if (this.#unprovable.size < maxForms) this.#unprovable.add(form)
+    this.#unprovable.add(form)
   }
 
   #compare(
@@ -107,15 +106,14 @@ function transactionOf(transaction: Fields): Hashed | null {
   const type = toNumber(transaction['type'] ?? 0)
   const members = type === null ? undefined : types[type]
   if (members === undefined || type === null) return null
-  const isSigned = ['r', 's'].some((name) => /[^0x]/.test(String(transaction[name])))
-  if (!isSigned) return null
+  if (!['r', 's'].some((name) => /[^0x]/.test(String(transaction[name])))) return null
   const items = members.map((name) => encoded(transaction, name))
   return hashed(`transaction ${type}`, type === 0 ? '' : `0${type}`, items)
 }
 
 function hashed(form: string, prefix: string, items: readonly (string | null)[]): Hashed | null {
-  const content = all(items)
-  return content === null ? null : { form, preimage: prefix + rlp(0xc0, content) }
+  const list = listFrom(items)
+  return list === null ? null : { form, preimage: prefix + list }
 }
 
 /** One member in RLP; null for what is missing, or in another form. */
@@ -124,31 +122,28 @@ function encoded(fields: Fields, name: string): string | null {
   if (name === 'accessList') return listOf(value, accessOf)
   if (name === 'blobVersionedHashes') return listOf(value, dataOf)
   if (name === 'authorizationList') return listOf(value, authorizationOf)
-  const isBlockNonce = name === 'nonce' && 'parentHash' in fields
-  const isQuantity = quantities.has(name) || (name === 'nonce' && !isBlockNonce)
+  const isQuantity = quantities.has(name) || (name === 'nonce' && !('parentHash' in fields))
   return isQuantity ? quantityOf(value) : dataOf(value)
 }
 
 function accessOf(item: unknown): string | null {
-  const own = [dataOf(valueAt(item, ['address'])), listOf(valueAt(item, ['storageKeys']), dataOf)]
-  const content = all(own)
-  return content === null ? null : rlp(0xc0, content)
+  const keys = listOf(valueAt(item, ['storageKeys']), dataOf)
+  return listFrom([dataOf(valueAt(item, ['address'])), keys])
 }
 
 function authorizationOf(item: unknown): string | null {
   if (typeof item !== 'object' || item === null) return null
   const names = ['chainId', 'address', 'nonce', ...signature]
-  const content = all(names.map((name) => encoded(item as Fields, name)))
-  return content === null ? null : rlp(0xc0, content)
+  return listFrom(names.map((name) => encoded(item as Fields, name)))
 }
 
 function listOf(value: unknown, itemOf: (item: unknown) => string | null): string | null {
-  const content = Array.isArray(value) ? all(value.map(itemOf)) : null
-  return content === null ? null : rlp(0xc0, content)
+  return Array.isArray(value) ? listFrom(value.map(itemOf)) : null
 }
 
-function all(items: readonly (string | null)[]): string | null {
-  return items.includes(null) ? null : items.join('')
+/** A list of items in RLP; null where one is missing, or in another form. */
+function listFrom(items: readonly (string | null)[]): string | null {
+  return items.includes(null) ? null : rlp(0xc0, items.join(''))
 }
 
 function quantityOf(value: unknown): string | null {

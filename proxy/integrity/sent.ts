@@ -4,6 +4,7 @@ import type { CheckRule } from '../chain/native/schema.ts'
 import { mismatch } from './identity.ts'
 import { keccak256 } from './keccak256.ts'
 import { valueAt } from '../json/value-at.ts'
+import { toHash } from './values.ts'
 import type { Violation } from './violation.ts'
 
 type SentRule = Extract<CheckRule, { check: 'sent' }>
@@ -18,8 +19,7 @@ export function checkSent(
   // In a form that is not known, the name cannot be computed.
   if (name === null) return null
   const got = valueAt(result, path)
-  const isName = typeof got === 'string' && got.toLowerCase().replace(/^0x/, '') === name
-  return isName ? null : mismatch('sent-hash', name, got)
+  return toHash(got) === toHash(name) ? null : mismatch('sent-hash', name, got)
 }
 
 /** EIP-2718 types whose hash is that of their bytes. Other chains' own types may differ. */

@@ -6,60 +6,81 @@ import { bufferOf, Cursor, spaceEnd } from './scanner.ts'
 const maxNesting = 32
 export const maxCanonicalBytes = 64 * 1024
 
-/** Bytes after which a text may not be canonical: white space, objects, capitals (of hex). */
-const suspicious = new Uint8Array(256)
-for (const byte of Buffer.from(' \t\r\n{ABCDEF')) suspicious[byte] = 1
+/** Where the case of hex digits means nothing: everywhere, nowhere, or in these params, by position or name. */
+export type AnyCaseHex = boolean | ReadonlySet<number | string>
+
+/** Bytes that only a text in another form may have: white space, objects, and capitals where hex has any case. */
+const [suspicious, suspiciousWithHex] = [' \t\r\n{', ' \t\r\n{ABCDEF'].map((bytes) => {
+  const table = new Uint8Array(256)
+  for (const byte of Buffer.from(bytes)) table[byte] = 1
+  return table
+}) as [Uint8Array, Uint8Array]
 
 /**
- * JSON in the same bytes for all its spellings: without white space, members in the order of their names, and
- * hex with `0x` in lower case. Numbers and escapes stay as they are, so that different values never have the same bytes.
- * @returns the bytes as they are when they are too many or nested too deep, and when names of members have escapes
+ * Params in the same bytes for all spellings of them: without white space, members in the order of their names, and
+ * hex in lower case where its case means nothing. Numbers and escapes stay as they are, so that different values never
+ * have the same bytes.
+ * @returns the bytes as they are when they are too many or nested too deep, and when decoders differ in how they match
+ * the names of members: they have escapes or letters beyond ASCII, or differ by case alone
  */
-export function canonicalParams(bytes: Uint8Array): Uint8Array {
+export function canonicalParams(bytes: Uint8Array, hex: AnyCaseHex = false): Uint8Array {
   if (bytes.length > maxCanonicalBytes) return bytes
+  const table = hex === false ? suspicious : suspiciousWithHex
   for (let at = 0; at < bytes.length; at++)
-    if (suspicious[bytes[at] as number] === 1) {
-      const text = valueText(bufferOf(bytes), spaceEnd(bytes, 0), bytes.length, 0)
+    if (table[bytes[at] as number] === 1) {
+      const text = valueText(bufferOf(bytes), spaceEnd(bytes, 0), bytes.length, 0, hex)
       return text === null ? bytes : Buffer.from(text, 'latin1')
     }
   return bytes
 }
 
-/** @param end of the value; of the outermost, of the bytes */
-function valueText(bytes: Buffer, start: number, end: number, depth: number): string | null {
-  const first = bytes[start]
-  if (first === 0x22) return stringText(bytes.toString('latin1', start, end))
-  if (first !== 0x7b && first !== 0x5b) return bytes.toString('latin1', start, end)
-  if (depth === maxNesting) return null
-  const cursor = new Cursor(bytes, start)
-  return first === 0x7b ? objectText(bytes, cursor, depth) : listText(bytes, cursor, depth)
-}
+const hexText = /^"?0x[0-9A-Fa-f]*"?$/
 
-const hexText = /^"0x[0-9a-f]*"$/i
-
-function stringText(text: string): string {
+/** Hex with its digits in lower case; any other text unchanged. */
+export function lowerHex(text: string): string {
   return hexText.test(text) ? text.toLowerCase() : text
 }
 
-function listText(bytes: Buffer, cursor: Cursor, depth: number): string | null {
-  let text = '['
-  while (cursor.next()) {
-    const item = valueText(bytes, cursor.valueStart, cursor.valueEnd, depth + 1)
-    if (item === null) return null
-    text += text.length === 1 ? item : `,${item}`
+type Text = string | null
+
+/** @param end of the value; of the outermost, of the bytes */
+function valueText(bytes: Buffer, start: number, end: number, depth: number, hex: AnyCaseHex) {
+  const first = bytes[start]
+  if (first !== 0x7b && first !== 0x5b) {
+    const text = bytes.toString('latin1', start, end)
+    return hex === true && first === 0x22 ? lowerHex(text) : text
   }
-  return `${text}]`
+  if (depth === maxNesting) return null
+  const cursor = new Cursor(bytes, start)
+  return (first === 0x7b ? objectText : listText)(bytes, cursor, depth + 1, hex)
 }
 
-function objectText(bytes: Buffer, cursor: Cursor, depth: number): string | null {
-  const members: (readonly [name: string, text: string])[] = []
+function listText(bytes: Buffer, cursor: Cursor, depth: number, hex: AnyCaseHex): Text {
+  let text = ''
+  for (let index = 0; cursor.next(); index++) {
+    const own = typeof hex === 'boolean' ? hex : hex.has(index)
+    const item = valueText(bytes, cursor.valueStart, cursor.valueEnd, depth, own)
+    if (item === null) return null
+    text += text === '' ? item : `,${item}`
+  }
+  return `[${text}]`
+}
+
+const ambiguousName = /[^ -[\]-~]/
+
+function objectText(bytes: Buffer, cursor: Cursor, depth: number, hex: AnyCaseHex): Text {
+  const members: (readonly [folded: string, text: string])[] = []
   while (cursor.next()) {
     const name = bytes.toString('latin1', cursor.nameStart, cursor.nameEnd)
-    const value = valueText(bytes, cursor.valueStart, cursor.valueEnd, depth + 1)
-    if (value === null || name.includes('\\')) return null
-    members.push([name, `${name}:${value}`])
+    const own = typeof hex === 'boolean' ? hex : hex.has(name.slice(1, -1))
+    const value = valueText(bytes, cursor.valueStart, cursor.valueEnd, depth, own)
+    if (value === null || ambiguousName.test(name)) return null
+    members.push([name.toLowerCase(), `${own ? lowerHex(name) : name}:${value}`])
   }
-  // Members of one name stay in their order: the last of them counts.
-  members.sort(([a], [b]) => (a < b ? -1 : Number(a > b)))
-  return `{${members.map(([, text]) => text).join(',')}}`
+  let isAmbiguous = false
+  members.sort(([a], [b]) => {
+    if (a === b) isAmbiguous = true
+    return a < b ? -1 : 1
+  })
+  return isAmbiguous ? null : `{${members.map(([, text]) => text).join(',')}}`
 }

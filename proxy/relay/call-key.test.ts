@@ -1,23 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
+import { AskedChain } from '../chain/testing/asked-chain.ts'
 import { systemClock } from '../clock/clock.ts'
 import { makeJsonRpcCall, ownHeaders } from '../listener/jsonrpc/jsonrpc-call.ts'
 import { JsonRpcRequest } from '../listener/jsonrpc/jsonrpc-request.ts'
 import { Keys, textOf } from './call-key.ts'
+import type { ChainInterface } from '../chain/types.ts'
+import type { HeaderList } from '../upstream/wire.ts'
 import { noDirectives } from './call.ts'
 import { ethereum } from './testing/relay-fixture.ts'
 
 const { iface } = await ethereum()
+const bitcoin = (await AskedChain.load('BTC')).offered('jsonrpc')
+const solana = (await AskedChain.load('SLOTCHAIN')).offered('jsonrpc')
 const keys = new Keys('ETH1 jsonrpc')
 
-function keyOf(method: string, params: string, { extension = '', headers = ownHeaders } = {}) {
+interface More {
+  readonly extension?: string
+  readonly headers?: HeaderList
+  readonly of?: ChainInterface
+}
+
+function keyOf(method: string, params: string, more: More = {}) {
+  const { extension = '', headers = ownHeaders, of = iface } = more
   const body = Buffer.from(`{"jsonrpc":"2.0","id":1,"method":"${method}","params":${params}}`)
   const request = new JsonRpcRequest(body, { start: 0, end: body.length })
   const directives = { ...noDirectives, extension: extension || null }
   const { signal } = new AbortController()
   const origin = { directives, requestHeaders: headers, internalPath: '', signal }
-  const key = keys.of(makeJsonRpcCall(request, origin, 'guid', { iface, clock: systemClock }))
+  const key = keys.of(makeJsonRpcCall(request, origin, 'guid', { iface: of, clock: systemClock }))
   return key && { text: textOf(key), hash: key.hash }
 }
 
@@ -29,6 +41,47 @@ test.each([
   ['with hex in capitals', '["0xAB"]'],
 ])('one key for a call, also %s', (_, params) => {
   expect(keyOf('eth_getBalance', params)).toEqual(balance)
+})
+
+test.each<[string, string, string, string, ChainInterface?]>([
+  ['an address by its case', 'eth_call', '[{"to":"0xAB"}]', '[{"to":"0xab"}]'],
+  [
+    'an overridden account by its case',
+    'eth_call',
+    '[{},"0x1",{"0xAB":{}}]',
+    '[{},"0x1",{"0xab":{}}]',
+  ],
+  [
+    'members by their order',
+    'eth_call',
+    '[{"to":"0xa","data":"0x"}]',
+    '[{"data":"0x","to":"0xa"}]',
+  ],
+  ['white space', 'getblockstats', '[1, ["txs"]]', '[1,["txs"]]', bitcoin],
+])('one key for calls that differ in %s', (_, method, one, other, of = iface) => {
+  expect(keyOf(method, one, { of })).toEqual(keyOf(method, other, { of }))
+})
+
+test.each<[string, string, string, string, ChainInterface?]>([
+  ['a signed text', 'verifymessage', '["a","b","0xAB"]', '["a","b","0xab"]', bitcoin],
+  ['hex in another family', 'getAccountInfo', '["0xAB"]', '["0xab"]', solana],
+  ['the prefix of hex', 'eth_getBalance', '["0XAB"]', '["0xAB"]'],
+  ['a text of EVM that is not hex', 'eth_getBalance', '["0xAG"]', '["0xag"]'],
+  [
+    'names that a decoder may match alike',
+    'eth_call',
+    '[{"to":"0xa","To":"0xb"}]',
+    '[{"To":"0xb","to":"0xa"}]',
+  ],
+  ['one name, in another order', 'eth_call', '[{"to":1,"to":2}]', '[{"to":2,"to":1}]'],
+  [
+    'names that are alike without case',
+    'eth_call',
+    '[{},"0x1",{"0xAB":1,"0xab":2}]',
+    '[{},"0x1",{"0xab":1,"0xAB":2}]',
+  ],
+])('two keys for calls that differ in %s', (_, method, one, other, of = iface) => {
+  expect(keyOf(method, one, { of })?.text).not.toBe(keyOf(method, other, { of })?.text)
 })
 
 test.each([

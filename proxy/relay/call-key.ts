@@ -30,8 +30,8 @@ export function textOf({ start, bytes, end }: Key): string {
 }
 
 /** What calls of one method differ by, the same for all spellings; null for a stream, whose bytes are gone. */
-export function paramsOf({ payload, request: { body } }: Call): Uint8Array | null {
-  const bytes = payload ? canonicalParams(payload) : (body ?? none)
+export function paramsOf({ payload, request: { body }, asked }: Call): Uint8Array | null {
+  const bytes = payload ? canonicalParams(payload, asked.anyCaseHex) : (body ?? none)
   return bytes instanceof Uint8Array ? bytes : null
 }
 

@@ -58,7 +58,14 @@ const fails = () => Promise.reject(new Error('down'))
 test.each<[string, Partial<SentStore>]>([
   ['is down', { get: fails, set: fails }],
   ['has rubbish', { get: () => Promise.resolve({ value: Buffer.from('{') }) }],
-  ['has something else', { get: () => Promise.resolve({ value: Buffer.from('{"a":1}') }) }],
+  ...[
+    ...['', 'null', '[]', '"0x1"', '{"a":1}', '{"status":200}', '{"status":200,"result":null}'],
+    ...['{"status":"200","result":"0x1"}', '{"status":500,"result":"0x1"}', '\xff\xfe'],
+    ...['{"status":99999,"result":"0x1"}', '{"status":200.5,"result":"0x1"}', '{"result":"0x1"}'],
+  ].map((text): [string, Partial<SentStore>] => [
+    `has ${text}`,
+    { get: () => Promise.resolve({ value: Buffer.from(text, 'latin1') }) },
+  ]),
 ])('a store that %s changes nothing', async (_, broken) => {
   const store = { ...memory().store, ...broken }
   expect((await replica(accepted, store).ask(write)).outcome).toBe(accepted.body)

@@ -99,8 +99,9 @@ function keyOf(call: Call, scope: string): string | null {
 
 function read(value: Uint8Array): Success | null {
   try {
-    const { status, result } = JSON.parse(Buffer.from(value).toString()) as Partial<Success>
-    return typeof status === 'number' && result !== undefined ? { status, result } : null
+    const { status, result } = JSON.parse(Buffer.from(value).toString()) as Success
+    const isSuccess = Number.isInteger(status) && status >= 200 && status < 300
+    return isSuccess && (result ?? null) !== null ? { status, result } : null
   } catch {
     return null
   }

@@ -58,7 +58,9 @@ export class Needs implements Wanted {
   }
 
   tried(upstream: string): boolean {
-    return this.#call.journal.tried(upstream)
+    const { journal } = this.#call
+    const isLast = upstream === journal.doubted && upstream !== this.prefer
+    return isLast || journal.tried(upstream)
   }
 }
 

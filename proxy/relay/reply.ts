@@ -48,8 +48,11 @@ export type Finding =
 
 /** Reads answers of one interface; made by the listener along with the call. */
 export interface ReplyReader {
-  /** Reads as little as possible, and parses the result only when it is wanted. Never throws. */
-  read(incoming: Incoming, wantsResult?: boolean): Finding
+  /**
+   * Reads as little as possible, and parses the result only when it is wanted. Never throws.
+   * @param takesAnyId the answer may have the id of another request
+   */
+  read(incoming: Incoming, wantsResult?: boolean, takesAnyId?: boolean): Finding
   /** An answer of the router with this result, in the form of an upstream's answer. */
   write(result: unknown): Uint8Array
   /** What an answer is; the last one that was read is not read again. Absent: nothing of it is remembered. */

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { lastPoint } from '../chain/finality.ts'
 import type { ResultPath } from '../chain/types.ts'
+import { spells } from '../json/scanner.ts'
 import { valueAt } from '../json/value-at.ts'
 import { toNumber } from '../integrity/values.ts'
 import { type Dialect, readBlockNumber } from '../upstream/dialect.ts'
@@ -52,4 +53,30 @@ export function revealedBy(
   if (!isHead && (lastPoint(block) ?? Infinity) <= known) return null
   const shown = shownBlock(incoming, reader.findingOf?.(incoming) ?? null, place, dialect)
   return shown !== null && (isHead || shown > known) ? { block: shown, isHead } : null
+}
+
+export function isNull(finding: Finding | null, body: Uint8Array): boolean {
+  if (finding?.kind !== 'result') return spells(body, 0, body.length, 'null')
+  return finding.isNull === true || finding.parsed === null
+}
+
+/** Longer answers hold something. */
+const maxNothingBytes = 1024
+
+/** Whether an answer is a list, a page or a message without items. */
+export function isNothing(incoming: Incoming, finding: Finding | null, dialect: Dialect): boolean {
+  const { body } = incoming
+  if (finding?.kind === 'result' && finding.parsed !== undefined)
+    return holdsNothing(finding.parsed)
+  if (!(body instanceof Uint8Array) || body.length > maxNothingBytes) return false
+  const said = dialect.read({ ...incoming, body })
+  return said.kind === 'answer' && holdsNothing(said.at({ path: [], encoding: 'text' }))
+}
+
+function holdsNothing(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return value === ''
+  if (Array.isArray(value)) return value.length === 0
+  // A page also counts its items, and names the page behind it.
+  const members: unknown[] = Object.values(value)
+  return members.every((each) => each === null || each === 0 || each === '0' || holdsNothing(each))
 }

@@ -2,6 +2,16 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from '../clock/clock.ts'
 
+/** Why a router does not take a config over. */
+interface Refusal {
+  readonly why: string
+  /** Of the text of its file. */
+  readonly sha256: string
+  /** Whether the router tries it again by itself, since its upstreams may recover. */
+  readonly retries: boolean
+  readonly atMs: number
+}
+
 /** Which config the router serves, and what came of the last attempt to take over another one. */
 export class ConfigState {
   readonly #clock: Pick<Clock, 'wallMs'>
@@ -10,7 +20,7 @@ export class ConfigState {
   /** Since when, in milliseconds since the Unix epoch. */
   sinceMs: number
   /** Why what the files say now is not served; null when it is. */
-  refusal: { readonly why: string; readonly atMs: number } | null = null
+  refusal: Refusal | null = null
   /** How often it was reloaded, by the result. */
   readonly reloads = { applied: 0, refused: 0 }
 
@@ -22,7 +32,8 @@ export class ConfigState {
 
   /** For programs: times are in ISO 8601, `refused` is null while the files are served. */
   get facts() {
-    const refused = this.refusal && { why: this.refusal.why, at: timeOf(this.refusal.atMs) }
+    const { refusal } = this
+    const refused = refusal && { ...refusal, atMs: undefined, at: timeOf(refusal.atMs) }
     return { sha256: this.sha256, since: timeOf(this.sinceMs), refused }
   }
 
@@ -33,8 +44,8 @@ export class ConfigState {
     this.reloads.applied += 1
   }
 
-  refused(why: string): void {
-    this.refusal = { why, atMs: this.#clock.wallMs() }
+  refused(refusal: Omit<Refusal, 'atMs'>): void {
+    this.refusal = { ...refusal, atMs: this.#clock.wallMs() }
     this.reloads.refused += 1
   }
 }

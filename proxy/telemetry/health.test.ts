@@ -187,10 +187,13 @@ test('verbose readiness and the status say why a newer config is not served, unt
   const lineOf = () => health.readiness(true).body.split('\n').at(-2)
   expect(health.readiness().body).not.toContain('ab12')
   expect(lineOf()).toBe(`config ab12 since ${at}`)
-  config.refused('2 errors, see the log')
+  config.refused({ why: '2 errors, see the log', sha256: 'cd34', retries: false })
   expect(lineOf()).toBe(`config ab12 since ${at}; refused at ${at}: 2 errors, see the log`)
   expect(JSON.parse(health.status())).toMatchObject({
-    config: { sha256: 'ab12', refused: { why: '2 errors, see the log', at } },
+    config: {
+      sha256: 'ab12',
+      refused: { why: '2 errors, see the log', sha256: 'cd34', retries: false, at },
+    },
   })
   config.applied('cd34')
   expect(lineOf()).toBe(`config cd34 since ${at}`)

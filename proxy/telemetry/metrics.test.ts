@@ -50,7 +50,7 @@ test('which config is served, since when, and how its reloads ended', async () =
     const all = [...(await samplesOf(metrics))]
     return Object.fromEntries(all.filter(([id]) => id.startsWith('router_config_')))
   }
-  state.refused('1 error, see the log')
+  state.refused({ why: '1 error, see the log', sha256: 'cd34', retries: false })
   const before = {
     'router_config_info{hash="ab12"}': 1,
     router_config_loaded_timestamp_seconds: 7,

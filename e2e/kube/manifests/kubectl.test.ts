@@ -66,8 +66,8 @@ test('the roles view and edit of a namespace include routers and providers', asy
   for (const role of ['view', 'edit'])
     await run('create', 'rolebinding', role, `--clusterrole=${role}`, `--user=${role}er`)
   // The cluster adds them to its own roles after a while.
-  await expect.poll(() => may('edit', 'patch', 'rpcrouters'), { timeout: 20_000 }).toBe('yes')
-  await expect.poll(() => may('view', 'list', 'upstreamproviders'), { timeout: 20_000 }).toBe('yes')
+  await expect.poll(() => may('edit', 'patch', 'rpcrouters')).toBe('yes')
+  await expect.poll(() => may('view', 'list', 'upstreamproviders')).toBe('yes')
   expect(await may('edit', 'patch', 'rpcrouters', '--subresource=scale')).toBe('yes')
   expect(await may('edit', 'get', 'rpcrouters')).toBe('yes')
   expect(await may('edit', 'patch', 'rpcrouters', '--subresource=status')).toBe('no')

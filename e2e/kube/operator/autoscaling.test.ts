@@ -152,7 +152,7 @@ test('what the autoscaler says is in the status of the router, as long as there 
     const { conditions = [] } = (await status()) ?? {}
     const active = conditions.find(({ type }) => type === 'ScalingActive')
     expect(active).toMatchObject({ status: 'False', reason: 'FailedGetResourceMetric' })
-  }, 60_000)
+  })
   await fleet.patch(rpcRouters, 'seen', { spec: { autoscaling: null } })
   await eventually(async () => expect(await status()).toBeUndefined())
 })

@@ -32,7 +32,7 @@ async function isReported(router: string): Promise<boolean> {
 test('a Deployment that was scaled by hand gets its count again, without an event', async () => {
   await fleet.provider('once', 'once-a')
   await fleet.router('once', { replicas: 2 })
-  await fleet.routerIs('once', 'Ready', 'Ready', 30_000)
+  await fleet.routerIs('once', 'Ready', 'Ready')
   for (const replicas of [5, 1]) {
     await kubectl(['scale', 'deployment/once-router', `--replicas=${replicas}`])
     await eventually(async () => expect(await count('once')).toBe(2))
@@ -45,9 +45,9 @@ test('a Deployment that was scaled by hand gets its count again, without an even
 test('an autoscaler beside a fixed count is shown in the status, until the spec agrees with it', async () => {
   await fleet.provider('twice', 'twice-a')
   await fleet.router('twice', { replicas: 2 })
-  await fleet.routerIs('twice', 'Ready', 'Ready', 30_000)
+  await fleet.routerIs('twice', 'Ready', 'Ready')
   await kubectl(['autoscale', 'deployment', 'twice-router', '--min=4', '--max=6', '--cpu=50%'])
-  const { message } = await fleet.routerIs('twice', 'Programmed', 'FieldsContested', 60_000)
+  const { message } = await fleet.routerIs('twice', 'Programmed', 'FieldsContested')
   expect(message).toBe(
     'spec.replicas of the Deployment twice-router: set again and again by a HorizontalPodAutoscaler (kube-controller-manager), and put back each time.',
   )
@@ -57,14 +57,14 @@ test('an autoscaler beside a fixed count is shown in the status, until the spec 
   await fleet.routerIs('twice', 'Programmed', 'Programmed')
   await quiet(operated.running)
   expect(await count('twice')).toBe(4)
-  await fleet.routerIs('twice', 'Ready', 'Ready', 30_000)
+  await fleet.routerIs('twice', 'Ready', 'Ready')
   await fleet.delete(horizontalPodAutoscalers, 'twice-router')
 })
 
 test('other fields that are restored repeatedly are reported as well', async () => {
   await fleet.provider('other', 'other-a')
   await fleet.router('other')
-  await fleet.routerIs('other', 'Ready', 'Ready', 30_000)
+  await fleet.routerIs('other', 'Ready', 'Ready')
   const { spec } = await fleet.get(services, 'other-router')
   const port = JSON.stringify({ spec: { ports: [{ name: 'by-hand', port: 9999 }] } })
   for (let time = 0; time < 3; time++) {

@@ -79,7 +79,7 @@ async function startFleet(where: OperatorPlace['namespaces']) {
     await fleet.provider(router, `${router}-a`)
     await fleet.router(router)
   }
-  for (const router of routers) await fleet.routerIs(router, 'Programmed', 'Programmed', 60_000)
+  for (const router of routers) await fleet.routerIs(router, 'Programmed', 'Programmed')
   await quiet(running)
   return { fleet, running }
 }
@@ -100,7 +100,7 @@ test.each([
     const { fleet, running } = await startFleet(where === null ? null : [place.namespace])
     try {
       await deleteNamespace()
-      await eventually(() => isEmpty(fleet), 40_000)
+      await eventually(() => isEmpty(fleet))
       await quiet(running)
       expect(running.failures).toEqual([])
       const refused = running.asked.filter(
@@ -127,12 +127,12 @@ test('one that is gone before the operator starts holds up no other, and comes w
   await eventually(async () => {
     const left = await listAll(shared.client, namespaces, {}, shared.signal)
     expect(left.items.map(({ metadata }) => metadata.name)).not.toContain(place.namespace)
-  }, 40_000)
+  })
   const running = await runOperator(both, { as: access })
   try {
     await stays.provider('stays', 'stays-a')
     await stays.router('stays')
-    await stays.routerIs('stays', 'Programmed', 'Programmed', 30_000)
+    await stays.routerIs('stays', 'Programmed', 'Programmed')
     expect(running.operator.missing).toEqual([place.namespace])
     const page = await running.metrics.scrape()
     expect(page).not.toMatch(/^rpc_operator_watch_silent_seconds 0$/m)
@@ -141,7 +141,7 @@ test('one that is gone before the operator starts holds up no other, and comes w
     await gone.router('back')
     for (const { resource, object } of rights)
       await place.client.create(resource, object, place.signal)
-    await gone.routerIs('back', 'Programmed', 'Programmed', 60_000)
+    await gone.routerIs('back', 'Programmed', 'Programmed')
     expect(running.operator.hasSynced).toBe(true)
     expect(running.failures).toEqual([])
   } finally {

@@ -135,11 +135,11 @@ export class Fleet {
   }
 
   /** Waits until a condition of a router has a reason, and returns it. */
-  routerIs(name: string, type: string, reason: string, timeoutMs = 15_000): Promise<Condition> {
+  routerIs(name: string, type: string, reason: string, timeoutMs = 60_000): Promise<Condition> {
     return this.#is(rpcRouters, name, type, reason, timeoutMs)
   }
 
-  providerIs(name: string, type: string, reason: string, timeoutMs = 15_000): Promise<Condition> {
+  providerIs(name: string, type: string, reason: string, timeoutMs = 60_000): Promise<Condition> {
     return this.#is(upstreamProviders, name, type, reason, timeoutMs)
   }
 

@@ -52,7 +52,7 @@ test('a forged config is repaired, and discloses no Secret', async () => {
   await fleet.provider('r', 'a', keyHeader('r-keys'))
   await fleet.provider('r', 'b')
   await fleet.router('r')
-  await fleet.routerIs('r', 'Ready', 'Ready', 30_000)
+  await fleet.routerIs('r', 'Ready', 'Ready')
   await quiet(operated.running)
   const before = await podsOf('r')
   await forge('r')
@@ -63,7 +63,7 @@ test('a forged config is repaired, and discloses no Secret', async () => {
 test('changes of the ConfigMaps open no port', async () => {
   await fleet.provider('p', 'p-a')
   await fleet.router('p')
-  await fleet.routerIs('p', 'Ready', 'Ready', 30_000)
+  await fleet.routerIs('p', 'Ready', 'Ready')
   const old = (await configMapOf('p')).metadata.name
   // Another config, with the first kept for its ReplicaSet.
   await fleet.provider('p', 'p-b')

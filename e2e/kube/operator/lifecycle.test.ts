@@ -32,7 +32,7 @@ describe('a router', () => {
   test('with a provider becomes Ready, and so does the provider', async () => {
     await fleet.provider('simple', 'simple-a')
     await fleet.router('simple')
-    await fleet.routerIs('simple', 'Ready', 'Ready', 30_000)
+    await fleet.routerIs('simple', 'Ready', 'Ready')
     // Ready comes with the first ready pod.
     await fleet.routerIs('simple', 'Progressing', 'RolloutComplete')
     const { status } = await fleet.get(rpcRouters, 'simple')
@@ -50,7 +50,7 @@ describe('a router', () => {
   test('that is reconciled again changes no resourceVersion', async () => {
     await fleet.provider('steady', 'steady-a')
     await fleet.router('steady', { autoscaling: { maxReplicas: 4 } })
-    await fleet.routerIs('steady', 'Ready', 'Ready', 30_000)
+    await fleet.routerIs('steady', 'Ready', 'Ready')
     await fleet.routerIs('steady', 'Progressing', 'RolloutComplete')
     await fleet.providerIs('steady-a', 'Ready', 'Ready')
     await quiet(operated.running)
@@ -73,21 +73,21 @@ describe('a router', () => {
   test('goes with all that it consists of', async () => {
     await fleet.provider('gone', 'gone-a')
     await fleet.router('gone')
-    await fleet.routerIs('gone', 'Ready', 'Ready', 30_000)
+    await fleet.routerIs('gone', 'Ready', 'Ready')
     await fleet.delete(rpcRouters, 'gone')
     await eventually(async () => {
       const left = (await fleet.everything()).filter(({ metadata }) =>
         metadata.name.startsWith('gone-router'),
       )
       expect(left.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([])
-    }, 45_000)
+    })
     await fleet.providerIs('gone-a', 'Ready', 'NotSelected')
   })
 
   test('is repaired after a change of its objects', async () => {
     await fleet.provider('drift', 'drift-a')
     await fleet.router('drift', { replicas: 2 })
-    await fleet.routerIs('drift', 'Ready', 'Ready', 30_000)
+    await fleet.routerIs('drift', 'Ready', 'Ready')
     await fleet
       .patch(services, 'drift-router', { spec: { ports: null, selector: { app: 'x' } } })
       .catch(() => {})
@@ -104,7 +104,7 @@ describe('a router', () => {
   test('that is paused is not changed until the pause ends', async () => {
     await fleet.provider('paused', 'paused-a')
     await fleet.router('paused')
-    await fleet.routerIs('paused', 'Ready', 'Ready', 30_000)
+    await fleet.routerIs('paused', 'Ready', 'Ready')
     const annotations = { 'rpcrouter.dev/paused': 'true' }
     await fleet.patch(rpcRouters, 'paused', { metadata: { annotations }, spec: { replicas: 5 } })
     await fleet.routerIs('paused', 'Programmed', 'Paused')
@@ -179,7 +179,7 @@ test('a Redis gets or loses its storage while the router does without it for a m
   await fleet.router('vol', {
     sharedState: { mode: 'Managed', managed: { storage: { size: '1Gi' } } },
   })
-  await fleet.routerIs('vol', 'Ready', 'Ready', 30_000)
+  await fleet.routerIs('vol', 'Ready', 'Ready')
   const before = await redis()
   expect(before.volumes).toBe(1)
   await expect(share({ managed: { storage: null } })).rejects.toThrow(
@@ -188,9 +188,9 @@ test('a Redis gets or loses its storage while the router does without it for a m
   // Pods that use the old one are still there.
   await share({ mode: 'None', managed: null })
   await share({ mode: 'Managed', managed: {} })
-  await eventually(async () => expect((await redis()).volumes).toBe(0), 30_000)
+  await eventually(async () => expect((await redis()).volumes).toBe(0))
   await fleet.routerIs('vol', 'Programmed', 'Programmed')
-  await fleet.routerIs('vol', 'Ready', 'Ready', 60_000)
+  await fleet.routerIs('vol', 'Ready', 'Ready')
   expect((await redis()).uid).not.toBe(before.uid)
 })
 
@@ -213,7 +213,7 @@ describe('providers', () => {
       nodeUrls: [{ url: 'https://x.example', addons: ['archiv'] }],
     })
     await fleet.router('five')
-    await fleet.routerIs('five', 'Ready', 'Ready', 30_000)
+    await fleet.routerIs('five', 'Ready', 'Ready')
     const { message } = await fleet.providerIs('five-x', 'Accepted', 'InvalidConfig')
     expect(message).toContain('ETH1 has no add-on "archiv" on jsonrpc. Did you mean "archive"?')
     await fleet.providerIs('five-a', 'Ready', 'Ready')
@@ -237,7 +237,7 @@ describe('providers', () => {
   test('after the deletion of the last one the last good config stays', async () => {
     await fleet.provider('last', 'last-a')
     await fleet.router('last')
-    await fleet.routerIs('last', 'Ready', 'Ready', 30_000)
+    await fleet.routerIs('last', 'Ready', 'Ready')
     const before = template(await deployment('last'))
     await fleet.delete(upstreamProviders, 'last-a')
     await fleet.routerIs('last', 'Accepted', 'NoProviders')
@@ -253,7 +253,7 @@ describe('Secrets', () => {
     expect(message).toContain('there is no Secret late-keys')
     await fleet.providerIs('late-a', 'ResolvedRefs', 'SecretNotFound')
     await fleet.secret('late-keys', { key: 'first' })
-    await fleet.routerIs('late', 'Ready', 'Ready', 30_000)
+    await fleet.routerIs('late', 'Ready', 'Ready')
     await fleet.providerIs('late-a', 'Ready', 'Ready')
   })
 
@@ -276,7 +276,7 @@ describe('Secrets', () => {
       data: { key: Buffer.from('token').toString('base64') },
     }
     await fleet.create(secrets, secret)
-    const { status } = await fleet.routerIs('token', 'Ready', 'Ready', 30_000)
+    const { status } = await fleet.routerIs('token', 'Ready', 'Ready')
     expect(status).toBe('True')
   })
 
@@ -284,7 +284,7 @@ describe('Secrets', () => {
     await fleet.secret('turn-keys', { key: 'first', other: 'x' })
     await fleet.provider('turn', 'turn-a', keyHeader('turn-keys'))
     await fleet.router('turn')
-    await fleet.routerIs('turn', 'Ready', 'Ready', 30_000)
+    await fleet.routerIs('turn', 'Ready', 'Ready')
     const before = await deployment('turn')
     await fleet.patch(secrets, 'turn-keys', {
       metadata: { labels: { a: 'b' }, annotations: { c: 'd' } },
@@ -309,16 +309,16 @@ describe('configs', () => {
     await fleet.router('kept', {
       pod: { rollout: { revisionHistoryLimit: 1, minReadySeconds: 0 } },
     })
-    await fleet.routerIs('kept', 'Ready', 'Ready', 30_000)
+    await fleet.routerIs('kept', 'Ready', 'Ready')
     for (const level of ['debug', 'warn', 'error']) {
       await fleet.patch(rpcRouters, 'kept', { spec: { logging: { level } } })
-      await fleet.routerIs('kept', 'Progressing', 'RolloutComplete', 30_000)
+      await fleet.routerIs('kept', 'Progressing', 'RolloutComplete')
     }
     await eventually(async () => {
       const names = (await fleet.list(configMaps))
         .map(({ metadata }) => metadata.name)
         .filter((name) => name.startsWith('kept-router-'))
       expect(names).toHaveLength(2)
-    }, 20_000)
+    })
   })
 })

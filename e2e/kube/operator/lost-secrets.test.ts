@@ -44,8 +44,8 @@ async function lose(secret: string): Promise<void> {
 }
 
 async function settled(router: string): Promise<void> {
-  await fleet.routerIs(router, 'Ready', 'Ready', 30_000)
-  await fleet.routerIs(router, 'Progressing', 'RolloutComplete', 30_000)
+  await fleet.routerIs(router, 'Ready', 'Ready')
+  await fleet.routerIs(router, 'Progressing', 'RolloutComplete')
 }
 
 function deployment(router: string) {

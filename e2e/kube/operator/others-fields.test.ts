@@ -33,7 +33,7 @@ test('after a roll-back that was undone pods want no key that the spec does not 
   await fleet.secret('back-key', { key: 'secret' })
   await fleet.provider('back', 'back-a', keyHeader('back-key'))
   await fleet.router('back', { pod: { nodeSelector: { disk: 'fast' } } })
-  await fleet.routerIs('back', 'Progressing', 'RolloutComplete', 30_000)
+  await fleet.routerIs('back', 'Progressing', 'RolloutComplete')
   const wantsKey = async () => JSON.stringify(await fleet.get(deployments, 'back-router'))
   expect(await wantsKey()).toContain('back-key')
   await fleet.patch(upstreamProviders, 'back-a', {
@@ -41,7 +41,7 @@ test('after a roll-back that was undone pods want no key that the spec does not 
   })
   await fleet.patch(rpcRouters, 'back', { spec: { pod: { nodeSelector: null } } })
   await eventually(async () => expect(await wantsKey()).not.toContain('back-key'))
-  await fleet.routerIs('back', 'Progressing', 'RolloutComplete', 30_000)
+  await fleet.routerIs('back', 'Progressing', 'RolloutComplete')
   await pause('back', 'true')
   // To the first revision: the two changes may have been one rollout, or two.
   await printed(kubectl(['rollout', 'undo', 'deployment/back-router', '--to-revision=1']))
@@ -49,7 +49,7 @@ test('after a roll-back that was undone pods want no key that the spec does not 
   expect(JSON.stringify(undone)).toContain('back-key')
   expect(pods(undone).nodeSelector).toEqual({ disk: 'fast' })
   await pause('back', null)
-  await fleet.routerIs('back', 'Ready', 'Ready', 30_000)
+  await fleet.routerIs('back', 'Ready', 'Ready')
   const after = await fleet.get(deployments, 'back-router')
   expect(JSON.stringify(after.spec)).not.toContain('back-key')
   expect(pods(after).nodeSelector).toBeUndefined()
@@ -61,7 +61,7 @@ test('after a roll-back that was undone pods want no key that the spec does not 
 test('manual changes are reverted, and a new operator has nothing to write', async () => {
   await fleet.provider('hand', 'hand-a')
   await fleet.router('hand')
-  await fleet.routerIs('hand', 'Ready', 'Ready', 30_000)
+  await fleet.routerIs('hand', 'Ready', 'Ready')
   const [{ spec: service }, deployment] = await Promise.all([
     fleet.get(services, 'hand-router'),
     fleet.get(deployments, 'hand-router'),
@@ -90,7 +90,7 @@ test('manual changes are reverted, and a new operator has nothing to write', asy
   const port = JSON.stringify({ spec: { ports: [{ name: 'by-hand', port: 9999 }] } })
   await printed(kubectl(['patch', 'service/hand-router', '-p', port]))
   await pause('hand', null)
-  await fleet.routerIs('hand', 'Ready', 'Ready', 30_000)
+  await fleet.routerIs('hand', 'Ready', 'Ready')
   const now = await fleet.get(deployments, 'hand-router')
   expect(now.spec.template.spec).toEqual(deployment.spec.template.spec)
   expect(now.spec).not.toHaveProperty('paused')
@@ -106,7 +106,7 @@ test('manual changes are reverted, and a new operator has nothing to write', asy
 test('a manual change that no pause covers is reverted at once; a restart is not', async () => {
   await fleet.provider('now', 'now-a')
   await fleet.router('now')
-  await fleet.routerIs('now', 'Ready', 'Ready', 30_000)
+  await fleet.routerIs('now', 'Ready', 'Ready')
   await printed(kubectl(['set', 'env', 'deployment/now-router', 'BY_HAND=1']))
   await eventually(async () =>
     expect(
@@ -122,12 +122,12 @@ test('a manual change that no pause covers is reverted at once; a restart is not
 test('objects that --cascade=orphan left are adopted by the next router of the name', async () => {
   await fleet.provider('orphan', 'orphan-a')
   await fleet.router('orphan')
-  await fleet.routerIs('orphan', 'Ready', 'Ready', 30_000)
+  await fleet.routerIs('orphan', 'Ready', 'Ready')
   const service = async () => (await fleet.get(services, 'orphan-router')).metadata
   const { uid } = await service()
   await kubectl(['delete', 'rpcrouter/orphan', '--cascade=orphan'])
   await eventually(async () => expect((await service()).ownerReferences).toBeUndefined())
   await fleet.router('orphan')
-  await fleet.routerIs('orphan', 'Ready', 'Ready', 30_000)
+  await fleet.routerIs('orphan', 'Ready', 'Ready')
   expect(await service()).toMatchObject({ uid, ownerReferences: [{ name: 'orphan' }] })
 })

@@ -19,7 +19,7 @@ async function podSpec() {
 
 test('what a user adds is in the pods, is written once, and can be taken away', async () => {
   await printed(kubectlFor(place.kubeconfig, place.namespace)(['apply', '-f', sample]))
-  await fleet.routerIs('additions', 'Ready', 'Ready', 30_000)
+  await fleet.routerIs('additions', 'Ready', 'Ready')
   const { pod } = await podSpec()
   expect(pod).toMatchObject({
     serviceAccountName: 'rpc-router-cloud',
@@ -48,14 +48,14 @@ test('what a user adds is in the pods, is written once, and can be taken away', 
     const { pod: now } = await podSpec()
     expect(now?.containers).toHaveLength(1)
     expect(now?.topologySpreadConstraints).toBeUndefined()
-  }, 30_000)
+  })
 })
 
 test('a patch that makes no pod is refused by the API server: the pods go on, and the router says why', async () => {
   const { pod } = await podSpec()
   const broken = { containers: [{ name: 'router', image: '' }] }
   await fleet.patch(rpcRouters, 'additions', { spec: { pod: { patch: broken } } })
-  await fleet.routerIs('additions', 'Programmed', 'ApplyFailed', 30_000)
+  await fleet.routerIs('additions', 'Programmed', 'ApplyFailed')
   const { status } = await fleet.get(rpcRouters, 'additions')
   const programmed = status?.conditions?.find(({ type }) => type === 'Programmed')
   expect(programmed?.message).toContain('spec.template.spec.containers[0].image')

@@ -103,12 +103,12 @@ describe('the program', () => {
   test('reconciles, reports its state, and releases its lease at SIGTERM', async () => {
     const { kubeconfig, flags } = await account()
     const running = await start(kubeconfig, ...flags)
-    await eventually(async () => expect(await statusOf(running, '/readyz')).toBe(200), 20_000)
+    await eventually(async () => expect(await statusOf(running, '/readyz')).toBe(200))
     expect(await statusOf(running, '/livez')).toBe(200)
     expect(await statusOf(running, '/nothing')).toBe(404)
     await fleet.provider('program', 'program-a')
     await fleet.router('program')
-    await fleet.routerIs('program', 'Programmed', 'Programmed', 30_000)
+    await fleet.routerIs('program', 'Programmed', 'Programmed')
     expect(await leads(running)).toBe(true)
     const page = await (await fetch(`${running.url}/metrics`)).text()
     expect(page).toContain(
@@ -140,17 +140,17 @@ describe('the program', () => {
   test('a second one waits with full caches, and takes over at once', async () => {
     const { kubeconfig, flags } = await account()
     const first = await start(kubeconfig, ...flags)
-    await eventually(() => leads(first), 20_000)
+    await eventually(() => leads(first))
     const second = await start(kubeconfig, ...flags)
-    await eventually(async () => expect(await statusOf(second, '/readyz')).toBe(200), 20_000)
+    await eventually(async () => expect(await statusOf(second, '/readyz')).toBe(200))
     expect(await leads(second)).toBe(false)
     await eventually(() => second.log().includes('Waits for the lease: another operator leads'))
     first.child.kill('SIGTERM')
     expect(await first.ended).toBe(0)
-    await eventually(() => leads(second), 10_000)
+    await eventually(() => leads(second))
     await fleet.provider('over', 'over-a')
     await fleet.router('over')
-    await fleet.routerIs('over', 'Programmed', 'Programmed', 20_000)
+    await fleet.routerIs('over', 'Programmed', 'Programmed')
   })
 
   test('stays while the API server is away, also without an address of its own', async () => {
@@ -159,14 +159,14 @@ describe('the program', () => {
     const kubeconfig = await writeKubeconfig(folder, `away-${namespace}`, proxy.access, namespace)
     const alone = ['--leader-elect', 'false', '--namespaces', namespace]
     const running = startAt('off', kubeconfig, ...alone)
-    await eventually(() => running.log().includes('Operator started'), 20_000)
+    await eventually(() => running.log().includes('Operator started'))
     await fleet.provider('away', 'away-a')
     await fleet.router('away')
-    await fleet.routerIs('away', 'Programmed', 'Programmed', 30_000)
+    await fleet.routerIs('away', 'Programmed', 'Programmed')
     await proxy[Symbol.asyncDispose]()
     const failures = () => running.log().split('Watch failed').length - 1
     // Each kind is requested again in vain: only a living process does so.
-    await eventually(() => failures() > 30, 30_000)
+    await eventually(() => failures() > 30)
     expect(running.child.exitCode).toBeNull()
     running.child.kill('SIGTERM')
     expect(await running.ended).toBe(0)
@@ -176,7 +176,7 @@ describe('the program', () => {
 test('if its port is taken it ends, and names the port and the flag to choose another', async () => {
   const { kubeconfig, flags } = await account()
   const first = await start(kubeconfig, ...flags)
-  await eventually(async () => expect(await statusOf(first, '/readyz')).toBe(200), 20_000)
+  await eventually(async () => expect(await statusOf(first, '/readyz')).toBe(200))
   const address = new URL(first.url).host
   const second = startAt(address, kubeconfig, ...flags)
   expect(await second.ended).toBe(1)

@@ -27,8 +27,8 @@ async function eventCounts(router: string): Promise<Readonly<Record<string, numb
 test('while new pods are not ready, old ones serve: they keep their ports, and Ready reports it', async () => {
   await fleet.provider('old', 'old-a', { nodeUrls: [{ url: 'http://old.example:8545' }] })
   await fleet.router('old')
-  await fleet.routerIs('old', 'Ready', 'Ready', 30_000)
-  await fleet.routerIs('old', 'Progressing', 'RolloutComplete', 30_000)
+  await fleet.routerIs('old', 'Ready', 'Ready')
+  await fleet.routerIs('old', 'Progressing', 'RolloutComplete')
   const template = (await fleet.get(deployments, 'old-router')).spec.template.metadata
   const hash = template?.annotations?.['rpcrouter.dev/fixed-hash']
   kubelet.decide(({ metadata }) =>
@@ -47,25 +47,25 @@ test('while new pods are not ready, old ones serve: they keep their ports, and R
   await fleet.routerIs('old', 'Ready', 'NotRolledOut')
   await fleet.routerIs('old', 'Available', 'MinimumReplicasAvailable')
   kubelet.decide(() => 'ready')
-  await fleet.routerIs('old', 'Ready', 'Ready', 30_000)
+  await fleet.routerIs('old', 'Ready', 'Ready')
 })
 
 test('a pod that fails and comes back is no rollout, nor is another count', async () => {
   await fleet.provider('flap', 'flap-a')
   await fleet.router('flap')
-  await fleet.routerIs('flap', 'Progressing', 'RolloutComplete', 30_000)
+  await fleet.routerIs('flap', 'Progressing', 'RolloutComplete')
   await quiet(operated.running)
   const before = await eventCounts('flap')
   kubelet.decide(({ metadata }) => (metadata.name.startsWith('flap-') ? 'failing' : 'ready'))
   await fleet.routerIs('flap', 'Available', 'MinimumReplicasUnavailable')
   await fleet.routerIs('flap', 'Progressing', 'RolloutComplete')
   kubelet.decide(() => 'ready')
-  await fleet.routerIs('flap', 'Ready', 'Ready', 30_000)
+  await fleet.routerIs('flap', 'Ready', 'Ready')
   await fleet.patch(rpcRouters, 'flap', { spec: { replicas: 4 } })
   await eventually(async () => {
     const { status } = await fleet.get(rpcRouters, 'flap')
     expect(status?.availableReplicas).toBe(4)
-  }, 30_000)
+  })
   await quiet(operated.running)
   expect(await eventCounts('flap')).toEqual(before)
 })
@@ -81,7 +81,7 @@ const webhooks: Resource = {
 test('a webhook that is down is shown in the status of existing and new routers', async () => {
   await fleet.provider('hook', 'hook-a')
   await fleet.router('hook')
-  await fleet.routerIs('hook', 'Ready', 'Ready', 30_000)
+  await fleet.routerIs('hook', 'Ready', 'Ready')
   const name = `down-${place.namespace}`
   const rule = { apiGroups: ['apps'], apiVersions: ['v1'], operations: ['*'] }
   const webhook = {
@@ -109,7 +109,7 @@ test('a webhook that is down is shown in the status of existing and new routers'
     await fleet.router('fresh')
     await fleet.patch(rpcRouters, 'hook', { spec: { logging: { level: 'debug' } } })
     for (const router of ['hook', 'fresh']) {
-      const { message } = await fleet.routerIs(router, 'Programmed', 'ApplyFailed', 40_000)
+      const { message } = await fleet.routerIs(router, 'Programmed', 'ApplyFailed')
       expect(message).toContain('failed calling webhook "down.example.com"')
     }
     await fleet.providerIs('fresh-a', 'Ready', 'NotProgrammed')
@@ -122,7 +122,7 @@ test('a field that the API does not know is shown in the status, though the API 
   await fleet.provider('odd', 'odd-a')
   const affinity = { nodeAffinity: { noSuchField: true } }
   await fleet.router('odd', { pod: { affinity, rollout: { minReadySeconds: 0 } } })
-  const { message } = await fleet.routerIs('odd', 'Programmed', 'ApplyFailed', 40_000)
+  const { message } = await fleet.routerIs('odd', 'Programmed', 'ApplyFailed')
   expect(message).toContain('noSuchField')
   await fleet.delete(rpcRouters, 'odd')
 })
@@ -130,35 +130,35 @@ test('a field that the API does not know is shown in the status, though the API 
 test('a Service that is stuck in its deletion is named', async () => {
   await fleet.provider('stuck', 'stuck-a')
   await fleet.router('stuck')
-  await fleet.routerIs('stuck', 'Ready', 'Ready', 30_000)
+  await fleet.routerIs('stuck', 'Ready', 'Ready')
   const finalizers = ['example.com/load-balancer']
   await fleet.patch(services, 'stuck-router', { metadata: { finalizers } })
   await fleet.delete(rpcRouters, 'stuck')
   await fleet.router('stuck')
   const isWaitedFor = (owner: string) =>
     eventually(async () => {
-      const { message } = await fleet.routerIs('stuck', 'Programmed', 'StillDeleting', 30_000)
+      const { message } = await fleet.routerIs('stuck', 'Programmed', 'StillDeleting')
       expect(message).toBe(
         `the Service stuck-router of ${owner} is still being deleted, held by its finalizers: example.com/load-balancer.`,
       )
-    }, 30_000)
+    })
   // Other objects of the earlier router are deleted first.
   await isWaitedFor('an earlier RpcRouter of this name')
   await fleet.patch(services, 'stuck-router', { metadata: { finalizers: null } })
-  await fleet.routerIs('stuck', 'Programmed', 'Programmed', 40_000)
+  await fleet.routerIs('stuck', 'Programmed', 'Programmed')
   // The same with its own Service.
   await fleet.patch(services, 'stuck-router', { metadata: { finalizers } })
   await fleet.delete(services, 'stuck-router')
   await isWaitedFor('this RpcRouter')
   await fleet.patch(services, 'stuck-router', { metadata: { finalizers: null } })
-  await fleet.routerIs('stuck', 'Programmed', 'Programmed', 40_000)
+  await fleet.routerIs('stuck', 'Programmed', 'Programmed')
 })
 
 test('amounts in another notation are written once, also by a new operator', async () => {
   await fleet.provider('words', 'words-a')
   const resources = { requests: { cpu: '0.5', memory: '1024Mi' }, limits: { memory: '1024Mi' } }
   await fleet.router('words', { pod: { resources, rollout: { minReadySeconds: 0 } } })
-  await fleet.routerIs('words', 'Progressing', 'RolloutComplete', 30_000)
+  await fleet.routerIs('words', 'Progressing', 'RolloutComplete')
   await quiet(operated.running)
   await using second = await operated.run()
   await eventually(() => second.operator.hasSynced)

@@ -28,8 +28,8 @@ const { fleet } = operated
 
 async function settled(...routers: readonly string[]): Promise<void> {
   for (const each of routers) {
-    await fleet.routerIs(each, 'Ready', 'Ready', 30_000)
-    await fleet.routerIs(each, 'Progressing', 'RolloutComplete', 30_000)
+    await fleet.routerIs(each, 'Ready', 'Ready')
+    await fleet.routerIs(each, 'Progressing', 'RolloutComplete')
   }
 }
 
@@ -95,10 +95,10 @@ test('a Redis whose pod does not start gets a new one when its image is correcte
     await fleet.patch(rpcRouters, 'r', { spec: redis(image) })
     await eventually(async () => {
       expect(await imageOfRedis()).toEqual([image])
-    }, 30_000)
+    })
   }
   await eventually(async () => {
     const { status } = await fleet.get(statefulSets, 'r-redis')
     expect(status?.readyReplicas).toBe(1)
-  }, 30_000)
+  })
 })

@@ -112,7 +112,7 @@ test('cosmjs signs and sends, and both nodes have it', async () => {
     expect(sent.code).toBe(0)
     // A node that is a block behind lacks the transaction, and returns the sequence before it.
     for (const node of [validator, follower])
-      await expect.poll(() => heightOf(node), { timeout: 10_000 }).toBeGreaterThan(sent.height)
+      await expect.poll(() => heightOf(node)).toBeGreaterThan(sent.height)
     expect((await client.getTx(sent.transactionHash))?.height).toBe(sent.height)
     const path = `/cosmos/bank/v1beta1/balances/${recipient}`
     const response = await fetch(`${restUrl}${path}`, {

@@ -100,7 +100,7 @@ test('cosmjs receives blocks, headers and transactions, also after the death of 
 /** The node at which the router has its subscriptions. */
 async function sourceOf(): Promise<string> {
   let source = ''
-  await waitUntil('the router subscribes', 10_000, ground.signal, async () => {
+  await waitUntil('the router subscribes', 60_000, ground.signal, async () => {
     const page = await (await fetch(`${routed.program.adminUrl}/metrics`)).text()
     const values = metricValues(page, 'router_upstream_subscriptions')
     source = values.find(({ value }) => value > 0)?.labels['upstream'] ?? ''

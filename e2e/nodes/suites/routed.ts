@@ -6,7 +6,7 @@ import { createWorkspace } from '../../program/workspace.ts'
 import { type Leg, type NodeUrl, routerConfig } from '../../processes/router-config.ts'
 import type { Ground } from './ground.ts'
 
-const readyTimeoutMs = 20_000
+const readyTimeoutMs = 60_000
 
 /** The router as its users start it, in front of real nodes. */
 export interface Routed {

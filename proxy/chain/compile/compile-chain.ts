@@ -13,7 +13,7 @@ import type { Chain, ChainInterface, ProbeCall, ResultPath, Verification } from 
 import { type Aliases, compileClassify, methodsOf, otherNames } from './classify.ts'
 
 /** Compiles a spec whose inheritance is resolved. */
-export function compileChain(spec: NativeSpec, failures: FailureTable): Chain {
+export function compileChain(spec: NativeSpec, failures: FailureTable): Omit<Chain, 'ownFile'> {
   const { id, aliases = [], name = id, family = 'other', finality = 'finalized' } = spec
   return {
     id,

@@ -41,6 +41,7 @@ export function compileMethod(
   const tip = tellsTip(method, kind === 'read' ? spec['tip-header'] : undefined)
   const shown = showsBlock(method)
   const cacheable = method.cacheable ?? kind === 'read'
+  const anyCaseHex = method['any-case-hex'] ?? syntax.notation === 'ethereum'
   const always = {
     method: name,
     known: true,
@@ -50,6 +51,7 @@ export function compileMethod(
     cost: method.cost ?? 10,
     deterministic: method.deterministic ?? kind === 'read',
     byHash: method['by-hash'] ?? false,
+    anyCaseHex: typeof anyCaseHex === 'boolean' ? anyCaseHex : new Set(anyCaseHex),
     waitsForBlock: method['waits-for-block'] ?? false,
     callersWords: method['callers-words'] ?? false,
     timeoutMs: method.timeout === undefined ? null : durationMs(method.timeout),

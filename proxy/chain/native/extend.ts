@@ -33,7 +33,8 @@ export function extendSpec(base: NativeSpec, own: NativeSpec): NativeSpec {
   return {
     ...base,
     ...own,
-    aliases: own.aliases ?? [],
+    // Another chain has other names.
+    aliases: own.aliases ?? (own.id.toLowerCase() === base.id.toLowerCase() ? base.aliases : []),
     'block-words': { ...base['block-words'], ...own['block-words'] },
     interfaces,
   }

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest'
 import { loadCatalog } from '../load-catalog.ts'
 import { SpecError } from '../document.ts'
+import { ownIds } from '../testing/own-ids.ts'
 import type { ChainCatalog } from '../types.ts'
 
 let folder: string
@@ -58,12 +59,26 @@ describe('a native spec', () => {
     expect(asked).toMatchObject({ kind: 'read', cost: 10, cacheable: true, deterministic: true })
   })
 
+  it.each([
+    ['everywhere on EVM', 'evm', '', true],
+    ['nowhere in another family', 'bitcoin', '', false],
+    ['everywhere, as the method says', 'other', ', any-case-hex: true', true],
+    ['nowhere, as the method says', 'evm', ', any-case-hex: false', false],
+    ['in some params', 'evm', ', any-case-hex: [0, data]', new Set([0, 'data'])],
+  ])('says where hex may have any case: %s', async (_, family, key, expected) => {
+    const methods = `interfaces: { jsonrpc: { methods: { m: { block: none${key} } } } }\n`
+    const chain = (await load(head.replace('evm', family) + methods)).find('TEST')
+    const question = { apiInterface: 'jsonrpc', method: 'm', params: [] } as const
+    const { anyCaseHex } = chain!.interfaces.get('jsonrpc')!.classify(question)
+    expect(anyCaseHex).toEqual(expected)
+  })
+
   it('is found by its aliases, an id before an alias', async () => {
     const other = head.replace('TEST', 'OTHER')
     const catalog = await load(`${head}aliases: [mine, OTHER]\n${interfaces}`, other + interfaces)
     expect(catalog.find('MINE')?.id).toBe('TEST')
     expect(catalog.find('other')?.id).toBe('OTHER')
-    expect(catalog.ids).toEqual(['TEST', 'OTHER'])
+    expect(ownIds(catalog)).toEqual(['TEST', 'OTHER'])
   })
 
   it('extends another, of any file, and has only the differences', async () => {
@@ -190,6 +205,11 @@ describe('a native spec that is wrong', () => {
       'half a range',
       method('{ block: { param: 0, from: fromBlock } }'),
       'must have `from` and `to` together',
+    ],
+    [
+      'params whose hex has any case, by a negative position',
+      method('{ block: none, any-case-hex: [-1] }'),
+      'interfaces.jsonrpc.methods.m.any-case-hex[0]: ',
     ],
     [
       'a cost of none',

@@ -20,6 +20,7 @@ export function convertMethod(
   api: CatalogApi,
   data: CatalogCollectionData,
   tip: NativeMethod['tells-tip'],
+  isChecked: boolean,
 ): NativeMethod {
   // The body of a REST call is not read.
   const inBody = data.api_interface === 'rest' && data.type.toUpperCase() === 'POST'
@@ -40,7 +41,7 @@ export function convertMethod(
     timeout: api.timeout_ms ? `${api.timeout_ms}ms` : undefined,
     'callers-words': running.test(api.name),
     'tells-tip': tip,
-    checks: data.api_interface === 'jsonrpc' ? ethereumChecks.get(api.name) : [],
+    checks: isChecked ? ethereumChecks.get(api.name) : [],
     answer: page.test(api.name) ? 'any' : 'json',
   }
 }
@@ -74,7 +75,7 @@ function kindOf(api: CatalogApi, inBody: boolean): CallKind {
 
 const identity = (member: string): CheckRule => ({ check: 'identity', param: 0, result: [member] })
 
-/** The catalog has no checks. These hold on every chain that speaks Ethereum's JSON-RPC. */
+/** The catalog has no checks. These hold wherever a transaction has one hash and each number a block: not on Filecoin. */
 const ethereumChecks: ReadonlyMap<string, CheckRule[]> = new Map<string, CheckRule[]>([
   ['eth_getBlockByNumber', [{ check: 'block', number: ['number'] }]],
   ['eth_getBlockByHash', [identity('hash')]],
@@ -128,8 +129,7 @@ function convertBlock(api: CatalogApi, data: CatalogCollectionData): NativeBlock
 /** Whether a method answers about one object that its hash names. */
 function namedByHash(api: CatalogApi): boolean {
   const kind = api.block_parsing?.parser_func ?? 'EMPTY'
-  if (kind !== 'EMPTY' && kind !== 'DEFAULT' && kind !== 'PARSE_BY_ARG') return false
-  return hashParsers(api).length > 0
+  return /^(?:EMPTY|DEFAULT|PARSE_BY_ARG)$/.test(kind) && hashParsers(api).length > 0
 }
 
 // The catalog marks every name of one object as a hash, also accounts.

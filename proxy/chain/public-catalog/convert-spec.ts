@@ -144,6 +144,8 @@ function convertInterface(
   const addons: Record<string, Part> = {}
   const partOf = (addon: string) =>
     addon === '' ? standard : (addons[addon] ??= { methods: {}, verifications: {} })
+  const names = collections.flatMap(({ apis }) => apis.map(({ name }) => name))
+  const isChecked = !names.some((name) => name.startsWith('Filecoin.'))
   let latestBlock: NativeProbe | undefined
   for (const collection of collections) {
     const data = collection.collection_data
@@ -157,7 +159,7 @@ function convertInterface(
       const isTip = probe !== null && api.name === asked?.api_name
       const tip = isTip ? { path: probe.result, encoding: probe.encoding } : undefined
       const key = [verbOf(collection) || data.internal_path, api.name].filter(Boolean).join(' ')
-      partOf(data.add_on).methods[key] ??= convertMethod(api, data, tip)
+      partOf(data.add_on).methods[key] ??= convertMethod(api, data, tip, isChecked)
     }
   }
   // The standard set stands before an add-on that lists the same method.

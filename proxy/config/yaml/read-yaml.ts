@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml'
+import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter } from 'yaml'
 import type { Document, Node as YamlNode, Scalar as YamlScalar, YAMLMap } from 'yaml'
 import { formatPath, type Locate, type Path, type Position } from '../problem.ts'
 import { type Problem, problemAt, quote } from '../problem.ts'
+import { parseYaml } from './parse-yaml.ts'
 import { isMap as isTreeMap, renderPlaceholders } from './scalar.ts'
 import type { Scalar, Tree, TreeMap } from './scalar.ts'
 
@@ -36,11 +37,10 @@ export function readYamlText(text: string): YamlText {
     const { line, col } = lineCounter.linePos(offset)
     return { line, column: col }
   }
-  const document = parseDocument(text, {
+  const document = parseYaml(text, {
     schema: 'failsafe',
     version: '1.2',
     uniqueKeys: false,
-    prettyErrors: false,
     lineCounter,
   })
   const refuse = (problems: readonly Problem[]) => ({ document: null, problems, positionAt })
@@ -52,7 +52,10 @@ export function readYamlText(text: string): YamlText {
   // One slip makes several faults; the first says it best.
   const [fault] = [...document.errors, ...document.warnings]
   if (fault !== undefined) {
-    const said = words[fault.code] ?? wordsOf(fault.message)
+    const said =
+      fault.code === 'RESOURCE_EXHAUSTION'
+        ? ([fault.message, 'Is it the right file?'] as const)
+        : (words[fault.code] ?? wordsOf(fault.message))
     return refuse([problemAt('', positionAt(fault.pos[0]), ...said)])
   }
   const { contents } = document

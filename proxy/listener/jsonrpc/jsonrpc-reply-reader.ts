@@ -60,7 +60,7 @@ export class JsonRpcReplyReader implements ReplyReader {
     this.#isVersion1 = isVersion1
   }
 
-  read(incoming: Incoming, wantsResult = false): Finding {
+  read(incoming: Incoming, wantsResult = false, takesAnyId = false): Finding {
     this.#incoming = incoming
     this.#id = undefined
     this.#foreignId = null
@@ -70,7 +70,8 @@ export class JsonRpcReplyReader implements ReplyReader {
       this.#finding = malformed(`HTTP ${status} is no answer`)
     else if (body instanceof Uint8Array)
       this.#finding =
-        (wantsResult && this.#parse(body, status)) || this.#judge(body, status, wantsResult)
+        (wantsResult && this.#parse(body, status)) ||
+        this.#judge(body, status, wantsResult, takesAnyId)
     else this.#finding = this.#judgeHead(body, status)
     return this.#finding
   }
@@ -160,7 +161,7 @@ export class JsonRpcReplyReader implements ReplyReader {
     return isOwn ? { ...result, parsed } : null
   }
 
-  #judge(body: Uint8Array, status: number, wantsResult: boolean): Finding {
+  #judge(body: Uint8Array, status: number, wantsResult: boolean, takesAnyId: boolean): Finding {
     const start = spaceEnd(body, 0)
     if (start === body.length) return malformed('an empty body')
     if (body[start] !== 0x7b) return malformed('a body that is not a JSON object')
@@ -178,7 +179,7 @@ export class JsonRpcReplyReader implements ReplyReader {
     else if (error && answer && spells(body, answer.start, answer.end, 'null')) answer = null
     if (error && answer) return malformed('both a result and an error')
     if (!error && !answer) return malformed('neither a result nor an error')
-    if (!this.#takesId(body, id, start, error !== null))
+    if (!takesAnyId && !this.#takesId(body, id, start, error !== null))
       return malformed('the id of another request')
     if (error) {
       const nodeError = readError(body, error, status)

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { createHash } from 'node:crypto'
+import { beforeAll, expect, test } from 'vitest'
+import { systemClock, systemRandom } from '../../../operator/kube/clock.ts'
+import { withoutManagedFields } from '../../../operator/kube/object.ts'
+import { Reflector, synced } from '../../../operator/kube/reflector.ts'
+import { Store } from '../../../operator/kube/store.ts'
+import { type ConfigMap, configMaps, rpcRouters } from '../../../operator/resources/kinds.ts'
+import { eventually } from '../../processes/eventually.ts'
+import { hastyClock } from '../in-process-operator.ts'
+import { type Pod, pods } from '../resources.ts'
+import { useOperatedFleet } from './operated-fleet.ts'
+
+/*
+ * A mistake never takes a running fleet down: after a bad change all pods are deleted, one by one, and the service
+ * answers all the time. The pods are pretended. Their routers are of an older image, which refuses some settings.
+ */
+
+const unknownToTheImage = /max-relay-attempts: 3|log-level: debug/
+
+const texts = new Store<ConfigMap>()
+/** The config that the router of a pod serves, by the uid of the pod. */
+const served = new Map<string, string>()
+const byAddress = new Map<string, Pod>()
+
+/** What the pod finds in its volume. */
+function textOf(pod: Pod): string {
+  const name = pod.spec?.volumes?.find((volume) => volume.name === 'config')?.configMap?.name
+  const found = texts.get(`${pod.metadata.namespace}/${name}`)
+  return found?.data?.['router.yml'] ?? ''
+}
+
+const { fleet, place, kubelet } = useOperatedFleet(
+  {},
+  (pod) => {
+    const uid = pod.metadata.uid ?? ''
+    if (pod.status?.podIP) byAddress.set(pod.status.podIP, pod)
+    const text = textOf(pod)
+    if (text === '') return 'waiting'
+    if (!served.has(uid) && unknownToTheImage.test(text)) return 'refusing'
+    served.set(uid, served.get(uid) ?? text)
+    return 'ready'
+  },
+  {
+    clock: hastyClock(10),
+    readPodPage: (ip) => {
+      const pod = byAddress.get(ip)
+      const uid = pod?.metadata.uid ?? ''
+      if (pod === undefined || !served.has(uid))
+        return Promise.resolve({ problem: 'it does not answer' })
+      const text = textOf(pod)
+      const isRefused = unknownToTheImage.test(text)
+      if (!isRefused) served.set(uid, text)
+      const sha256 = (of: string) => createHash('sha256').update(of).digest('hex')
+      const refusal = { why: '1 error, see the log', sha256: sha256(text), retries: false }
+      const config = {
+        sha256: sha256(served.get(uid) ?? ''),
+        refused: isRefused ? { ...refusal, at: new Date().toISOString() } : null,
+      }
+      return Promise.resolve({ text: JSON.stringify({ config, upstreams: [] }) })
+    },
+  },
+)
+
+beforeAll(async () => {
+  const { client, namespace, signal } = place
+  const reflector = new Reflector({
+    ...{ client, resource: configMaps, store: texts, keep: withoutManagedFields },
+    ...{ clock: systemClock, random: systemRandom, selection: { namespace } },
+  })
+  void reflector.run(signal)
+  await synced([reflector], signal)
+})
+
+const isReady = ({ metadata, status }: Pod) =>
+  metadata.deletionTimestamp === undefined &&
+  status?.conditions?.some((each) => each.type === 'Ready' && each.status === 'True') === true
+
+async function podsOf(router: string): Promise<readonly Pod[]> {
+  const all = await fleet.list(pods)
+  return all.filter(({ metadata }) => metadata.labels?.['app.kubernetes.io/instance'] === router)
+}
+
+async function readyOf(router: string): Promise<readonly Pod[]> {
+  return (await podsOf(router)).filter(isReady)
+}
+
+/** Deletes every pod that is there now, each when the one before was replaced; the service answers all the time. */
+async function replaceAll(router: string): Promise<void> {
+  const before = await podsOf(router)
+  for (const { metadata } of before) {
+    await fleet.delete(pods, metadata.name)
+    await eventually(async () => {
+      // Containers that ended start again.
+      kubelet.decide(kubelet.fateOf)
+      const ready = await readyOf(router)
+      expect(ready.length).toBeGreaterThan(0)
+      expect(ready.filter(({ metadata: each }) => each.uid !== metadata.uid)).toHaveLength(2)
+    }, 30_000)
+  }
+}
+
+test.each([
+  {
+    router: 'live',
+    mistake: 'what running pods refuse',
+    bad: { relay: { maxAttempts: 3 } },
+    right: { relay: { maxAttempts: 4 } },
+    says: ['Programmed', 'LastGoodRestored'],
+  },
+  {
+    router: 'fixed',
+    mistake: 'what new pods refuse',
+    bad: { logging: { level: 'debug' } },
+    right: { logging: { level: 'warn' } },
+    says: ['Progressing', 'RolloutInProgress'],
+  },
+])(
+  '$mistake takes no pod down, and a pod that starts serves',
+  async (each) => {
+    const { router, bad, right, says } = each
+    await fleet.provider(router, `${router}-a`)
+    await fleet.router(router)
+    await fleet.routerIs(router, 'Progressing', 'RolloutComplete', 30_000)
+    await eventually(async () => {
+      expect(await readyOf(router)).toHaveLength(2)
+      await fleet.get(configMaps, `${router}-router-last-good`)
+    }, 30_000)
+
+    await fleet.patch(rpcRouters, router, { spec: bad })
+    const [type = '', reason = ''] = says
+    await fleet.routerIs(router, type as 'Ready', reason, 30_000)
+    await replaceAll(router)
+    await fleet.routerIs(router, type as 'Ready', reason)
+
+    await fleet.patch(rpcRouters, router, { spec: right })
+    await fleet.routerIs(router, 'Ready', 'Ready', 30_000)
+  },
+  180_000,
+)

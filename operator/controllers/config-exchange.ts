@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { RpcRouter } from '../api/rpc-router.ts'
+import type { Clock } from '../kube/clock.ts'
+import { lastGoodName } from '../resources/deployment.ts'
+import { type ConfigMap, configMaps, type Deployment } from '../resources/kinds.ts'
+import {
+  contentHashAnnotation,
+  fixedHashAnnotation,
+  goodHashAnnotation,
+  refusedAnnotation,
+} from '../resources/labels.ts'
+import type { PodView } from '../status/fleet-view.ts'
+import { configFile, digest } from '../translate/object-names.ts'
+import { contentHashOf, type RenderedConfig } from '../translate/rendered-config.ts'
+import { belongsTo, type ChildApplier } from './child-applier.ts'
+import { revisionOf } from './child-stores.ts'
+import type { FleetObserver } from './fleet-observer.ts'
+
+type GoodConfig = Pick<RenderedConfig, 'fixedHash' | 'data'>
+
+/** Which config the pods of a router get. */
+export interface Exchange {
+  /** The wanted one, or the last good one where pods refuse that. */
+  readonly config: RenderedConfig
+  /** The last config that a pod was seen to serve; null when none is known. */
+  readonly good: GoodConfig | null
+  /** Pods that refuse the wanted config, as far as they are known; null while it is not refused. */
+  readonly refusedBy: readonly string[] | null
+}
+
+export interface ConfigExchangeParts {
+  readonly children: Pick<ChildApplier, 'latest'>
+  /** Null: pods are not looked at, and no config is ever taken back. */
+  readonly fleets: Pick<FleetObserver, 'looks' | 'ended'> | null
+  readonly clock: Pick<Clock, 'wallMs'>
+}
+
+/** The kubelet updates the files of a pod that runs within this time. */
+const updateMs = 120_000
+
+/**
+ * Takes a config back that pods refuse, so that a pod which starts finds one that it can serve.
+ *
+ * The last good config is in a ConfigMap of its own. Annotations of the Deployment hold its hash and say what was refused:
+ * whoever can write ConfigMaps alone cannot choose what pods get.
+ */
+export class ConfigExchange {
+  readonly #parts: ConfigExchangeParts
+  /** By router: the config that was applied last, and since when this operator has seen it applied. */
+  readonly #applied = new Map<string, { readonly mark: string; readonly sinceMs: number }>()
+
+  constructor(parts: ConfigExchangeParts) {
+    this.#parts = parts
+  }
+
+  forget(key: string): void {
+    this.#applied.delete(key)
+  }
+
+  /** @param present the Deployment as it is; null when there is none */
+  of(key: string, router: RpcRouter, config: RenderedConfig, present: Deployment | null): Exchange {
+    const { fleets } = this.#parts
+    if (fleets === null || present === null) return { config, good: null, refusedBy: null }
+    const { annotations = {} } = present.metadata
+    const pods = fleets.looks(key).at(-1)?.pods ?? []
+    const isApplied =
+      annotations[contentHashAnnotation] === config.contentHash &&
+      revisionOf(present).fixedHash === config.fixedHash
+    const isServed = isApplied && pods.some((each) => serves(each, config))
+    const good = isServed ? config : this.#storedGood(router, annotations)
+    if (good === null) return { config, good, refusedBy: null }
+
+    const marks = { [goodHashAnnotation]: hashOf(good) }
+    // The keys that pods take over belong to it: with another one it is worth another try.
+    const mark = `${config.contentHash}-${config.keyHash}`
+    const wasRefused = annotations[refusedAnnotation] === mark
+    const refusedBy = isApplied ? this.#refusing(key, mark, config, pods) : []
+    const isRefused = !isServed && (wasRefused || refusedBy.length > 0)
+    const goodText = good.data[configFile] ?? ''
+    if (!isRefused || good.fixedHash !== config.fixedHash || hashOf(good) === hashOf(config))
+      return { config: { ...config, marks }, good, refusedBy: null }
+    const restored = {
+      ...config,
+      data: good.data,
+      contentHash: contentHashOf(goodText),
+      marks: { ...marks, [refusedAnnotation]: mark },
+    }
+    return { config: restored, good, refusedBy }
+  }
+
+  #storedGood(router: RpcRouter, annotations: Readonly<Record<string, string>>): GoodConfig | null {
+    const ref = { namespace: router.metadata.namespace, name: lastGoodName(router) }
+    const found = this.#parts.children.latest<ConfigMap>(configMaps, ref)
+    if (found === null || !belongsTo(found, router)) return null
+    const fixedHash = found.metadata.annotations?.[fixedHashAnnotation] ?? ''
+    const good = { fixedHash, data: found.data ?? {} }
+    return hashOf(good) === annotations[goodHashAnnotation] ? good : null
+  }
+
+  /** The pods that have tried an applied config and refuse it; those that only had an earlier one do not count. */
+  #refusing(
+    key: string,
+    mark: string,
+    config: RenderedConfig,
+    pods: readonly PodView[],
+  ): readonly string[] {
+    const known = this.#applied.get(key)
+    const sinceMs = known?.mark === mark ? known.sinceMs : this.#parts.clock.wallMs()
+    this.#applied.set(key, { mark, sinceMs })
+    const refusing = pods.filter(
+      ({ refusal = null }) =>
+        refusal !== null &&
+        (refusal.sha256?.startsWith(config.contentHash) ?? refusal.atMs > sinceMs),
+    )
+    // A pod that was made since had the config from its start; an older one has it once its files are updated.
+    const ended = (this.#parts.fleets?.ended(key) ?? []).filter(
+      ({ createdMs, endedMs }) => createdMs > sinceMs || endedMs > sinceMs + updateMs,
+    )
+    return [...new Set([...refusing, ...ended].map(({ pod }) => pod))]
+  }
+}
+
+function serves({ configSha256 }: PodView, { contentHash }: RenderedConfig): boolean {
+  return configSha256.startsWith(contentHash)
+}
+
+function hashOf({ fixedHash, data }: GoodConfig): string {
+  const texts = Object.entries(data).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return digest([fixedHash, ...texts.flat()])
+}

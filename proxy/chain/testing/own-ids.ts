@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { ChainCatalog } from '../types.ts'
+
+/** The chains of a catalog that are not bundled. */
+export function ownIds(catalog: ChainCatalog): readonly string[] {
+  return catalog.ids.filter((id) => catalog.find(id)?.ownFile)
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Clock } from '../clock.ts'
+
+const tickMs = 5
+const maxStepMs = 2 * tickMs
+const maxTimerMs = 2 ** 31 - 1
+
+let atMs = 0
+let tickedMs = performance.now()
+const sinceTickMs = () => Math.min(performance.now() - tickedMs, maxStepMs)
+const nowMs = () => atMs + sinceTickMs()
+
+setInterval(() => {
+  atMs += sinceTickMs()
+  tickedMs = performance.now()
+}, tickMs).unref()
+
+/**
+ * The machine's time, but it goes on by 10 ms at most per turn of the event loop. For tests that have a router and its
+ * nodes in one thread: where the machine lets the thread wait, no deadline passes and no hedge is sent.
+ */
+export const patientClock: Clock = {
+  nowMs,
+  wallMs: () => Date.now(),
+  after(delayMs, run) {
+    const dueMs = nowMs() + delayMs
+    let timer: NodeJS.Timeout
+    const wait = () => {
+      const leftMs = Math.ceil(dueMs - nowMs())
+      timer = setTimeout(look, Math.min(Math.max(leftMs, 0), maxTimerMs)).unref()
+    }
+    const look = () => {
+      if (nowMs() < dueMs) wait()
+      else run()
+    }
+    wait()
+    return () => clearTimeout(timer)
+  },
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import {
+  Composer,
+  Document,
+  type DocumentOptions,
+  Lexer,
+  type LineCounter,
+  type ParseOptions,
+  Parser,
+  type SchemaOptions,
+  YAMLParseError,
+} from 'yaml'
+
+/**
+ * Bounds of every text in YAML that comes from a user. Composing a document recurses, and both the parser and the
+ * checks behind it look keys up one by one: without bounds a short text takes minutes or overflows the stack.
+ */
+const limits = { depth: 64, keys: 1_000, items: 10_000 } as const
+
+/** The fault of a text whose values nest beyond the limit. */
+export const tooDeep = `values nest more than ${limits.depth} levels deep`
+
+type Options = ParseOptions &
+  DocumentOptions &
+  SchemaOptions & { readonly lineCounter: LineCounter }
+
+/** Parses one document. A second one is an error of the first. Never throws. */
+export function parseYaml(text: string, options: Options): Document {
+  const [document = new Document(), second] = parseYamlStream(text, options)
+  const at = second?.range?.[0]
+  if (at !== undefined)
+    document.errors.push(
+      new YAMLParseError([at, at], 'MULTIPLE_DOCS', 'there are several documents'),
+    )
+  return document
+}
+
+/** Parses all documents of a text; one document with an error where the text exceeds a limit. Never throws. */
+export function parseYamlStream(text: string, options: Options): readonly Document[] {
+  const composer = new Composer({ ...options, prettyErrors: false })
+  try {
+    return [...composer.compose(tokensOf(text, options.lineCounter))]
+  } catch (error) {
+    if (!(error instanceof YAMLParseError)) throw error
+    const document = new Document()
+    document.errors.push(error)
+    return [document]
+  }
+}
+
+/** Stops at the first error and at the first token beyond a limit: the rest of the text costs nothing. */
+function* tokensOf(text: string, lineCounter: LineCounter): ReturnType<Parser['parse']> {
+  const parser = new Parser(lineCounter.addNewLine)
+  lineCounter.addNewLine(0)
+  for (const lexeme of new Lexer().lex(text)) {
+    for (const token of parser.next(lexeme)) {
+      yield token
+      if (token.type === 'error') return
+    }
+    const excess = excessOf(parser.stack)
+    if (excess !== null)
+      throw new YAMLParseError([parser.offset, parser.offset], 'RESOURCE_EXHAUSTION', excess)
+  }
+  yield* parser.end()
+}
+
+/** What of a text exceeds its limit, given the nodes that are open. */
+function excessOf(open: Parser['stack']): string | null {
+  const { depth, keys, items } = limits
+  if (open.length > depth) return tooDeep
+  const inner = open.at(-1)
+  if (inner === undefined || !('items' in inner)) return null
+  const isMap =
+    inner.type === 'block-map' ||
+    (inner.type === 'flow-collection' && inner.start.type === 'flow-map-start')
+  const most = isMap ? keys : items
+  return inner.items.length > most
+    ? `a ${isMap ? 'map' : 'list'} has more than ${most} ${isMap ? 'keys' : 'entries'}`
+    : null
+}
+
+/** Whether a value, such as one of JSON, nests beyond the limit. */
+export function isTooDeep(value: unknown, depth: number = limits.depth): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return depth === 0 || Object.values(value).some((inner) => isTooDeep(inner, depth - 1))
+}
