@@ -55,7 +55,9 @@ FROM with-router AS cache
 LABEL org.opencontainers.image.title="rpc-router-cache"
 ENTRYPOINT ["/usr/local/bin/node", "--max-semi-space-size=16", "--", "/app/dist/bin/router.mjs", "cache"]
 
+# The operator compiles the same chain specs as the router, so that it validates a config as the pods do.
 FROM common AS operator
+COPY dist/specs /app/dist/specs
 COPY dist/bin/rpc-operator* /app/dist/bin/
 LABEL org.opencontainers.image.title="rpc-router-operator"
 ENTRYPOINT ["/usr/local/bin/node", "--", "/app/dist/bin/rpc-operator.mjs"]

@@ -42,7 +42,7 @@ $(STAMP): package-lock.json
 	@sh scripts/install.sh
 
 .PHONY: test
-test: install redis ## all tests (TEST_ARGS=path for some); those on real nodes and a real Kubernetes API need Go, which builds them on first use
+test: build redis ## all tests (TEST_ARGS=path for some); those on real nodes and a real Kubernetes API need Go, which builds them on first use
 	@$(BIN)/vitest run $(TEST_ARGS)
 
 .PHONY: redis
@@ -50,15 +50,15 @@ redis:
 	@sh scripts/install-redis.sh
 
 .PHONY: test-unit
-test-unit: install ## all tests but those on a real Kubernetes API
+test-unit: build ## all tests but those on a real Kubernetes API
 	@$(BIN)/vitest run --project plain $(TEST_ARGS)
 
 .PHONY: test-kube
-test-kube: install ## the tests on a real Kubernetes API, which is built on first use (needs Go)
+test-kube: build ## the tests on a real Kubernetes API, which is built on first use (needs Go)
 	@$(BIN)/vitest run --project kube $(TEST_ARGS)
 
 .PHONY: test-state
-test-state: install redis ## the tests on real Redis processes: standalone, Sentinel, Cluster
+test-state: build redis ## the tests on real Redis processes: standalone, Sentinel, Cluster
 	@$(BIN)/vitest run --project state $(TEST_ARGS)
 
 .PHONY: kube-assets
@@ -78,7 +78,7 @@ hostile: install ## attacks beside an innocent client, each for SECONDS=5
 	@HOSTILE_SECONDS=$(or $(SECONDS),5) $(BIN)/vitest run --config vitest.slow.config.ts e2e/hostile
 
 .PHONY: fuzz
-fuzz: install ## mutated documents, HTTP heads and configs for MINUTES=10 (SEED=n for one failure again)
+fuzz: install ## mutated documents, requests, HTTP heads and configs for MINUTES=10, with a decoder in Go (SEED=n for one failure again)
 	@FUZZ_MINUTES=$(or $(MINUTES),10) SEED=$(SEED) $(BIN)/vitest run --config vitest.slow.config.ts e2e/fuzz
 
 .PHONY: soak

@@ -13,7 +13,7 @@ const onRealCluster = 'e2e/cluster/**'
 /** What takes minutes: `make test-slow`. */
 const slow = '**/*.slow.test.ts'
 /** Of the suites on real nodes those whose nodes are built in a minute or two. */
-const onQuickNodes = 'e2e/nodes/suites/{bitcoin-*,grpc-interop}.test.ts'
+const onQuickNodes = 'e2e/nodes/suites/{bitcoin-*,decoders,grpc-interop}.test.ts'
 
 export default defineConfig({
   test: {

@@ -2,13 +2,12 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { renderChains } from './generate/render-chains.ts'
 import { renderChart } from './generate/render-chart.ts'
 import { renderCrds } from './generate/render-crds.ts'
 import { renderReferences } from './generate/render-references.ts'
 import { describeDrift } from './generate/drift.ts'
 
-// node scripts/generate.ts           writes docs/reference/**/*.md from scripts/reference/*.ts, crds/*.yaml from operator/api, parts of charts/rpc-router, and what the operator knows of specs/
+// node scripts/generate.ts           writes docs/reference/**/*.md from scripts/reference/*.ts, crds/*.yaml from operator/api and parts of charts/rpc-router
 // node scripts/generate.ts --check   writes nothing; exit code 1 when a file is not up to date
 
 const root = join(import.meta.dirname, '..')
@@ -16,7 +15,6 @@ const check = process.argv.includes('--check')
 
 const crds = await renderCrds()
 const files = [
-  await renderChains(),
   ...crds,
   ...(await renderChart(crds)),
   ...(await renderReferences(join(root, 'scripts/reference'))),

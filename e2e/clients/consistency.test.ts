@@ -3,6 +3,7 @@
 import { FetchRequest, JsonRpcProvider } from 'ethers'
 import { createPublicClient, http } from 'viem'
 import { expect, test } from 'vitest'
+import { patientClock } from '../../proxy/clock/testing/patient-clock.ts'
 import { seededRandom } from '../../proxy/clock/testing/seeded-random.ts'
 import { serveRouter, uncached } from '../served/served-router.ts'
 import { createChainModel } from '../upstream-sim/chain-model.ts'
@@ -76,7 +77,8 @@ test('ethers: nor does it with the batches that it makes, whose items several up
       view.lagBlocks = Math.min(view.lagBlocks + 1, Math.floor(random.next() * 3))
       const upstream = pool.upstreams[at]!
       // As a probe does.
-      pool.observeHead(upstream, chain.head - view.lagBlocks, performance.now(), upstream.urls[0]!)
+      const head = chain.head - view.lagBlocks
+      pool.observeHead(upstream, head, patientClock.nowMs(), upstream.urls[0]!)
     }
     const batch = Array.from({ length: 3 }, () => provider.send('eth_blockNumber', []))
     const heads = (await Promise.all(batch)).map(Number)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { setTimeout as sleep } from 'node:timers/promises'
 import { JsonRpcProvider, Network, Wallet } from 'ethers'
 import { createPublicClient, http } from 'viem'
 import { mainnet } from 'viem/chains'
@@ -35,8 +34,13 @@ test('a client that polls a filter over HTTP gets each log once while its node d
   const wallet = new Wallet(anvilKey, provider)
   const errors: unknown[] = []
   // Upstreams take turns: each node has some of the filters.
-  const seen = [1, 2, 3, 4].map(() => {
-    const transport = http(router.url, { retryCount: 0 })
+  const asked: string[][] = []
+  const seen = [1, 2, 3, 4].map((_, at) => {
+    const own: string[] = (asked[at] = [])
+    const transport = http(router.url, {
+      retryCount: 0,
+      onFetchRequest: (__, { body }) => void own.push(body as string),
+    })
     const client = createPublicClient({ chain: mainnet, transport, pollingInterval: 300 })
     const hashes: string[] = []
     const unwatch = client.watchEvent({
@@ -55,14 +59,15 @@ test('a client that polls a filter over HTTP gets each log once while its node d
     })
     sent.push(hash)
   }
-  await sleep(1_000)
+  const all = (isIt: (client: number) => boolean) =>
+    expect.poll(() => seen.every((_, at) => isIt(at)))
+  await all((at) => asked[at]!.some((each) => each.includes('eth_getFilterChanges'))).toBe(true)
   const producing = devnet.run(signal)
   for (let each = 0; each < 6; each++) {
     await ring()
-    await sleep(500)
+    await all((at) => seen[at]!.length >= sent.length).toBe(true)
     if (each === 2) await devnet.kill('one')
   }
-  await expect.poll(() => seen.every(({ length }) => length >= sent.length)).toBe(true)
   for (const hashes of seen) expect(hashes).toEqual(sent)
   expect(errors).toEqual([])
   stop.abort()

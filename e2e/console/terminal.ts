@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { runTool, toolOutput } from '../processes/run-tool.ts'
 
-const entry = fileURLToPath(new URL('../../proxy/main.ts', import.meta.url))
+const entry = fileURLToPath(new URL('../../bin/router.mjs', import.meta.url))
 
 /** `router top`, or another command, in a real terminal, that of tmux. `await using` ends both. */
 export class Terminal implements AsyncDisposable {

@@ -11,14 +11,16 @@ import { askRpc } from '../processes/rpc-client.ts'
 import { serveRouter } from '../served/served-router.ts'
 import { createChainModel } from '../upstream-sim/chain-model.ts'
 import { startSimNode } from '../upstream-sim/sim-node.ts'
+import { decoderTaking, startGoDecoder } from './decoders.ts'
+import { expectSameReadings } from './same-reading.ts'
 
 /*
- * Mutated documents, HTTP heads and config files, each for a third of the time: `make fuzz` (MINUTES=10, SEED=n). A
+ * Mutated documents, requests, HTTP heads and config files, each for a quarter of the time: `make fuzz` (MINUTES=10, SEED=n). A
  * failure names its seed.
  */
 
 const minutes = Number(process.env['FUZZ_MINUTES'] ?? 0.5)
-const forMs = (minutes * 60_000) / 3
+const forMs = (minutes * 60_000) / 4
 const timeoutMs = forMs + 60_000
 const options = {
   numRuns: 1e9,
@@ -91,6 +93,18 @@ test(
       }),
       options,
     )
+  },
+)
+
+test(
+  'decoders of Go and of other languages read the call that the router has classified',
+  { timeout: timeoutMs },
+  async () => {
+    await using go = await startGoDecoder()
+    const ways = (['first', 'last'] as const).flatMap((which) =>
+      [true, false].map((ignoresCase) => decoderTaking(which, ignoresCase)),
+    )
+    await expectSameReadings([go.decode, ...ways], options)
   },
 )
 

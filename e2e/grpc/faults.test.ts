@@ -145,31 +145,39 @@ describe('a stream is no success that ends', () => {
     ['with its connection', (stream) => stream.session?.destroy()],
   ]
   test.each(ends)('%s', async (_, end) => {
+    const seen = Promise.withResolvers<unknown>()
     await using own = await served([
       (stream, headers) => {
         begin(stream)
         stream.write(framed('one'))
-        setTimeout(() => end(stream, headers), 50)
+        void seen.promise.then(() => end(stream, headers))
       },
     ])
-    const seen = await own.client.run('Down', ['2'], none)
-    expect(seen).toMatchObject({ code: status.UNAVAILABLE, messages: ['one'] })
+    const stream = own.client.open('Down', none)
+    stream.once('data', seen.resolve)
+    stream.end(Buffer.from('2'))
+    expect(await seenOf(stream)).toMatchObject({ code: status.UNAVAILABLE, messages: ['one'] })
     const [node] = own.router.pool.upstreams
     expect([node!.sessions, node!.score.availability(0) < 1]).toEqual([0, true])
   })
 })
 
 test('a stream that the node resets ends as UNAVAILABLE behind its messages', async () => {
+  const seen = Promise.withResolvers<void>()
   await using own = await served([
     (stream) => {
       begin(stream)
       stream.write(framed('one'))
       stream.write(framed('two'))
-      setTimeout(() => stream.close(constants.NGHTTP2_INTERNAL_ERROR), 50)
+      void seen.promise.then(() => stream.close(constants.NGHTTP2_INTERNAL_ERROR))
     },
   ])
-  const seen = await own.client.run('Down', ['2'], none)
-  expect(seen).toMatchObject({ code: status.UNAVAILABLE, messages: ['one', 'two'] })
+  const stream = own.client.open('Down', none)
+  stream.on('data', (piece: Buffer) => {
+    if (String(piece) === 'two') seen.resolve()
+  })
+  stream.end(Buffer.from('2'))
+  expect(await seenOf(stream)).toMatchObject({ code: status.UNAVAILABLE, messages: ['one', 'two'] })
   expect(own.router.pool.upstreams.map(({ sessions }) => sessions)).toEqual([0])
 })
 

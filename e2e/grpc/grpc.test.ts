@@ -120,7 +120,7 @@ test('a call that the client cancels is cancelled at the node', async () => {
 test('the deadline of the client bounds the call and reaches the node', async () => {
   using client = new EchoClient(router.port)
   const before = node.cancelled
-  const seen = await client.run('Silent', ['x'], new Metadata(), { deadline: Date.now() + 200 })
+  const seen = await client.run('Silent', ['x'], new Metadata(), { deadline: Date.now() + 3_000 })
   expect(seen.code).toBe(status.DEADLINE_EXCEEDED)
   expect(node.deadlines.at(-1)).not.toBe(Infinity)
   await expect.poll(() => node.cancelled).toBe(before + 1)
@@ -206,6 +206,17 @@ test("a client's credentials are not for the node; the rest of its metadata is",
   expect(seen).toMatchObject({ 'x-any': 'thing' })
   expect(Object.keys(seen)).not.toContain('authorization')
   expect(Object.keys(seen)).not.toContain('rpc-debug-relay')
+})
+
+test('a directive that comes twice is an invalid argument', async () => {
+  const metadata = new Metadata()
+  for (const session of ['a', 'a']) metadata.add('rpc-stickiness', session)
+  using client = new EchoClient(router.port)
+  const { code, details } = await client.run('Unary', ['hi'], metadata)
+  expect({ code, details }).toEqual({
+    code: status.INVALID_ARGUMENT,
+    details: expect.stringContaining('the header rpc-stickiness comes twice: send it once'),
+  })
 })
 
 test('a directive names the node', async () => {

@@ -100,16 +100,29 @@ function onSockets(sockets: number, serve: (socket: WebSocket, at: number) => vo
   }
 }
 
-/** Begins WebSockets by hand, and sends raw bytes. */
-function onRawSockets(sockets: number, bytes: Uint8Array): Attack {
+/** Opens WebSockets by hand, and sends raw bytes. */
+function onRawSockets(sockets: number, bytes: Uint8Array, holdMs = 1_000): Attack {
   const upgrade =
     'GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n'
   return onEach(sockets, async (socket, over) => {
     await write(socket, upgrade)
     await write(socket, bytes)
-    await sleep(1_000, null, { signal: over }).catch(() => {})
+    await sleep(holdMs, null, { signal: over }).catch(() => {})
   })
 }
+
+/** Masked frames of a WebSocket, of one byte each, and an empty ping. */
+const textFrame = [0x81, 0x81, 0, 0, 0, 0, 0x20]
+const firstFragment = [0x01, 0x81, 0, 0, 0, 0, 0x20]
+const fragment = [0x00, 0x81, 0, 0, 0, 0, 0x20]
+const pingFrame = [0x89, 0x80, 0, 0, 0, 0]
+
+function repeated(bytes: readonly number[], times: number): Buffer {
+  return Buffer.alloc(bytes.length * times, Buffer.from(bytes))
+}
+
+/** A head of 16 KiB with as many headers as that takes. */
+const manyHeaders = 'a:\r\n'.repeat(3_900)
 
 /** Of the logs of tokens. */
 const transfers = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
@@ -184,6 +197,10 @@ export const attacks: Readonly<Record<string, Attack>> = {
     100,
     once(() => post(call, `X-A: ${'a'.repeat(15_000)}\r\n`)),
   ),
+  'bodies that never end behind thousands of headers': onEach(1_500, async (socket, over) => {
+    await write(socket, head(1_000, manyHeaders))
+    await sleep(600_000, null, { signal: over }).catch(() => {})
+  }),
   'clients that do not read': (port, over) =>
     Promise.all(
       Array.from({ length: 200 }, async (_, at) => {
@@ -208,17 +225,30 @@ export const attacks: Readonly<Record<string, Attack>> = {
   ),
   'fragments of one byte': onRawSockets(
     8,
-    Buffer.concat([
-      Buffer.from([0x01, 0x81, 0, 0, 0, 0, 0x20]),
-      Buffer.alloc(7 * 300_000, Buffer.from([0x00, 0x81, 0, 0, 0, 0, 0x20])),
-    ]),
+    Buffer.concat([Buffer.from(firstFragment), repeated(fragment, 300_000)]),
   ),
+  'fragments that are left open': onRawSockets(
+    150,
+    Buffer.concat([Buffer.from(firstFragment), repeated(fragment, 16_000)]),
+    600_000,
+  ),
+  'a few fragments on many connections': onRawSockets(
+    1_000,
+    Buffer.concat([Buffer.from(firstFragment), repeated(fragment, 1_000)]),
+    600_000,
+  ),
+  'messages of one byte': onRawSockets(150, repeated(textFrame, 10_000)),
+  'pings without end': onRawSockets(20, repeated(pingFrame, 400_000)),
   'calls on WebSockets that are not read': onSockets(60, (socket, at) => {
     socket.pause()
     for (let each = 0; each < 100; each++) socket.send(oddly('big', each % 2 && at * 100 + each))
   }),
   'thousands of topics': subscribing(50, (topic) => [topic]),
   'thousands of topics that all logs fit': subscribing(100, (topic) => [[transfers, topic]]),
+  'thousands of subscribers': onSockets(500, (socket) => {
+    for (let id = 0; id < 100; id++)
+      socket.send(`{"jsonrpc":"2.0","id":${id},"method":"eth_subscribe","params":["newHeads"]}`)
+  }),
   'subscribers that do not read': onSockets(100, (socket) => {
     for (let id = 0; id < 50; id++)
       socket.send(`{"jsonrpc":"2.0","id":${id},"method":"eth_subscribe","params":["logs",{}]}`)
@@ -353,6 +383,25 @@ export const grpcAttacks: Readonly<Record<string, Attack>> = {
     4,
     frame(1, 0, 1, headBlock),
     frame(9, 0, 1, Buffer.concat([Buffer.from([0, 1, 0x61, 100]), Buffer.alloc(100, 'a')])),
+  ),
+  'heads of thousands of headers': onEach(10, async (socket, over) => {
+    // One header that HPACK indexes, and thousands of references to it of one byte each.
+    const rest = Buffer.concat([Buffer.from([0x40, 1, 0x61, 0]), Buffer.alloc(16_000, 0xbe)])
+    const calls = Array.from({ length: 128 }, (_, at) =>
+      frame(1, 4, 2 * at + 1, Buffer.concat([headBlock, rest])),
+    )
+    await write(socket, Buffer.concat([preface, ...calls]))
+    await sleep(600_000, null, { signal: over }).catch(() => {})
+  }),
+  'streams that never begin': onEach(300, async (socket, over) => {
+    const calls = Array.from({ length: 128 }, (_, at) => frame(1, 4, 2 * at + 1, headBlock))
+    await write(socket, Buffer.concat([preface, ...calls]))
+    await sleep(600_000, null, { signal: over }).catch(() => {})
+  }),
+  'messages in frames of one byte': frames(
+    4,
+    Buffer.concat([frame(1, 4, 1, headBlock), frame(0, 0, 1, Buffer.from([0, 0, 0x90, 0, 0]))]),
+    frame(0, 0, 1, Buffer.from([0])),
   ),
   'noise instead of HTTP/2': again(100, () =>
     Buffer.from(crypto.getRandomValues(new Uint8Array(500))),

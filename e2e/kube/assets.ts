@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { access, constants, mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { buildGo } from '../processes/build-go.ts'
 
 /** Each program: the folder of `modules/` that pins it, and its Go package; last, the one to build, where it is another. */
 const packages = {
@@ -90,9 +90,7 @@ export async function ensureAssets(
   const found = await findAssets(env)
   const missing = wanted.filter((program) => found[program] === null)
   if (missing.length > 0)
-    process.stderr.write(
-      `Building ${missing.join(', ')} from Go modules, once. This takes up to ten minutes.\n`,
-    )
+    say(`Building ${missing.join(', ')} from Go modules, once: some eight minutes on two cores.`)
   for (const program of missing) found[program] = await build(program, env)
   return found as Assets
 }
@@ -108,7 +106,12 @@ async function build(program: Program, env: NodeJS.ProcessEnv): Promise<string> 
     const flags = ['-mod=readonly', '-trimpath', '-buildvcs=false', '-tags', 'remove_all_sd']
     const output = ['-ldflags', linkFlags(version), '-o', join(aside, program)]
     const [, name, source = name] = packages[program]
-    await runGo(['build', '-C', folder, ...flags, ...output, source], env)
+    const args = ['-C', folder, ...flags, ...output, source]
+    await buildGo({ name: program, args, env: { ...env, CGO_ENABLED: '0' }, say }).catch(
+      (cause: NodeJS.ErrnoException) => {
+        throw cause.code === 'ENOENT' ? new Error(withoutGo, { cause }) : cause
+      },
+    )
     await rename(join(aside, program), path)
     return path
   } finally {
@@ -132,16 +135,8 @@ function linkFlags(version: string): string {
   ].join(' ')
 }
 
-async function runGo(args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
-  const go = spawn('go', args, { env: { ...env, CGO_ENABLED: '0' }, stdio: ['ignore', 2, 2] })
-  const code = await new Promise<number | null>((resolve, reject) => {
-    go.once('error', (cause: NodeJS.ErrnoException) =>
-      reject(cause.code === 'ENOENT' ? new Error(withoutGo, { cause }) : cause),
-    )
-    go.once('exit', resolve)
-  })
-  if (code !== 0)
-    throw new Error(`go ${args[0]} failed with exit code ${code}; its words are above`)
+function say(line: string): void {
+  process.stderr.write(`${line}\n`)
 }
 
 const withoutGo = `The tests of the operator need a real Kubernetes API server, and there is neither one nor Go to build it. Either

@@ -3,8 +3,9 @@
 import { Operator, type OperatorOptions } from '../../operator/controllers/operator.ts'
 import type { KubeClient } from '../../operator/kube/client.ts'
 import { type Clock, systemClock, systemRandom } from '../../operator/kube/clock.ts'
-import { bundledChains } from '../../operator/translate/bundled-chains.generated.ts'
-import { knownChains } from '../../operator/translate/spec-sources.ts'
+import { loadBundledSpecs } from '../../proxy/chain/load-catalog.ts'
+
+const bundled = await loadBundledSpecs()
 
 /** Its clock is not for its requests: short backoffs do not make an API server faster. */
 export type OperatorSettings = Pick<OperatorOptions, 'namespaces'> &
@@ -24,7 +25,7 @@ export function createOperator(client: KubeClient, settings: OperatorSettings): 
     observer: {},
     images: { router: 'localhost/rpc-router:test', redis: 'localhost/redis:test' },
     allowLinkLocal: false,
-    chains: knownChains(bundledChains),
+    bundled,
     workers: 4,
     maxRollingRouters: 100,
     instance: 'in-process',

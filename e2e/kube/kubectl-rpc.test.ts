@@ -40,6 +40,9 @@ let folder: string
 let api: ChaosProxy
 const front = createServer((request, response) => {
   const { pathname, searchParams } = new URL(request.url ?? '', 'http://any')
+  // Routers know their own tools by it where the API server has a public name, which they see as the host.
+  if (pathname.includes('/proxy/') && request.headers['sec-router-client'] === undefined)
+    return void response.writeHead(403).end()
   if (pathname.endsWith('/pods/r-1:7779/proxy/facts')) {
     const disabled = { state: 'disabled', why: 'connection-refused', since: at(40) }
     const facts = someFacts(100, [someChain([someUpstream('node-a', disabled)])])

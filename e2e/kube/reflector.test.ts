@@ -76,10 +76,11 @@ async function remove(name: string): Promise<void> {
 
 test('it has the existing objects, and gets additions, changes and deletions', async () => {
   await put('there', '1')
+  const beganMs = performance.now()
   await using run = reflect(access)
   await run.reflector.synced
   expect(run.changes).toEqual(['added there'])
-  expect(run.reflector.silentMs).toBeLessThan(1_000)
+  expect(run.reflector.silentMs).toBeLessThan(performance.now() - beganMs)
   await put('there', '2')
   await put('new', '1')
   await remove('there')

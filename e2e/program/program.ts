@@ -8,7 +8,8 @@ import { waitUntil } from '../processes/eventually.ts'
 import { longEpoch } from '../processes/router-config.ts'
 import type { Workspace } from './workspace.ts'
 
-const sourceEntry = fileURLToPath(new URL('../../proxy/main.ts', import.meta.url))
+/** The bundle that `make test` builds, and the sources where they are newer. */
+const usualEntry = fileURLToPath(new URL('../../bin/router.mjs', import.meta.url))
 const startTimeoutMs = 150_000
 
 /** The result of a run of the program. */
@@ -23,7 +24,7 @@ export interface Ended {
 export interface Surroundings {
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
-  /** Of the program, where it is not that of the sources. */
+  /** Of the program, where it is not the one of this checkout. */
   readonly entry?: string
 }
 
@@ -69,7 +70,7 @@ export class Program implements AsyncDisposable {
   readonly #over = new AbortController()
 
   constructor(args: readonly string[], surroundings: Surroundings, adminAddress = '') {
-    const { env = {}, cwd, entry = sourceEntry } = surroundings
+    const { env = {}, cwd, entry = usualEntry } = surroundings
     this.adminUrl = `http://${adminAddress}`
     const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SR_'))
     // As bin/router.mjs does: without "--" Node takes --env-file for its own.

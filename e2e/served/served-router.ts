@@ -45,6 +45,8 @@ export interface ServedRouterOptions {
   readonly urlSettings?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   /** Where its spans go; default: there are none. */
   readonly tracing?: CallSpans
+  /** What observes its calls. */
+  readonly observers?: Parameters<typeof combineObservers>[0]
   /** Values of placeholders. */
   readonly environment?: Readonly<Record<string, string>>
 }
@@ -100,7 +102,7 @@ export async function serveRouter(options: ServedRouterOptions): Promise<ServedR
     clock: patientClock,
     random,
     version: 'under-test',
-    observers: combineObservers(options.tracing ? [options.tracing] : []),
+    observers: combineObservers([options.tracing ?? [], options.observers ?? []].flat()),
     tracing: options.tracing ?? null,
     budget,
     cache,

@@ -28,7 +28,7 @@ test.each(['SIGSTOP', 'SIGKILL'] as const)(
     const nodes = await Promise.all(['a', 'b'].map((name) => startSimNode({ chain, name })))
     onTestFinished(() => Promise.all(nodes.map((node) => node.stop())).then(() => {}))
     const [port = 0] = await freePorts(1)
-    const args = ['proxy/main.ts', 'cache', `127.0.0.1:${port}`, '--metrics-listen-address', 'off']
+    const args = ['bin/router.mjs', 'cache', `127.0.0.1:${port}`, '--metrics-listen-address', 'off']
     const startCache = () => children.start({ name: 'cache', command: process.execPath, args })
     const cache = await startCache()
     await using fleet = await startFleet(workspace, nodes, `127.0.0.1:${port}`)

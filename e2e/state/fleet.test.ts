@@ -114,7 +114,7 @@ test('over 20 rounds of heads that differ, no session and no client with rpc-min
 })
 
 /** Reads one after the other on each of eight connections, which no cache has. */
-async function load(replicas: readonly Replica[], harm: () => unknown): Promise<void> {
+async function expectNoFailure(replicas: readonly Replica[], harm: () => unknown): Promise<void> {
   const strange: Answer[] = []
   const lane = async (at: number) => {
     for (let each = 0; each < 150; each++) {
@@ -141,5 +141,5 @@ test.each<[string, (sentinels: SentinelFleet | null) => unknown, boolean]>([
   }
   await using fleet = await startFleet(workspace, nodes, store, 2, shared)
   await ready(fleet.all)
-  await load(fleet.all, () => harm(sentinels))
+  await expectNoFailure(fleet.all, () => harm(sentinels))
 })

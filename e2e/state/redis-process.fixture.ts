@@ -38,15 +38,18 @@ export interface RedisProcess {
   resume(): void
   /** By SIGKILL, as a machine that dies. */
   kill(): Promise<void>
-  /** The same again on its port, after it has ended; without its data. */
-  restart(): Promise<RedisProcess>
+  /** The same again on its port, after it has ended; without its data, unless it keeps what it had saved. */
+  restart(how?: { readonly keepsData: boolean }): Promise<RedisProcess>
 }
 
 /** Starts a Redis, and waits until it answers. */
-export async function startRedis(options: RedisOptions): Promise<RedisProcess> {
+export async function startRedis(
+  options: RedisOptions,
+  saved: string | null = null,
+): Promise<RedisProcess> {
   const { children, directory, password, tls, config = [] } = options
   const port = options.port ?? (await freePorts(1))[0] ?? 0
-  const own = await mkdtemp(join(directory, `redis-${port}-`))
+  const own = saved ?? (await mkdtemp(join(directory, `redis-${port}-`)))
   const file = join(own, 'redis.conf')
   const ofTls = tls && [
     'port 0',
@@ -96,7 +99,7 @@ export async function startRedis(options: RedisOptions): Promise<RedisProcess> {
       child.kill('SIGKILL')
       await child.ended
     },
-    restart: () => startRedis({ ...options, port }),
+    restart: (how) => startRedis({ ...options, port }, how?.keepsData ? own : null),
   }
 }
 

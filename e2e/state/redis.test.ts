@@ -12,6 +12,7 @@ import type { StoreConfig } from '../../proxy/config/types.ts'
 import type { StoreError } from '../../proxy/redis/store-error.ts'
 import { RedisStore } from '../../proxy/redis/redis.ts'
 import { RedisKeys } from '../../proxy/redis/shared-keys.ts'
+import { expectSessionContract } from '../../proxy/redis/testing/session-contract.ts'
 import { createAuthority } from '../../proxy/upstream/testing/certificates.ts'
 import { ChildProcesses } from '../processes/child-processes.ts'
 import {
@@ -183,6 +184,7 @@ test('a user of an ACL needs the keys and channels of the prefix alone, and few 
     listening: (isUp) => received.push(String(isUp)),
   })
   await expect.poll(() => received).toEqual(['true'])
+  expect((await keys.session('sticky:', '')).generation).not.toBe('')
   const [a, b] = [Buffer.from('node a'), Buffer.from('b')]
   expect(await keys.claim('k', a, 10_000)).toBeUndefined()
   expect(await keys.claim('k', b, 10_000)).toEqual(a)
@@ -193,6 +195,60 @@ test('a user of an ACL needs the keys and channels of the prefix alone, and few 
   expect((await keys.get('k')).value).toBeUndefined()
   await expect.poll(() => received).toEqual(['true', 'k b', 'k node a'])
 })
+
+test.each(['standalone', 'cluster', 'without INFO'] as const)(
+  'sessions are claimed in a generation, which ends with the data: %s',
+  async (kind) => {
+    const config = kind === 'without INFO' ? ['user default on nopass ~* &* +@all -info'] : []
+    const nodes =
+      kind === 'cluster'
+        ? (await startCluster(options())).nodes
+        : [await startRedis({ ...options(), config })]
+    const topology = kind === 'cluster' ? kind : 'standalone'
+    const [one, other] = [open(nodes, { topology }), open(nodes, { topology, keyPrefix: 'q:' })]
+    await Promise.all([one.isReady(), other.isReady()])
+    await expectSessionContract(new RedisKeys(one.store, 1), new RedisKeys(other.store, 1e9))
+  },
+)
+
+/** How a Redis loses data, and what it has then. */
+const losses: Readonly<Record<string, (redis: RedisProcess) => Promise<unknown>>> = {
+  'is flushed': (redis) => redis.cli('flushall'),
+  'evicts the generation alone': (redis) => redis.cli('del', 'p:sticky:generation'),
+  'restarts without its data': async (redis) => {
+    await redis.kill()
+    return redis.restart()
+  },
+  'restarts from an older copy': async (redis) => {
+    await redis.cli('save')
+    await redis.kill()
+    return redis.restart({ keepsData: true })
+  },
+}
+
+test.each(Object.entries(losses))(
+  'a Redis that %s begins another generation, and says so',
+  async (_, lose) => {
+    const redis = await startRedis(options())
+    const client = open([redis])
+    await client.isReady()
+    const keys = new RedisKeys(client.store, 1)
+    const announced: unknown[] = []
+    keys.watch('sticky:', {
+      message: ({ key, value }) => announced.push([key, value]),
+      listening: (isUp) => announced.push(isUp),
+    })
+    await expect.poll(() => announced).toEqual([true])
+    const { generation } = await keys.session('sticky:', '')
+    await expect.poll(() => announced).toEqual([true, ['sticky:generation', undefined]])
+    await expect.poll(async () => (await keys.session('sticky:k', generation)).isOpen).toBe(true)
+    await lose(redis)
+    const claim = async () => keys.session('sticky:k', generation, Buffer.from('a'), 60_000)
+    await expect.poll(() => claim().then(({ isOpen }) => isOpen, String)).toBe(false)
+    expect((await claim()).generation).not.toBe(generation)
+    await expect.poll(() => announced.length).toBeGreaterThan(2)
+  },
+)
 
 test.each(['standalone', 'sentinel'] as const)(
   'a database that the user may not select, or that is not there, is a fault, and no other one is used: %s',

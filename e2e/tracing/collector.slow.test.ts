@@ -23,7 +23,7 @@ const root = join(import.meta.dirname, '../..')
 beforeAll(async () => {
   await ensureAssets(process.env, ['collector'])
   execFileSync(process.execPath, ['scripts/build.ts'], { cwd: root })
-}, 900_000)
+}, 3_600_000)
 
 test.each(['grpc', 'http/protobuf'])(
   'spans and metrics reach a collector by %s',

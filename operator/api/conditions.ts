@@ -38,7 +38,6 @@ export const rpcRouterConditions = {
     NotAccepted: 'False',
     NameConflict: 'False',
     StillDeleting: 'False',
-    FieldsContested: 'False',
     ApplyFailed: 'False',
     Paused: 'False',
     ProgrammedWithoutMonitor: 'True',

@@ -37,7 +37,6 @@ export const eventReasons = {
   ConfigMapNotFound: warnOfBoth('Resolve'),
   NameConflict: warn('Apply'),
   StillDeleting: info('Apply'),
-  FieldsContested: warn('Apply'),
   ApplyFailed: warn('Apply'),
   LastGoodRestored: warn('Rollout'),
   ReplicaFailure: warn('Rollout'),

@@ -54,6 +54,12 @@ export function withName(message: string, field: string): string {
   return message.replaceAll('{field}', field)
 }
 
+/** The message about the field that an issue of zod is about. */
+export function errorOf(message: string) {
+  return ({ path = [] }: { path?: readonly PropertyKey[] | undefined }) =>
+    withName(message, path.findLast((key) => typeof key === 'string') ?? 'it')
+}
+
 interface Options {
   readonly example?: unknown
   readonly rules?: Rules
@@ -77,10 +83,8 @@ export function text(description: string, options: TextOptions): z.ZodString {
   if (pattern === undefined) return bounded.meta({ ...meta, ...withRules(rules) })
   const read = portable(pattern)
   if (must === undefined) return bounded.regex(read).meta({ ...meta, ...withRules(rules) })
-  const error = ({ path = [] }: { path?: readonly PropertyKey[] | undefined }) =>
-    withName(must, path.findLast((key) => typeof key === 'string') ?? 'it')
   const all = { [must]: matches(read), ...rules }
-  return bounded.regex(read, { error }).meta({ ...meta, ...withRules(all) })
+  return bounded.regex(read, { error: errorOf(must) }).meta({ ...meta, ...withRules(all) })
 }
 
 /** A text of so many code points at most, as the API server counts them: what it stored must be readable. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { at, mapOf, object, text, withRules } from './field.ts'
+import { at, errorOf, mapOf, object, text, withRules } from './field.ts'
 import { isQualifiedName } from './labels.ts'
 import { z } from 'zod'
 
@@ -73,7 +73,8 @@ const quantityPattern =
 /** A number that is not negative, or a text of this pattern. */
 function intOrString(description: string, pattern: RegExp, must: string, example: unknown) {
   const rule = `type(self) == int ? self >= 0 : self.matches(r'${pattern.source}')`
-  return z.union([z.int().min(0), z.string().max(32).regex(pattern, must)]).meta({
+  const error = errorOf(must)
+  return z.union([z.int().min(0), z.string().max(32).regex(pattern, { error })]).meta({
     description,
     example,
     'x-kubernetes-int-or-string': true,

@@ -5,7 +5,7 @@ export const commands = {
   run: 'Reconcile RpcRouters and UpstreamProviders. The default.',
   render: 'Print what would be applied for the manifests of -f. Needs no cluster.',
   validate:
-    'Judge the manifests of -f as the API server and the operator would. Exit code 0 or 2. Needs no cluster.',
+    'Check the manifests of -f by their schema and as the operator would. Exit code 0 or 2. Needs no cluster.',
   rbac: 'Print the service account of the operator and the RBAC rules that it needs.',
   version: 'Print the version.',
   help: 'Print this text.',

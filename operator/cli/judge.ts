@@ -3,12 +3,11 @@
 import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { loadBundledSpecs } from '../../proxy/chain/load-catalog.ts'
 import { writeObjects } from '../api/crd/kube-yaml.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { readManifests, type ManifestText } from '../manifests/read-manifests.ts'
 import { renderManifests } from '../manifests/render-manifests.ts'
-import { bundledChains } from '../translate/bundled-chains.generated.ts'
-import { knownChains } from '../translate/spec-sources.ts'
 import { imagesOf, type CommandIo, exitCodes, type FlagValues, valueOf } from './command-line.ts'
 
 /** Manifests with everything that is wrong with them, each in one line. */
@@ -35,7 +34,7 @@ async function judge(
     const monitors = new Set(['PodMonitor', 'ServiceMonitor'])
     const allowLinkLocal = valueOf(values, 'allow-link-local') === 'true'
     const build = { images: imagesOf(values, version), monitors, allowLinkLocal }
-    const rendered = renderManifests(set, knownChains(bundledChains), build)
+    const rendered = renderManifests(set, await loadBundledSpecs(), build)
     const [routers, providers] = [set.routers.length, set.providers.length]
     const isEmpty = routers + providers === 0 && set.problems.length === 0
     const empty = isEmpty ? ['There is no RpcRouter and no UpstreamProvider in the files.'] : []
@@ -61,9 +60,9 @@ export async function runRender(
   return endWith(problems, io)
 }
 
-/** What cannot be checked in a file alone. */
+/** Names what a file alone does not show. */
 const more =
-  'They were judged as new objects. What must not change, and the policies of a cluster, kubectl apply --dry-run=server -f FILES judges.'
+  'The API server also checks rules between fields, immutable fields and policies: kubectl apply --dry-run=server -f FILES'
 
 /**
  * Judges manifests: as text on stderr, with a line of success on stdout, or as one JSON document on stdout.

@@ -3,6 +3,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import { pino, type Logger } from 'pino'
+import { loadBundledSpecs } from '../../proxy/chain/load-catalog.ts'
 import { Operator } from '../controllers/operator.ts'
 import { KubeClient } from '../kube/client.ts'
 import { systemClock, systemRandom } from '../kube/clock.ts'
@@ -13,9 +14,7 @@ import { keyOf, type KubeObject } from '../kube/object.ts'
 import { readPage } from '../kube/page.ts'
 import { rpcRouters, upstreamProviders } from '../resources/kinds.ts'
 import { statusPath } from '../status/fleet-view.ts'
-import { bundledChains } from '../translate/bundled-chains.generated.ts'
 import { metricsPort } from '../translate/object-names.ts'
-import { knownChains } from '../translate/spec-sources.ts'
 import { type AdminServer, openAdminServer, type Pages, textPage } from './admin-server.ts'
 import {
   type CommandIo,
@@ -96,7 +95,7 @@ async function operate(
       ...common,
       namespaces: namespacesOf(values),
       images: imagesOf(values, version),
-      chains: knownChains(bundledChains),
+      bundled: await loadBundledSpecs(),
       allowLinkLocal: valueOf(values, 'allow-link-local') === 'true',
       workers: Number(valueOf(values, 'workers')),
       maxRollingRouters: Number(valueOf(values, 'max-rolling-routers')),

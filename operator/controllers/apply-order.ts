@@ -27,7 +27,7 @@ import {
   applyDeployment,
 } from './child-applier.ts'
 import { liveRevisions, type Revision } from './child-stores.ts'
-import { setsCount } from './field-conflicts.ts'
+import { setsCount } from './foreign-fields.ts'
 
 /*
  * Most objects of a router are applied in a chain, each needed by those after it: first what pods start with (of a Redis its
@@ -119,7 +119,6 @@ export class ApplyOrder {
       !isWanted(resource, object) &&
       ((!isHeld && !isInPart) || resource.plural === configMaps.plural)
     await failures.during(() => this.#prune(router, isDone, [fixedHash, current], signal))
-    if (!isHeld) for (const object of objects) this.#checkConflict(router, object, failures)
     return failures.result(isHeld)
   }
 
@@ -162,18 +161,6 @@ export class ApplyOrder {
     return found !== null && belongsTo(found, router) && !found.metadata.deletionTimestamp
   }
 
-  #checkConflict(router: RpcRouter, object: KubeObject, failures: Failures): void {
-    const path = pathOf(resourceOf(object), object.metadata)
-    const conflict = this.#parts.children.conflicts.of(path, router)
-    if (conflict !== null)
-      failures.add({
-        result: 'contested',
-        message: conflict.message,
-        error: null,
-        againMs: conflict.leftMs,
-      })
-  }
-
   /**
    * Deletes what is not wanted any more, except what pods still talk to, and configs that pods run or can run again. The
    * watch may lag, and pods could not start without a deleted object: so the API server is first asked for the revisions
@@ -214,7 +201,7 @@ function resourceOf({ apiVersion, kind }: KubeObject): Resource {
 }
 
 interface Failure {
-  readonly result: 'conflict' | 'waiting' | 'contested' | 'refused'
+  readonly result: 'conflict' | 'waiting' | 'refused'
   readonly message: string
   /** To be retried. */
   readonly error: ApiError | null
@@ -224,10 +211,6 @@ interface Failure {
 /** The objects that failed: a refused one does not stop the others. */
 class Failures {
   readonly #all: Failure[] = []
-
-  add(failure: Failure): void {
-    this.#all.push(failure)
-  }
 
   /**
    * @returns whether it went well
@@ -240,7 +223,7 @@ class Failures {
     } catch (error) {
       const failure = failureOf(error)
       if (failure === null) throw error
-      this.add(failure)
+      this.#all.push(failure)
       return false
     }
   }

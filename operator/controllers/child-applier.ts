@@ -18,13 +18,12 @@ import { digest, wantedReplicas } from '../translate/object-names.ts'
 import { type Child, type ChildStores, owningRouter } from './child-stores.ts'
 import {
   contains,
-  FieldConflicts,
   fieldManager,
   foreignManagers,
   takeForeignFields,
   withForeignFields,
   handoverManager,
-} from './field-conflicts.ts'
+} from './foreign-fields.ts'
 import { RecentWrites } from './recent-writes.ts'
 
 /** The version of an empty etcd: a write that names it is refused where there is an object, and makes one where there is none. */
@@ -57,18 +56,13 @@ export class ChildApplier {
   readonly #client: ChildApplierOptions['client']
   readonly #children: ChildStores
   readonly #writes: RecentWrites
-  readonly conflicts: FieldConflicts
 
   constructor({ client, children, clock }: ChildApplierOptions) {
     this.#client = client
     this.#children = children
     this.#writes = new RecentWrites(clock)
-    this.conflicts = new FieldConflicts(clock)
     children.onChange(({ type, object }, resource) => {
-      if (type !== 'deleted') return
-      const path = pathOf(resource, object.metadata)
-      this.#writes.forget(path)
-      this.conflicts.forget(path)
+      if (type === 'deleted') this.#writes.forget(pathOf(resource, object.metadata))
     })
   }
 
@@ -109,9 +103,6 @@ export class ChildApplier {
       return apply()
     })
     this.#remember(resource, applied)
-    // The same intent was applied before: another client has changed the object since.
-    if (found?.metadata.annotations?.[appliedAnnotation] === hashOf(intent))
-      this.conflicts.count(pathOf(resource, wanted.metadata), router, found, wanted)
   }
 
   /** One request instead of a read and a write with time between them. @returns false when the object exists */

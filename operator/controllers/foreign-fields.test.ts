@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
 import type { KubeObject, ManagedFields } from '../kube/object.ts'
-import { fieldManager, foreignManagers, takenOver, withForeignFields } from './field-conflicts.ts'
+import { fieldManager, foreignManagers, takenOver, withForeignFields } from './foreign-fields.ts'
 
 const env = (name: string) => ({ [`k:{"name":"${name}"}`]: { '.': {}, 'f:value': {} } })
 const container = (fields: object) => ({

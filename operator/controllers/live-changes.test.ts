@@ -257,8 +257,8 @@ test.each<[string, boolean, (desk: OperatorDesk, text: string) => object]>([
     (desk) => ({ at: new Date(desk.clock.wallMs() + 1_000).toISOString() }),
   ],
 ])('a refusal %s: taken back is %s', async (_, isTakenBack, refusal) => {
-  const { desk, served, refused } = await refusingDesk(refusal)
-  await using _desk = desk
+  const { desk: own, served, refused } = await refusingDesk(refusal)
+  await using desk = own
   expect(textOf(desk)).toBe(isTakenBack ? served : refused)
 })
 
@@ -281,8 +281,8 @@ test.each([
 ])(
   'a pod that does not start and %s: the config is taken back is %s',
   async (_, age, isTakenBack) => {
-    const { desk, pages } = await observedDesk()
-    await using _desk = desk
+    const { desk: own, pages } = await observedDesk()
+    await using desk = own
     const served = textOf(desk)
     desk.router('r', { relay: { maxAttempts: 3 } })
     await desk.pass(8_000)
@@ -292,7 +292,7 @@ test.each([
     const finishedAt = new Date(desk.clock.wallMs() + 1_000).toISOString()
     const { labels } = desk.get(deployments, 'r-router').spec.template.metadata ?? {}
     const metadata = { namespace: 'ns', name: 'new', labels, creationTimestamp: at }
-    desk.keeper.put(pods, { apiVersion: 'v1', kind: 'Pod', metadata } as never)
+    desk.keeper.put(pods, { apiVersion: 'v1', kind: 'Pod', metadata })
     const lastState = { terminated: { exitCode: 2, finishedAt } }
     desk.keeper.putStatus(pods, metadata, { phase: 'Running', containerStatuses: [{ lastState }] })
     await desk.pass(60_000)

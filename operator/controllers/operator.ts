@@ -13,7 +13,7 @@ import { childKinds } from '../resources/kinds.ts'
 import { type ChainIdOf, chainNames } from '../translate/router-document.ts'
 import { ApplyOrder } from './apply-order.ts'
 import { ChildApplier } from './child-applier.ts'
-import { fieldManager } from './field-conflicts.ts'
+import { fieldManager } from './foreign-fields.ts'
 import { FleetObserver, type ReadPodPage } from './fleet-observer.ts'
 import { ProviderReconciler, ProviderResults } from './provider-reconciler.ts'
 import { References } from './references.ts'
@@ -26,7 +26,7 @@ import { World } from './world.ts'
 
 export interface OperatorOptions extends Pick<
   TranslatorParts,
-  'chains' | 'allowLinkLocal' | 'generatePassword'
+  'bundled' | 'allowLinkLocal' | 'generatePassword'
 > {
   readonly client: KubeClient
   readonly clock: Clock
@@ -91,7 +91,7 @@ export class Operator {
       ...{ clock, random, observer },
     })
     const { readPodPage } = options
-    const chainIdOf = chainNames(options.chains)
+    const chainIdOf = chainNames(options.bundled.catalog)
     this.#fleets =
       readPodPage &&
       new FleetObserver({
@@ -145,13 +145,13 @@ export class Operator {
   }
 
   #reconcilers(options: OperatorOptions, chainIdOf: ChainIdOf) {
-    const { client, clock, chains, images, generatePassword, allowLinkLocal } = options
+    const { client, clock, bundled, images, generatePassword, allowLinkLocal } = options
     const { world, references } = this
     const results = new ProviderResults()
     const monitors = this.#monitors
     const operatorNamespace = this.#fleets && options.podNamespace
     const build = { images, monitors, chainIdOf, allowLinkLocal, operatorNamespace }
-    const read = { client, world, references, chains, allowLinkLocal, image: images.router }
+    const read = { client, world, references, bundled, allowLinkLocal, image: images.router }
     const shared = { ...read, results, clock, chainIdOf, events: this.#events }
     const children = new ChildApplier({ client, children: world.children, clock })
     const applier = new ApplyOrder({

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { isDeepStrictEqual } from 'node:util'
-import type { KnownChains } from '../../proxy/config/check-chains.ts'
 import type { UpstreamProviderStatus } from '../api/status.ts'
 import type { UpstreamProvider } from '../api/upstream-provider.ts'
 import type { KubeClient } from '../kube/client.ts'
@@ -17,7 +16,7 @@ import { type RouterResult, providerStatus } from '../status/provider-status.ts'
 import type { ReferenceData } from '../translate/reference-data.ts'
 import type { ChainIdOf } from '../translate/router-document.ts'
 import { judgeProvider } from '../translate/translate.ts'
-import type { Translation } from '../translate/translation.ts'
+import type { TranslateInput, Translation } from '../translate/translation.ts'
 import type { FleetObserver } from './fleet-observer.ts'
 import type { References } from './references.ts'
 import { StatusWriter } from './status-writer.ts'
@@ -30,7 +29,7 @@ export interface ProviderReconcilerParts {
   readonly results: ProviderResults
   readonly fleets: Pick<FleetObserver, 'looks'> | null
   readonly events: Pick<EventRecorder, 'record'>
-  readonly chains: KnownChains
+  readonly bundled: TranslateInput['bundled']
   readonly chainIdOf: ChainIdOf
   readonly allowLinkLocal: boolean
   readonly clock: Clock
@@ -75,8 +74,8 @@ export class ProviderReconciler {
     signal: AbortSignal,
   ): Promise<UpstreamProviderStatus> {
     const { references, allowLinkLocal, chainIdOf } = this.#parts
-    const chains = routers.length === 0 ? this.#parts.chains : null
-    const run = (data: ReferenceData) => judgeProvider(provider, data, chains, allowLinkLocal)
+    const bundled = routers.length === 0 ? this.#parts.bundled : null
+    const run = (data: ReferenceData) => judgeProvider(provider, data, bundled, allowLinkLocal)
     const judged = await references.translate('providers', provider, run, signal)
     const upstream = upstreamOf(provider, chainIdOf)
     return providerStatus({ provider, upstream, ...judged, routers, now })

@@ -22,7 +22,7 @@ export function outlineOf({ apiVersion, kind, metadata }: KubeObject): KubeObjec
  */
 export class References {
   readonly stores = { secrets: new Store<KubeObject>(), configMaps: new Store<KubeObject>() }
-  /** By key: what the last translation of an object read, as `secrets ns/name`. */
+  /** By key: what the last translation of an object read, as `secrets ns/name`, whether or not it existed. */
   readonly readBy = {
     routers: new Map<string, ReadonlySet<string>>(),
     providers: new Map<string, ReadonlySet<string>>(),
@@ -40,12 +40,6 @@ export class References {
 
   store({ plural }: Resource): Store<KubeObject> {
     return plural === secrets.plural ? this.stores.secrets : this.stores.configMaps
-  }
-
-  /** The keys of the objects whose last translation read a Secret or a ConfigMap, even one that does not exist. */
-  readersOf(kind: keyof References['readBy'], { plural }: Resource, key: string): string[] {
-    const all = [...this.readBy[kind]]
-    return all.filter(([, paths]) => paths.has(`${plural} ${key}`)).map(([reader]) => reader)
   }
 
   /** Runs the translation of an object, and again after it has read data that was not loaded yet. */

@@ -42,7 +42,7 @@ import type { ApplyOrder, ApplyResult, WantedObjects } from './apply-order.ts'
 import { belongsTo } from './child-applier.ts'
 import { revisionOf } from './child-stores.ts'
 import { ConfigExchange, type Exchange } from './config-exchange.ts'
-import { contains } from './field-conflicts.ts'
+import { contains } from './foreign-fields.ts'
 import type { FleetObserver } from './fleet-observer.ts'
 import { type ProviderResults, resultsOf } from './provider-reconciler.ts'
 import {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { KnownChains } from '../../proxy/config/check-chains.ts'
 import type { RpcRouter } from '../api/rpc-router.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { KubeObject } from '../kube/object.ts'
@@ -10,7 +9,7 @@ import { objectName, redisPasswordKey } from '../translate/object-names.ts'
 import { type ReferenceData, secretData } from '../translate/reference-data.ts'
 import { type OwnRedis, ownRedisOf } from '../translate/state-store.ts'
 import { translate } from '../translate/translate.ts'
-import type { Translation } from '../translate/translation.ts'
+import type { TranslateInput, Translation } from '../translate/translation.ts'
 import { type ChildApplier, belongsTo, findObject, isOrphanOf } from './child-applier.ts'
 import type { References } from './references.ts'
 import type { World } from './world.ts'
@@ -20,7 +19,7 @@ export interface TranslatorParts {
   readonly world: World
   readonly references: References
   readonly children: ChildApplier
-  readonly chains: KnownChains
+  readonly bundled: TranslateInput['bundled']
   readonly allowLinkLocal: boolean
   /** Of pods whose spec names none. */
   readonly image: string
@@ -46,14 +45,14 @@ export async function translateRouter(
   openPorts: readonly number[],
   signal: AbortSignal,
 ): Promise<TranslatedRouter> {
-  const { world, references, chains, allowLinkLocal, image } = parts
+  const { world, references, bundled, allowLinkLocal, image } = parts
   const redis = await withPasswords(parts, router, signal)
   // All of one moment: a change while the data is read enqueues the router again.
   const seen = world.selectedBy(router)
   const read = seen.map((object) => ({ name: object.metadata.name, ...world.provider(object) }))
   const providers = read.flatMap(({ value }) => value ?? [])
   const unreadable = read.flatMap(({ name, faults }) => (faults === null ? [] : { name, faults }))
-  const input = { router, providers, unreadable, chains, openPorts, allowLinkLocal, image }
+  const input = { router, providers, unreadable, bundled, openPorts, allowLinkLocal, image }
   const run = (data: ReferenceData) =>
     translate({ ...input, data: withSecretsOf(redis, data, router) })
   const translation = await references.translate('routers', router, run, signal)

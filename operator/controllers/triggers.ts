@@ -54,9 +54,10 @@ export function connectTriggers({ world, references, routers, providers }: Trigg
   })
   for (const resource of [secrets, configMaps])
     references.store(resource).subscribe(({ object }) => {
-      const key = keyOf(object.metadata)
-      for (const each of references.readersOf('routers', resource, key)) routers.enqueue(each)
-      for (const each of references.readersOf('providers', resource, key)) providers.enqueue(each)
+      const path = `${resource.plural} ${keyOf(object.metadata)}`
+      const { readBy } = references
+      for (const [key, read] of readBy.routers) if (read.has(path)) routers.enqueue(key)
+      for (const [key, read] of readBy.providers) if (read.has(path)) providers.enqueue(key)
     })
   world.replicaSets.subscribe(({ type, object, previous }) => {
     // The config and the Redis that it needs can be deleted.

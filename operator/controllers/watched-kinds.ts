@@ -13,7 +13,7 @@ import {
 } from '../resources/kinds.ts'
 import { childSelector } from '../resources/labels.ts'
 import { revisionOf } from './child-stores.ts'
-import { withForeignFields } from './field-conflicts.ts'
+import { withForeignFields } from './foreign-fields.ts'
 import { outlineOf, type References } from './references.ts'
 import type { World } from './world.ts'
 

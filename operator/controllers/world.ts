@@ -28,7 +28,8 @@ export class World {
 
   /** What is kept of a router or a provider that the API server returns. */
   keep(object: KubeObject): KubeObject {
-    return this.#readerOf(object).keep(object)
+    const isRouter = object.kind === rpcRouterNames.kind
+    return (isRouter ? this.#routerReader : this.#providerReader).keep(object)
   }
 
   router(object: KubeObject) {
@@ -90,10 +91,6 @@ export class World {
     const { value } = this.router(object)
     if (value === null) return []
     return selectorKeys(value.metadata.namespace, value.spec.providerSelector)
-  }
-
-  #readerOf({ kind }: KubeObject) {
-    return kind === rpcRouterNames.kind ? this.#routerReader : this.#providerReader
   }
 }
 

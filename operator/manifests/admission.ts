@@ -4,8 +4,6 @@ import { isDeepStrictEqual } from 'node:util'
 import type { z } from 'zod'
 import type { CustomResourceDefinition } from '../api/crd/definition.ts'
 import type { StructuralSchema } from '../api/crd/structural-schema.ts'
-import { rulesKeyword } from '../api/field.ts'
-import { RuleBook } from './cel.ts'
 import { isList, isMap, type Json, type JsonMap, withoutNulls } from './read-documents.ts'
 
 /** A kind of ours: its definition for the API server, and the schema that the definition is made of. */
@@ -18,12 +16,11 @@ export interface Kind<T> {
 export type Admitted<T> = { readonly object: T } | { readonly faults: readonly string[] }
 
 /**
- * Judges new objects by their CustomResourceDefinition without an API server: unknown fields, types and bounds, items that
- * must differ, and rules in CEL. The sentences are ours, but for those of the rules.
+ * Judges new objects by their CustomResourceDefinition without an API server: unknown fields, types and bounds, and
+ * items that must differ. The sentences are ours.
  */
 export class Admission<T> {
   readonly #kind: Kind<T>
-  readonly #rules = new RuleBook()
 
   constructor(kind: Kind<T>) {
     this.#kind = kind
@@ -41,17 +38,8 @@ export class Admission<T> {
       return { faults: parsed.error.issues.map((issue) => faultOf(issue, written)) }
     const stored = { path: '', schema: structure, value: parsed.data as Json }
     const places = placesIn(stored)
-    const faults = [...duplicates(places), ...this.#brokenRules(places)]
+    const faults = duplicates(places)
     return faults.length === 0 ? { object: parsed.data } : { faults }
-  }
-
-  /** Rules that compare with an earlier form are left out. */
-  #brokenRules(places: readonly Place[]): readonly string[] {
-    return places.flatMap(({ path, schema, value }) =>
-      (schema[rulesKeyword] ?? [])
-        .filter(({ rule }) => !/\boldSelf\b/.test(rule) && !this.#rules.holds(rule, value))
-        .map(({ message, fieldPath = '' }) => line(`${path}${fieldPath}`, message)),
-    )
   }
 }
 

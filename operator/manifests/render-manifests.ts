@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { KnownChains } from '../../proxy/config/check-chains.ts'
 import { selects } from '../api/labels.ts'
 import type { RpcRouter } from '../api/rpc-router.ts'
 import type { KubeObject } from '../kube/object.ts'
@@ -11,7 +10,7 @@ import { chainNames } from '../translate/router-document.ts'
 import { notesOfProvider } from '../translate/router-refusals.ts'
 import { ownRedisOf } from '../translate/state-store.ts'
 import { judgeProvider, translate } from '../translate/translate.ts'
-import { type Violation, violationText } from '../translate/translation.ts'
+import { type TranslateInput, type Violation, violationText } from '../translate/translation.ts'
 import type { ManifestSet } from './read-manifests.ts'
 
 /** The result of rendering a set of manifests. */
@@ -30,10 +29,10 @@ export interface RenderedManifests {
  */
 export function renderManifests(
   manifests: ManifestSet,
-  chains: KnownChains,
+  bundled: TranslateInput['bundled'],
   options: Pick<BuildContext, 'images' | 'monitors' | 'allowLinkLocal'>,
 ): RenderedManifests {
-  const build = { ...options, chainIdOf: chainNames(chains) }
+  const build = { ...options, chainIdOf: chainNames(bundled.catalog) }
   const objects: KubeObject[] = []
   const problems: string[] = []
   const warnings: string[] = []
@@ -60,7 +59,7 @@ export function renderManifests(
       providers,
       unreadable: refused,
       data,
-      chains,
+      bundled,
       allowLinkLocal: options.allowLinkLocal,
     })
     note(`RpcRouter ${namespace}/${name}`, translation)
@@ -85,7 +84,7 @@ export function renderManifests(
     const data = dataOf(manifests, namespace)
     note(
       `UpstreamProvider ${namespace}/${name}`,
-      judgeProvider(provider, data, chains, options.allowLinkLocal),
+      judgeProvider(provider, data, bundled, options.allowLinkLocal),
     )
   }
   return { objects, problems: [...new Set(problems)], warnings }

@@ -102,7 +102,7 @@ function deployment(
 
 const progressing = (reason: string) => [{ type: 'Progressing', status: 'True', reason }]
 const complete = deployment({}, progressing('NewReplicaSetAvailable'))
-const applied = (result: 'conflict' | 'waiting' | 'contested' | 'refused' | 'queued'): Applied => ({
+const applied = (result: 'conflict' | 'waiting' | 'refused' | 'queued'): Applied => ({
   result,
   message: 'why',
 })
@@ -140,7 +140,6 @@ const situations: readonly Situation[] = [
   ofRouter('minimal', { deployment: complete, lost: [{ component: 'redis', problem: null }] }),
   ofRouter('minimal', { applied: applied('conflict') }),
   ofRouter('minimal', { applied: applied('waiting') }),
-  ofRouter('minimal', { applied: applied('contested') }),
   ofRouter('minimal', { applied: applied('refused') }),
   ofRouter('minimal', { applied: applied('queued') }),
   ofRouter('minimal', { behind: [{ pod: 'a-pod', isRefusing: true }] }),

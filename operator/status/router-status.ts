@@ -31,8 +31,6 @@ const failures = {
   conflict: 'NameConflict',
   /** An object of a name that is needed is still being deleted. */
   waiting: 'StillDeleting',
-  /** Another manager keeps setting fields that the operator owns. */
-  contested: 'FieldsContested',
   /** The API server refused an object, or failed at it. */
   refused: 'ApplyFailed',
   /** Too many other routers replace their pods. */
@@ -179,7 +177,7 @@ function programming({
   if (applied.result !== 'applied') {
     const { result, message } = applied
     // An answer of the API server is quoted as it is.
-    const isOwn = result === 'waiting' || result === 'contested' || result === 'queued'
+    const isOwn = result === 'waiting' || result === 'queued'
     return routerFinding('Programmed', failures[result], isOwn ? sentences([message]) : message)
   }
   const before = router.status?.conditions?.find(({ type }) => type === 'Programmed')

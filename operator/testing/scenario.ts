@@ -6,10 +6,10 @@ import { selects } from '../api/labels.ts'
 import { type RpcRouter, rpcRouterSchema } from '../api/rpc-router.ts'
 import { type UpstreamProvider, upstreamProviderSchema } from '../api/upstream-provider.ts'
 import { type ReferenceData, configMapData, secretData } from '../translate/reference-data.ts'
-import { knownChains } from '../translate/spec-sources.ts'
 import { translate } from '../translate/translate.ts'
 import { type TranslateInput, type Translation } from '../translate/translation.ts'
 import { pemTexts } from './pem.ts'
+import { testSpecs } from './specs.ts'
 
 type Texts = Readonly<Record<string, string>>
 
@@ -32,21 +32,6 @@ export interface Scenario {
   readonly before: Scenario | null
   readonly text: ScenarioText
 }
-
-/** Chains that stay as they are, whatever specs the project has. */
-const chains = knownChains([
-  [
-    'ETH1',
-    ['ETH', 'ETHEREUM'],
-    'jsonrpc',
-    ['archive', 'debug', 'trace'],
-    ['chain-id', 'pruning'],
-    true,
-  ],
-  ['SEP1', ['SEPOLIA'], 'jsonrpc', ['archive', 'debug', 'trace'], ['chain-id', 'pruning'], true],
-  ['HUBCHAIN', ['COSMOSHUB'], 'rest', ['archive'], ['chain-id'], false],
-  ['HUBCHAIN', ['COSMOSHUB'], 'grpc', ['archive'], ['chain-id'], false],
-])
 
 export function readScenario(text: string): Scenario {
   return scenarioOf(parse(text) as ScenarioText)
@@ -123,7 +108,7 @@ function translateInput({ router, providers, data, before }: Scenario): Translat
       selects(router.spec.providerSelector, metadata.labels),
     ),
     data,
-    chains,
+    bundled: testSpecs,
     openPorts: ran?.openPorts ?? [],
   }
 }

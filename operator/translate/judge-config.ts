@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { checkChains } from '../../proxy/config/check-chains.ts'
 import { upstreamUrl } from '../../proxy/config/fields/upstream-url.ts'
 import { parseConfig } from '../../proxy/config/parse.ts'
 import type { Problem } from '../../proxy/config/problem.ts'
@@ -8,12 +7,18 @@ import {
   type ListenerWithoutSocket,
   listenersWithoutSocket,
 } from '../../proxy/config/socket-check.ts'
-import { type TlsFault, judgeTls } from '../../proxy/config/tls-material.ts'
 import { unsetVariableHint } from '../../proxy/config/yaml/read-yaml.ts'
 import { renderPlaceholders } from '../../proxy/config/yaml/scalar.ts'
+import { knownChains, validateConfig } from '../../proxy/validation/validate-config.ts'
 import type { Endpoint } from '../api/rpc-router.ts'
 import { configDirectory, secretDirectory } from './object-names.ts'
-import { type ReferenceData, environmentOf, standIn, valueOf } from './reference-data.ts'
+import {
+  type Needs,
+  type ReferenceData,
+  environmentOf,
+  standIn,
+  valueOf,
+} from './reference-data.ts'
 import {
   type Listener,
   type RouterDocument,
@@ -28,8 +33,8 @@ import type { ConfigRefusal, RouterRefusal } from './translation.ts'
 /** What the spec calls otherwise than the config; all else differs by its dashes alone. */
 const renames: readonly (readonly [RegExp, string])[] = [
   [/auth-config\.auth-(headers|query)/, 'auth.$1'],
-  [/auth-config\.tls\.ca-file/, 'auth.tls.ca'],
-  [/auth-config\.tls\.(?:cert|key)-file/, 'auth.tls.clientCertificate'],
+  [/tls\.ca-file/, 'tls.ca'],
+  [/tls\.(?:cert|key)-file/, 'tls.clientCertificate'],
   [/auth-config/, 'auth'],
   [/set-relay-retry-limit/, 'retryLimit'],
   [/max-relay-attempts/, 'maxAttempts'],
@@ -101,7 +106,7 @@ export function judgeConfig(
   plan: RouterPlan,
   data: ReferenceData,
 ): Judgement {
-  const { known } = plan.specs
+  const { catalog } = plan.specs
   const environment = environmentOf([plan, ...upstreams], data)
   const isHidden = ({ entry }: UpstreamPlan) =>
     entry['node-urls'].some(({ url }) => schemeOf(url, environment) === null)
@@ -109,15 +114,22 @@ export function judgeConfig(
   const readable = upstreams.map((upstream) => withReadableUrls(upstream, environment))
   const document = routerDocument(plan, listeners, readable)
   const parsed = parseConfig(document.text, { environment, flags: {} })
-  const ofChains = checkChains(parsed.entries, known, () => null)
+  const files = filesOf([plan, ...upstreams], data)
+  const readText = (path: string) => files.get(path)?.text ?? null
+  const { problems } = validateConfig(parsed, { catalog, readText })
   const ofRouter: RouterRefusal[] = []
   const ofProviders = new Map<string, readonly ConfigRefusal[]>()
   const refuse = ({ provider }: UpstreamPlan, refusals: readonly ConfigRefusal[]) =>
     ofProviders.set(provider, [...(ofProviders.get(provider) ?? []), ...refusals])
-  for (const problem of [...parsed.problems, ...ofChains]) {
+  for (const problem of problems) {
     if (problem.severity !== 'error') continue
-    const reason = reasonOf(problem, ofChains.includes(problem))
-    const message = sentenceOf(problem)
+    const isOfChain =
+      /(?:chain-id|api-interface)$/.test(problem.path) && !parsed.problems.includes(problem)
+    const reason = isOfChain ? 'UnknownChain' : 'InvalidConfig'
+    const message = [...files].reduce(
+      (text, [path, { source }]) => text.replaceAll(path, source),
+      sentenceOf(problem),
+    )
     const place = upstreamPlace(problem.path, document)
     if (place === null) {
       const field = routerField(problem.path, document.endpoints, plan.state)
@@ -126,17 +138,14 @@ export function judgeConfig(
     }
     refuse(place.upstream, [{ reason, field: providerField(place.within), message }])
   }
-  for (const upstream of document.upstreams) {
-    const refusals = refusalsOfTls(upstream, data)
-    if (refusals.length > 0) refuse(upstream, refusals)
-  }
   for (const { path, entry } of parsed.entries.upstreams.flatMap(({ urls }) => urls)) {
     const place = upstreamPlace(`${path}.url`, document)
     if (plan.allowLinkLocal || place === null || !isLinkLocal(entry.url?.url.reveal())) continue
     const field = providerField(place.within)
     refuse(place.upstream, [{ reason: 'InvalidConfig', field, message: linkLocalMessage }])
   }
-  const found = parsed.config === null ? [] : listenersWithoutSocket(parsed.config, known)
+  const found =
+    parsed.config === null ? [] : listenersWithoutSocket(parsed.config, knownChains(catalog))
   const withoutSocket = found.map((listener) => ({
     ...listener,
     isCertain: listener.isCertain && !hidden.includes(listener.serves),
@@ -195,10 +204,6 @@ function schemeOf(url: string, environment: Environment): string | null {
   return /^[a-z]+:\/\//i.exec(value)?.[0] ?? null
 }
 
-function reasonOf({ path }: Problem, isOfChains: boolean): ConfigRefusal['reason'] {
-  return isOfChains && /(?:chain-id|api-interface)$/.test(path) ? 'UnknownChain' : 'InvalidConfig'
-}
-
 /** A user of the operator cannot set the environment of the router. */
 const variableHint =
   'Only a url, a header value and a query value of an UpstreamProvider can name variables, those of its spec.variables. A literal ${ is written $${.'
@@ -213,35 +218,21 @@ export function sentenceOf({ message, hint }: Problem): string {
     .replaceAll('`--use-static-spec`', 'specSources')
 }
 
-const fieldOf: Readonly<Record<TlsFault['key'], string>> = {
-  'ca-file': 'ca',
-  'cert-file': 'clientCertificate',
-  'key-file': 'clientCertificate',
-}
-
-/** What the router would say of the certificates and keys of an upstream when it starts; those that are missing apart. */
-function refusalsOfTls(plan: UpstreamPlan, data: ReferenceData): readonly ConfigRefusal[] {
-  const texts = new Map<string, { readonly source: string; readonly text: string | null }>()
-  for (const { path, secret } of plan.files) {
-    const source = `the key ${secret.key} of the Secret ${secret.name}`
-    texts.set(`${secretDirectory}/${path}`, { source, text: valueOf(secret, data) })
-  }
-  for (const { name, text } of plan.copies)
-    texts.set(`${configDirectory}/${name}`, { source: 'the ConfigMap', text })
-  return plan.entry['node-urls'].flatMap((nodeUrl, index) => {
-    const tls = nodeUrl['auth-config']?.tls ?? {}
-    const textOf = (key: TlsFault['key']): string | undefined => {
-      const text = texts.get(tls[key] ?? '')?.text ?? standIn
-      return text === standIn ? undefined : text
+/** The files of the pods: what each is, for messages, and its text as far as that is known. */
+function filesOf(
+  parts: readonly Needs[],
+  data: ReferenceData,
+): ReadonlyMap<string, { readonly source: string; readonly text: string | null }> {
+  const found = new Map<string, { readonly source: string; readonly text: string | null }>()
+  const known = (text: string | null) => (text === standIn ? null : text)
+  for (const { files, copies } of parts) {
+    for (const { path, secret } of files) {
+      const value = valueOf(secret, data)
+      const source = `the key ${secret.key} of the Secret ${secret.name}`
+      found.set(`${secretDirectory}/${path}`, { source, text: known(value) })
     }
-    const found = judgeTls({
-      ca: textOf('ca-file'),
-      cert: textOf('cert-file'),
-      key: textOf('key-file'),
-    })
-    if (found === null) return []
-    const field = `spec.nodeUrls[${index}].auth.tls.${fieldOf[found.key]}`
-    const source = texts.get(tls[found.key] ?? '')?.source ?? ''
-    return [{ reason: 'InvalidConfig' as const, field, message: `${source} ${found.message}` }]
-  })
+    for (const { name, text } of copies)
+      found.set(`${configDirectory}/${name}`, { source: 'the ConfigMap', text: known(text) })
+  }
+  return found
 }

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { bundledChains } from './bundled-chains.generated.ts'
+import { testSpecs } from '../testing/specs.ts'
 import { readScenario } from '../testing/scenario.ts'
-import { knownChains } from './spec-sources.ts'
 import { judgeProvider } from './translate.ts'
-
-const chains = knownChains(bundledChains)
 
 /** The refusals of a provider with this URL, as `reason field`. */
 function refusalsOf(url: string, secret: string | null = null, allowLinkLocal = false) {
@@ -19,7 +16,7 @@ function refusalsOf(url: string, secret: string | null = null, allowLinkLocal = 
   )
   const [provider] = providers
   if (provider === undefined) throw new Error('there is no provider')
-  return judgeProvider(provider, data, chains, allowLinkLocal).refusals
+  return judgeProvider(provider, data, testSpecs, allowLinkLocal).refusals
 }
 
 const linkLocal = [

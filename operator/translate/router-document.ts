@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { KnownChains } from '../../proxy/config/check-chains.ts'
+import type { BundledSpecs } from '../../proxy/chain/load-catalog.ts'
+import type { ChainCatalog } from '../../proxy/chain/types.ts'
 import { fixedTexts } from '../../proxy/config/live-keys.ts'
 import type { Tier } from '../../proxy/config/types.ts'
 import type { Endpoint, RpcRouter } from '../api/rpc-router.ts'
@@ -8,7 +9,7 @@ import { type UpstreamEntry, type YamlMap, canonicalYaml, inOrder } from './conf
 import { keyDirectory, secretDirectory } from './object-names.ts'
 import type { Needs, ReferenceData } from './reference-data.ts'
 import { bindAddress, relaySection, settingSection } from './router-settings.ts'
-import { type JudgedSpecs, judgeSpecs, readSpecSources } from './spec-sources.ts'
+import { type ReadSpecs, compileSpecs, readSpecSources } from './spec-sources.ts'
 import { type StateChoice, chooseState, storeSections } from './state-store.ts'
 import { type PlainVariable, tracingEnvironment } from './tracing-environment.ts'
 import type { Dangling } from './translation.ts'
@@ -29,7 +30,7 @@ export interface RouterPlan extends Needs {
   readonly settings: YamlMap
   readonly bindHost: string
   readonly state: StateChoice
-  readonly specs: JudgedSpecs
+  readonly specs: ReadSpecs
   readonly chainIdOf: ChainIdOf
   readonly dangling: readonly Dangling[]
   readonly allowLinkLocal: boolean
@@ -40,7 +41,7 @@ export interface RouterPlan extends Needs {
 export type ChainIdOf = (chainId: string) => string
 
 /** Calls a chain by its id where it is known, so that an alias of it means the same chain. */
-export function chainNames(chains: KnownChains | null): ChainIdOf {
+export function chainNames(chains: Pick<ChainCatalog, 'find'> | null): ChainIdOf {
   return (chainId) => chains?.find(chainId)?.id ?? chainId
 }
 
@@ -62,11 +63,10 @@ export interface RouterDocument {
   readonly endpoints: readonly Endpoint[]
 }
 
-/** @param chains those of the bundled specs */
 export function planRouter(
   router: RpcRouter,
   data: ReferenceData,
-  chains: KnownChains,
+  bundled: BundledSpecs,
   allowLinkLocal: boolean,
 ): RouterPlan {
   const { spec } = router
@@ -75,7 +75,7 @@ export function planRouter(
   const specs = readSpecSources(spec.specSources, collector)
   const hasOwnSpecs = specs.section.length > 0
   // The names in the user's own specs are known to the router only.
-  const chainIdOf = chainNames(hasOwnSpecs ? null : chains)
+  const chainIdOf = chainNames(hasOwnSpecs ? null : bundled.catalog)
   const environment = tracingEnvironment(router, collector)
   const settings = {
     'cross-validation': spec.crossValidation && {
@@ -94,7 +94,7 @@ export function planRouter(
     settings,
     bindHost: spec.bindHost,
     state: chooseState(spec),
-    specs: judgeSpecs(specs, chains),
+    specs: compileSpecs(specs, bundled),
     chainIdOf,
     allowLinkLocal,
     environment,

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { type KnownChains, checkChains } from '../../proxy/config/check-chains.ts'
+import { checkChains } from '../../proxy/config/check-chains.ts'
 import { type ListenerWithoutSocket, socketText } from '../../proxy/config/socket-check.ts'
+import { knownChains } from '../../proxy/validation/validate-config.ts'
 import { quantityValue } from '../api/quantity.ts'
 import type { RpcRouter, RpcRouterSpec } from '../api/rpc-router.ts'
 import type { UpstreamProvider } from '../api/upstream-provider.ts'
 import { sentenceOf } from './judge-config.ts'
 import { hidesPort } from './rendered-config.ts'
 import type { Listener, UpstreamPlan } from './router-document.ts'
+import type { ReadSpecs } from './spec-sources.ts'
 import type { RouterRefusal } from './translation.ts'
 
 /**
@@ -19,13 +21,13 @@ export function unservedEndpoint(
   router: RpcRouter,
   { endpoint, serves }: Listener,
   written: readonly UpstreamPlan[],
-  known: KnownChains,
+  { catalog }: ReadSpecs,
 ): RouterRefusal {
   const { name, chainId, apiInterface } = endpoint
   const field = `spec.endpoints[${name}]`
   const entry = { 'chain-id': chainId, 'api-interface': apiInterface }
   const entries = { endpoints: [{ path: '', entry }], upstreams: [], policies: [] }
-  const [problem] = checkChains(entries, known, () => null)
+  const [problem] = checkChains(entries, knownChains(catalog), () => null)
   if (problem === undefined)
     return { reason: 'NoProviders', field, message: whyUnserved(router, serves, written) }
   // No provider could help: of a chain or an interface that the router does not have.

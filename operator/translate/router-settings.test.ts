@@ -10,9 +10,11 @@ const saidOtherwise: Readonly<Record<string, string>> = {
   'shared-state': 'spec.sharedState',
   'env-file': 'the environment of the pods',
   'allowed-origins': 'the edge, where clients come in',
+  'trusted-proxies': 'the default of the router',
   'max-calls-per-connection': 'the default of the router',
   'grpc-idle-timeout': 'the default of the router',
   'admin-page': 'the default of the router',
+  'admin-hosts': 'the default of the router',
   'max-buffered-bytes': 'the memory limit of the pods',
   'subscription-max-topics': 'the default of the router',
 }

@@ -1,31 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { readFileSync, readdirSync } from 'node:fs'
 import { mkdtempDisposable, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { loadCatalog } from '../../proxy/chain/load-catalog.ts'
-import { bundledChains } from './bundled-chains.generated.ts'
-import { readOwnSpec } from './spec-sources.ts'
+import { loadBundledSpecs, loadCatalog } from '../../proxy/chain/load-catalog.ts'
+import { compileSpecs, readSpecSources } from './spec-sources.ts'
+import { ValueCollector } from './value-collector.ts'
 
-const specs = join(import.meta.dirname, '../../specs')
-const files = readdirSync(specs, { recursive: true, encoding: 'utf8' })
-  .filter((name) => name.endsWith('.yml'))
-  .map((key) => [key, readFileSync(join(specs, key), 'utf8')] as const)
+const bundled = await loadBundledSpecs()
 
-test.each(files)('%s of the image would do as a spec of the user', (key, text) => {
-  expect(readOwnSpec({ key, text }).fault).toBeNull()
-})
+/** What the operator makes of specs in a ConfigMap, and of further sources. */
+function compiled(texts: Readonly<Record<string, string>>, ...others: readonly object[]) {
+  const data = {
+    secret: () => null,
+    configMap: () => ({ keys: Object.keys(texts), get: (key: string) => texts[key] ?? null }),
+  }
+  const sources = [{ type: 'ConfigMap', configMap: { name: 'own' } }, ...others]
+  const read = readSpecSources(sources as never, new ValueCollector(data))
+  return compileSpecs(read, bundled)
+}
 
-test('all names of the chains of the image are found in their specs', () => {
-  const found = files.flatMap(([key, text]) => {
-    const spec = readOwnSpec({ key, text })
-    return spec.fault === null ? (spec.chains ?? []) : []
-  })
-  const names = bundledChains.flatMap(([id, aliases]) => [id, ...aliases])
-  expect(found.toSorted()).toEqual([...new Set(names)].toSorted())
-})
+const interfaces = 'interfaces: {jsonrpc: {methods: {a_b: {}}}}'
 
 test.each([
   ['broken.yml', 'id: [garbage: {'],
@@ -38,24 +34,43 @@ test.each([
   ['two.yml', 'id: A\n---\nid: B'],
   ['yaml.json', 'id: A'],
   ['alias-of-nothing.yml', 'id: *a'],
-])('%s is refused, and the router would not start with it either', async (key, text) => {
-  expect(readOwnSpec({ key, text }).fault).not.toBeNull()
+  ['no-block-time.yml', `id: A\n${interfaces}`],
+  ['unknown-key.yml', 'id: A\nextends: ETH1\nblock-tim: 2s'],
+  ['unknown-base.yml', 'id: A\nextends: ETH2'],
+  ['circle.yml', 'id: A\nextends: A'],
+  ['unknown-table.yml', 'id: A\nextends: ETH1\nfailures: [nothing]'],
+  ['unknown-import.json', '{"proposal":{"specs":[{"index":"A","imports":["NOTHING"]}]}}'],
+  ['deep.yml', '['.repeat(1_000_000)],
+])('%s is refused, with the words of a router that starts with it', async (key, text) => {
+  const { refusals, catalog } = compiled({ [key]: text })
+  expect(catalog).toBeNull()
   await using folder = await mkdtempDisposable(join(tmpdir(), 'own-spec-'))
-  await writeFile(join(folder.path, key), text)
-  await expect(loadCatalog([join(folder.path, key)])).rejects.toThrow()
+  const path = join(folder.path, key)
+  await writeFile(path, text)
+  const ofRouter: unknown = await loadCatalog([path]).catch((error: unknown) => error)
+  const own = (message: string) => message.replaceAll(path, `the ConfigMap own, key ${key}`)
+  expect(refusals.map(({ message }) => message).join('\n')).toBe(own((ofRouter as Error).message))
+  for (const { field } of refusals) expect(field).toBe('spec.specSources[0].configMap')
 })
 
 test.each([
-  ['a list of the public catalog', 'proposal: { specs: [] }', null],
-  ['keys from elsewhere', 'x: &x { id: A }\n<<: *x', null],
-  ['an id from elsewhere', 'name: &a A\nid: *a', ['A']],
-  ['aliases from elsewhere', 'id: A\nname: &a B\naliases: [*a]', ['A', 'B']],
-  ['a failure table', 'failures: ours\nrows: []', []],
-])('%s: its chains are %j', (_, text, chains) => {
-  expect(readOwnSpec({ key: 'a.yml', text })).toEqual({ fault: null, chains })
+  ['a short one', { 'a.yml': 'id: OURS\naliases: [OUR]\nextends: ETH1' }],
+  ['one in two files', { 'a.yml': 'id: OURS\nextends: BASE', 'b.yml': 'id: BASE\nextends: ETH1' }],
+  ['a failure table beside it', { 'a.yml': 'id: OURS\nextends: ETH1', 't.yml': 'failures: x' }],
+])('the chain of a spec is known with all that it has: %s', (_, texts) => {
+  const entries = Object.entries(texts).toReversed()
+  const { refusals, catalog } = compiled(Object.fromEntries(entries))
+  expect(refusals).toEqual([])
+  const offered = catalog?.find('ours')?.interfaces.get('jsonrpc')
+  expect(offered?.methods.has('eth_getBalance')).toBe(true)
+  expect(offered?.addons.has('debug')).toBe(true)
 })
 
-test('what nests without end is refused, and not followed', () => {
-  for (const text of ['['.repeat(1_000_000), '- '.repeat(500_000), 'a: '.repeat(300_000)])
-    expect(readOwnSpec({ key: 'a.yml', text }).fault).toContain('cannot be read')
+test('beside a URL nothing is refused that its specs could be the base of', () => {
+  const url = { type: 'Url', url: 'https://git.example/specs.tar.gz' }
+  const good = compiled({ 'a.yml': 'id: OURS\nextends: THEIRS' }, url)
+  expect(good).toEqual({ refusals: [], catalog: null })
+  expect(compiled({ 'a.yml': 'id: OURS\nblock-tim: 2s' }, url).refusals).toMatchObject([
+    { message: expect.stringContaining('unknown key `block-tim`') },
+  ])
 })

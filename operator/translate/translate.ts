@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { KnownChains } from '../../proxy/config/check-chains.ts'
+import type { BundledSpecs } from '../../proxy/chain/load-catalog.ts'
 import { type ListenerWithoutSocket, socketText } from '../../proxy/config/socket-check.ts'
 import { apiVersion } from '../api/group.ts'
 import { rpcRouterSchema } from '../api/rpc-router.ts'
@@ -35,9 +35,9 @@ import { ValueCollector } from './value-collector.ts'
  * pods serve, there is no config: the last good one keeps running.
  */
 export function translate(input: TranslateInput): Translation {
-  const { router, data, chains, openPorts = [], allowLinkLocal = false } = input
+  const { router, data, bundled, openPorts = [], allowLinkLocal = false } = input
   const { spec } = router
-  const plan = planRouter(router, data, chains, allowLinkLocal)
+  const plan = planRouter(router, data, bundled, allowLinkLocal)
   const listeners = listenersOf(spec.endpoints, plan)
   const planned = planUpstreams(listeners, plan.chainIdOf, input)
   const candidates = judgeCandidates(planned, listeners, plan, data)
@@ -60,7 +60,7 @@ export function translate(input: TranslateInput): Translation {
   const unserved = closed
     .filter(({ listener }) => openListeners([listener], accepted.map(planOf)).length === 0)
     .map(({ listener, isHeld }) => {
-      const refusal = unservedEndpoint(router, listener, candidates.map(planOf), plan.specs.known)
+      const refusal = unservedEndpoint(router, listener, candidates.map(planOf), plan.specs)
       return isHeld ? { ...refusal, message: `${refusal.message}; ${holdText} it` } : refusal
     })
   const isBlocked =
@@ -211,20 +211,20 @@ export interface ProviderJudgement extends ProviderFaults {
 /**
  * Judges a provider by itself.
  *
- * @param chains for a provider that no router selects: it is judged as by a router of its chain; null for a provider
+ * @param bundled for a provider that no router selects: it is judged as by a router of its chain; null for a provider
  *   that routers judge themselves
  */
 export function judgeProvider(
   provider: UpstreamProvider,
   data: ReferenceData,
-  chains: KnownChains | null,
+  bundled: BundledSpecs | null,
   allowLinkLocal: boolean,
 ): ProviderJudgement {
   const collector = new ValueCollector(data)
   const { refusals } = upstreamEntry(provider, provider.spec.chainId, collector)
   const { dangling } = collector
   const notes = notesOfProvider(provider)
-  if (chains === null || refusals.length > 0) return { refusals, dangling, notes }
+  if (bundled === null || refusals.length > 0) return { refusals, dangling, notes }
   const { chainId, apiInterface } = provider.spec
   const router = rpcRouterSchema.parse({
     apiVersion,
@@ -237,7 +237,7 @@ export function judgeProvider(
     router,
     providers: [primary],
     data,
-    chains,
+    bundled,
     allowLinkLocal,
   })
   return { refusals: providers[0]?.refusals ?? [], dangling, notes }

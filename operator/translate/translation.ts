@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { KnownChains } from '../../proxy/config/check-chains.ts'
+import type { BundledSpecs } from '../../proxy/chain/load-catalog.ts'
 import type { RpcRouterReason, UpstreamProviderReason } from '../api/conditions.ts'
 import type { Endpoint, RpcRouter } from '../api/rpc-router.ts'
 import type { UpstreamProvider } from '../api/upstream-provider.ts'
@@ -22,8 +22,7 @@ export interface TranslateInput {
   /** Those that it selects and that cannot be read. */
   readonly unreadable?: readonly UnreadableProvider[]
   readonly data: ReferenceData
-  /** The chains of the image's specs. */
-  readonly chains: KnownChains
+  readonly bundled: BundledSpecs
   /** Ports of the endpoints that the pods serve now. */
   readonly openPorts?: readonly number[]
   /** Whether upstreams may be at link-local addresses. */

@@ -39,14 +39,15 @@ export class GrowingBuffer extends Held {
   /** Empties it. */
   take(): Uint8Array {
     const { bytes } = this
-    this.release()
+    this.waits(0)
+    this.hold(-this.#buffer.length)
     this.#buffer = nothing
     this.length = 0
     return bytes
   }
 
   #keep(buffer: Uint8Array): void {
-    this.hold(buffer.length - this.heldBytes)
+    this.hold(buffer.length - this.#buffer.length)
     this.#buffer = buffer
   }
 }

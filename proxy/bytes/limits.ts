@@ -21,6 +21,15 @@ export const budgetLimits = {
   waitingShare: 1 / 2, // what waits for clients leaves the rest to what is being worked on
 }
 
+/** What the budget charges for objects, beside their bytes: as much as they take of the heap. */
+export const objectCosts = {
+  requestBytes: 4 * KiB,
+  headerBytes: 64,
+  pieceBytes: 512, // of what came in one read, or waits
+  fragmentBytes: 128, // of a WebSocket message
+  subscriptionBytes: 2 * KiB,
+}
+
 /** Of an HTTP/1 connection. */
 export const httpTimes = {
   headersMs: 30_000, // for the head of a request
@@ -33,11 +42,13 @@ export const httpTimes = {
 /** Of what a client sends. */
 export const clientLimits = {
   headBytes: 16 * KiB,
+  headers: 256, // in one head or metadata; proxies on the way usually take 100
   waitingRequests: 1_024, // that are pipelined: Node reads 64 KiB at once, and with bodies they are fewer
   tinyPieces: { count: 4_096, bytes: 64 }, // each costs a microsecond: no client sends so many that are shorter
   inflation: { bytes: 256 * KiB, ratio: 200 }, // whichever is more: batches of like calls reach 100 times
   nesting: 10_000, // of JSON; nodes written in Go have the same limit
   values: 250_000, // in one member of a request or item of a batch: each costs some 30 ns, and no client sends so many
+  fragments: { count: 1_024, bytes: 1 * KiB }, // of a WebSocket message, and one more for each KiB: geth's client writes such pieces
   batchItems: 1_000, // more of them in one batch are refused together
   waveItems: 100, // of one batch that are asked for at the same time
   lingerMs: 2_000, // after a refusal or an early answer, for the rest of the request
@@ -50,6 +61,9 @@ export const socketTimes = {
   closeMs: 5_000, // for the answer to a goodbye, and to read what is left
 }
 
+/** Pings, pongs and settings of one connection, over HTTP/2 and WebSocket: some clients measure each round trip by a ping. */
+export const controlFrames = { count: 300_000, inMs: 30_000 }
+
 /** Of HTTP/2, with clients and with nodes. */
 export const http2Limits = {
   metadataBytes: 16 * KiB, // names and values of a call; for more than this some nodes end the whole connection
@@ -60,7 +74,6 @@ export const http2Limits = {
   firstMessageMs: 5_000, // a unary call waits for its first message
   clientSessionMiB: 64, // what Node may keep for one connection of a client, mostly headers
   resets: { count: 256, inMs: 512 }, // twice the calls of a connection; a proxy before many clients cancels hundreds a second
-  controlFrames: { count: 300_000, inMs: 30_000 }, // some clients measure each round trip by a ping
   nodeSessionMiB: 512, // past it Node resets streams: more than all of a connection have waiting, `keptBytes` each
   nodeStreams: 256, // of one connection, also where the node would allow more
   nodeResets: 100, // then a new connection: nodes end one on which clients reset too many (Node counts to 1,000)
@@ -83,6 +96,7 @@ export const nodeLimits = {
 export const subscriptionLimits = {
   earlyBytes: 8 * MiB, // events before the client has its reply; far more than can come in that time
   questionsAtOnce: 64, // a thousand filters have a thousand questions a block: the calls of clients must find room
+  fewTopics: 10, // of a client: with more, it gets none of the last tenth of the topics
   ownQuestions: 4, // beyond so many, filters share one question about each block
 }
 

@@ -33,10 +33,10 @@ const options = {
   'grpc.max_send_message_length': cacheServiceLimits.messageBytes,
   'grpc-node.flow_control_window': 1024 * 1024,
   // A service that hangs answers no ping: then it is connected to again, for ever.
-  'grpc.keepalive_time_ms': 1_000,
+  'grpc.keepalive_time_ms': 500,
   'grpc.keepalive_timeout_ms': 1_000,
   'grpc.initial_reconnect_backoff_ms': 100,
-  'grpc.max_reconnect_backoff_ms': 2_000,
+  'grpc.max_reconnect_backoff_ms': 1_000,
   'grpc.dns_min_time_between_resolutions_ms': 1_000,
   'grpc.client_idle_timeout_ms': 2 ** 31 - 1,
   'grpc.enable_http_proxy': 0,
@@ -69,6 +69,11 @@ export class CacheClient implements SharedKeys {
 
   claim = async (key: string, value: Buffer, ttlMs: number) =>
     (await this.#call('Claim', { key, value, ttlMs })).value
+
+  session = async (key: string, generation: string, value?: Buffer, ttlMs = 0) => {
+    const held = await this.#call('Session', { key, generation, value, ttlMs })
+    return { ...held, generation: held.generation ?? '', isOpen: held.isOpen === true }
+  }
 
   delete = (key: string, value?: Buffer) => this.#call('Delete', { key, value })
 

@@ -7,6 +7,7 @@ import { Client, credentials, loadPackageDefinition, Metadata, status } from '@g
 import { loadSync } from '@grpc/proto-loader'
 import { expect, onTestFinished, test } from 'vitest'
 import { clientOf, ServedCache } from './testing/served-cache.ts'
+import { expectSessionContract } from '../redis/testing/session-contract.ts'
 import type { CacheClient } from './cache-client.ts'
 import { cacheService, type Entry } from './wire.ts'
 
@@ -31,6 +32,12 @@ test('a client keeps, claims, deletes and counts', async () => {
   expect(await client.get('a')).toEqual({ count: 0 })
   const first = ['Get miss', 'Set ok', 'Set ok', 'Increment ok', 'Get hit']
   expect(cache.calls.slice(0, 5)).toEqual(first)
+})
+
+test('sessions are claimed in a generation, which a restart ends', async () => {
+  await using open = await new ServedCache().start()
+  await using closed = await new ServedCache(1024 * 1024, 1e9).start()
+  await expectSessionContract(open.client(), closed.client())
 })
 
 test('an answer that comes while this process is busy is no timeout', async () => {

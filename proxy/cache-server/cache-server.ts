@@ -31,6 +31,8 @@ export class CacheServer {
       Get: ({ key = '', counter = '' }) => ({ ...shelf.get(key), count: shelf.counter(counter) }),
       Set: ({ key = '', value = none, ttlMs = 0 }) => shelf.set(key, value, ttlMs),
       Claim: ({ key = '', value = none, ttlMs = 0 }) => shelf.claim(key, value, ttlMs),
+      Session: ({ key = '', generation = '', value, ttlMs = 0 }) =>
+        shelf.session(key, generation, value, ttlMs),
       Delete: ({ key = '', value }) => {
         shelf.delete(key, value)
         this.#announce(key, value)

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
+import { systemClock } from '../clock/clock.ts'
+import { seededRandom } from '../clock/testing/seeded-random.ts'
 import { Shelf } from './shelf.ts'
 
 const KiB = 1024
+const newShelf = () => new Shelf(64 * KiB, systemClock, seededRandom(1))
 const bytesOf = (length: number) => Buffer.alloc(length)
 
 test('what it keeps ends with its time', async () => {
-  const shelf = new Shelf(64 * KiB)
+  const shelf = newShelf()
   shelf.set('a', Buffer.from('answer'), 50)
   shelf.claim('c', Buffer.from('claim'), 50)
   shelf.claim('d', Buffer.from('claim'), 60_000)
@@ -17,7 +20,7 @@ test('what it keeps ends with its time', async () => {
 })
 
 test('answers go, the least recently used first, and never claims for them', () => {
-  const shelf = new Shelf(64 * KiB)
+  const shelf = newShelf()
   shelf.claim('claim', bytesOf(10), 1e6)
   shelf.increment('counter')
   for (let each = 0; each < 1_000; each++) {
@@ -39,7 +42,7 @@ test('answers go, the least recently used first, and never claims for them', () 
 })
 
 test('claims are refused when there is no room, until others have ended', async () => {
-  const shelf = new Shelf(64 * KiB)
+  const shelf = newShelf()
   const fill = () => {
     for (let each = 0; ; each++) shelf.claim(`claim-${each}`, bytesOf(KiB), 500)
   }
@@ -53,7 +56,7 @@ test('claims are refused when there is no room, until others have ended', async 
 })
 
 test('a counter counts on when there is no room', () => {
-  const shelf = new Shelf(64 * KiB)
+  const shelf = newShelf()
   for (let each = 0; each < 9; each++) shelf.increment('counter')
   const fill = (length: number) => {
     for (let each = 0; ; each++) shelf.claim(`${length}-${each}`, bytesOf(length), 1e6)
@@ -63,7 +66,7 @@ test('a counter counts on when there is no room', () => {
 })
 
 test('a claim is deleted by its own value, or without one', () => {
-  const shelf = new Shelf(64 * KiB)
+  const shelf = newShelf()
   const [one, two] = [Buffer.from('one'), Buffer.from('two')]
   shelf.claim('c', one, 1e6)
   expect(shelf.claim('c', two, 1e6)).toEqual({ value: new Uint8Array(one) })

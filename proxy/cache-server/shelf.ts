@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { LRUCache } from 'lru-cache'
-import type { Held } from '../redis/shared-keys.ts'
+import type { Clock } from '../clock/clock.ts'
+import type { Random } from '../clock/random.ts'
+import { graceMs, type Held, type SessionHeld } from '../redis/shared-keys.ts'
 
 /** What an entry takes beside its bytes and its key. */
 const overheadBytes = 512
@@ -14,10 +16,19 @@ const counterMs = 48 * 3_600_000
 export class Shelf {
   readonly #answers: LRUCache<string, Uint8Array>
   readonly #claims: LRUCache<string, Uint8Array>
+  /** Claims outlive no process, so each process is a generation of its own. */
+  readonly #generation: string
+  readonly #clock: Clock
+  readonly #graceMs: number
+  #closedUntilMs: number
   /** Answers that went for lack of room. */
   evictions = 0
 
-  constructor(maxBytes: number) {
+  constructor(maxBytes: number, clock: Clock, random: Random, grace = graceMs) {
+    this.#generation = String(random.next())
+    this.#clock = clock
+    this.#graceMs = grace
+    this.#closedUntilMs = clock.nowMs() + grace
     const maxClaimBytes = Math.max(1, Math.floor(maxBytes * claimShare))
     this.#claims = new LRUCache({ maxSize: maxClaimBytes, ttlAutopurge: true })
     this.#answers = new LRUCache({
@@ -55,6 +66,21 @@ export class Shelf {
     if (calculatedSize + options.size > maxSize) throw new RangeError('no room for another claim')
     this.#claims.set(key, copy, options)
     return {}
+  }
+
+  /** A step of a sticky session, as cache.proto defines it. @throws RangeError when there is no room */
+  session(key: string, known: string, value?: Uint8Array, ttlMs = 0): SessionHeld {
+    const nowMs = this.#clock.nowMs()
+    const [generation, isOpen] = [this.#generation, nowMs >= this.#closedUntilMs]
+    const restores = known === '' && value !== undefined
+    if (restores && !isOpen) this.#closedUntilMs = nowMs + this.#graceMs
+    else if (!restores && !(isOpen && known === generation)) return { generation, isOpen: false }
+    const held = this.get(key)
+    const isOlder = restores && !isOpen && (held.ttlMs ?? 0) < ttlMs
+    if (!value || (held.value && !isOlder)) return { generation, isOpen, ...held }
+    this.#claims.delete(key)
+    this.claim(key, value, ttlMs)
+    return { generation, isOpen }
   }
 
   /** @param value deletes a claim of this value alone */

@@ -3,14 +3,14 @@
 import { fileURLToPath } from 'node:url'
 import type { MethodDefinition } from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
-import type { Held } from '../redis/shared-keys.ts'
+import type { Held, SessionHeld } from '../redis/shared-keys.ts'
 
 /** `Entry` of cache.proto: what every call takes and returns. */
-export interface Entry extends Held {
+export interface Entry extends Partial<SessionHeld>, Held {
   readonly counter?: string | undefined
 }
 
-export type UnaryCall = 'Get' | 'Set' | 'Claim' | 'Delete' | 'Increment'
+export type UnaryCall = 'Get' | 'Set' | 'Claim' | 'Session' | 'Delete' | 'Increment'
 type Service = Readonly<Record<UnaryCall | 'Watch', MethodDefinition<Entry, Entry>>>
 
 const proto = fileURLToPath(new URL('cache.proto', import.meta.url))

@@ -370,6 +370,13 @@ describe('questions', () => {
     expect((await cache.get('eth_call', other)).cache).toMatch('miss')
   })
 
+  test('have their key without params as well', async () => {
+    const cache = counting()
+    await cache.get('eth_getBalance', null)
+    expect((await cache.get('eth_getBalance', null)).cache).toMatch('hit')
+    expect((await cache.get('eth_getBalance')).cache).toMatch('miss')
+  })
+
   test('are two with another extension, version or method', async () => {
     const cache = counting()
     const params = call('0x1')
@@ -605,6 +612,22 @@ describe('calls at the same time', () => {
     }
     // With the retries of one call.
     expect(cache.asked).toBeLessThanOrEqual(3)
+  })
+
+  test('do not share an answer that two nodes give and that does not fit, and it is not kept', async () => {
+    // Whatever block is asked for, the answer is about the one before.
+    const before = ({ params: [block] }: Question) => ({ number: hex(Number(block) - 1), hash })
+    const cache = new CacheFixture(before, { nodes: 'ab' }).heads(head)
+    const ask = (id: number) => cache.start('eth_getBlockByNumber', ['0x10', false], { id })
+    const all = [1, 2, 3].map(ask)
+    await cache.clock.advance(30_000)
+    for (const { answer, cache: verdict } of await Promise.all(all)) {
+      expect(answer).toMatchObject({ number: '0xf' })
+      expect(verdict).toBe('miss finalized error')
+    }
+    expect(cache.asked).toBe(3 * 2)
+    const again = await cache.get('eth_getBlockByNumber', ['0x10', false])
+    expect(again.cache).toBe('miss finalized error')
   })
 
   test('with a time or an upstream of their own are alone', async () => {

@@ -22,6 +22,7 @@ import {
   ageClassOf,
   doubted,
   holdingOf,
+  isDoubtful,
   type Lifetimes,
   type Moment,
   retentionMs,
@@ -196,8 +197,11 @@ class CachedRelay {
         const { cache } = call.journal
         if (why !== null) this.#drop(flight)
         if (why !== null && cache) call.journal.cache = { ...cache, why }
-        if (flight.followers)
-          this.#share(flight.followers, answerOf(reply, call, this.#headersOf(reply)), isHit)
+        const { followers } = flight
+        if (followers && !isHit && isDoubtful(call, reply))
+          for (const each of followers) each.resolve(this.#askAlone(each.call, 'error'))
+        else if (followers)
+          this.#share(followers, answerOf(reply, call, this.#headersOf(reply)), isHit)
         return reply
       },
       (error: unknown) => {
@@ -367,9 +371,9 @@ class CachedRelay {
   }
 
   /** One that waited for another call asks for itself. */
-  #askAlone(call: Call): Promise<Reply> {
+  #askAlone(call: Call, why: CacheWhy = 'too-large'): Promise<Reply> {
     const { cache } = call.journal
-    if (cache) call.journal.cache = { ...cache, verdict: 'miss', why: 'too-large' }
+    if (cache) call.journal.cache = { ...cache, verdict: 'miss', why }
     return this.#relay(call)
   }
 }

@@ -4,7 +4,7 @@ import type { FailureClass, FailureTable } from '../chain/failure-table.ts'
 import { lastPoint } from '../chain/finality.ts'
 import type { Classification } from '../chain/types.ts'
 import type { AgeClass, CachePolicy } from '../config/types.ts'
-import type { AttemptRecord, CacheWhy, Call } from '../relay/call.ts'
+import type { AttemptRecord, CacheWhy, Call, Journal } from '../relay/call.ts'
 import type { Finding, Reply } from '../relay/reply.ts'
 import { isNull, isNothing, shownBlock } from '../relay/shown-block.ts'
 import type { Dialect } from '../upstream/dialect.ts'
@@ -146,14 +146,22 @@ function isFunctionOfCall({ name }: FailureClass): boolean {
 }
 
 /** The relay took it for the answer; it is not the best of what nodes offered instead of one. */
-function isBelieved({ journal }: Call, { upstream, refusal }: Reply): boolean {
-  const { attempts } = journal
-  const expected = refusal === null ? 'answer' : 'node-error'
-  for (let at = attempts.length - 1; at >= 0; at--) {
-    const { upstream: name, result, missedBlock } = attempts[at] as AttemptRecord
-    if (name === upstream && result !== 'aborted') return !missedBlock && result === expected
-  }
-  return false
+function isBelieved({ journal }: Call, reply: Reply): boolean {
+  const given = attemptOf(journal, reply)
+  const expected = reply.refusal === null ? 'answer' : 'node-error'
+  return given?.result === expected && !given.missedBlock && !given.isDoubted
+}
+
+/** The answer does not fit its request, however many upstreams show the same: no other call may have it. */
+export function isDoubtful({ journal }: Call, reply: Reply): boolean {
+  const given = attemptOf(journal, reply)
+  return given !== undefined && (given.isDoubted || given.violation !== null)
+}
+
+function attemptOf({ attempts }: Journal, { upstream }: Reply): AttemptRecord | undefined {
+  return attempts.findLast(
+    ({ upstream: name, result }) => name === upstream && result !== 'aborted',
+  )
 }
 
 /** The upstream whose empty answer about a final block another one is to confirm; null: none. */

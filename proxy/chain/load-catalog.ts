@@ -15,14 +15,14 @@ import { validateSpec } from './native/validate.ts'
 import { type Collections, convertSpec, expandCollections } from './public-catalog/convert-spec.ts'
 import type { CatalogSpec } from './public-catalog/schema.ts'
 import { readDocuments, type SourceDocuments } from './read-documents.ts'
-import { readSource } from './sources.ts'
+import { readSource, type SourceFiles } from './sources.ts'
 import type { Chain, ChainCatalog } from './types.ts'
 
 /** Beside the bundle they are JSON, which reads faster. */
 const beside = ['../specs', '../../specs'].map((path) =>
   fileURLToPath(new URL(path, import.meta.url)),
 )
-const [bundledSpecs = ''] = beside.filter((path) => existsSync(path))
+const bundledSpecs = beside.find((path) => existsSync(path)) ?? ''
 
 /** A spec whose inheritance is resolved, and where it comes from. */
 interface LayeredSpec {
@@ -32,6 +32,27 @@ interface LayeredSpec {
   readonly file: string
 }
 
+/** The bundled chain specs, over which others can be laid. */
+export interface BundledSpecs {
+  readonly catalog: ChainCatalog
+  /** @throws SpecError with all problems of all sources */
+  readonly over: (sources: readonly SourceFiles[]) => ChainCatalog
+}
+
+/** Reads the bundled specs once; each catalog over them shares what was read. */
+export async function loadBundledSpecs(): Promise<BundledSpecs> {
+  return specsOver(await readSource(bundledSpecs))
+}
+
+/** The specs of a source, over which others can be laid. @throws SpecError */
+export function specsOver(bundled: SourceFiles): BundledSpecs {
+  const problems: Problem[] = []
+  const read = readDocuments(bundled, problems)
+  const over: BundledSpecs['over'] = (sources) =>
+    layered([read, ...sources.map((source) => readDocuments(source, problems))], problems)
+  return { catalog: over([]), over }
+}
+
 /**
  * Loads the bundled chain specs, and lays the sources over them. A source is a file, a directory with those below it,
  * or an http(s) URL of a `.tar.gz` archive. A later spec replaces an earlier one of the same id, and its names win; the
@@ -39,9 +60,14 @@ interface LayeredSpec {
  * @throws SpecError with all problems of all sources
  */
 export async function loadCatalog(sources: readonly string[]): Promise<ChainCatalog> {
-  const files = await Promise.all([bundledSpecs, ...sources].map((source) => readSource(source)))
-  const problems: Problem[] = []
-  const read = files.map((source) => readDocuments(source, problems))
+  const [bundled, ...files] = await Promise.all([
+    loadBundledSpecs(),
+    ...sources.map((source) => readSource(source)),
+  ])
+  return files.length === 0 ? bundled.catalog : bundled.over(files)
+}
+
+function layered(read: readonly SourceDocuments[], problems: Problem[]): ChainCatalog {
   const specs = new Map<string, LayeredSpec>()
   for (const [layer, source] of read.entries()) {
     const fileOf = refuseDoubles(source, problems)
@@ -55,7 +81,9 @@ export async function loadCatalog(sources: readonly string[]): Promise<ChainCata
     resolveNatives(source, specs, problems).forEach(put)
   }
   refuseUnknownTables(read)
-  if (problems.length > 0) throw new SpecError(problems)
+  // The documents that were read complain to this list for good.
+  const found = problems.splice(0)
+  if (found.length > 0) throw new SpecError(found)
   // The sources' own rows come before the bundled ones.
   return chainCatalog(specs, read.flatMap((source) => source.failures).toReversed())
 }

@@ -13,41 +13,44 @@ const fixed32 = 5
 
 /**
  * The value at the end of a path of field numbers: a number for a varint, text for a field with a
- * length; 0 is a field like any other. If a field comes twice, the last counts.
- * @returns undefined when there is none, or the bytes are no protobuf message
+ * length; 0 is a field like any other.
+ * @returns undefined when there is none; null when the bytes are no protobuf message, and where decoders may differ: a
+ * field comes twice, or there is a group
  */
 export function fieldAt(
   message: Uint8Array,
   path: readonly (string | number)[],
-): number | string | undefined {
-  let value: number | Uint8Array | undefined = message
+): number | string | undefined | null {
+  let value: ReturnType<typeof fieldOf> = message
   for (const field of path) {
-    if (!(value instanceof Uint8Array)) return undefined
+    if (!(value instanceof Uint8Array)) return value === null ? null : undefined
     value = fieldOf(value, Number(field))
   }
   return value instanceof Uint8Array ? Buffer.from(value).toString() : value
 }
 
-function fieldOf(message: Uint8Array, wanted: number): number | Uint8Array | undefined {
+function fieldOf(message: Uint8Array, wanted: number): number | Uint8Array | undefined | null {
   let found: number | Uint8Array | undefined
   let at = 0
   while (at < message.length) {
     const tag = readVarint(message, at)
-    if (tag === null) return undefined
+    if (tag === null) return null
     at = tag.end
     const isWanted = Math.floor(tag.value / 8) === wanted
     const wire = tag.value % 8
+    // Two messages in one field are merged, and of two numbers the last counts: no client writes either.
+    if (isWanted && found !== undefined) return null
     if (wire === fixed64) at += 8
     else if (wire === fixed32) at += 4
     else if (wire === varint || wire === delimited) {
       const number = readVarint(message, at)
-      if (number === null) return undefined
+      if (number === null) return null
       at = wire === varint ? number.end : number.end + number.value
-      if (at > message.length) return undefined
+      if (at > message.length) return null
       if (isWanted) found = wire === varint ? number.value : message.subarray(number.end, at)
-    } else return undefined
+    } else return null
   }
-  return at === message.length ? found : undefined
+  return at === message.length ? found : null
 }
 
 /** Numbers beyond 2^53 lose digits, which no height has. */

@@ -52,8 +52,10 @@ export function readDocuments(source: SourceFiles, problems: Problem[]): SourceD
       const value = checkDocument(document, failureFileSchema)
       if (value !== null) failures.push(value)
     } else if (source.kind === 'file' || nativeMarks.some((mark) => hasKey(root, mark))) {
+      const isMap = typeof root === 'object' && !Array.isArray(root)
       if (root === null) problems.push(fileProblem(file, 'the file is empty.'))
-      const spec = root === null ? null : checkDocument(document, nativeSchema)
+      else if (!isMap) complain([], 'must be a map with `id` and `interfaces`.')
+      const spec = root === null || !isMap ? null : checkDocument(document, nativeSchema)
       if (spec !== null) natives.push({ id: spec.id, spec, file, complain })
     }
   }

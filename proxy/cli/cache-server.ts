@@ -4,6 +4,7 @@ import { getHeapStatistics } from 'node:v8'
 import { CacheServer } from '../cache-server/cache-server.ts'
 import { Shelf } from '../cache-server/shelf.ts'
 import { systemClock } from '../clock/clock.ts'
+import { systemRandom } from '../clock/random.ts'
 import { formatAddress, parseAddress } from '../config/fields/address.ts'
 import { parseConfig } from '../config/parse.ts'
 import { problemAt, quote } from '../config/problem.ts'
@@ -39,7 +40,8 @@ export async function serveCache(
   const logger = createLogger({ level, format, redact: (line) => line })
   // Node's heap limit follows the memory of the container; buffers are beside the heap.
   const usualBytes = Math.floor(getHeapStatistics().heap_size_limit / 3)
-  const shelf = new Shelf((flags['cache-bytes'] && file['cache-bytes']) ?? usualBytes)
+  const maxBytes = (flags['cache-bytes'] && file['cache-bytes']) ?? usualBytes
+  const shelf = new Shelf(maxBytes, systemClock, systemRandom)
   const metrics = createCacheMetrics(version, shelf)
   const server = new CacheServer(shelf, metrics.count)
   let isDraining = false

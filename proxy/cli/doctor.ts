@@ -5,8 +5,7 @@ import { systemClock } from '../clock/clock.ts'
 import { aligned, clean } from '../telemetry/format.ts'
 import { tipOf, whyOutdated } from '../tracker/tip.ts'
 import { examine, type Examined } from './doctor/examine.ts'
-import { type CheckReferences, type ConfigRequest, exitCodes } from './judged-config.ts'
-import { judgeConfig, problemLine } from './judged-config.ts'
+import { type ConfigRequest, exitCodes, judgeConfig, problemLine } from './judged-config.ts'
 import type { CommandIo } from './validate.ts'
 
 /** Of answers, which are at most 1 MiB each. */
@@ -20,11 +19,10 @@ const maxBytes = 32 * 1024 * 1024
 export async function runDoctor(
   request: Omit<ConfigRequest, 'environment'> & { readonly version: string },
   io: CommandIo,
-  checkReferences: CheckReferences,
 ): Promise<number> {
   const { configPath, version } = request
   const asked = { ...request, environment: io.environment }
-  const { config, catalog, problems, parsed, redact } = await judgeConfig(asked, checkReferences)
+  const { config, catalog, problems, parsed, redact } = await judgeConfig(asked)
   for (const problem of problems) io.stderr.write(`${redact(problemLine(configPath, problem))}\n`)
   if (config === null || catalog === null) return exitCodes.invalid
   const parts = { version, clock: systemClock, budget: new ByteBudget(maxBytes) }

@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { judgeConfig } from './judged-config.ts'
 import { main } from './main.ts'
-import { checkReferences } from './reference-check.ts'
 
 let folder = ''
 beforeAll(async () => {
@@ -32,7 +31,7 @@ async function judged(text: string) {
   const urls = { NODE_URL: 'https://c.example/v2', GRPC_URL: 'grpcs://d.example:443' }
   const environment = { KEY: 'a-key-of-mine', ...urls }
   const request = { configPath, flags: {}, environment }
-  const { config, problems } = await judgeConfig(request, checkReferences)
+  const { config, problems } = await judgeConfig(request)
   expect(problems).toEqual([])
   return config?.upstreams.map(({ name, chainId, apiInterface, nodeUrls }) => [
     ...[name, chainId, apiInterface],

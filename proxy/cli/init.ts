@@ -3,8 +3,8 @@
 import { writeFile } from 'node:fs/promises'
 import { loadCatalog } from '../chain/load-catalog.ts'
 import type { ChainCatalog } from '../chain/types.ts'
-import { checkChains } from '../config/check-chains.ts'
 import { parseConfig } from '../config/parse.ts'
+import { validateConfig } from '../validation/validate-config.ts'
 import { type Problem, problemAt, whyUnwritable } from '../config/problem.ts'
 import type { CommandLine } from './command-line.ts'
 import { exitCodes, problemLine } from './judged-config.ts'
@@ -73,8 +73,8 @@ function problemIn(text: string, catalog: ChainCatalog) {
   const filled = text.replaceAll(/("?)\$(?:\{\w+\}|<\w+>)/g, (_, atStart) =>
     atStart ? `"${scheme}://x` : 'x',
   )
-  const { problems, entries, locate } = parseConfig(filled, { environment: {}, flags: {} })
-  return [...problems, ...checkChains(entries, catalog, locate)][0]
+  const parsed = parseConfig(filled, { environment: {}, flags: {} })
+  return validateConfig(parsed, { catalog, readText: () => null }).problems[0]
 }
 
 /** The text of a config with its explanations. What is wrong with a name is said of the config, as of any other. */

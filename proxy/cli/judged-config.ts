@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { readFileSync } from 'node:fs'
+import { SpecError } from '../chain/document.ts'
+import { loadCatalog } from '../chain/load-catalog.ts'
 import type { ChainCatalog } from '../chain/types.ts'
 import { type ParsedConfig, envFilesOf, parseConfig } from '../config/parse.ts'
-import type { RouterConfig } from '../config/types.ts'
-import { orderProblems, type Problem, problemAt, whyUnreadable } from '../config/problem.ts'
+import { type Problem, problemAt, whyUnreadable } from '../config/problem.ts'
+import { type ValidatedConfig, validateConfig } from '../validation/validate-config.ts'
 import { createRedactor } from '../upstream/secrets/mask.ts'
 import { hash } from 'node:crypto'
 import { constants } from 'node:fs'
@@ -11,22 +14,6 @@ import { type FileHandle, open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type EnvFile, layerEnvironment } from '../config/env-file.ts'
 import type { FlagValues } from '../config/settings.ts'
-
-/** What a check found. */
-interface Findings {
-  readonly problems: readonly Problem[]
-  /** The chain specs; null when they cannot be used. */
-  readonly catalog: ChainCatalog | null
-}
-
-/**
- * Finds what is wrong beyond the file: with the chains, interfaces and files that it refers to.
- * @param running the chain specs of a router that runs: they are read at its start only
- */
-export type CheckReferences = (
-  parsed: ParsedConfig,
-  running?: ChainCatalog | null,
-) => Promise<Findings>
 
 /** A config file with what it depends on, as they were read. */
 export interface LoadedConfig {
@@ -38,26 +25,41 @@ export interface LoadedConfig {
 }
 
 /** A config with all that is wrong with it. */
-export interface JudgedConfig extends Findings, LoadedConfig {
-  /** Null when a problem is an error. */
-  readonly config: RouterConfig | null
+export interface JudgedConfig extends ValidatedConfig, LoadedConfig {
+  /** The chain specs; null when they cannot be used. */
+  readonly catalog: ChainCatalog | null
   /** Takes every value out of a text that must not be printed. */
   readonly redact: (text: string) => string
 }
 
-/** Reads a config and judges it, the same for `run` and for `validate`. */
+/**
+ * Reads a config with all that it refers to, and validates it.
+ * @param running the chain specs of a router that runs: they are read at its start only
+ */
 export async function judgeConfig(
   request: ConfigRequest,
-  checkReferences: CheckReferences,
   running: ChainCatalog | null = null,
 ): Promise<JudgedConfig> {
   const loaded = await loadConfig(request)
-  const { parsed } = loaded
-  const { problems: others, catalog } = await checkReferences(parsed, running)
-  const problems = orderProblems([...parsed.problems, ...others])
-  const valid = problems.every(({ severity }) => severity !== 'error')
-  const config = valid ? parsed.config : null
-  return { ...loaded, config, problems, catalog, redact: createRedactor(parsed.hidden()) }
+  return { ...loaded, ...(await validateLoaded(loaded.parsed, running)) }
+}
+
+/** Validates a config with the specs and the files of this machine. */
+export async function validateLoaded(
+  parsed: ParsedConfig,
+  running: ChainCatalog | null = null,
+): Promise<Omit<JudgedConfig, keyof LoadedConfig>> {
+  let catalog = running
+  let ofSpecs: readonly Problem[] = []
+  try {
+    catalog ??= await loadCatalog(parsed.specSources)
+  } catch (error) {
+    if (!(error instanceof SpecError)) throw error
+    ofSpecs = error.problems
+  }
+  const readText = (path: string) => readFileSync(path, 'utf8')
+  const validated = validateConfig(parsed, { catalog, readText }, ofSpecs)
+  return { ...validated, catalog, redact: createRedactor(parsed.hidden()) }
 }
 
 /**

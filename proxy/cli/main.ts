@@ -3,7 +3,6 @@
 import { fileURLToPath } from 'node:url'
 import packageJson from '../../package.json' with { type: 'json' }
 import { configPathOf, helpText, parseFlags } from './command-line.ts'
-import { checkReferences } from './reference-check.ts'
 import { exitCodes, problemLine } from './judged-config.ts'
 import { type CommandIo, runSchema, runValidate } from './validate.ts'
 import { run } from './run.ts'
@@ -31,14 +30,14 @@ export async function main(argv: readonly string[], io: CommandIo): Promise<numb
     case 'schema':
       return runSchema(io)
     case 'validate':
-      return runValidate({ configPath, flags, output }, io, checkReferences)
+      return runValidate({ configPath, flags, output }, io)
     case 'doctor': {
       const { runDoctor } = await import('./doctor.ts')
-      return runDoctor({ configPath, flags, version }, io, checkReferences)
+      return runDoctor({ configPath, flags, version }, io)
     }
     case 'replay': {
       const { runReplay } = await import('./replay.ts')
-      return runReplay(line, version, io, checkReferences)
+      return runReplay(line, version, io)
     }
     case 'init': {
       const { runInit } = await import('./init.ts')

@@ -10,7 +10,7 @@ import { ConfigState } from '../telemetry/config-state.ts'
 import { createLogger } from '../telemetry/log.ts'
 import { recordedCall } from '../telemetry/record/recording.ts'
 import type { CommandLine } from './command-line.ts'
-import { type CheckReferences, exitCodes, judgeConfig, problemLine } from './judged-config.ts'
+import { exitCodes, judgeConfig, problemLine } from './judged-config.ts'
 import { type LoopbackRouter, startOnLoopback } from './replay/loopback-router.ts'
 import { compare, isFixed, Report } from './replay/report.ts'
 import type { CommandIo } from './validate.ts'
@@ -25,7 +25,6 @@ export async function runReplay(
   { positionals: [path], flags, own }: CommandLine,
   version: string,
   io: CommandIo,
-  checkReferences: CheckReferences,
 ): Promise<number> {
   const refuse = (file: string, message: string, hint: string | null = null) => {
     io.stderr.write(`${problemLine(file, problemAt('', null, message, hint))}\n`)
@@ -37,7 +36,7 @@ export async function runReplay(
     return refuse('router', 'a file is missing', hint)
   }
   const asked = { configPath, flags, environment: io.environment }
-  const { sha256, config, catalog, problems, redact } = await judgeConfig(asked, checkReferences)
+  const { sha256, config, catalog, problems, redact } = await judgeConfig(asked)
   for (const problem of problems) io.stderr.write(`${redact(problemLine(configPath, problem))}\n`)
   if (config === null || catalog === null) return exitCodes.invalid
   let why = 'it is not a regular file'

@@ -122,6 +122,7 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
     config.metricsListenAddress &&
     createAdminServer({
       address: config.metricsListenAddress,
+      names: config.adminHosts,
       ...{ metrics, health, calls, facts, page, logger },
     })
 

@@ -9,7 +9,6 @@ import { ConfigState } from '../telemetry/config-state.ts'
 import { createLogger, type Logger } from '../telemetry/log.ts'
 import type { Tracing } from '../telemetry/otel/start.ts'
 import { signalsAsked } from '../telemetry/otel/switched-on.ts'
-import { checkReferences } from './reference-check.ts'
 import type { CommandLine } from './command-line.ts'
 import type { CommandIo } from './validate.ts'
 import { exitCodes, judgeConfig, problemLine, type ConfigRequest } from './judged-config.ts'
@@ -33,7 +32,7 @@ export async function run(request: RunRequest, io: CommandIo): Promise<number> {
   const asked = { ...request, environment: io.environment }
   const clock = systemClock
   const beganMs = clock.wallMs()
-  const first = await judgeConfig(asked, checkReferences)
+  const first = await judgeConfig(asked)
   const { config, problems, catalog } = first
   if (config === null || catalog === null) {
     for (const problem of problems)
@@ -67,7 +66,7 @@ export async function run(request: RunRequest, io: CommandIo): Promise<number> {
   }
   const router = createRouter(config, parts)
   const reloader = new Reloader(first, beganMs, {
-    judge: () => judgeConfig(asked, checkReferences, catalog),
+    judge: () => judgeConfig(asked, catalog),
     apply: (next) => router.reload(next),
     // Calls in flight have the keys of the config that is served.
     redact: (next, served) => (redact = (text) => next.redact(served.redact(text))),

@@ -108,12 +108,18 @@ export function createSessions(
   const down = 'requests with rpc-stickiness may fail'
   const up = 'the store of sticky sessions answers'
   const keys = sharedState ? open(parts, stores.sessions, claimTimeoutMs, down, up) : null
-  const count = metrics.registerSticky(stickyOutcomes, () => sessions.size)
+  const figures = metrics.registerSticky(stickyOutcomes, () => sessions.size)
   const sessions = new Sessions({
     clock,
     keys,
     lifetimeMs: 2 * epochDurationMs,
-    count,
+    count: figures.count,
+    storeLost() {
+      figures.storeLost()
+      logger.warn(
+        'the store of sticky sessions restarted or lost its data: sessions fail until replicas have restored theirs',
+      )
+    },
   })
   return {
     sessions,

@@ -3,13 +3,7 @@
 import type { OutputFormat } from './command-line.ts'
 import { configJsonSchema } from '../config/json-schema.ts'
 import type { RouterConfig } from '../config/types.ts'
-import {
-  type CheckReferences,
-  exitCodes,
-  judgeConfig,
-  problemLine,
-  type ConfigRequest,
-} from './judged-config.ts'
+import { exitCodes, judgeConfig, problemLine, type ConfigRequest } from './judged-config.ts'
 
 /** Where a command writes. `process.stdout` is one. */
 export interface TextSink {
@@ -34,14 +28,10 @@ export interface ValidateArguments extends Omit<ConfigRequest, 'environment'> {
  *
  * @returns the exit code: 0, or 2 when there is an error
  */
-export async function runValidate(
-  arguments_: ValidateArguments,
-  io: CommandIo,
-  checkReferences: CheckReferences,
-): Promise<number> {
+export async function runValidate(arguments_: ValidateArguments, io: CommandIo): Promise<number> {
   const { configPath, output } = arguments_
   const request = { ...arguments_, environment: io.environment }
-  const { config, problems, redact } = await judgeConfig(request, checkReferences)
+  const { config, problems, redact } = await judgeConfig(request)
   const valid = config !== null
   if (output === 'json') {
     const document = { version: 1, file: configPath, valid, problems }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { BlockList } from 'node:net'
 import { buildPolicy } from './cross-validation.ts'
 import type { Tier } from './entries.ts'
 import {
@@ -9,6 +10,7 @@ import {
   type UpstreamEntry,
   defaultAddress,
 } from './schema.ts'
+import { addressesOf } from './fields/address-range.ts'
 import type { Secret } from './secret.ts'
 import type { SettingName, SettingValue } from './settings.ts'
 import { buildStore } from './store.ts'
@@ -70,7 +72,11 @@ export type ValuesOf<Names extends Readonly<Record<string, SettingName>>> = {
 /** How one listener relays. Set for all listeners at the top, overridable per endpoint. */
 export type RelayConfig = ValuesOf<typeof relaySettings>
 /** What one WebSocket of a client may cost. */
-export type SocketLimits = ValuesOf<typeof socketSettings> & { readonly maxCalls: number }
+export type SocketLimits = ValuesOf<typeof socketSettings> & {
+  readonly maxCalls: number
+  /** Behind them `X-Forwarded-For` names the client; null: one connection is one client. */
+  readonly trustedProxies: BlockList | null
+}
 /** What one gRPC connection of a client may cost. */
 export type GrpcLimits = ValuesOf<typeof grpcSettings>
 /** How subscriptions are kept whole. */
@@ -104,9 +110,12 @@ export function buildRouterConfig(file: ConfigFile) {
     specSources: file['use-static-spec'] ?? [],
     /** Pages of these origins are served; null: of any. */
     allowedOrigins: file['allowed-origins'] ? new Set(file['allowed-origins']) : null,
+    /** Names by which browsers may open the admin address. */
+    adminHosts: file['admin-hosts'] ?? [],
     sockets: {
       ...valuesOf(socketSettings, file),
       maxCalls: file['websocket-max-calls'] ?? grpc.maxStreams,
+      trustedProxies: file['trusted-proxies'] ? addressesOf(file['trusted-proxies']) : null,
     },
     grpc,
     /** The cache service that replicas share; null: none. */

@@ -295,6 +295,12 @@ const configCases: readonly Case[] = [
       `1:19 error allowed-origins[0]: "${origin}" is not an origin | Write what browsers send, such as https://app.example.org: a scheme and a host in lower case, the port unless it is the usual one, no path, no slash behind.`,
     ],
   })),
+  ...['10.0.0.0/33', '10.0.0/8', 'fd00::/129', 'proxy.example', '10.0.0.0/'].map((range) => ({
+    text: `trusted-proxies: ['${range}']\n${minimal}`,
+    problems: [
+      `1:19 error trusted-proxies[0]: "${range}" is not an address range | Write one such as 10.0.0.0/8 or fd00::/8.`,
+    ],
+  })),
   {
     text: `use-static-spec: https://specs.example:70000/a\n${minimal}`,
     problems: [

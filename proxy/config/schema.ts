@@ -112,7 +112,7 @@ export const defaultAddress = { host: '0.0.0.0', port: defaultPort } as const
 
 type SettingShape<Names extends SettingName> = {
   [N in Names]: z.ZodOptional<
-    N extends 'use-static-spec' | 'env-file' | 'allowed-origins'
+    N extends 'use-static-spec' | 'env-file' | 'allowed-origins' | 'trusted-proxies' | 'admin-hosts'
       ? z.ZodType<z.output<(typeof settings)[N]['field']>[]>
       : (typeof settings)[N]['field']
   >

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { z } from 'zod'
+import { addressRange } from './fields/address-range.ts'
 import type { Field } from './fields/field.ts'
 import {
   boolean,
@@ -61,6 +62,13 @@ const origin = text({
   hint: 'Write what browsers send, such as https://app.example.org: a scheme and a host in lower case, the port unless it is the usual one, no path, no slash behind.',
 })
 
+const hostName = text({
+  kind: 'host name',
+  pattern: /^[a-z\d](?:[a-z\d.-]{0,251}[a-z\d])?$/,
+  fault: 'is not a host name',
+  hint: 'Write one such as router.example.org: lower case, without a scheme, a port or a path.',
+})
+
 /** Every process-wide setting, once, under the headings of `--help`. */
 export const settingGroups = {
   Chains: {
@@ -105,6 +113,9 @@ export const settingGroups = {
     ),
     'allowed-origins': setting(origin, null, { repeatable: true }).describe(
       'Origins of the pages that are served, over HTTP and WebSocket. Unset: any. Clients that are no browsers send no origin, and are always served.',
+    ),
+    'trusted-proxies': setting(addressRange, null, { repeatable: true }).describe(
+      'Addresses of the proxies in front of the router, as ranges. Behind them, `X-Forwarded-For` names the client whose WebSockets share the last tenth of `subscription-max-topics`. Unset: each connection counts as a client.',
     ),
     'max-calls-per-connection': setting(integer(1, 100_000), '128').describe(
       'Calls in flight on one connection: streams of gRPC, and messages of a WebSocket. More wait. Over HTTP/1 it is one.',
@@ -173,6 +184,9 @@ export const settingGroups = {
     ),
     'admin-page': setting(oneOf(['on', 'off']), 'on').describe(
       'Show upstreams and failed calls to browsers there, as the page `/`.',
+    ),
+    'admin-hosts': setting(hostName, null, { repeatable: true }).describe(
+      'Public host names by which that address may be opened, such as that of an Ingress. Other public names are refused for all but metrics and probes.',
     ),
     'enable-selection-stats': setting(boolean, 'false').describe(
       'Say in a response header how the upstream was chosen.',

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { toolHeader } from '../telemetry/admin-hosts.ts'
 import { clean } from '../telemetry/format.ts'
 
 const mostMs = 3_000
@@ -8,7 +9,7 @@ const mostMs = 3_000
 export async function readPage(url: string) {
   try {
     const signal = AbortSignal.timeout(mostMs)
-    const answer = await fetch(url, { signal, redirect: 'error' })
+    const answer = await fetch(url, { signal, redirect: 'error', headers: { [toolHeader]: 'yes' } })
     const text = await answer.text()
     if (answer.ok) return { text, fault: null }
     const said = clean(text.trim().slice(0, 300))

@@ -3,8 +3,8 @@
 import { lowerHex } from './canonical-params.ts'
 
 /**
- * The same text for the same value: members sorted, no spaces, numbers not rounded. Null for what is no JSON, or is
- * nested too deep.
+ * The same text for the same value: members sorted, no spaces, numbers not rounded. Null for what is no JSON, is
+ * nested too deep, or has an object with two members of one name, of which clients read one or the other.
  *
  * @param member of the document that is wanted, where it is an object that has it; null: the whole document
  * @param ignored paths of fields to leave out, such as `context.slot`; `*` is every element of a list
@@ -17,7 +17,9 @@ export function canonicalJson(
   anyCaseHex = false,
 ): string | null {
   try {
-    const document = JSON.parse(Buffer.from(bytes).toString(), exactNumber) as Json
+    const text = Buffer.from(bytes).toString()
+    const document = JSON.parse(text, exactNumber) as Json
+    if (membersIn(document) !== namesIn(text)) return null
     const hasIt = member !== null && isObject(document) && Object.hasOwn(document, member)
     const value = hasIt ? (document[member] as Json) : document
     for (const path of ignored) remove(value, path.split('.'))
@@ -41,11 +43,30 @@ class ExactNumber {
   }
 }
 
+function membersIn(value: Json): number {
+  if (!Array.isArray(value) && !isObject(value)) return 0
+  const values = Object.values(value)
+  return values.reduce(
+    (sum: number, each) => sum + membersIn(each),
+    isObject(value) ? values.length : 0,
+  )
+}
+
+/** How many names of members a valid document has: each is followed by the only colons that are not in a string. */
+function namesIn(text: string): number {
+  let names = 0
+  for (let at = 0; at < text.length; at++)
+    if (text[at] === ':') names += 1
+    else if (text[at] === '"') while (text[++at] !== '"') if (text[at] === '\\') at += 1
+  return names
+}
+
 /** Two long numbers must not be the same since they are rounded. */
 function exactNumber(_name: string, value: Json, context?: { source?: string }): Json {
   const { source } = context ?? {}
-  if (typeof value !== 'number' || source === undefined || source.length < 16) return value
-  return new ExactNumber(source)
+  if (typeof value !== 'number' || source === undefined) return value
+  const isHeld = value === 0 ? /^[-0.]+(?:e|$)/i.test(source) : Math.abs(value) > 1e-300
+  return isHeld && source.length < 16 && Number.isFinite(value) ? value : new ExactNumber(source)
 }
 
 const verbatim = (text: string) => text

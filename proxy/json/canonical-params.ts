@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { bufferOf, Cursor, spaceEnd } from './scanner.ts'
+import { bufferOf, Cursor, foldedName, spaceEnd } from './scanner.ts'
 
 /** Nested deeper, or longer, it has no canonical form. */
 const maxNesting = 32
@@ -66,21 +66,18 @@ function listText(bytes: Buffer, cursor: Cursor, depth: number, hex: AnyCaseHex)
   return `[${text}]`
 }
 
-const ambiguousName = /[^ -[\]-~]/
-
 function objectText(bytes: Buffer, cursor: Cursor, depth: number, hex: AnyCaseHex): Text {
   const members: (readonly [folded: string, text: string])[] = []
   while (cursor.next()) {
-    const name = bytes.toString('latin1', cursor.nameStart, cursor.nameEnd)
+    const { name } = cursor
+    const folded = foldedName(name)
     const own = typeof hex === 'boolean' ? hex : hex.has(name.slice(1, -1))
     const value = valueText(bytes, cursor.valueStart, cursor.valueEnd, depth, own)
-    if (value === null || ambiguousName.test(name)) return null
-    members.push([name.toLowerCase(), `${own ? lowerHex(name) : name}:${value}`])
+    if (value === null || folded === null) return null
+    members.push([folded, `${own ? lowerHex(name) : name}:${value}`])
   }
-  let isAmbiguous = false
-  members.sort(([a], [b]) => {
-    if (a === b) isAmbiguous = true
-    return a < b ? -1 : 1
-  })
-  return isAmbiguous ? null : `{${members.map(([, text]) => text).join(',')}}`
+  members.sort(([a], [b]) => (a < b ? -1 : Number(a > b)))
+  // Nodes differ in which of two members of one name they take, so their order counts.
+  if (members.some(([name], at) => name === members[at - 1]?.[0])) return null
+  return `{${members.map(([, text]) => text).join(',')}}`
 }

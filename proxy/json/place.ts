@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { Cursor, parseSpan, spaceEnd, type Span, valueEnd } from './scanner.ts'
+import { Cursor, foldedName, parseSpan, spaceEnd, type Span, valueEnd } from './scanner.ts'
 
 /** Stands for a value of another shape than is looked for, or a longer one than is read. */
 export const unreadable = Symbol('unreadable')
 
 /**
- * Stands for a member whose name differs from the known one in its case, or may differ in its spelling only.
- * Some nodes match names without regard to case and read it, others do not.
+ * Stands for a value on which nodes may differ: a name repeats, or differs from the known one in case alone, or has
+ * escapes or letters beyond ASCII. Some nodes take the first of such members, some the last, and some ignore case.
  */
 export const misspelt = Symbol('misspelt')
 
 /** Longer values are not parsed: a filter of logs has a few thousand addresses, a transaction a few blobs. */
 const maxListBytes = 256 * 1024
 const maxTextBytes = 4 * 1024 * 1024
+/** No object that the router interprets has more members. */
+const maxNames = 64
 
 /** JSON that was found to be valid, by the offset of its first byte. */
 export class FoundJson {
@@ -36,12 +38,25 @@ export function valueIn({ bytes, start }: FoundJson, path: readonly (string | nu
     if (typeof next !== 'number') return next
     at = next
   }
-  const end = valueEnd(bytes, at)
+  const end = bytes[at] === 0x7b ? objectEnd(bytes, at) : valueEnd(bytes, at)
+  if (end === null) return misspelt
   const isText = bytes[at] === 0x22
   return end - at > (isText ? maxTextBytes : maxListBytes) ? unreadable : parseSpan(bytes, at, end)
 }
 
-/** Where the element or the member of the list or object at `start` begins. Of members of one name the last counts. */
+/** The end of the object at `start`; null where nodes may differ on its members. */
+function objectEnd(bytes: Uint8Array, start: number): number | null {
+  const names = new Set<string>()
+  const cursor = new Cursor(bytes, start)
+  while (cursor.next()) {
+    const name = foldedName(cursor.name)
+    if (name === null || names.has(name) || names.size === maxNames) return null
+    names.add(name)
+  }
+  return cursor.end
+}
+
+/** Where the element or the member of the list or object at `start` begins. */
 function childOf(bytes: Uint8Array, start: number, key: string | number) {
   // Null.
   if (bytes[start] === 0x6e) return undefined
@@ -50,8 +65,9 @@ function childOf(bytes: Uint8Array, start: number, key: string | number) {
   const cursor = new Cursor(bytes, start)
   let found: number | typeof misspelt | undefined
   while (cursor.next()) {
-    if (cursor.isNamed(key)) found = cursor.valueStart
-    else if (found === undefined && mayMean(bytes, cursor, key)) found = misspelt
+    const isExact = cursor.isNamed(key)
+    if (!isExact && !mayMean(bytes, cursor, key)) continue
+    found = isExact && found === undefined ? cursor.valueStart : misspelt
   }
   return found
 }
@@ -76,6 +92,24 @@ function mayMean(bytes: Uint8Array, { nameStart, nameEnd }: Cursor, name: string
     isAlike &&= ((byte ^ name.charCodeAt(at - nameStart - 1)) & 0xdf) === 0
   }
   return isAlike
+}
+
+/** What some servers read as the end of a parameter, and names of parameters with encoded letters. */
+const ambiguousQuery = /;|(?:^|&)[^=&]*[%+]/
+
+/** Whether servers may differ on how a query is divided into parameters, or on their names. */
+export function isAmbiguous(query: string): boolean {
+  return ambiguousQuery.test(query)
+}
+
+/** The parameters of a query as an object of texts, so that one rule says which of them can be read. */
+export function jsonOfQuery(query: string, valueOf = (text: string) => text): FoundJson {
+  const members = [...new URLSearchParams(query)].map(
+    ([name, text]) => `${JSON.stringify(name)}:${JSON.stringify(valueOf(text))}`,
+  )
+  // A name that may mean any.
+  if (isAmbiguous(query)) members.push(String.raw`"\u0020":0`)
+  return new FoundJson(Buffer.from(`{${members.join()}}`), 0)
 }
 
 /** The bytes with others in place of a span. */

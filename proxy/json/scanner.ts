@@ -75,34 +75,51 @@ export class Cursor {
     return spells(this.#bytes, this.nameStart + 1, this.nameEnd - 1, name)
   }
 
+  /** The name as it is written, with its quotes. */
+  get name(): string {
+    return bufferOf(this.#bytes).toString('latin1', this.nameStart, this.nameEnd)
+  }
+
   #stop(end: number): false {
     this.end = end
     return false
   }
 }
 
+/** A name in lower case; null where it has escapes or letters beyond ASCII, by which it may equal any other. */
+export function foldedName(name: string): string | null {
+  return /^[ -[\]-~]*$/.test(name) ? name.toLowerCase() : null
+}
+
 /**
- * Finds members of the object whose opening brace is at `start`: where they stand, in the order of `names`, of those that
- * are there twice the first; the first name that was there twice; and the offset behind the object, or `~offset` of what is wrong.
+ * Finds members of the object whose opening brace is at `start`.
+ * @returns `at`: the first member of each name, in the order of `names`; `twice`: the first name that repeats; `hasOthers`:
+ * the object has a member of any other name, including a known name written with escapes; `end`: the offset behind the
+ * object, or `~offset` of the byte that is wrong
  */
 export function membersOf<Name extends string>(
   bytes: Uint8Array,
   start: number,
   names: readonly Name[],
   maxValues?: number,
-): { at: readonly (Span | undefined)[]; twice: Name | null; end: number } {
+): {
+  at: readonly (Span | undefined)[]
+  twice: Name | null
+  hasOthers: boolean
+  end: number
+} {
   const at: (Span | undefined)[] = []
   let twice: Name | null = null
+  let hasOthers = false
   const cursor = new Cursor(bytes, start, maxValues)
   while (cursor.next()) {
-    for (let index = 0; index < names.length; index++) {
-      const name = names[index] as Name
-      if (!cursor.isNamed(name)) continue
-      if (at[index]) twice ??= name
-      else at[index] = { start: cursor.valueStart, end: cursor.valueEnd }
-    }
+    let index = 0
+    while (index < names.length && !cursor.isNamed(names[index] as Name)) index++
+    if (index === names.length) hasOthers = true
+    else if (at[index]) twice ??= names[index] as Name
+    else at[index] = { start: cursor.valueStart, end: cursor.valueEnd }
   }
-  return { at, twice, end: cursor.end }
+  return { at, twice, hasOthers, end: cursor.end }
 }
 
 /** Where a member of the object stands that a document is; null where it has none. What is behind it is not looked at. */

@@ -28,12 +28,20 @@ export const directiveHeaders = {
   debugRelay: 'rpc-debug-relay',
 } as const
 
+/** A bit for each header that a request may have once: programs differ in which of two counts. */
+const onceBits = new Map<string, number>(
+  Object.values(directiveHeaders)
+    .filter((name) => name !== directiveHeaders.blockProviders)
+    .map((name, at) => [name, 1 << at]),
+)
+
 /**
- * Reads the directives, or returns the error for a value that is invalid. Of a header that comes twice
- * the first counts, except for `rpc-providers-block`, whose lists are joined.
+ * Reads the directives, or returns the error for a value that is invalid or a header that comes twice.
+ * `rpc-providers-block` is a list, which may come in several headers.
  */
 export function readDirectives(headers: HeaderList): Directives | RelayError {
   let directives: { -readonly [Key in keyof Directives]: Directives[Key] } | null = null
+  let seen = 0
   let blocked: string[] | null = null
   let timeoutMs: number | null = null
   let parent: string | null = null
@@ -46,36 +54,44 @@ export function readDirectives(headers: HeaderList): Directives | RelayError {
     const value = (headers[at + 1] as string).trim()
     directives ??= { ...noDirectives }
     const lower = name.toLowerCase()
+    const once = onceBits.get(lower) ?? 0
+    if ((seen & once) > 0)
+      return new RelayError(
+        errorKinds.badDirective,
+        `the header ${lower} comes twice: send it once`,
+      )
+    seen |= once
     switch (lower) {
       case names.selectProvider:
-        directives.selectProvider ??= value || null
+        directives.selectProvider = value || null
         break
       case names.blockProviders:
         blocked ??= []
         blocked.push(...value.split(/\s*,\s*/).filter((each) => each !== ''))
         break
       case names.extension:
-        directives.extension ??= value.toLowerCase() || null
+        directives.extension = value.toLowerCase() || null
         break
       case names.relayTimeout:
-        timeoutMs ??= parseDuration(value) ?? 0
+        timeoutMs = parseDuration(value) ?? 0
         break
       case names.participants:
       case names.agreement:
       case names.minBlock:
-        counts[lower] ??= value
+        counts[lower] = value
         break
       case names.stickiness:
-        directives.stickiness ??= value === '' ? null : hash('sha256', value, 'base64url')
+        directives.stickiness = value === '' ? null : hash('sha256', value, 'base64url')
         break
       case names.refreshCache:
         directives.refreshCache = true
         break
       case names.debugRelay:
-        directives.debugRelay ||= !['', '0', 'false'].includes(value.toLowerCase())
+        directives.debugRelay = !['', '0', 'false'].includes(value.toLowerCase())
         break
       case 'traceparent':
-        parent ??= value
+        // Of two parents none is known to be the right one (W3C Trace Context, 3.2).
+        parent = parent === null ? value : ''
         break
       case 'tracestate':
         state = state === null ? value : `${state},${value}`

@@ -16,6 +16,7 @@ import { Http2Server } from './grpc/http2-server.ts'
 import type { Listener, ListenerOptions } from './listener.ts'
 import type { Http2Exchange } from './grpc/http2-exchange.ts'
 import { faultOfPath, healthAnswer } from './http/http-exchange.ts'
+import { listOf } from './request-head.ts'
 
 /** A listener for gRPC over plaintext HTTP/2: any service, any method, unary or streaming. */
 export function createGrpcListener(options: ListenerOptions): Listener {
@@ -26,6 +27,8 @@ export function createGrpcListener(options: ListenerOptions): Listener {
 const grpc = 'application/grpc'
 /** Also with the coding of its messages, but not gRPC-Web, which is another protocol. */
 const isGrpc = /^application\/grpc(?:[+;]|$)/i
+/** Its messages are Protobuf, and in no other coding. */
+const isProtobuf = /^application\/grpc(?:\+proto)?(?:;|$)/i
 /** How long a read may take to end after its first message, before it is sent on as a stream. */
 const readMomentMs = 2
 /** The same for a write. It is longer, since a whole write goes to every node and a stream to one. */
@@ -131,14 +134,15 @@ class GrpcHandler {
     const question = {
       apiInterface: 'grpc',
       method: exchange.path.slice(1),
-      header: (name: string) => header(exchange.headers, name),
+      header: (name: string) => listOf(exchange.headers, name),
     } as const
     const asked = iface.classify(question)
     const isRead = asked.kind === 'read'
     if (!asked.known || !(isRead || asked.kind === 'write'))
       return { asked, body: null, mayStream: true }
     const body = await exchange.wholeBody(isRead ? readMomentMs : writeMomentMs)
-    const message = body && soleMessage(body)
+    const isPlain = isProtobuf.test(listOf(exchange.headers, 'content-type') ?? '')
+    const message = body && isPlain ? soleMessage(body) : null
     return {
       asked: message ? iface.classify({ ...question, message }) : asked,
       body,

@@ -4,9 +4,17 @@ import { describe, expect, test } from 'vitest'
 import { noDirectives } from '../relay/call.ts'
 import { RelayError } from '../relay/errors.ts'
 import type { Directives } from '../relay/call.ts'
-import { readDirectives } from './directives.ts'
+import { directiveHeaders, readDirectives } from './directives.ts'
 import { forwardHeaders } from './headers.ts'
-import { echoRelay, startListener } from './testing/listener-fixture.ts'
+import { createJsonRpcListener } from './jsonrpc.ts'
+import { createRestListener } from './rest.ts'
+import { createTendermintListener } from './tendermint.ts'
+import {
+  echoRelay,
+  type FixtureOptions,
+  RawClient,
+  startListener,
+} from './testing/listener-fixture.ts'
 
 const context = '00-8af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 
@@ -21,7 +29,7 @@ describe('trace context', () => {
       ['Tracestate', 'a=1', ...parent(context), 'tracestate', 'b=2'],
       { parent: context, state: 'a=1,b=2' },
     ],
-    ['two parents', [...parent(context), ...parent('junk')], { parent: context, state: null }],
+    ['two parents', [...parent(context), ...parent(context)], null],
     ['state alone', ['tracestate', 'a=1'], null],
     ['an empty state', [...parent(context), 'tracestate', ''], { parent: context, state: null }],
     [
@@ -53,7 +61,6 @@ describe('request directives', () => {
     ['a pin', ['rpc-select-provider', 'alpha'], { selectProvider: 'alpha' }],
     ['a pin in other letters', ['RPC-Select-Provider', ' alpha '], { selectProvider: 'alpha' }],
     ['an empty pin', ['rpc-select-provider', ' '], {}],
-    ['two pins', ['rpc-select-provider', 'a', 'rpc-select-provider', 'b'], { selectProvider: 'a' }],
     ['one upstream blocked', ['rpc-providers-block', 'a'], { blockProviders: ['a'] }],
     ['two blocked', ['rpc-providers-block', ' a , b,'], { blockProviders: ['a', 'b'] }],
     [
@@ -179,6 +186,43 @@ describe('request directives', () => {
     expect(response.status).toBe(400)
     const error = { code: -32600, message, data: { reason: 'bad-directive' } }
     expect(await response.json()).toMatchObject({ id: 1, error })
+    expect(fixture.calls).toEqual([])
+  })
+
+  const once = Object.values(directiveHeaders).filter((name) => name !== 'rpc-providers-block')
+  test.each(once)('a second %s is refused, whatever the two say', (name) => {
+    const values = [['1', '1'], ['1', '2'], ['', '1'], ['1', '']] as const // prettier-ignore
+    for (const [first, second] of values)
+      expect(
+        readDirectives(['x', 'y', name, first, 'rpc-other', '', name.toUpperCase(), second]),
+      ).toMatchObject({ message: `the header ${name} comes twice: send it once` })
+  })
+
+  const call = '{"id":1,"method":"m"}'
+  const upgrade =
+    'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=='
+  const json = `Content-Length: ${call.length}`
+  test.each<[string, NonNullable<FixtureOptions['create']>, string, string]>([
+    ['JSON-RPC', createJsonRpcListener, `POST / HTTP/1.1\r\n${json}`, call],
+    [
+      'a notification',
+      createJsonRpcListener,
+      'POST / HTTP/1.1\r\nContent-Length: 14',
+      '{"method":"m"}',
+    ],
+    ['a batch', createJsonRpcListener, 'POST / HTTP/1.1\r\nContent-Length: 23', `[${call}]`],
+    ['a WebSocket', createJsonRpcListener, `GET / HTTP/1.1\r\n${upgrade}`, ''],
+    ['REST', createRestListener, 'GET /blocks/1 HTTP/1.1', ''],
+    ['Tendermint RPC by POST', createTendermintListener, `POST / HTTP/1.1\r\n${json}`, call],
+    ['Tendermint RPC by GET', createTendermintListener, 'GET /status HTTP/1.1', ''],
+  ])('one that comes twice is a 400: %s', async (_, create, head, body) => {
+    await using fixture = await startListener(echoRelay, { create })
+    using client = new RawClient(fixture.port)
+    const twice = 'rpc-stickiness: a\r\nrpc-stickiness: a\r\n'
+    client.write(`${head}\r\nHost: x\r\nConnection: close\r\n${twice}\r\n${body}`)
+    const answer = await client.untilClosed()
+    expect(answer).toMatch(/^HTTP\/1.1 400 /)
+    expect(answer).toContain('the header rpc-stickiness comes twice: send it once')
     expect(fixture.calls).toEqual([])
   })
 

@@ -356,7 +356,6 @@ describe('what is no call', () => {
     const bodies = [
       '{"id":1,"method":"a","params":null}',
       '{"id":1,"method":"a","params":{"x":1e999}}',
-      '{"id":1,"method":"a","extra":[1],"__proto__":{}}',
       '{"id":1,"method":"\\u0065th_x","params":["\\ud800"]}',
       '{"id":1,"method":"méthode"}',
       `{"id":1,"method":"a","params":${'['.repeat(9_000)}${']'.repeat(9_000)}}`,
@@ -364,8 +363,8 @@ describe('what is no call', () => {
     ]
     for (const body of bodies) expect((await post(fixture.url, body)).status).toBe(200)
     expect(fixture.calls.map(sentText)).toEqual(bodies)
-    expect(fixture.calls[3]!.asked.method).toBe('eth_x')
-    expect(fixture.calls[4]!.asked.method).toBe('méthode')
+    expect(fixture.calls[2]!.asked.method).toBe('eth_x')
+    expect(fixture.calls[3]!.asked.method).toBe('méthode')
   })
 
   test('whatever bytes come, the answer is well-formed and the next call is served', async () => {

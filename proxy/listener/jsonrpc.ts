@@ -102,8 +102,12 @@ export class JsonRpcHandler extends HttpCalls<JsonRpcCall> {
   /** Answers a batch or a notification, whose status and headers come from the router. */
   async #items(exchange: HttpExchange, read: RequestBody, guid: string): Promise<void> {
     const metadata = this.metadataOf(guid)
+    const origin = this.#originOf(exchange)
+    const { directives } = origin
+    // Each item says what is wrong with the headers; the status is that of the request.
+    const status = directives instanceof RelayError ? directives.kind.httpStatus : 200
     const context: ItemContext = {
-      ...this.#originOf(exchange),
+      ...origin,
       relayed: (journal, reply) => metadata.add(journal, reply),
       subscribe: (request, call) => refuseSubscription(request, call, this.options.subscriptions),
     }
@@ -112,7 +116,7 @@ export class JsonRpcHandler extends HttpCalls<JsonRpcCall> {
       const body = await answerBody(exchange.body, read, guid, context, serving)
       if (exchange.gone) return await drop(body)
       if (body === null) void exchange.respond(204, metadata.toHeaders(null), null)
-      else await exchange.respond(200, metadata.toHeaders('application/json'), body)
+      else await exchange.respond(status, metadata.toHeaders('application/json'), body)
     } catch (cause) {
       // Only the stream of an item fails here.
       exchange.answer(this.refusal(brokenOff(cause), guid))

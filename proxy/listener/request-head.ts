@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { clientLimits, objectCosts } from '../bytes/limits.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
 import type { HeaderList } from '../upstream/wire.ts'
 
 /** What the headers of a request say to the router itself. */
 export interface RequestHead {
   readonly contentEncoding: string | null
+  /** The announced length of the body; 0 when there is none. */
+  readonly contentLength: number
+  /** The memory that the head takes, as the budget counts it. */
+  readonly heldBytes: number
   /** Of the page that sent the request, or opens a WebSocket; null when browsers name none, and of other clients. */
   readonly origin: string | null
   /** A browser sent it for a page, or for a site other than the router's own. */
   readonly isFromPage: boolean
-  /** Why another server could read another request here; null when none could. */
+  /** The request is refused before its body is read: it is too large, or another server could read it differently. */
   readonly fault: RelayError | null
 }
 
@@ -23,12 +28,15 @@ export function readHead({
   readonly httpVersionMinor: number
 }): RequestHead {
   let contentEncoding: string | null = null
+  let contentLength = 0
+  let bytes = 0
   let origin: string | null = null
   let isCrossSite = false
   let isChunked = false
   let hosts = 0
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] as string
+    bytes += name.length + (rawHeaders[at + 1] as string).length
     // Few names have one of these lengths.
     switch (name.length) {
       case 4:
@@ -39,6 +47,7 @@ export function readHead({
         break
       case 14:
         if (isNamed(name, 'sec-fetch-site')) isCrossSite ||= rawHeaders[at + 1] === 'cross-site'
+        else if (isNamed(name, 'content-length')) contentLength = Number(rawHeaders[at + 1])
         break
       case 16:
         if (isNamed(name, 'content-encoding'))
@@ -50,8 +59,23 @@ export function readHead({
     }
   }
   const isDoubtful = hosts > 1 || (isChunked && httpVersionMinor === 0)
-  const fault = isDoubtful ? new RelayError(errorKinds.badHttp, doubtfulMessage) : null
-  return { contentEncoding, origin, isFromPage: origin !== null || isCrossSite, fault }
+  const doubt = isDoubtful ? new RelayError(errorKinds.badHttp, doubtfulMessage) : null
+  const fault = doubt ?? faultOfCount(rawHeaders)
+  const heldBytes = bytes + headCost(rawHeaders)
+  const isFromPage = origin !== null || isCrossSite
+  return { contentEncoding, contentLength, heldBytes, origin, isFromPage, fault }
+}
+
+/** Refuses a head with more headers than any client sends: each costs far more than its bytes. */
+function faultOfCount(headers: HeaderList): RelayError | null {
+  if (headers.length <= 2 * clientLimits.headers) return null
+  const message = `the request has ${headers.length / 2} headers, and at most ${clientLimits.headers} are taken`
+  return new RelayError(errorKinds.headersTooLarge, message)
+}
+
+/** The memory that a request takes beside the bytes of its head and its body. */
+export function headCost(headers: HeaderList): number {
+  return objectCosts.requestBytes + (headers.length / 2) * objectCosts.headerBytes
 }
 
 /** Cheap for other names of the same length. */

@@ -9,7 +9,7 @@ import { readDirectives } from './directives.ts'
 import { forwardHeaders } from './headers.ts'
 import type { HttpExchange } from './http/http-exchange.ts'
 import { HttpServer } from './http/http-server.ts'
-import { askedType } from './request-head.ts'
+import { askedType, listOf } from './request-head.ts'
 import type { Listener, ListenerOptions } from './listener.ts'
 import { RestReplyReader } from './rest/rest-reply-reader.ts'
 
@@ -91,7 +91,7 @@ class RestHandler extends PathCalls {
       verb,
       path,
       query,
-      header: (name) => header(headers, name),
+      header: (name) => listOf(headers, name),
     })
     const accept = header(headers, 'accept') ?? ''
     return {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { segmentsOf } from '../chain/compile/path-tree.ts'
+import { ambiguous } from '../chain/compile/method.ts'
+import { isAmbiguousPath, segmentsOf } from '../chain/compile/path-tree.ts'
+import { jsonOfQuery } from '../json/place.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
 import type { Finding } from '../relay/reply.ts'
 import type { Incoming } from '../upstream/wire.ts'
@@ -46,11 +48,9 @@ class TendermintHandler extends JsonRpcHandler {
 class UriCalls extends PathCalls {
   protected read({ verb, path, query, headers }: HttpExchange) {
     const { iface } = this.options
-    const asked = iface.classify({
-      apiInterface: 'tendermintrpc',
-      method: nameIn(path),
-      params: uriParams(query),
-    })
+    const params = jsonOfQuery(query, unquoted)
+    const found = iface.classify({ apiInterface: 'tendermintrpc', method: nameIn(path), params })
+    const asked = isAmbiguousPath(path) ? ambiguous(found) : found
     // A path that no spec names may return anything.
     const isNamed = asked.known && verb === 'GET'
     return {
@@ -71,15 +71,9 @@ function nameIn(path: string): string {
   return segmentsOf(path.replaceAll(/%2f/gi, '/')).join('/')
 }
 
-/**
- * The params of a call in URI style, by name: `height="5"` and `height=5` both give `5`. Other texts
- * stay as they are: the node parses them.
- */
-function uriParams(query: string): Readonly<Record<string, string>> {
-  const params: Record<string, string> = Object.create(null) as Record<string, string>
-  for (const [name, value] of new URLSearchParams(query))
-    params[name] ??= /^"(.*)"$/s.exec(value)?.[1] ?? value
-  return params
+/** `height="5"` and `height=5` both give `5`. Other texts stay as they are: the node parses them. */
+function unquoted(text: string): string {
+  return /^"(.*)"$/s.exec(text)?.[1] ?? text
 }
 
 /**

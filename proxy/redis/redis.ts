@@ -3,6 +3,7 @@
 import { readFileSync, unwatchFile, watchFile } from 'node:fs'
 import { Cluster, Redis } from 'ioredis'
 import type { Cancel } from '../clock/clock.ts'
+import type { Random } from '../clock/random.ts'
 import type { StoreConfig } from '../config/types.ts'
 import { Availability, StoreError } from './store-error.ts'
 import type { StoreParts, Subscriber } from './shared-keys.ts'
@@ -16,9 +17,11 @@ export interface RedisParts extends StoreParts {
 }
 
 const firstBackoffMs = 50
-const maxBackoffMs = 2_000
+const maxBackoffMs = 1_000
 const connectTimeoutMs = 2_000
-const heartbeatMs = 1_000
+/** A listener that hears nothing, not even an answer to its ping, is replaced after at most 1.5 s. */
+const heartbeatMs = 500
+const silentMs = 1_000
 const untilConnected = 'while connecting, and is not asked before it does'
 /** How often the password file is looked at. */
 const watchMs = 2_000
@@ -33,6 +36,9 @@ export class RedisStore {
   readonly #subscribers: Subscriber[] = []
   /** Its name has the prefix, which only keys get by themselves. */
   readonly channel: string
+  /** Keys of sessions start with it: in a Cluster, those that one script reads must share a slot. */
+  readonly slot: string
+  readonly random: Random
   #password: string | null
   #client: Commands
   #next: Commands | null = null
@@ -52,7 +58,9 @@ export class RedisStore {
   constructor(config: StoreConfig, parts: RedisParts) {
     this.#config = config
     this.channel = `${config.keyPrefix}changed`
+    this.slot = config.topology === 'cluster' ? '{sticky}' : ''
     this.#parts = parts
+    this.random = parts.random
     this.#availability = new Availability(parts)
     this.#password = this.#readPassword()
     this.#client = this.#open()
@@ -232,7 +240,10 @@ export class RedisStore {
         Object.assign(listener.options, addresses[++at % addresses.length])
       return this.#backoffMs(times)
     }
-    const listener = new Redis({ ...this.#redisOptions(), retryStrategy, autoResubscribe: false })
+    const listener = new Redis({
+      ...this.#redisOptions(),
+      ...{ retryStrategy, autoResubscribe: false, socketTimeout: silentMs },
+    })
     // The other connection has the same.
     listener.on('error', () => {})
     listener.on('ready', () => {

@@ -12,6 +12,7 @@ export type StoreFault =
   | 'read-only'
   | 'full'
   | 'loading'
+  | 'recovering'
   | 'refused'
 
 const meanings: Readonly<Record<StoreFault, string>> = {
@@ -23,6 +24,8 @@ const meanings: Readonly<Record<StoreFault, string>> = {
   'read-only': 'it is a replica, which takes no writes',
   full: 'it has no memory left',
   loading: 'it is loading its data, or has lost its master',
+  recovering:
+    'it restarted or lost its data, and is closed until replicas have restored their sessions, for seconds',
   refused: 'it refused a command',
 }
 

@@ -187,6 +187,7 @@ export class Attempt implements Due {
   /** Another upstream showed the same violation, so the answer is probably right. */
   excuse(): void {
     this.#record.violation = null
+    this.#record.isDoubted = true
     this.#record.result = 'answer'
   }
 

@@ -77,7 +77,10 @@ export class Broadcast implements AttemptOwner {
   }
 
   #replied(reply: Reply, nowMs: number): void {
-    if (reply.refusal === null) return this.#answer(reply)
+    if (reply.refusal === null) {
+      this.#parts.known.accepted(this.#call, reply)
+      return this.#answer(reply)
+    }
     if (this.#isOver) return release(reply.incoming.body)
     const known = this.#parts.known.successFor(this.#call, reply)
     if (known || this.#isNamedAlone) return this.#answer(known ?? reply)
@@ -142,7 +145,6 @@ export class Broadcast implements AttemptOwner {
   }
 
   #answer(reply: Reply): void {
-    if (reply.refusal === null) this.#parts.known.accepted(this.#call, reply)
     if (this.#isOver) return release(reply.incoming.body)
     this.#close()
     if (this.#refusal && this.#refusal !== reply) release(this.#refusal.incoming.body)

@@ -33,6 +33,16 @@ function keyOf(method: string, params: string, more: More = {}) {
   return key && { text: textOf(key), hash: key.hash }
 }
 
+function keyOfPath(path: string) {
+  const body = Buffer.from('{"method":"eth_chainId"}')
+  const request = new JsonRpcRequest(body, { start: 0, end: body.length })
+  const { signal } = new AbortController()
+  const origin = { directives: noDirectives, requestHeaders: [], internalPath: '', signal }
+  const call = makeJsonRpcCall(request, origin, 'guid', { iface, clock: systemClock })
+  const rest = { ...call, payload: undefined, request: { ...call.request, verb: 'GET', path } }
+  return textOf(keys.of(rest)!)
+}
+
 const balance = keyOf('eth_getBalance', '["0xab"]')
 
 test.each([
@@ -96,6 +106,42 @@ test.each([
   expect(other?.text).not.toBe(balance?.text)
   expect(other?.hash).not.toBe(balance?.hash)
   expect(keyOf('eth_getBalance', '["0xab"]')).toEqual(balance)
+})
+
+// Some nodes take the first of two members, some the last, and some ignore the case of their names.
+test.each([
+  ['a name twice', '{"to":"0x1","to":"0x2"}', '{"to":"0x2","to":"0x1"}'],
+  ['a name in two cases', '{"to":"0x1","To":"0x2"}', '{"To":"0x2","to":"0x1"}'],
+  ['a name with an escape', '{"to":"0x1","\\u0074o":"0x2"}', '{"\\u0074o":"0x2","to":"0x1"}'],
+  ['a name that folds to ASCII', '{"k":"0x1","\u212a":"0x2"}', '{"\u212a":"0x2","k":"0x1"}'],
+  ['addresses in two cases', '{"0xab":1,"0xAB":2}', '{"0xAB":2,"0xab":1}'],
+  ['members within', '{"a":{"b":1,"B":2}}', '{"a":{"B":2,"b":1}}'],
+  ['numbers', '{"to":1}', '{"to":1.0}'],
+  ['numbers beyond doubles', '{"to":9007199254740992}', '{"to":9007199254740993}'],
+  ['zeros', '{"to":0}', '{"to":-0}'],
+  ['half a surrogate', '{"to":"\\ud800"}', '{"to":"\ufffd"}'],
+])('two keys for calls that only some nodes take for one: %s', (_, one, other) => {
+  const key = (call: string) => keyOf('eth_call', `[${call},"0x1"]`)?.text
+  expect(key(one)).not.toBe(key(other))
+})
+
+test('one key for members in another order', () => {
+  const [one, other] = ['{"to":"0x1","data":"0x2"}', '{ "data":"0x2","to":"0x1"}']
+  expect(keyOf('eth_call', `[${one}]`)).toEqual(keyOf('eth_call', `[${other}]`))
+})
+
+test.each([
+  ['a name twice', 'a=1&b=2&a=3', 'a=3&b=2&a=1'],
+  ['a name in two cases', 'a=1&A=2', 'A=2&a=1'],
+  ['a name with an encoded letter', 'a=1&%61=2', '%61=2&a=1'],
+  ['two names of a field', 'count_total=1&countTotal=2', 'countTotal=2&count_total=1'],
+  ['a semicolon', 'a=1;b=2&c=3', 'c=3&a=1;b=2'],
+])('two keys for queries in another order with %s', (_, one, other) => {
+  expect(keyOfPath(`/x?${one}`)).not.toBe(keyOfPath(`/x?${other}`))
+})
+
+test('one key for parameters in another order', () => {
+  expect(keyOfPath('/x?b.c=%3B&a=1')).toBe(keyOfPath('/x?a=1&b.c=%3B'))
 })
 
 test('none for a request of more than 64 KiB', () => {

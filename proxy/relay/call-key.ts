@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { createHash } from 'node:crypto'
 import { canonicalParams, maxCanonicalBytes } from '../json/canonical-params.ts'
+import { isAmbiguous } from '../json/place.ts'
 import { bufferOf, spells } from '../json/scanner.ts'
 import type { HeaderList } from '../upstream/wire.ts'
 import type { Call } from './call.ts'
@@ -91,8 +92,8 @@ export function keyOf(start: string, bytes: Uint8Array, end: number, hash = hash
 
 /** Params end before their last bracket, or before the block where it is the one that is meant without it. */
 function endOf(params: Uint8Array, { block, defaultTag: tag }: Call['asked']): number {
-  const last = params.length - 1
-  if (block.kind !== 'tag' || !tag || block.tag !== tag) return Math.max(0, last)
+  const last = Math.max(0, params.length - 1)
+  if (block.kind !== 'tag' || !tag || block.tag !== tag) return last
   const at = last - tag.length - 3
   const isLast =
     spells(params, at, at + 2, ',"') &&
@@ -111,16 +112,18 @@ function headersText(headers: HeaderList): string {
   return text
 }
 
-/** Parameters of a query in the order of their names. */
+/** Parameters of a query in the order of their names; as they are where a node may take two names for one. */
 function pathText(path: string): string {
   const at = path.indexOf('?')
   if (at < 0 || !path.includes('&', at)) return path
-  const parts = path.slice(at + 1).split('&')
-  const nameOf = (part: string) => part.split('=', 1)[0] as string
-  const sorted = parts.toSorted((a, b) =>
-    nameOf(a) < nameOf(b) ? -1 : Number(nameOf(a) > nameOf(b)),
-  )
-  return `${path.slice(0, at)}?${sorted.join('&')}`
+  const query = path.slice(at + 1)
+  // Gateways know a field by a name with underscores and by one with capitals.
+  const nameOf = (part: string) => part.replace(/=.*/s, '').replaceAll(/[\W_]/g, '').toLowerCase()
+  const parts = query.split('&').map((part) => ({ name: nameOf(part), part }))
+  parts.sort((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)))
+  const isTwice = parts.some(({ name }, index) => name === parts[index - 1]?.name)
+  if (isTwice || isAmbiguous(query)) return path
+  return `${path.slice(0, at)}?${parts.map(({ part }) => part).join('&')}`
 }
 
 function hashOf(key: string): number {

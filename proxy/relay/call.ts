@@ -142,6 +142,8 @@ export interface AttemptRecord {
   detail: string | null
   /** What in the answer does not fit the request; null when nothing was found. */
   violation: Violation | null
+  /** Another upstream showed the same violation, so its answer is passed on, to its own caller alone. */
+  isDoubted: boolean
   /** It answered null for a block that exists. */
   missedBlock: boolean
   /** Null where no answer came. Also of gRPC, and of an error in JSON-RPC, it is 200 as a rule. */
@@ -252,6 +254,7 @@ export class Journal {
       result: null,
       detail: null,
       violation: null,
+      isDoubted: false,
       missedBlock: false,
       httpStatus: null,
       code: null,

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, it, test } from 'vitest'
+import { keccak256 } from '../integrity/keccak256.ts'
 import { KnownTransactions, type SentStore } from './known-transactions.ts'
 import { ethereum, nodeError, RelayFixture, result, scripted } from './testing/relay-fixture.ts'
 
 const { chain, iface } = await ethereum()
 const raw = `0xf86c${'80'.repeat(0x6c)}`
 const write = { method: 'eth_sendRawTransaction', params: [raw] }
-const accepted = result(`0x${'ab'.repeat(32)}`)
+const accepted = result(`0x${keccak256(Buffer.from(raw.slice(2), 'hex')).toString('hex')}`)
 
 /** A replica whose nodes answer like this. */
 function replica(answer: ReturnType<typeof result>, store: SentStore, name = 'ETH1') {
@@ -51,6 +52,15 @@ test.each([
   await replica(accepted, store).ask(write)
   const again = await replica(nodeError(-32000, message), store, name).ask(asked)
   expect(again.outcome).toContain(message)
+})
+
+it('does not go to another caller when its hash is that of another transaction, though two nodes agree', async () => {
+  const { store, values } = memory()
+  const wrong = result(`0x${'ab'.repeat(32)}`)
+  expect((await replica(wrong, store).ask(write)).outcome).toBe(wrong.body)
+  expect(values.size).toBe(0)
+  const again = await replica(nodeError(-32000, 'already known'), store).ask(write)
+  expect(again.outcome).toContain('already known')
 })
 
 const fails = () => Promise.reject(new Error('down'))

@@ -3,20 +3,25 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { VirtualClock } from '../clock/testing/virtual-clock.ts'
+import { graceMs } from '../redis/shared-keys.ts'
+import { StoreError } from '../redis/store-error.ts'
 import { FakeKeys } from '../redis/testing/fake-keys.ts'
+import { expectSessionContract } from '../redis/testing/session-contract.ts'
 import { Sessions, type StickyOutcome } from './sessions.ts'
 
-const lifetimeMs = 1_000
+const lifetimeMs = 100_000
 
 class Replica {
   readonly sessions: Sessions
   readonly outcomes: StickyOutcome[] = []
+  losses = 0
 
   constructor(clock: VirtualClock, keys: FakeKeys | null, maxSessions?: number) {
     this.sessions = new Sessions({
       ...{ clock, keys, lifetimeMs },
       ...(maxSessions !== undefined && { maxSessions }),
       count: (outcome) => this.outcomes.push(outcome),
+      storeLost: () => (this.losses += 1),
     })
   }
 
@@ -31,28 +36,189 @@ class Replica {
   }
 }
 
-function fleet(replicas = 2) {
+/** Replicas that started long ago, and their store, which has been open since. */
+async function fleet(replicas = 2) {
   const clock = new VirtualClock()
   const store = new FakeKeys(clock)
-  return { clock, store, all: Array.from({ length: replicas }, () => new Replica(clock, store)) }
+  const all = Array.from({ length: replicas }, () => new Replica(clock, store))
+  await clock.advance(60_000)
+  store.asked = 0
+  return { clock, store, all }
 }
 
-test('a store that comes back empty has all choices again before another replica asks it', async () => {
-  const { clock, store, all } = fleet()
-  const [one, other] = all as [Replica, Replica]
-  const keys = Array.from({ length: 250 }, (_, at) => `k${at}`)
-  for (const key of keys) await one.find('a', 'a', key)
+/** The store restarts without its data. */
+function restart(store: FakeKeys): void {
   store.connect(false)
   store.forget()
   store.connect(true)
-  await clock.advance(1)
-  for (const key of keys) expect(await other.find('b', 'b', key)).toBe('a')
-  expect(new Set(other.counted())).toEqual(new Set(['adopted']))
+}
+
+test('the store in these tests does what a real one does', async () => {
+  const [open, closed] = [new FakeKeys(new VirtualClock()), new FakeKeys(new VirtualClock())]
+  closed.forget()
+  await expectSessionContract(open, closed)
+})
+
+describe('a store that lost its data', () => {
+  const keys250 = Array.from({ length: 250 }, (_, at) => `k${at}`)
+  const closed = 'it restarted or lost its data'
+
+  test.each([
+    ['restarted: no session is served until it opens', restart, true],
+    [
+      'was flushed: memory serves the sessions that it has',
+      (store: FakeKeys) => store.forget(),
+      false,
+    ],
+  ])('%s; new ones fail, and none moves', async (_, lose, isGap) => {
+    const { clock, store, all } = await fleet()
+    const [one, other] = all as [Replica, Replica]
+    for (const key of keys250) await one.find('a', 'a', key)
+    lose(store)
+    await expect(other.find('b', 'b', 'k0')).rejects.toThrow(closed)
+    await clock.advance(graceMs - 1)
+    await expect(other.find('b', 'b', 'new')).rejects.toThrow(closed)
+    if (isGap) await expect(one.find('a')).rejects.toThrow(closed)
+    else expect(await one.find('b', 'b', 'k7')).toBe('a')
+    await clock.advance(1)
+    other.counted()
+    for (const key of keys250) expect(await other.find('b', 'b', key)).toBe('a')
+    expect(new Set(other.counted())).toEqual(new Set(['adopted']))
+    expect(await other.find('b', 'b', 'new')).toBe('b')
+    expect([one.losses, other.losses]).toEqual([1, 1])
+  })
+
+  test('a second loss before it opened: closed for as long again, and all is restored again', async () => {
+    const { clock, store, all } = await fleet()
+    const [one, other] = all as [Replica, Replica]
+    for (const key of keys250) await one.find('a', 'a', key)
+    store.forget()
+    await expect(other.find('b')).rejects.toThrow(closed)
+    await clock.advance(graceMs - 1)
+    store.forget()
+    await expect(other.find('b')).rejects.toThrow(closed)
+    await clock.advance(graceMs - 1)
+    await expect(other.find('b')).rejects.toThrow(closed)
+    await clock.advance(1)
+    for (const key of keys250) expect(await other.find('b', 'b', key)).toBe('a')
+  })
+
+  test('a choice that is restored late keeps it closed', async () => {
+    const { clock, store } = await fleet(0)
+    const [early, late] = [new Replica(clock, store.another()), new Replica(clock, store)]
+    await clock.advance(60_000)
+    for (const key of keys250) await late.find('a', 'a', key)
+    store.connect(false)
+    store.forget()
+    await expect(early.find('b')).rejects.toThrow(closed)
+    await clock.advance(graceMs - 1)
+    store.connect(true)
+    await clock.advance(graceMs - 1)
+    await expect(early.find('b', 'b', 'new')).rejects.toThrow(closed)
+    await clock.advance(1)
+    for (const key of keys250) expect(await early.find('b', 'b', key)).toBe('a')
+  })
+
+  test('of two choices the newer one stands: the other replica missed that it was dropped', async () => {
+    const { clock, store } = await fleet(0)
+    const connections = [store, store.another()] as const
+    const [one, other] = connections.map((each) => new Replica(clock, each)) as [Replica, Replica]
+    await clock.advance(60_000)
+    expect([await one.find('a'), await other.find('b')]).toEqual(['a', 'a'])
+    connections[1].connect(false)
+    await clock.advance(10)
+    await one.sessions.drop('k', 'a')
+    expect(await one.find('a', 'c')).toBe('c')
+    connections[0].connect(false)
+    store.forget()
+    // The one that missed it is first.
+    connections[1].connect(true)
+    await clock.advance(10)
+    connections[0].connect(true)
+    await clock.advance(graceMs)
+    expect([await other.find('b'), await one.find('a')]).toEqual(['c', 'c'])
+  })
+
+  /** A replica that has the session `k` at `a`, and one that does not. */
+  async function two() {
+    const { clock, store } = await fleet(0)
+    const keys = store.another()
+    const [holder, other] = [new Replica(clock, keys), new Replica(clock, store)]
+    await clock.advance(60_000)
+    expect(await holder.find('a')).toBe('a')
+    return { clock, store, keys, holder, other }
+  }
+
+  test('a replica that hears of it when the store is open again asks the store about each', async () => {
+    const { clock, store, keys, holder, other } = await two()
+    keys.isSlow = true
+    store.forget()
+    await expect(other.find('b')).rejects.toThrow(closed)
+    await clock.advance(graceMs)
+    expect(await other.find('b')).toBe('b')
+    keys.deliver()
+    await clock.advance(1_000)
+    expect(await holder.find('c')).toBe('b')
+  })
+
+  test('a replica that cannot restore its choices does not serve them until it could', async () => {
+    const { clock, store, keys, holder, other } = await two()
+    keys.session = () => Promise.reject(new StoreError('timeout'))
+    store.forget()
+    await expect(other.find('b')).rejects.toThrow(closed)
+    await clock.advance(graceMs)
+    expect(await other.find('b')).toBe('b')
+    await expect(holder.find('c')).rejects.toThrow('it did not answer in time')
+    Reflect.deleteProperty(keys, 'session')
+    await clock.advance(1_000)
+    expect(await holder.find('c')).toBe('b')
+  })
+
+  test('what was dropped meanwhile is not restored', async () => {
+    const { clock, store, keys, holder, other } = await two()
+    for (const key of keys250) await holder.find('a', 'a', key)
+    keys.delayMs = () => 10
+    store.forget()
+    await expect(other.find('b')).rejects.toThrow(closed)
+    // The first hundred are on their way.
+    await clock.advance(25)
+    await other.sessions.drop('k200', 'a')
+    await clock.advance(graceMs)
+    expect(Object.keys(store.texts)).toHaveLength(250)
+    expect(store.texts).not.toHaveProperty('sticky:k200')
+  })
+
+  test('a reply from before it that comes after it is not used', async () => {
+    const { clock, store, keys, holder, other } = await two()
+    await other.find('b', 'b', 'new')
+    const delays = [1, 100, 1, 1]
+    keys.delayMs = () => delays.shift() ?? 1
+    const late = holder.find('c', 'c', 'new').catch(String)
+    await clock.advance(1)
+    store.forget()
+    await expect(other.find('b', 'b', 'other')).rejects.toThrow(closed)
+    await clock.advance(200)
+    expect(await late).toContain(closed)
+    expect(holder.sessions.size).toBe(1)
+  })
+
+  test('a replica that starts finds a new store: its first requests wait until it opens', async () => {
+    const clock = new VirtualClock()
+    const store = new FakeKeys(clock)
+    store.forget()
+    const one = new Replica(clock, store)
+    const found = one.find('a')
+    await clock.advance(graceMs - 1)
+    expect(one.outcomes).toEqual([])
+    await clock.advance(1_000)
+    expect(await found).toBe('a')
+    expect([one.losses, one.counted()]).toEqual([0, ['claimed']])
+  })
 })
 
 describe('the states of a session', () => {
   test('no choice, first request: chosen and stored; then memory has it, without a question', async () => {
-    const { store, all } = fleet()
+    const { store, all } = await fleet()
     const [one] = all as [Replica, Replica]
     expect(await one.find('a')).toBe('a')
     expect([one.counted(), store.texts]).toEqual([['claimed'], { 'sticky:k': 'a' }])
@@ -62,13 +228,13 @@ describe('the states of a session', () => {
   })
 
   test('no choice, and another replica has stored one: adopted with the time that it has left', async () => {
-    const { clock, all } = fleet()
+    const { clock, all } = await fleet()
     const [one, other] = all as [Replica, Replica]
     await one.find('a')
-    await clock.advance(600)
+    await clock.advance(60_000)
     expect(await other.find('b')).toBe('a')
     expect(other.counted()).toEqual(['adopted'])
-    await clock.advance(399)
+    await clock.advance(39_999)
     expect([one.sessions.size, other.sessions.size]).toEqual([1, 1])
     await clock.advance(1)
     expect([one.sessions.size, other.sessions.size]).toEqual([0, 0])
@@ -77,7 +243,7 @@ describe('the states of a session', () => {
   })
 
   test('no choice, and another replica writes at the same moment: the first one wins', async () => {
-    const { all } = fleet()
+    const { all } = await fleet()
     const [one, other] = all as [Replica, Replica]
     expect(await Promise.all([other.find('b'), one.find('a')])).toEqual(['b', 'b'])
     expect([other.counted(), one.counted()]).toEqual([['claimed'], ['lost_race']])
@@ -86,7 +252,7 @@ describe('the states of a session', () => {
   })
 
   test('no choice, and no node: no candidate, and nothing is stored', async () => {
-    const { store, all } = fleet()
+    const { store, all } = await fleet()
     const [one, other] = all as [Replica, Replica]
     expect(await one.find(null)).toBe(null)
     expect([one.counted(), store.texts]).toEqual([['no_candidate'], {}])
@@ -94,7 +260,7 @@ describe('the states of a session', () => {
   })
 
   test('chosen, and the node cannot serve: dropped in every replica, and another is chosen', async () => {
-    const { store, all } = fleet()
+    const { store, all } = await fleet()
     const [one, other] = all as [Replica, Replica]
     await one.find('a')
     await other.find('a')
@@ -110,7 +276,7 @@ describe('the states of a session', () => {
   })
 
   test('a drop that comes late leaves the choice that another replica made since', async () => {
-    const { store, all } = fleet()
+    const { store, all } = await fleet()
     const [one, other] = all as [Replica, Replica]
     await one.find('a')
     await one.sessions.drop('k', 'a')
@@ -121,7 +287,7 @@ describe('the states of a session', () => {
   })
 
   test('chosen, and the store is away: an error, even where memory has it; then the same node', async () => {
-    const { store, all } = fleet()
+    const { store, all } = await fleet()
     const [one, other] = all as [Replica, Replica]
     await one.find('a')
     store.connect(false)
@@ -135,33 +301,31 @@ describe('the states of a session', () => {
   })
 
   test('the store lost what it had: the replica that knows the node stores it again, for the time left', async () => {
-    const { clock, store, all } = fleet()
+    const { clock, store, all } = await fleet()
     const [one, other] = all as [Replica, Replica]
     await one.find('a')
-    await clock.advance(700)
-    store.connect(false)
-    store.forget()
-    store.connect(true)
+    await clock.advance(70_000)
+    restart(store)
+    await clock.advance(10_000)
     expect(await one.find('b')).toBe('a')
     expect(await other.find('b')).toBe('a')
-    await clock.advance(300)
+    await clock.advance(20_000)
     expect([one.sessions.size, other.sessions.size]).toEqual([0, 0])
   })
 
   test('the store lost what it had: all agree on the choice that one of them knows', async () => {
-    const { store, all } = fleet(5)
+    const { clock, store, all } = await fleet(5)
     const [one, ...others] = all as [Replica, ...Replica[]]
     await one.find('a')
-    store.connect(false)
-    store.forget()
-    store.connect(true)
+    restart(store)
+    await clock.advance(10_000)
     const nodes = []
     for (const each of [...others, one]) nodes.push(await each.find('b'))
     expect(nodes).toEqual(['a', 'a', 'a', 'a', 'a'])
   })
 
   test('a drop while the store could not be asked keeps the choice', async () => {
-    const { store, all } = fleet()
+    const { store, all } = await fleet()
     const [one] = all as [Replica, Replica]
     await one.find('a')
     store.connect(false)
@@ -172,7 +336,7 @@ describe('the states of a session', () => {
   })
 
   test('what the store said before a drop that came meanwhile is not trusted twice', async () => {
-    const { store, all } = fleet()
+    const { store, all } = await fleet()
     const [one, other] = all as [Replica, Replica]
     await one.find('a')
     const found = other.find('b')
@@ -185,7 +349,7 @@ describe('the states of a session', () => {
 })
 
 test('1,000 first requests at five replicas: one node, and one question of each replica', async () => {
-  const { store, all } = fleet(5)
+  const { store, all } = await fleet(5)
   const work = Array.from({ length: 1_000 }, async (_, at) => all[at % 5]?.find('same'))
   expect(new Set(await Promise.all(work)).size).toBe(1)
   expect(store.asked).toBeLessThanOrEqual(10)
@@ -208,7 +372,7 @@ test('whatever happens in whatever order: what memory answers is what the store 
     }),
   )
   const run = async (steps: readonly Step[]) => {
-    const { clock, store, all } = fleet(3)
+    const { clock, store, all } = await fleet(3)
     store.isSlow = true
     const work: Promise<unknown>[] = []
     for (const each of steps) {
@@ -222,10 +386,7 @@ test('whatever happens in whatever order: what memory answers is what the store 
       } else if (each.do === 'down' || each.do === 'up') {
         store.connect(each.do === 'up')
       } else if (each.do === 'forget') {
-        // A store that loses its data breaks its connections.
-        store.connect(false)
-        store.forget()
-        store.connect(true)
+        restart(store)
       } else if (each.do === 'deliver') store.deliver()
       else if (each.do === 'wait') await clock.advance(300)
       else await Promise.all(work.splice(0))
@@ -233,6 +394,7 @@ test('whatever happens in whatever order: what memory answers is what the store 
     await Promise.all(work)
     store.deliver()
     store.connect(true)
+    await clock.advance(2 * graceMs)
     // Once all is settled, two rounds of requests: the second is of memory.
     const rounds = []
     for (let round = 0; round < 2; round++)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { rememberedLimits } from '../bytes/limits.ts'
-import type { Clock } from '../clock/clock.ts'
-import type { SharedKeys } from '../redis/shared-keys.ts'
+import { type Clock, sleep } from '../clock/clock.ts'
+import { graceMs, sessionPrefix as prefix, type SharedKeys } from '../redis/shared-keys.ts'
+import { StoreError } from '../redis/store-error.ts'
 
 /** How a request came to its session's node, or why it did not. */
 export const stickyOutcomes = [
@@ -23,6 +24,8 @@ export interface SessionsOptions {
   /** How long a choice stands. */
   readonly lifetimeMs: number
   readonly count: (outcome: StickyOutcome) => void
+  /** The store restarted or lost its data. */
+  readonly storeLost?: () => void
   readonly maxSessions?: number
 }
 
@@ -36,14 +39,21 @@ interface Choice {
   readonly era: number
 }
 
-/** Choices that are stored again at the same time. */
+/** Choices that are restored at the same time. */
 const atOnce = 100
+const retryMs = 250
 const noEra = -1
-const prefix = 'sticky:'
 
 /**
- * Which node each session has. What the store confirmed is answered from memory for as long as drops by other replicas
- * are received; after a gap each choice is confirmed again, and stored again if the store has lost it.
+ * Which node each session has.
+ *
+ * Invariant: a session changes its node only after a replica dropped that node, and so failed a request, even when the
+ * store loses its data. Three rules keep it:
+ * - The store reads and claims only while it is open, for a replica whose choices it has: one atomic step checks that.
+ * - A store that lost its data is closed until `graceMs` after the last restored choice; each replica restores its own in
+ *   that time. Where two differ, one of them missed a drop: the newer choice, which has more time left, stands.
+ * - Memory answers what the store confirmed in this era. A gap in the announcements ends an era, and so does a restore
+ *   that failed or came too late. A connection that is lost without notice is found in 1.5 s, sooner than a store opens.
  */
 export class Sessions {
   readonly #options: SessionsOptions
@@ -52,6 +62,13 @@ export class Sessions {
   readonly #running = new Map<string, Promise<string | null>>()
   /** The node that failed a session, until another is chosen. */
   readonly #dropped = new Map<string, string>()
+  /** The generation of the store that has all choices of this replica; empty: none has. */
+  #generation = ''
+  #joining: Promise<void> | null = null
+  /** The store may have changed since the join asked it. */
+  #isStale = false
+  /** The first start of a fleet finds a new store, which is closed: until then requests wait instead of failing. */
+  readonly #patientUntilMs: number
   #era = noEra
   #eras = 0
   #drops = 0
@@ -59,17 +76,18 @@ export class Sessions {
   constructor(options: SessionsOptions) {
     this.#options = options
     this.#maxSessions = options.maxSessions ?? rememberedLimits.sessions
+    this.#patientUntilMs = options.clock.nowMs() + graceMs + 1_000
     if (options.keys === null) this.#era = 0
     const { keys } = options
     keys?.watch(prefix, {
       message: ({ key = '', value }) => {
-        if (!value) return
+        if (!value) return this.#join(keys)
         this.#drops += 1
         this.#dropHere(key.slice(prefix.length), textOf(value))
       },
       listening: (isUp) => {
         this.#era = isUp ? ++this.#eras : noEra
-        if (isUp && keys) void this.#storeAgain(keys, this.#era)
+        if (isUp) this.#join(keys)
       },
     })
   }
@@ -127,58 +145,104 @@ export class Sessions {
   }
 
   #claimHere(key: string, choose: Choose): string | null {
-    const { count, lifetimeMs } = this.#options
+    const { clock, count, lifetimeMs } = this.#options
     const node = choose(this.#dropped.get(key) ?? null)
     count(node === null ? 'no_candidate' : 'claimed')
-    if (node !== null) this.#keep(key, node, lifetimeMs, this.#era)
+    if (node !== null) this.#keep(key, node, clock.nowMs() + lifetimeMs, this.#era)
     return node
   }
 
   async #ask(keys: SharedKeys, key: string, choose: Choose): Promise<string | null> {
-    const { clock, count, lifetimeMs } = this.#options
-    const known = this.#live(key)
-    const [era, drops, startedMs] = [this.#era, this.#drops, clock.nowMs()]
-    const keep = (node: string, leftMs: number) => {
+    const { count, lifetimeMs } = this.#options
+    const [era, drops] = [this.#era, this.#drops]
+    const keep = (node: string, untilMs: number) => {
       // With a drop in between, what the store said may be from before it.
-      const sureIn = drops === this.#drops ? era : noEra
-      this.#keep(key, node, leftMs - (clock.nowMs() - startedMs), sureIn)
+      this.#keep(key, node, untilMs, drops === this.#drops ? era : noEra)
       return node
     }
     try {
-      const { value, ttlMs = 0 } = await keys.get(prefix + key)
-      if (value && ttlMs > 0) {
+      const found = await this.#step(keys, key)
+      if (found.node !== null) {
         count('adopted')
-        return keep(textOf(value), ttlMs)
+        return keep(found.node, found.untilMs)
       }
-      const own = known?.node ?? choose(this.#dropped.get(key) ?? null)
+      // A choice that the store alone has lost becomes a new one, newer than any that was dropped.
+      const own = this.#live(key)?.node ?? choose(this.#dropped.get(key) ?? null)
       if (own === null) {
         count('no_candidate')
         return null
       }
-      const leftMs = known ? Math.max(Math.ceil(known.untilMs - startedMs), 1) : lifetimeMs
-      const first = await keys.claim(prefix + key, Buffer.from(own), leftMs)
-      count(first ? 'lost_race' : 'claimed')
-      return keep(first ? textOf(first) : own, leftMs)
+      const first = await this.#step(keys, key, Buffer.from(own), lifetimeMs)
+      count(first.node === null ? 'claimed' : 'lost_race')
+      return keep(first.node ?? own, first.untilMs)
     } catch (error) {
       count('error')
       throw error
     }
   }
 
-  /** After a gap: a store that lost the choices must have them before another replica asks it. */
-  async #storeAgain(keys: SharedKeys, era: number): Promise<void> {
-    const choices = [...this.#choices]
-    try {
-      for (let at = 0; at < choices.length && era === this.#era; at += atOnce)
-        await Promise.all(
-          choices.slice(at, at + atOnce).map(async ([key, { node, untilMs }]) => {
-            const leftMs = Math.ceil(untilMs - this.#options.clock.nowMs())
-            if (leftMs > 0) await keys.claim(prefix + key, Buffer.from(node), leftMs)
-          }),
-        )
-    } catch {
-      // It is gone again, and they are stored when it is back.
+  /** Reads or claims a session. @returns the node of another choice that stands. @throws StoreError */
+  async #step(keys: SharedKeys, key: string, own?: Buffer, lifetimeMs = 0) {
+    const { clock } = this.#options
+    for (;;) {
+      const [known, startedMs] = [this.#generation, clock.nowMs()]
+      const held = await keys.session(prefix + key, known, own, lifetimeMs)
+      const { generation, isOpen, value, ttlMs = lifetimeMs } = held
+      if (isOpen && known === this.#generation)
+        return { node: value ? textOf(value) : null, untilMs: startedMs + ttlMs }
+      if (this.#generation === '' && this.#choices.size === 0) {
+        this.#generation = generation
+        continue
+      }
+      if (generation !== this.#generation && !this.#joining) this.#join(keys)
+      if (startedMs >= this.#patientUntilMs) throw new StoreError('recovering')
+      await sleep(clock, retryMs)
     }
+  }
+
+  /** Restores all choices in the generation that the store has now, unless it has them; tries until that is done. */
+  #join(keys: SharedKeys): void {
+    this.#isStale = true
+    this.#joining ??= this.#joinStore(keys)
+  }
+
+  async #joinStore(keys: SharedKeys): Promise<void> {
+    while (this.#isStale) {
+      this.#isStale = false
+      try {
+        const { generation } = await keys.session(prefix, '')
+        if (generation === this.#generation) continue
+        if (this.#generation !== '') this.#options.storeLost?.()
+        this.#generation = ''
+        await this.#restore(keys)
+        if (!this.#isStale) this.#generation = generation
+      } catch (error) {
+        if (!(error instanceof StoreError)) throw error
+        // Without announcements, the next connection joins.
+        if (this.#era === noEra) continue
+        this.#era = ++this.#eras
+        this.#isStale = true
+        await sleep(this.#options.clock, retryMs)
+      }
+    }
+    this.#joining = null
+  }
+
+  async #restore(keys: SharedKeys): Promise<void> {
+    const restore = async ([key, choice]: [string, Choice]) => {
+      const leftMs = this.#leftMs(choice)
+      if (leftMs < 1 || this.#choices.get(key) !== choice) return
+      const held = await keys.session(prefix + key, '', Buffer.from(choice.node), leftMs)
+      const differs = held.value && textOf(held.value) !== choice.node
+      if ((held.isOpen || differs) && this.#era !== noEra) this.#era = ++this.#eras
+    }
+    const choices = [...this.#choices]
+    for (let at = 0; at < choices.length; at += atOnce)
+      await Promise.all(choices.slice(at, at + atOnce).map(restore))
+  }
+
+  #leftMs({ untilMs }: Choice): number {
+    return Math.ceil(untilMs - this.#options.clock.nowMs())
   }
 
   #live(key: string): Choice | null {
@@ -186,11 +250,11 @@ export class Sessions {
     return choice && choice.untilMs > this.#options.clock.nowMs() ? choice : null
   }
 
-  #keep(key: string, node: string, leftMs: number, era: number): void {
+  #keep(key: string, node: string, untilMs: number, era: number): void {
     this.#dropped.delete(key)
     this.#choices.delete(key)
     makeRoom(this.#choices, this.#maxSessions)
-    this.#choices.set(key, { node, untilMs: this.#options.clock.nowMs() + leftMs, era })
+    this.#choices.set(key, { node, untilMs, era })
   }
 
   #dropHere(key: string, node: string): void {

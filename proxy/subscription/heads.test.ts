@@ -127,10 +127,11 @@ describe('clients that ask the same', () => {
     const texts: string[] = []
     const call = { signal: new AbortController().signal } as never
     const topic = { key: '["newHeads"]' } as never
-    const subscription = await scene.fixture.hub.subscribe(call, topic, {
-      event: (result) => texts.push(Buffer.from(result).toString()),
+    const subscriber = {
+      event: (result: Uint8Array) => texts.push(Buffer.from(result).toString()),
       ended() {},
-    })
+    }
+    const subscription = await scene.fixture.hub.subscribe(call, topic, subscriber, 'a')
     const block = scene.chain.mine()
     push(scene.one, block)
     await scene.fixture.clock.advance(10)

@@ -46,6 +46,8 @@ export class Hub {
   readonly #options: HubOptions
   readonly #sockets: Sockets
   readonly #topics = new Map<string, SharedTopic>()
+  /** The number of subscriptions that each client has. */
+  readonly #clients = new Map<string, number>()
   readonly #sequences = new Map<string, Sequence>()
 
   constructor(options: HubOptions) {
@@ -59,13 +61,23 @@ export class Hub {
 
   /**
    * @param call the client's request; its signal takes the request back as long as there is no reply
+   * @param client names who shares the topics: the client's address where that is known, else its connection
    * @throws RelayError when no upstream could be subscribed to
    * @throws NodeRefused when a node refuses
    */
-  async subscribe(call: Call, topic: Topic, subscriber: Subscriber): Promise<Subscription> {
-    const shared = this.#topics.get(topic.key) ?? this.#begin(topic)
-    const client = new TopicClient(subscriber, () => this.#left(topic, shared, client))
-    shared.clients.add(client)
+  async subscribe(
+    call: Call,
+    topic: Topic,
+    subscriber: Subscriber,
+    client: string,
+  ): Promise<Subscription> {
+    const shared = this.#topics.get(topic.key) ?? this.#begin(topic, client)
+    const joined = new TopicClient(subscriber, () => {
+      this.#count(client, -1)
+      this.#left(topic, shared, joined)
+    })
+    shared.clients.add(joined)
+    this.#count(client, 1)
     const { clock, observer, config } = this.#options
     const { processingTimeoutMs } = config.now
     observer.clientsChanged(topic.name, 1)
@@ -76,10 +88,10 @@ export class Hub {
     try {
       await within(clock, call.signal, processingTimeoutMs, opened, tooLate)
     } catch (error) {
-      client.unsubscribe()
+      joined.unsubscribe()
       throw error
     }
-    return client
+    return joined
   }
 
   /** Leaves every upstream. Clients get no more events. */
@@ -88,10 +100,14 @@ export class Hub {
     this.#topics.clear()
   }
 
-  #begin(topic: Topic): SharedTopic {
+  #begin(topic: Topic, client: string): SharedTopic {
     const { maxTopics } = this.#options
-    if (this.#topics.size >= maxTopics) {
-      const message = `all clients together have ${maxTopics} different subscriptions already`
+    const left = maxTopics - this.#topics.size
+    const own = this.#clients.get(client) ?? 0
+    const { fewTopics } = subscriptionLimits
+    if (left <= 0 || (left <= Math.floor(maxTopics / 10) && own >= fewTopics)) {
+      const rest = left > 0 ? `; the last ${left} are for clients with fewer than ${fewTopics}` : ''
+      const message = `all clients together have ${this.#topics.size} different subscriptions already${rest}`
       throw new RelayError(errorKinds.tooManySubscriptions, message)
     }
     const clients = new Set<TopicClient>()
@@ -157,6 +173,12 @@ export class Hub {
       sequence.close()
     }
     return { opened: sequence.opened, close }
+  }
+
+  #count(client: string, by: number): void {
+    const count = (this.#clients.get(client) ?? 0) + by
+    if (count > 0) this.#clients.set(client, count)
+    else this.#clients.delete(client)
   }
 
   #left(topic: Topic, shared: SharedTopic, client: TopicClient): void {

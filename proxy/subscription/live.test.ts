@@ -64,6 +64,53 @@ test('beyond the limit a client can join what others have, and nothing new', asy
   expect(fixture.clients).toEqual({ newPendingTransactions: 0, syncing: 1, other: 1 })
 })
 
+describe('the last tenth of 200 topics', () => {
+  const mine = (at: number) => ['surprise', at]
+  /** Clients of these names subscribe to one new topic after the other. @returns how many each one got */
+  async function take(wanted: Readonly<Record<string, number>>) {
+    const { fixture } = await setUp({ maxTopics: 200 })
+    let topics = 0
+    const got: Record<string, number> = {}
+    for (const [name, count] of Object.entries(wanted)) {
+      const clients = Array.from({ length: count }, () =>
+        fixture.ask('eth_subscribe', mine(topics++), name),
+      )
+      await fixture.clock.advance(100)
+      const refusals = clients.map(({ refused }) => refused).filter((each) => each !== null)
+      for (const refusal of refusals)
+        expect(refusal).toMatchObject({
+          kind: { jsonRpcCode: -32005, reason: 'too-many-subscriptions' },
+        })
+      got[name] = count - refusals.length
+    }
+    return { fixture, got }
+  }
+
+  test.each([
+    ['one client gets none of them', { greedy: 250 }, { greedy: 180 }],
+    ['nor do several', { a: 100, b: 100, c: 100 }, { a: 100, b: 80, c: 10 }],
+    ['others get a few each', { greedy: 250, a: 3, b: 15 }, { greedy: 180, a: 3, b: 10 }],
+    ['until all are taken', { greedy: 250, a: 10, b: 9, c: 5 }, { greedy: 180, a: 10, b: 9, c: 1 }],
+  ])('%s', async (_, wanted, expected) => {
+    expect((await take(wanted)).got).toEqual(expected)
+  })
+
+  test('what a client has joined counts as well, and no more once it has left', async () => {
+    const { fixture } = await take({ greedy: 180 })
+    const joined = []
+    for (let at = 0; at < 10; at++)
+      joined.push(await fixture.join('eth_subscribe', mine(at), 'late'))
+    expect(joined.map(({ refused }) => refused)).toEqual(Array(10).fill(null))
+    const refused = (await fixture.join('eth_subscribe', mine(1_000), 'late')).refused
+    expect(refused).toMatchObject({
+      message:
+        'all clients together have 180 different subscriptions already; the last 20 are for clients with fewer than 10',
+    })
+    joined[0]!.leave()
+    expect((await fixture.join('eth_subscribe', mine(1_000), 'late')).refused).toBeNull()
+  })
+})
+
 test('the failure of one node is none of another', async () => {
   const { fixture, one, two } = await setUp()
   one.answer = { code: -32005, message: 'rate limit exceeded' }

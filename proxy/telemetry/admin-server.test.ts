@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { adminLimits } from '../bytes/limits.ts'
 import { VirtualClock } from '../clock/testing/virtual-clock.ts'
 import { someChain, someFacts, someUpstream } from '../console/facts.fixture.ts'
@@ -297,4 +297,92 @@ test('events that cannot be made are a line in the log, and the next page is ser
   expect([answer.status, answer.body]).toEqual([500, 'internal error\n'])
   expect(lines.join()).toMatch(/canary detail/)
   expect((await get(`${url}/`)).status).toBe(200)
+})
+
+/** The status of a page, and its text where it is refused, for these lines of a head. */
+async function statusFor(port: number, path: string, ...head: readonly string[]) {
+  const socket = connect(port, '127.0.0.1')
+  socket.end(`${[`GET ${path} HTTP/1.1`, ...head, 'Connection: close'].join('\r\n')}\r\n\r\n`)
+  const answer = await text(socket)
+  const status = Number(answer.slice(9, 12))
+  if (status === 403)
+    expect(answer).toMatch(/\r\n\r\nthis page is served by .* admin-hosts lists\n$/)
+  return status
+}
+
+const rebound = 'Host: attacker.example:7779'
+
+describe('a page that points its own name at the admin address', () => {
+  const checked = [
+    '/',
+    '/facts',
+    '/events',
+    '/status',
+    '/explain',
+    '/explain/g',
+    '/facts/',
+    '/none',
+  ]
+  test.each(checked)('cannot read %s', async (path) => {
+    const { port } = await startWithPage()
+    expect(await statusFor(port, path, rebound)).toBe(403)
+  })
+
+  test.each(['/metrics', '/metrics/', '/metrics/overall-health', '/livez', '/readyz?verbose'])(
+    'is served %s like Prometheus and probes',
+    async (path) => {
+      const { port } = await startWithPage()
+      expect(await statusFor(port, path, rebound)).not.toBe(403)
+    },
+  )
+
+  test.each<[string, string?]>([
+    ['127.0.0.1.attacker.example'],
+    ['attacker.example.'],
+    ['ATTACKER.EXAMPLE:80'],
+    ['localhost.attacker.example'],
+    ['svc.attacker.example'],
+    ['r-router-metrics.rpc.svc.attacker.example'],
+    ['router.example.org.attacker.example'],
+    ['xrouter.example.org'],
+    ['10.0.0.7', 'https://attacker.example'],
+    ['10.0.0.7:7779', 'http://10.0.0.7:3000'],
+    ['localhost:7779', 'null'],
+    ['localhost:7779', 'http://localhost:3000'],
+    ['router.example.org', 'https://app.example.org'],
+  ])('is refused as the host %s from the origin %s', async (host, origin) => {
+    const { port } = await start({ names: ['router.example.org'], facts: async () => ({}) })
+    const head = origin === undefined ? [] : [`Origin: ${origin}`]
+    expect(await statusFor(port, '/facts', `Host: ${host}`, ...head)).toBe(403)
+  })
+
+  test.each<[string, string?]>([
+    ['127.0.0.1:7779'],
+    ['[::1]:7779'],
+    ['[fd00::7]'],
+    ['10.244.0.5:7779'],
+    ['localhost:41234'],
+    ['LOCALHOST'],
+    ['router.localhost'],
+    ['router'],
+    ['r-router-metrics.rpc.svc:7779'],
+    ['r-router-metrics.rpc.svc.cluster.local:7779'],
+    ['ip-10-0-0-7.eu-west-1.compute.internal:7779'],
+    ['router.example.org'],
+    ['router.example.org:8443', 'https://router.example.org:8443'],
+    ['Router.Example.Org.', 'https://router.example.org.'],
+    ['10.0.0.7:7779', 'http://10.0.0.7:7779'],
+    [''],
+  ])('is not one that opens the host %s from the origin %s', async (host, origin) => {
+    const { port } = await start({ names: ['router.example.org'], facts: async () => ({}) })
+    const head = origin === undefined ? [] : [`Origin: ${origin}`]
+    expect(await statusFor(port, '/facts', `Host: ${host}`, ...head)).toBe(200)
+  })
+
+  test('is not a tool of the router, which may come by the name of an API server', async () => {
+    const { port } = await start({ facts: async () => ({}) })
+    const byName = 'Host: 0123.gr7.eu-west-1.eks.example.com'
+    expect(await statusFor(port, '/facts', byName)).toBe(403)
+    expect(await statusFor(port, '/facts', byName, 'Sec-Router-Client: yes')).toBe(200)
+  })
 })

@@ -6,6 +6,7 @@ import { adminLimits } from '../bytes/limits.ts'
 import { formatAddress } from '../config/fields/address.ts'
 import type { Address } from '../config/types.ts'
 import { readHead } from '../listener/request-head.ts'
+import { mayRead, openPages } from './admin-hosts.ts'
 import { explainPage } from './explain/explain-page.ts'
 import type { KeptCalls } from './explain/kept-calls.ts'
 import type { Health, HealthAnswer } from './health.ts'
@@ -22,6 +23,8 @@ export interface AdminServer {
 
 export interface AdminServerOptions {
   readonly address: Address
+  /** Names by which browsers may open it, beside those that no web page can have. */
+  readonly names?: readonly string[]
   readonly metrics: Pick<Metrics, 'scrape' | 'contentType'>
   /** Without a status, that page is not served. */
   readonly health: Pick<Health, 'readiness' | 'overall'> & Partial<Pick<Health, 'status'>>
@@ -68,7 +71,12 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
 const hasBody = (headers: FastifyRequest['headers']) =>
   headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
 
+const unknownHost =
+  'this page is served by IP address, by localhost, by names within a network, and by those that admin-hosts lists\n'
+
 async function makeServer({
+  address,
+  names = [],
   metrics,
   health,
   calls,
@@ -147,6 +155,11 @@ async function makeServer({
     // A body is not waited for.
     if (hasBody(request.headers)) reply.header('connection', 'close')
     if (readHead(request.raw).fault) await reply.code(400).type(plainText).send('bad request\n')
+    else if (
+      !openPages.has(request.routeOptions.url ?? '') &&
+      !mayRead(request.headers, [address.host, ...names])
+    )
+      await reply.code(403).type(plainText).send(unknownHost)
     // Before the body is looked at: whatever it holds, the answer is the same.
     else if (request.method !== 'GET' && request.method !== 'HEAD' && !request.is404)
       await reply

@@ -23,7 +23,10 @@ export interface Metrics extends PartialObservers {
   /** The pool's gauges are read from `snapshot` at each scrape. Once for each listener. */
   registerPool(chainId: string, apiInterface: ApiInterface, snapshot: () => PoolSnapshot): void
   /** The gauge is read from `size` at each scrape. @returns what counts an outcome */
-  registerSticky(outcomes: readonly string[], size: () => number): (outcome: string) => void
+  registerSticky(
+    outcomes: readonly string[],
+    size: () => number,
+  ): { readonly count: (outcome: string) => void; readonly storeLost: () => void }
   /** A command at the store of all replicas ended. */
   storeAsked(command: string, outcome: string, ms: number): void
   /** The whole page. */
@@ -96,8 +99,11 @@ export function createMetrics(options: MetricsOptions): Metrics {
       const claims = counter(series.stickyClaims)
       for (const outcome of outcomes) claims.inc({ outcome }, 0)
       mirror(registry, series.stickySessions, () => [{ labels: {}, value: size() }])
-      return (outcome) => {
-        claims.inc({ outcome })
+      const losses = counter(series.stickyStoreLosses)
+      losses.inc(0)
+      return {
+        count: (outcome) => claims.inc({ outcome }),
+        storeLost: () => losses.inc(),
       }
     },
     storeAsked: (command, outcome, ms) => storeDuration({ command, outcome }).observe(ms / 1_000),

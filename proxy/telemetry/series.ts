@@ -203,6 +203,10 @@ export const series = {
       name: 'router_csm_sticky_sessions',
       help: 'Sessions whose node this replica has in memory.',
     },
+    stickyStoreLosses: {
+      name: 'router_csm_sticky_store_losses_total',
+      help: 'Times that this replica found the store of sticky sessions restarted or without its data. Sessions fail for about 5 seconds then, while replicas restore theirs.',
+    },
     cacheBytes: {
       name: 'router_cache_bytes',
       help: 'Memory that kept answers take, as it is counted for `cache-bytes`.',

@@ -142,7 +142,7 @@ const grpcDialect: Dialect = {
     return {
       kind: 'answer',
       at: ({ path, header: name }) =>
-        name === undefined ? fieldAt(message, path) : (header(answer.headers, name) ?? undefined),
+        (name === undefined ? fieldAt(message, path) : header(answer.headers, name)) ?? undefined,
     }
   },
 }

@@ -154,7 +154,7 @@ describe('a file that breaks the law is named with its line and a remedy', () =>
     [
       'the engine of the proxy in the operator',
       'operator/translate/a.ts',
-      "import { a } from '../../proxy/chain/a.ts'",
+      "import { a } from '../../proxy/relay/a.ts'",
       'operator/translate may import',
     ],
     [

@@ -30,6 +30,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   sticky: words('config json chain clock bytes upstream relay redis cache-server'),
   'cross-validation': [...engine, 'relay'],
   subscription: [...engine, ...words('integrity relay')],
+  validation: words('config chain subscription'),
   listener: [...engine, ...words('integrity relay subscription')],
   telemetry: words(
     'config chain clock bytes upstream integrity relay subscription cross-validation listener',
@@ -38,12 +39,12 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   cli: [
     ...engine,
     ...words('integrity relay filters cache redis cache-server sticky'),
-    ...words('cross-validation subscription listener console telemetry'),
+    ...words('cross-validation subscription listener console telemetry validation'),
   ],
   'main.ts': ['cli'],
   'operator/kube': ['clock'],
   'operator/api': words('config operator/kube'),
-  'operator/translate': api,
+  'operator/translate': [...api, ...words('chain validation')],
   'operator/resources': words('operator/kube operator/api operator/translate'),
   'operator/status': words('operator/kube operator/api operator/translate operator/resources'),
   'operator/manifests': [...api, ...words('operator/translate operator/resources')],
@@ -54,6 +55,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   'operator/rbac': words('operator/kube operator/api'),
   'operator/cli': [
     ...api,
+    'chain',
     ...words('operator/translate operator/manifests operator/resources operator/status'),
     ...words('operator/controllers operator/rbac'),
   ],
@@ -86,7 +88,6 @@ export const knownOnlyTo: Readonly<Record<string, readonly string[]>> = {
   '@grpc/grpc-js': ['proxy/cache-server/**'],
   '@grpc/proto-loader': ['proxy/cache-server/wire.ts'],
   '@kubernetes/client-node': ['operator/kube/cluster.ts'],
-  '@marcbachmann/cel-js': ['operator/manifests/cel.ts'],
   'lru-cache': ['proxy/cache/memory-store.ts', 'proxy/cache-server/shelf.ts'],
   ...Object.fromEntries(openTelemetry),
   fastify: ['proxy/telemetry/**'],

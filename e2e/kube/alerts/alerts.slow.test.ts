@@ -31,7 +31,7 @@ const rules = files.flatMap((path) => {
   return groups.flatMap((group) => group.rules)
 })
 
-beforeAll(() => ensureAssets(process.env, ['promtool']).then(() => {}), 480_000)
+beforeAll(() => ensureAssets(process.env, ['promtool']).then(() => {}), 3_600_000)
 
 function aside(name: string, text: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'alerts-'))

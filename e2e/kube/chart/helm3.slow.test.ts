@@ -20,7 +20,7 @@ let cluster: TestCluster
 beforeAll(async () => {
   await ensureAssets(process.env, ['helm3'])
   cluster = await startCluster()
-}, 240_000)
+}, 3_600_000)
 
 afterAll(() => cluster[Symbol.asyncDispose]())
 

@@ -116,6 +116,22 @@ test.each([
     right: { logging: { level: 'warn' } },
     says: ['Progressing', 'RolloutInProgress'],
   },
+  {
+    router: 'typo',
+    mistake: 'a method that no spec names',
+    bad: {
+      crossValidation: {
+        policies: [
+          {
+            ...{ chainId: 'ETH1', apiInterface: 'jsonrpc', method: 'eth_getBalanec' },
+            agreementThreshold: { floor: 1 },
+          },
+        ],
+      },
+    },
+    right: { crossValidation: null },
+    says: ['Accepted', 'InvalidConfig'],
+  },
 ])(
   '$mistake takes no pod down, and a pod that starts serves',
   async (each) => {
@@ -130,9 +146,9 @@ test.each([
 
     await fleet.patch(rpcRouters, router, { spec: bad })
     const [type = '', reason = ''] = says
-    await fleet.routerIs(router, type as 'Ready', reason, 30_000)
+    await fleet.routerIs(router, type, reason, 30_000)
     await replaceAll(router)
-    await fleet.routerIs(router, type as 'Ready', reason)
+    await fleet.routerIs(router, type, reason)
 
     await fleet.patch(rpcRouters, router, { spec: right })
     await fleet.routerIs(router, 'Ready', 'Ready', 30_000)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { execFile, spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { copyFile, mkdir, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { buildGo } from '../../processes/build-go.ts'
 import { type GoProgramName, goPrograms } from './go-programs.ts'
 import { modulesDirectory, type NodeCache } from './node-cache.ts'
 
@@ -18,30 +19,21 @@ export async function buildPrograms(
 ): Promise<void> {
   await mkdir(join(cache.directory, 'bin'), { recursive: true })
   for (const name of names) {
-    say(`building ${name} ...`)
-    const startedMs = performance.now()
     await copyFiles(name, cache.directory)
-    await appear(cache.program(name), (path) => buildProgram(name, path))
-    say(`${name} built in ${Math.round((performance.now() - startedMs) / 1000)} s`)
+    await appear(cache.program(name), (path) => buildProgram(name, path, say))
   }
 }
 
-async function buildProgram(name: GoProgramName, path: string): Promise<void> {
+function buildProgram(
+  name: GoProgramName,
+  path: string,
+  say: (line: string) => void,
+): Promise<void> {
   const { module, source, usesC } = goPrograms[name]
   const linker = usesC ? `-s -w -extldflags=-Wl,-rpath,${besideItself}` : '-s -w'
   const flags = ['-mod=readonly', '-trimpath', '-buildvcs=false', `-ldflags=${linker}`]
-  const cwd = join(modulesDirectory, module)
-  const child = spawn('go', ['build', ...flags, '-o', path, source], {
-    cwd,
-    stdio: ['ignore', 'inherit', 'inherit'],
-    env: { ...process.env, CGO_ENABLED: usesC ? '1' : '0' },
-  })
-  const code = await new Promise<number | null>((resolve, reject) => {
-    child.once('error', reject)
-    child.once('close', resolve)
-  })
-  if (code !== 0)
-    throw new Error(`${name} could not be built in ${cwd}; the words of go are above (${code})`)
+  const args = ['-C', join(modulesDirectory, module), ...flags, '-o', path, source]
+  return buildGo({ name, args, env: { ...process.env, CGO_ENABLED: usesC ? '1' : '0' }, say })
 }
 
 async function copyFiles(name: GoProgramName, directory: string): Promise<void> {

@@ -12,5 +12,7 @@ export async function setup(): Promise<void> {
   if (missing.length === 0) return
   const lacking = lackingTools(process.env)
   if (lacking.length > 0) throw new Error(lacking.join('\n'))
-  await buildPrograms(cache, missing, (line) => void process.stderr.write(`${line}\n`))
+  const say = (line: string) => void process.stderr.write(`${line}\n`)
+  say(`Building ${missing.join(', ')} from Go modules, once: some two minutes on two cores.`)
+  await buildPrograms(cache, missing, say)
 }

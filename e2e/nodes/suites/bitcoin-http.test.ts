@@ -72,6 +72,21 @@ test('bitcoin-core gets the errors of the node', async () => {
   await expect(client.command('nosuchmethod')).rejects.toMatchObject({ code: -32601 })
 })
 
+test.each([
+  ['Params', '"Params":["nonsense"]'],
+  ['params with an escape', String.raw`"\u0070arams":["nonsense"]`],
+  ['params with a long s', '"param\u017f":["nonsense"]'],
+])('a second list of params, as %s, gives no other caller another answer', async (_, member) => {
+  const address = 'mrCDrCybB6J1vRfbwM5hemdJz73FwDBC8r'
+  const post = async (more: string) => {
+    const body = `{"jsonrpc":"1.0","id":1,"method":"validateaddress","params":["${address}"]${more}}`
+    const answer = await fetch(url, { method: 'POST', body })
+    return (await answer.json()) as { result: unknown }
+  }
+  expect((await post(`,${member}`)).result).toMatchObject({ isvalid: true })
+  expect((await post('')).result).toMatchObject({ isvalid: true })
+})
+
 test('a transaction that is sent to the router is known to both nodes, and is mined', async () => {
   const client = connect()
   const { id, hex } = await spendReward(nodes[0], 1)

@@ -192,15 +192,16 @@ class Simulation {
     try {
       const call = this.#newCall({ ...question, prefer: null, avoid: [], signal: abort.signal })
       this.#run.say(`${name} asks for ${wish.topic.key}`)
-      const subscription = await this.#hub.subscribe(call, wish.topic, {
-        event: (result) => {
+      const subscriber = {
+        event: (result: Uint8Array) => {
           if (client.hasLeft) this.#run.report('leaves-nothing', `${name} got more after it left`)
           const text = Buffer.from(result).toString()
           this.#run.say(`${name} receives ${describe(text)}`)
           received.event(text)
         },
-        ended: (reason) => this.#ended(client, reason),
-      })
+        ended: (reason: string) => this.#ended(client, reason),
+      }
+      const subscription = await this.#hub.subscribe(call, wish.topic, subscriber, name)
       client.subscription = subscription
       client.beganAt = this.#chain.head
       this.#run.say(`${name} has its reply at ${client.beganAt}`)

@@ -13,7 +13,7 @@ import {
   rpcRouters,
   upstreamProviders,
 } from '../../resources/kinds.ts'
-import { knownChains } from '../../translate/spec-sources.ts'
+import { testSpecs } from '../../testing/specs.ts'
 import type { ReadPodPage } from '../fleet-observer.ts'
 import { Operator } from '../operator.ts'
 
@@ -55,10 +55,7 @@ export class OperatorDesk implements AsyncDisposable {
       namespaces,
       allowLinkLocal: false,
       images: { router: 'router:test', redis: 'redis:test' },
-      chains: knownChains([
-        ['ETH1', ['ETH'], 'jsonrpc', [], [], false],
-        ['SEP1', [], 'jsonrpc', [], [], false],
-      ]),
+      bundled: testSpecs,
       workers: 2,
       maxRollingRouters,
       instance: 'desk',

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { freePort } from '../../../e2e/processes/free-ports.ts'
 import { systemClock } from '../../clock/clock.ts'
+import { systemRandom } from '../../clock/random.ts'
 import { seededRandom } from '../../clock/testing/seeded-random.ts'
 import { CacheClient } from '../cache-client.ts'
 import { CacheServer } from '../cache-server.ts'
@@ -17,8 +18,9 @@ export class ServedCache implements AsyncDisposable {
   /** `Get hit`, one for each call. */
   readonly calls: string[] = []
 
-  constructor(maxBytes = 1024 * 1024) {
-    this.shelf = new Shelf(maxBytes)
+  /** @param graceMs how long it is closed to sessions after its start */
+  constructor(maxBytes = 1024 * 1024, graceMs = 0) {
+    this.shelf = new Shelf(maxBytes, systemClock, systemRandom, graceMs)
     this.#server = new CacheServer(this.shelf, (call, verdict) => {
       this.calls.push(`${call} ${verdict}`)
     })

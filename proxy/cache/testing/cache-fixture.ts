@@ -120,14 +120,13 @@ export class CacheFixture extends RelayFixture {
   /** Asks without letting time pass. */
   async start(
     method: string,
-    params: readonly unknown[] | string = [],
+    params: readonly unknown[] | string | null = [],
     more: More = {},
   ): Promise<Seen> {
     const { id = 1, signal = new AbortController().signal, version = '"jsonrpc":"2.0",' } = more
     const paramsText = typeof params === 'string' ? params : JSON.stringify(params)
-    const body = Buffer.from(
-      `{${version}"id":${JSON.stringify(id)},"method":"${method}","params":${paramsText}}`,
-    )
+    const member = params === null ? '' : `,"params":${paramsText}`
+    const body = Buffer.from(`{${version}"id":${JSON.stringify(id)},"method":"${method}"${member}}`)
     const request = new JsonRpcRequest(body, { start: 0, end: body.length })
     const directives = { ...noDirectives, ...more.directives }
     const origin = { directives, requestHeaders: ownHeaders, internalPath: '', signal }

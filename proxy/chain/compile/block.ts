@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ApiInterface } from '../../config/types.ts'
-import { FoundJson, misspelt, unreadable, valueIn } from '../../json/place.ts'
+import { FoundJson, jsonOfQuery, misspelt, unreadable, valueIn } from '../../json/place.ts'
 import { type NativeBlock, type Place, blockTags } from '../native/schema.ts'
 import { fieldAt } from '../proto-field.ts'
 import type { BlockPlaces, BlockPoint, BlockRef, BlockTag, Family, Question } from '../types.ts'
@@ -39,14 +39,17 @@ export function compileBlock(
   if (typeof block === 'string') {
     const ref = absentRef(block)
     if (block === 'none' || headers.length === 0) return () => ref
-    const places = headers.map((header) => ({ header }))
-    return pointReader({ 'first-of': places, form: 'number', default: block }, syntax)
+    return pointReader({ form: 'number', default: block }, syntax, [headersReader(headers)])
   }
   const isRange = block['from-param'] !== undefined || block.from !== undefined
   return (isRange ? rangeReader : pointReader)(block, syntax)
 }
 
-function pointReader(block: BlockPlace, syntax: BlockSyntax): BlockReader {
+function pointReader(
+  block: BlockPlace,
+  syntax: BlockSyntax,
+  places = (block['first-of'] ?? [block]).map(syntax.placeReader),
+): BlockReader {
   const isVersion = block.form === 'version'
   const pointSyntax: PointSyntax = {
     notation: syntax.notation,
@@ -56,7 +59,6 @@ function pointReader(block: BlockPlace, syntax: BlockSyntax): BlockReader {
     hashField: block['hash-field'] ?? 'blockHash',
   }
   const absent = absentRef(block.default)
-  const places = (block['first-of'] ?? [block]).map(syntax.placeReader)
   return (question, segments) => {
     let isReadable = false
     for (const place of places) {
@@ -240,6 +242,15 @@ function readObject(value: object, syntax: PointSyntax): BlockPoint | null {
  */
 export type PlaceReader = (question: Question, segments: readonly string[]) => unknown
 
+/** Reads the headers that name a block. Where several do, nodes differ on which of them counts, and it is none. */
+function headersReader(headers: readonly string[]): PlaceReader {
+  return (question) => {
+    if (!('header' in question)) return unreadable
+    const values = headers.map(question.header).filter((value) => value !== null)
+    return values.length === 0 ? null : values.join(', ')
+  }
+}
+
 /** @param pattern of the path of a REST call */
 export function placeReader(place: Place, pattern: string): PlaceReader {
   const { header, query, message, 'path-parameter': parameter } = place
@@ -248,13 +259,14 @@ export function placeReader(place: Place, pattern: string): PlaceReader {
   if (query !== undefined)
     return (question) => {
       if (question.apiInterface !== 'rest') return unreadable
-      return question.query === '' ? null : new URLSearchParams(question.query).get(query)
+      return question.query === '' ? null : valueIn(jsonOfQuery(question.query), [query])
     }
   if (message !== undefined)
-    return (question) =>
-      question.apiInterface === 'grpc' && question.message !== undefined
-        ? fieldAt(question.message, message)
-        : unreadable
+    return (question) => {
+      if (question.apiInterface !== 'grpc' || question.message === undefined) return unreadable
+      const value = fieldAt(question.message, message)
+      return value === null ? unreadable : value
+    }
   if (parameter === undefined) return paramReader(place)
   const parts = segmentsOf(pattern)
   const at = parts.indexOf(`{${parameter}}`)

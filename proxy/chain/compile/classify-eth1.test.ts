@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it, test } from 'vitest'
+import { FoundJson, misspelt } from '../../json/place.ts'
 import { loadCatalog } from '../load-catalog.ts'
 import { readOut } from '../testing/asked-chain.ts'
 import type { BlockRef, ChainInterface, Classification } from '../types.ts'
@@ -167,6 +168,41 @@ describe('the range of eth_getLogs', () => {
     expect(ask('trace_filter', [{ toBlock: '0x5' }]).block).toEqual(
       range(tag('earliest'), number(5)),
     )
+  })
+})
+
+describe('params on which nodes may differ', () => {
+  const [one, two] = ['"0x1"', '"0x2"']
+  const kelvin = 'toBloc\u212a'
+  test.each([
+    ['eth_getBalance', `["${address}",{"blockNumber":${one},"blockNumber":${two}}]`],
+    ['eth_getBalance', `["${address}",{"blockNumber":${one},"BlockNumber":${two}}]`],
+    ['eth_getBalance', `["${address}",{"BLOCKNUMBER":${two},"blockNumber":${one}}]`],
+    ['eth_getBalance', `["${address}",{"BlockNumber":${one}}]`],
+    ['eth_getBalance', String.raw`["${address}",{"blockNumber":${one},"block\u004eumber":${two}}]`],
+    ['eth_getBalance', `["${address}",{"blockNumber":${one},"bloc\u212aNumber":${two}}]`],
+    ['eth_getBalance', `["${address}",{"blockNumber":${one},"BlockHash":"${hash}"}]`],
+    ['eth_getBlockByNumber', `{"block":${one},"Block":${two}}`],
+    ['eth_getLogs', `[{"fromBlock":${one},"toBlock":${two},"toBlock":${one}}]`],
+    ['eth_getLogs', `[{"fromBlock":${one},"toBlock":${one},"ToBlock":${two}}]`],
+    ['eth_getLogs', `[{"fromBlock":${one},"toBlock":${one},"${kelvin}":${two}}]`],
+    ['eth_getLogs', String.raw`[{"fromBlock":${one},"toBlock":${one},"to\u0042lock":${two}}]`],
+    ['eth_getLogs', `[{"fromBlock":${one},"toBlock":${one},"blockhash":"${hash}"}]`],
+  ])('%s %s is about no block, and not kept', (method, params) => {
+    const asked = ask(method, new FoundJson(Buffer.from(params), 0))
+    expect(asked).toMatchObject({ block: invalid, cacheable: false })
+  })
+
+  test.each([
+    ['address', `"address":"${address}","Address":"0x"`],
+    ['address', `"address":"${address}","address":"0x"`],
+    ['topics', '"topics":[],"TOPICS":[null]'],
+    ['topics', String.raw`"topics":[],"topic\u0073":[null]`],
+    ['topics', '"topics":[],"topic\u017f":[null]'],
+  ])('no logs are checked against a filter with two of %s: %s', (_, members) => {
+    const params = `[{"fromBlock":"0x1","toBlock":"0x2",${members}}]`
+    const { checks } = readOut(ask('eth_getLogs', new FoundJson(Buffer.from(params), 0)))
+    expect(checks.find(({ rule }) => rule.check === 'logs')?.wanted).toBe(misspelt)
   })
 })
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { beforeAll, describe, expect, it, test } from 'vitest'
+import { jsonOfQuery } from '../../json/place.ts'
 import { AskedChain, hash, height, invalid, none, range, tag } from '../testing/asked-chain.ts'
 import type { BlockRef, Classification } from '../types.ts'
 
@@ -80,7 +81,9 @@ describe('REST', () => {
   test.each<[Record<string, string>, BlockRef]>([
     [{ 'x-cosmos-block-height': '5' }, height(5)],
     [{ 'grpc-metadata-x-cosmos-block-height': '6' }, height(6)],
-    [{ 'x-cosmos-block-height': '5', 'grpc-metadata-x-cosmos-block-height': '6' }, height(5)],
+    // A gateway passes on both as one, and a node heeds neither.
+    [{ 'x-cosmos-block-height': '5', 'grpc-metadata-x-cosmos-block-height': '6' }, invalid],
+    [{ 'x-cosmos-block-height': '5, 6' }, invalid],
     [{ 'x-cosmos-block-height': '0' }, latest],
     [{ 'x-cosmos-block-height': '' }, invalid],
     [{ 'x-cosmos-block-height': 'five' }, invalid],
@@ -118,6 +121,50 @@ describe('REST', () => {
   })
 })
 
+describe('where a node may read another block than the router', () => {
+  const query = '/sdk/base/tendermint/v1beta1/abci_query'
+  test.each([
+    [`${query}?height=6&height=7`],
+    [`${query}?height=6&Height=7`],
+    [`${query}?Height=7`],
+    [`${query}?%68eight=7`],
+    [`${query}?height=6&%68eight=7`],
+    [`${query}?path=x;height=7`],
+    [`${query}?height=6;height=7`],
+  ])('GET %s is about none', (request) => {
+    expect(hub.rest(`GET ${request}`)).toMatchObject({ block: invalid, cacheable: false })
+  })
+
+  test.each([
+    ['height=6&height=7'],
+    ['height="6"&height=7'],
+    ['HEIGHT=6'],
+    ['%68eight=6'],
+    ['height=6&%68eight=7'],
+    ['x=1;height=6'],
+  ])('so is /block?%s in URI style', (given) => {
+    const text = (each: string) => /^"(.*)"$/.exec(each)?.[1] ?? each
+    const asked = hub.tendermint('block', jsonOfQuery(given, text))
+    expect(asked).toMatchObject({ block: invalid, cacheable: false })
+  })
+
+  test.each([
+    '//sdk/bank/v1beta1/supply',
+    '/sdk/./bank/v1beta1/supply',
+    '/sdk/bank/v1beta1/supply/.',
+    '/sdk/bank/v1beta1/balances/a%2Fby_denom',
+    '/sdk/bank/v1beta1/balances/a%252Fby_denom',
+    '/sdk/bank/v1beta1/balances/a%5Cb',
+    '/sdk/bank/v1beta1/balances/a\\b',
+    '/sdk/bank/v1beta1/balances/a;b=1',
+    '/sdk/bank/v1beta1/balances/a%3Bb',
+    '/sdk/bank/v1beta1/balances/a%00',
+    '/sdk/bank/v1beta1/balances/a%c0%af',
+  ])('GET %s may be of another path: nothing is kept or checked', (path) => {
+    expect(hub.rest(`GET ${path}`)).toMatchObject({ known: true, cacheable: false, checks: [] })
+  })
+})
+
 describe('gRPC', () => {
   test.each<[string, Partial<Classification>]>([
     ['sdk.bank.v1beta1.Query/TotalSupply', { block: latest, cacheable: true }],
@@ -143,6 +190,9 @@ describe('gRPC', () => {
     ['GetBlockByHeight', [0xff], invalid],
     ['ABCIQuery', [0x12, 0x02, 0x2f, 0x61, 0x18, 0x07], height(7)],
     ['ABCIQuery', [0x12, 0x02, 0x2f, 0x61], latest],
+    // Decoders differ: twice, and a group.
+    ['ABCIQuery', [0x18, 0x07, 0x18, 0x08], invalid],
+    ['ABCIQuery', [0x0b, 0x0c, 0x18, 0x07], invalid],
     ['GetLatestBlock', [], latest],
   ])('the height in the message of %s: %j', (name, message, block) => {
     const method = `cosmos.base.tendermint.v1beta1.Service/${name}`

@@ -5,8 +5,14 @@ import { interfaceParts } from '../native/extend.ts'
 import type { NativeInterface, NativeSpec } from '../native/schema.ts'
 import type { Classification, Question } from '../types.ts'
 import { notationOf, placeReader, pointWords } from './block.ts'
-import { compileMethod, unknownMethod, type Classify, type NamedMethod } from './method.ts'
-import { PathTree } from './path-tree.ts'
+import {
+  ambiguous,
+  compileMethod,
+  unknownMethod,
+  type Classify,
+  type NamedMethod,
+} from './method.ts'
+import { isAmbiguousPath, PathTree } from './path-tree.ts'
 
 /** The methods of an interface, the standard set before those of its add-ons. */
 export function methodsOf(spec: NativeInterface): NamedMethod[] {
@@ -106,7 +112,10 @@ function compileRest(
     if (question.apiInterface !== 'rest') return unknownMethod(question.method, 'read')
     const verb = question.verb === 'HEAD' ? 'GET' : question.verb
     const match = byVerb.get(verb)?.find(question.path)
-    if (match) return match.value(question, match.segments)
+    if (match) {
+      const asked = match.value(question, match.segments)
+      return isAmbiguousPath(question.path) ? ambiguous(asked) : asked
+    }
     // An unnamed POST may change the node's state: it is sent once.
     return unknownMethod(question.path, verb === 'GET' ? 'read' : 'local')
   }

@@ -134,6 +134,12 @@ function defaultTag(block: NativeMethod['block']): BlockTag | null {
   return block.default === undefined || block.default === 'none' ? null : block.default
 }
 
+/** The same call where a node may read another one: nothing is shared with others, nothing is concluded from its answer. */
+export function ambiguous(asked: Classification): Classification {
+  const { showsBlock: _, ...others } = asked
+  return { ...others, cacheable: false, checks: none, tellsTip: null }
+}
+
 /** The classification of a method that the spec does not name. */
 export function unknownMethod(method: string, kind: CallKind, internalPath = ''): Classification {
   return {

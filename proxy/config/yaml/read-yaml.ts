@@ -31,7 +31,7 @@ type Words = readonly [message: string, hint?: string | null]
 const maxAliases = 1000
 
 /** Reads YAML 1.2 with every scalar kept as the text of the file. Never throws. */
-export function readYamlText(text: string): YamlText {
+function readYamlText(text: string): YamlText {
   const lineCounter = new LineCounter()
   const positionAt = (offset: number): Position => {
     const { line, col } = lineCounter.linePos(offset)

@@ -44,6 +44,7 @@ async function serve(relay: Relay, budget: ByteBudget, callEnded = () => {}) {
       maxSubscriptions: 1,
       maxBufferedBytes: 1,
       idleTimeoutMs: null,
+      trustedProxies: null,
     },
     subscriptions: null,
     version: '1',
@@ -128,11 +129,38 @@ test.each([
   )
   for (const [, head] of calls) expect(head).toMatchObject(row.head)
   // The heads of the requests.
-  await expect.poll(() => budget.heldBytes - heldBefore).toBeLessThan(10_000)
+  await expect.poll(() => budget.heldBytes - heldBefore).toBeLessThan(60_000)
   const closed = calls.map(([stream]) => new Promise((resolve) => stream.once('close', resolve)))
   for (const [stream] of calls) stream.resume()
   await Promise.all(closed)
   expect(budget.heldBytes).toBe(heldBefore)
+})
+
+test('calls that never begin cost what their objects take: the idlest are refused, and others are served', async () => {
+  const budget = new ByteBudget(1e6)
+  await using served = await serve(() => Promise.resolve(answer(100)), budget)
+  using client = new RawHttp2(served.port)
+  const calls = Array.from({ length: 128 }, (_, at) => openCall(2 * at + 1))
+  await client.writeAll(...calls)
+  await expect.poll(() => budget.cutOffs).toBeGreaterThan(10)
+  expect(budget.heldBytes).toBeGreaterThan(128 * 3_500)
+  expect(client.isClosed).toBe(false)
+  expect(await call(served.session, '/a.B/C', message(10))).toEqual({ http: 200, grpc: '0' })
+})
+
+test.each([
+  [200, '0'],
+  [300, 'refused'],
+])('a call with %i headers', async (count, status) => {
+  await using served = await serve(() => Promise.resolve(answer(100)), new ByteBudget(1e6))
+  const many = Object.fromEntries(Array.from({ length: count }, (_, at) => [`x-${at}`, '']))
+  const head = { ':method': 'POST', ':path': '/a.B/C', 'content-type': 'application/grpc' }
+  const stream = served.session.request({ ...head, ...many }).resume()
+  const seen = await new Promise((resolve) => {
+    stream.on('trailers', (trailers) => resolve(trailers['grpc-status']))
+    stream.on('error', () => resolve('refused')).end(message(1))
+  })
+  expect(seen).toBe(status)
 })
 
 test('a client that reads is not cut off for an answer that is on its way', async () => {

@@ -9,6 +9,7 @@ import { RelayError, errorKinds, overloaded } from '../../relay/errors.ts'
 import { drained, type Body, type HeaderList } from '../../upstream/wire.ts'
 import { tooLarge } from '../http/compression.ts'
 import type { ListenerOptions } from '../listener.ts'
+import { headCost } from '../request-head.ts'
 import { GrpcFrames } from './grpc-messages.ts'
 import { statusOf } from './grpc-headers.ts'
 import { RequestBody } from './request-body.ts'
@@ -61,10 +62,9 @@ export class Http2Exchange extends Held {
     this.verb = pseudo(':method')
     this.path = pseudo(':path')
     this.headers = headers
-    this.hold(headers.reduce((sum, { length }) => sum + length, 0))
-    const body = new RequestBody(http2Limits.keptBytes, stream, budget, {
-      cutOff: () => this.cutOffWith(statusOf(overloaded())),
-    })
+    const client = { cutOff: () => this.cutOffWith(statusOf(overloaded())) }
+    const headBytes = headers.reduce((sum, { length }) => sum + length, headCost(headers))
+    const body = new RequestBody(http2Limits.keptBytes, stream, budget, client, headBytes)
     this.body = body
     const frames = this.#frames
     const left = () => body.end(clientLeft)

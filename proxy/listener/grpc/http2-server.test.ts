@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { once } from 'node:events'
 import { connect, type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2'
 import { connect as connectTcp } from 'node:net'
 import { expect, test } from 'vitest'
@@ -108,4 +109,23 @@ test.each([
   }
   expect(seen.exchanges[0]!.signal.aborted).toBe(false)
   expect(seen.connections).toBe(1)
+})
+
+test('a client that connects during a drain is served, however late it asks, and then told to leave', async () => {
+  await using own = await serving()
+  const { clock, seen, server, session } = own
+  const other = connect(`http://127.0.0.1:${own.wire.port}`).on('error', () => {})
+  openCall(other)
+  await expect.poll(() => seen.exchanges).toHaveLength(1)
+  const leaves = [other, session].map((each) => once(each, 'goaway'))
+  void server.drain()
+  await clock.advance(100)
+  await leaves[0]
+  // By then a goodbye would have arrived, too.
+  await new Promise((resolve) => session.ping(resolve))
+  openCall(session)
+  await expect.poll(() => seen.exchanges).toHaveLength(2)
+  await clock.advance(100)
+  await leaves[1]
+  other.destroy()
 })

@@ -7,7 +7,8 @@ import {
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from 'node:http2'
-import { budgetLimits, http2Limits } from '../../bytes/limits.ts'
+import { budgetLimits, clientLimits, controlFrames, http2Limits } from '../../bytes/limits.ts'
+import { floodOf } from '../../clock/flood.ts'
 import { feelPulse } from '../../clock/pulse.ts'
 import type { Address } from '../../config/types.ts'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
@@ -25,7 +26,7 @@ import {
 
 /** A client that is silent for one to two times this long is pinged, and cut off after the same time again. */
 const pulseMs = 30_000
-const { controlFrames, resets } = http2Limits
+const { resets } = http2Limits
 const flooded = Object.assign(new Error('too many pings, settings or resets'), {
   code: 'ERR_HTTP2_FLOOD',
 })
@@ -53,6 +54,8 @@ export class Http2Server implements Listener {
     this.#server = createServer({
       maxSessionMemory: http2Limits.clientSessionMiB,
       ...metadataOptions,
+      // Beyond them Node refuses the stream: the entries that one byte each refers to would take a megabyte.
+      maxHeaderListPairs: clientLimits.headers,
       // Beyond them Node sends GOAWAY, as for floods of empty, unknown and invalid frames, and of what it must answer.
       streamResetBurst: resets.count,
       streamResetRate: (1_000 * resets.count) / resets.inMs,
@@ -74,11 +77,11 @@ export class Http2Server implements Listener {
     return this.#doors.open(this.#options.address)
   }
 
-  /** Sends GOAWAY on every connection. Its calls run on, and new connections are still served. */
+  /** Sends GOAWAY on every connection that has had a call: before its first one, that would fail it. Calls run on. */
   async drain(): Promise<void> {
     const { clock } = this.#options
     await until(clock, () => {
-      this.#sayGoodbye()
+      this.#sayGoodbye(0)
       return this.#streams === 0 && clock.nowMs() - this.#lastUsedMs >= drainQuietMs
     })
   }
@@ -96,17 +99,19 @@ export class Http2Server implements Listener {
     await this.#doors.close()
   }
 
-  #sayGoodbye(): void {
-    for (const session of this.#sessions.keys()) if (!session.closed) session.close()
+  #sayGoodbye(leastTurn = -1): void {
+    for (const [session, { lastTurn }] of this.#sessions)
+      if (lastTurn >= leastTurn && !session.closed) session.close()
   }
 
   #track(session: ServerHttp2Session): void {
     this.#sessions.set(session, newConnection())
     this.#options.observer.connectionsChanged(this.#sessions.size)
+    const { clock } = this.#options
     session.setLocalWindowSize(http2Limits.clientWindowBytes)
     // A client that vanished silently must not hold streams and connections for ever.
     const stopPulse = feelPulse({
-      clock: this.#options.clock,
+      clock,
       everyMs: pulseMs,
       received: () => session.socket?.bytesRead ?? 0,
       ask: () => {
@@ -117,10 +122,11 @@ export class Http2Server implements Listener {
       },
       lost: () => session.destroy(),
     })
-    const count = this.#flood(session, controlFrames)
+    const end = () => session.destroy(flooded, constants.NGHTTP2_ENHANCE_YOUR_CALM)
+    const count = floodOf(clock, controlFrames, end)
     session.on('ping', count).on('remoteSettings', count)
     // Node ends the connection too, but only when it has begun all streams of the 64 KiB that it read.
-    const countReset = this.#flood(session, resets)
+    const countReset = floodOf(clock, resets, end)
     session.on('stream', (stream) => stream.on('aborted', countReset))
     session.on('close', () => {
       stopPulse()
@@ -132,23 +138,6 @@ export class Http2Server implements Listener {
       if (!code?.startsWith('ERR_HTTP2')) return
       this.#options.observer.requestRefused(new RelayError(errorKinds.badHttp, message), '')
     })
-  }
-
-  /** @returns counts a frame, and ends a connection on which too many come */
-  #flood(
-    session: ServerHttp2Session,
-    { count, inMs }: { count: number; inMs: number },
-  ): () => void {
-    const { clock } = this.#options
-    let frames = 0
-    let sinceMs = clock.nowMs()
-    return () => {
-      if (++frames <= count) return
-      const nowMs = clock.nowMs()
-      if (nowMs - sinceMs < inMs) session.destroy(flooded, constants.NGHTTP2_ENHANCE_YOUR_CALM)
-      frames = 0
-      sinceMs = nowMs
-    }
   }
 
   #receive(stream: ServerHttp2Stream, rawHeaders: readonly string[]): void {

@@ -26,11 +26,20 @@ export class RequestBody implements ByteStream {
   #wake = () => {}
   readonly #whenWhole: (() => void)[] = []
 
-  constructor(keepBytes: number, flow: Flow, budget: ByteBudget, client: WaitsForClient) {
+  /** @param headBytes the memory that the call takes beside its body */
+  constructor(
+    keepBytes: number,
+    flow: Flow,
+    budget: ByteBudget,
+    client: WaitsForClient,
+    headBytes = 0,
+  ) {
     this.#keepBytes = keepBytes
     this.#flow = flow
     this.#budget = budget
     this.#kept = new GrowingBuffer(budget, () => client.cutOff())
+    this.#kept.hold(headBytes)
+    this.#kept.waits()
   }
 
   get isRepeatable(): boolean {

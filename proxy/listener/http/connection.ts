@@ -4,9 +4,6 @@ import type { Socket } from 'node:net'
 import { Held, type ByteBudget } from '../../bytes/byte-budget.ts'
 import { clientLimits } from '../../bytes/limits.ts'
 
-/** What Node keeps for a request that waits. */
-const waitingBytes = 4 * 1024
-
 /**
  * One connection of a client. Requests that it sends ahead are served one at a time, each once the one
  * before it is answered, and no more is read meanwhile.
@@ -17,7 +14,7 @@ export class Connection extends Held {
   /** The newest request, which may still be coming in; null before the first. */
   newest: { readonly complete: boolean } | null = null
   readonly #socket: Socket
-  readonly #waiting: (() => void)[] = []
+  readonly #waiting: { readonly bytes: number; readonly serve: () => void }[] = []
 
   constructor(socket: Socket, budget: ByteBudget) {
     super(budget)
@@ -38,10 +35,10 @@ export class Connection extends Held {
     return this.inFlight > (this.newest?.complete === false ? 1 : 0)
   }
 
-  /** A request came while another is served. */
-  wait(serve: () => void): void {
-    this.hold(waitingBytes)
-    if (this.#waiting.push(serve) > clientLimits.waitingRequests) return this.cutOff()
+  /** A request came while another is served. @param bytes that Node keeps for it */
+  wait(bytes: number, serve: () => void): void {
+    this.hold(bytes)
+    if (this.#waiting.push({ bytes, serve }) > clientLimits.waitingRequests) return this.cutOff()
     this.#socket.pause()
     this.waits()
   }
@@ -50,13 +47,13 @@ export class Connection extends Held {
   serveNext(): void {
     const socket = this.#socket
     if (!this.isWaiting || socket.writableEnded || socket.destroyed) return
-    const serve = this.#waiting.shift()
-    this.hold(-waitingBytes)
+    const next = this.#waiting.shift()
+    this.hold(-(next?.bytes ?? 0))
     this.acted()
     // It was for a client that does not read the answer before.
     socket.setTimeout(0)
     if (!this.isWaiting) socket.resume()
-    serve?.()
+    next?.serve()
   }
 
   override cutOff(): void {

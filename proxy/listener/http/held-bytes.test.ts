@@ -21,6 +21,8 @@ function callOf(bytes: number): string {
   return `{"jsonrpc":"2.0","id":1,"method":"m","params":["${'x'.repeat(bytes)}"]}`
 }
 
+const call = callOf(0)
+
 function chunkOf(text: string): string {
   return `${text.length.toString(16)}\r\n${text}\r\n`
 }
@@ -68,9 +70,27 @@ test.each([
   expect(await client.until(/\}$/)).toMatch(answer)
 })
 
+test.each([
+  ['few headers', 10, 4_000],
+  ['as many headers as it may', 250, 20_000],
+])(
+  'a request with %s costs what its objects take, before its body comes',
+  async (_, count, least) => {
+    const budget = new ByteBudget(1e9)
+    await using fixture = await startListener(echoRelay, { budget })
+    using client = new RawClient(fixture.port)
+    client.write(rawPost(call, Array<string>(count).fill('a:')).toString().slice(0, -1))
+    await expect.poll(() => budget.heldBytes).toBeGreaterThan(least)
+    expect(budget.heldBytes).toBeLessThan(2 * least)
+    client.write('}')
+    expect(await client.until(/\}$/)).toMatch(/^HTTP\/1\.1 200 /)
+    await released(budget)
+  },
+)
+
 test('short gzip bodies take no more room than they inflate to, also while it is tight', async () => {
-  const budget = new ByteBudget(1 * MiB)
-  budget.hold(0.8 * MiB)
+  const budget = new ByteBudget(4 * MiB)
+  budget.hold(3.2 * MiB)
   await using fixture = await startListener(echoRelay, { budget })
   const body = gzipSync(callOf(10))
   const headers = { 'content-encoding': 'gzip' }

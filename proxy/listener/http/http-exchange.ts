@@ -58,12 +58,10 @@ export class HttpExchange extends Held implements RequestTarget {
     this.path = path
     this.query = query
     this.head = readHead(request)
-    this.fault = this.head.fault ?? fault
+    this.fault = fault
     this.headers = request.rawHeaders
     this.#response = response
     this.#settings = settings
-    // What is behind a doubtful head may belong to another request.
-    if (this.head.fault) response.shouldKeepAlive = false
   }
 
   /** Aborted when the client left before it was answered. Created at its first use. */

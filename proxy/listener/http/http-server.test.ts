@@ -6,7 +6,9 @@ import { describe, expect, test } from 'vitest'
 import fc from 'fast-check'
 import { ByteBudget } from '../../bytes/byte-budget.ts'
 import type { Relay } from '../../relay/relay.ts'
+import { clientLimits } from '../../bytes/limits.ts'
 import { systemClock } from '../../clock/clock.ts'
+import { VirtualClock } from '../../clock/testing/virtual-clock.ts'
 import type { HttpExchange } from './http-exchange.ts'
 import { HttpServer, type HttpServerOptions } from './http-server.ts'
 import { RawClient, echoRelay, rawPost, reply, startListener } from '../testing/listener-fixture.ts'
@@ -73,6 +75,11 @@ describe('HTTP', () => {
     ],
     ['a long header', `POST / HTTP/1.1\r\nHost: x\r\nA: ${'a'.repeat(20_000)}\r\n\r\n`, 431],
     ['many headers', `POST / HTTP/1.1\r\nHost: x\r\n${'A: b\r\n'.repeat(10_000)}\r\n`, 431],
+    [
+      'more headers than clients send',
+      `POST / HTTP/1.1\r\nHost: x\r\n${'A:\r\n'.repeat(256)}\r\n`,
+      431,
+    ],
     ['a long path', `POST /${'a'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 431],
     [
       'an unknown expectation',
@@ -382,6 +389,34 @@ describe('a body over the limit', () => {
       upload.end(Buffer.alloc(20_000_000, ' '))
     })
     expect(response).toBe(413)
+  })
+
+  const announced = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1001\r\n'
+  test.each([
+    ['at once', `${announced}\r\n`],
+    ['at once when a part of it comes', `${announced}\r\n${call}`],
+    ['instead of 100', `${announced}Expect: 100-continue\r\n\r\n`],
+    ['behind a call that is answered first', `${rawPost(call).toString()}${announced}\r\n`],
+    [
+      'instead of 100 behind a call that is answered first',
+      `${rawPost(call).toString()}${announced}Expect: 100-continue\r\n\r\n`,
+    ],
+  ])('by its Content-Length is refused %s, and the connection is closed', async (_, bytes) => {
+    const clock = new VirtualClock()
+    await using fixture = await startListener(echoRelay, { maxRequestBytes, clock })
+    using client = new RawClient(fixture.port)
+    client.write(bytes)
+    const text = await client.until(/HTTP\/1\.1 413 [^]*\}\}\}$/)
+    expect(text).toContain('Connection: close')
+    expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual([
+      ...(bytes.includes(call + 'POST') ? ['HTTP/1.1 200'] : []),
+      'HTTP/1.1 413',
+    ])
+    // The rest of the body is dropped, for a moment.
+    client.write(' '.repeat(500))
+    await clock.advance(clientLimits.lingerMs)
+    await client.untilClosed()
+    expect(fixture.refusals).toMatchObject([{ kind: { code: 'RPC_TOO_LARGE' } }])
   })
 
   test('is one byte longer than the limit', async () => {

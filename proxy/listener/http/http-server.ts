@@ -20,8 +20,9 @@ import {
   type ListenerObserver,
   type ListenerOptions,
 } from '../listener.ts'
+import { headCost } from '../request-head.ts'
 import type { WebSocketServer } from '../websocket/websocket-server.ts'
-import { decodeBody } from './compression.ts'
+import { decodeBody, tooLarge } from './compression.ts'
 import { Connection } from './connection.ts'
 import {
   HttpExchange,
@@ -87,6 +88,7 @@ export class HttpServer implements Listener {
     this.#server
       .on('connection', (socket) => this.#connected(socket))
       .on('request', (request, response) => this.#receive(request, response))
+      .on('checkContinue', (request, response) => this.#receive(request, response, true))
       .on('upgrade', (request, wire, head) => {
         // Node no longer handles errors of an upgraded socket, and an unhandled one ends the process.
         wire.on('error', () => {})
@@ -161,18 +163,27 @@ export class HttpServer implements Listener {
     this.#lastUsedMs = this.#options.clock.nowMs()
   }
 
-  #receive(request: IncomingMessage, response: ServerResponse): void {
+  /** @param isAsking the client sends the body once it is told to continue */
+  #receive(request: IncomingMessage, response: ServerResponse, isAsking = false): void {
     const { socket } = request
     const connection = this.#connections.get(socket) ?? new Connection(socket, this.#options.budget)
     connection.newest = request
     this.#count(connection, 1)
-    if (connection.inFlight === 1) return this.#serve(request, response, connection)
-    connection.wait(() => this.#serve(request, response, connection))
+    if (connection.inFlight === 1) return this.#serve(request, response, connection, isAsking)
+    connection.wait(headCost(request.rawHeaders), () =>
+      this.#serve(request, response, connection, isAsking),
+    )
   }
 
-  #serve(request: IncomingMessage, response: ServerResponse, connection: Connection): void {
-    const { handler } = this.#options
+  #serve(
+    request: IncomingMessage,
+    response: ServerResponse,
+    connection: Connection,
+    isAsking: boolean,
+  ): void {
+    const { handler, maxRequestBytes } = this.#options
     const exchange = new HttpExchange(request, response, this.#settings)
+    const { fault, contentLength, heldBytes } = exchange.head
     const upload = new Upload(exchange, this.#options)
     response.on('close', () => {
       this.#count(connection, -1)
@@ -180,6 +191,14 @@ export class HttpServer implements Listener {
       exchange.closed()
       connection.serveNext()
     })
+    // What is behind a doubtful head may belong to another request.
+    if (fault || contentLength > maxRequestBytes) {
+      request.resume()
+      return this.#refuse(fault ?? tooLarge(maxRequestBytes), request.socket)
+    }
+    if (isAsking) response.writeContinue()
+    upload.hold(heldBytes)
+    upload.waits()
     // The remainder of a refused body is read and dropped. Closing while the client still sends would reset
     // the connection, and the client might never read the answer.
     request
@@ -226,7 +245,6 @@ export class HttpServer implements Listener {
   #refuseBytes({ code }: { readonly code?: string }, socket: Socket): void {
     // It has its answer; further bytes are ignored.
     if (socket.writableEnded) return
-    const { clock, handler } = this.#options
     const connection = this.#connections.get(socket)
     // The client would take an answer now for the one to an earlier request.
     if (!connection || !socket.writable || connection.hasUnanswered) {
@@ -234,7 +252,13 @@ export class HttpServer implements Listener {
       return
     }
     const [kind, message] = refusals[code ?? ''] ?? notHttp
-    socket.end(rawAnswer(handler.refuse(new RelayError(kind, message))))
+    this.#refuse(new RelayError(kind, message), socket)
+  }
+
+  /** Answers before the request has ended, and drops the rest of it for a moment, so that the client reads the answer. */
+  #refuse(error: RelayError, socket: Socket): void {
+    const { clock, handler } = this.#options
+    socket.end(rawAnswer(handler.refuse(error)))
     clock.after(clientLimits.lingerMs, () => socket.destroy())
   }
 }

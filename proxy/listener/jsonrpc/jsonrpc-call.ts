@@ -68,7 +68,7 @@ export function makeJsonRpcCall(
       verb: 'POST',
       path: asked.internalPath ?? '',
       headers: requestHeaders,
-      body: sentBytes(request, sentId, request.hasVersion ? null : iface.impliedVersion),
+      body: sentBytes(request, sentId, iface.impliedVersion),
     },
     reader: new JsonRpcReplyReader(sentId, ownId, isVersion1, formOf(request)),
     directives,
@@ -103,8 +103,11 @@ export function makeOwnCall(
 
 /** With its quotes. */
 const maxIdBytes = 66
-/** Without what writers of JSON may write otherwise: escapes, letters beyond ASCII, and what HTML reads. */
-const plainId = /^(?:"[ !#-%'-;=?-[\]-~]*"|-?\d{1,16})$/
+/**
+ * Without what writers of JSON may write otherwise: escapes, letters beyond ASCII, what HTML reads, and -0, which in a
+ * joined batch would come back as the id 0 of another item.
+ */
+const plainId = /^(?:"[ !#-%'-;=?-[\]-~]*"|0|-?[1-9]\d{0,15})$/
 
 /**
  * Whether a node returns the client's id unchanged: a short plain string, or an integer that fits every number
@@ -128,25 +131,13 @@ function isShortNumber(body: Uint8Array, { start, end }: Span): boolean {
 }
 
 /**
- * The bytes for the upstream: those of the client, with the router's id in place of one that nodes do
- * not return. A request without a version gets one when the chain's nodes require it.
+ * The bytes for the upstream: those of the client where they are all known members under an id that nodes return, else
+ * the same members written anew. A request without a version gets one when the chain's nodes require it.
  */
-function sentBytes(
-  { body, span, id }: JsonRpcRequest,
-  sentId: Uint8Array,
-  version: string | null,
-): Uint8Array {
-  if (version === null && id && sentId !== routerId) {
-    const isWhole = span.start === 0 && span.end === body.length
-    return isWhole ? body : body.subarray(span.start, span.end)
-  }
-  const versionText = version === null ? '' : `"jsonrpc":"${version}",`
-  const { start, end }: Span = id ?? { start: span.start + 1, end: span.start + 1 }
-  return Buffer.concat([
-    Buffer.from(`{${versionText}${id ? '' : '"id":'}`),
-    body.subarray(span.start + 1, start),
-    sentId,
-    Buffer.from(id ? '' : ','),
-    body.subarray(end, span.end),
-  ])
+function sentBytes(request: JsonRpcRequest, sentId: Uint8Array, version: string | null) {
+  const { body, span, hasOthers, hasVersion } = request
+  const lacksVersion = version !== null && !hasVersion
+  if (hasOthers || lacksVersion || sentId === routerId) return request.rebuilt(sentId, version)
+  const isWhole = span.start === 0 && span.end === body.length
+  return isWhole ? body : body.subarray(span.start, span.end)
 }

@@ -77,7 +77,7 @@ describe('a batch', () => {
 
   test('passes each item on byte for byte, without the white space around it', async () => {
     await using fixture = await startListener(echoRelay)
-    const items = ['{ "id":10,"method":"m" }', '{"method":"m","id":"\\u0061","params":[1e2]}']
+    const items = ['{ "id":10,"method":"m" }', '{"id":"\\u0061","method":"m","params":[1e2]}']
     const { text } = await post(fixture.url, ` [ ${items.join(' ,\n ')} ] `)
     // Some nodes would write the second id otherwise.
     expect(fixture.calls.map(sentText)).toEqual([items[0], items[1]?.replace('"\\u0061"', '1')])

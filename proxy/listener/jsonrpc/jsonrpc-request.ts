@@ -68,6 +68,7 @@ function checkEnd(body: Uint8Array, span: Span, end: number): void {
 }
 
 const members = ['jsonrpc', 'method', 'params', 'id'] as const
+const close = Buffer.from('}')
 const nullId = Buffer.from('null')
 
 /**
@@ -84,11 +85,13 @@ export class JsonRpcRequest {
   readonly isVersion2: boolean
   /** It has a `jsonrpc` member. */
   readonly hasVersion: boolean
+  /** It has a member besides the four, such as `Params`, which some nodes would read instead of `params`. */
+  readonly hasOthers: boolean
   readonly method: string
   /** The chain's internal path that the client called; empty for none. */
   internalPath = ''
   readonly params: FoundJson | null
-  readonly #paramsSpan: Span | null
+  readonly #at: readonly (Span | undefined)[]
 
   /**
    * Reads one request.
@@ -100,7 +103,7 @@ export class JsonRpcRequest {
       checkEnd(body, span, valueEnd(body, span.start, maxValues))
       throw invalid('a request must be an object')
     }
-    const { at, twice, end } = membersOf(body, span.start, members, maxValues)
+    const { at, twice, hasOthers, end } = membersOf(body, span.start, members, maxValues)
     checkEnd(body, span, end)
     const [version, method, params = null, id = null] = at
     if (id && !isId(body[id.start])) throw invalid('"id" must be a string, a number or null')
@@ -110,10 +113,11 @@ export class JsonRpcRequest {
     if (twice !== null) throw this.#invalid(`"${twice}" is given twice`)
     this.isVersion2 = this.#readsVersion2(version)
     this.hasVersion = version !== undefined
+    this.hasOthers = hasOthers
     this.method = this.#readMethod(method)
     if (params && !isParams(body[params.start]))
       throw this.#invalid('"params" must be an array or an object')
-    this.#paramsSpan = params
+    this.#at = at
     this.params = params && new FoundJson(body, params.start)
   }
 
@@ -129,7 +133,28 @@ export class JsonRpcRequest {
 
   /** The params as the client wrote them; empty when it wrote none. */
   get paramsBytes(): Uint8Array {
-    return this.body.subarray(this.#paramsSpan?.start ?? 0, this.#paramsSpan?.end ?? 0)
+    const [, , params] = this.#at
+    return this.body.subarray(params?.start ?? 0, params?.end ?? 0)
+  }
+
+  /**
+   * The four members alone, with the bytes of their values, under this id. What a node reads is then what the router
+   * has read, however the node matches names.
+   * @param version in place of a version that is not there; null: none
+   */
+  rebuilt(id: Uint8Array, version: string | null): Uint8Array {
+    const [own, method, params] = this.#at
+    const implied = own || version === null ? '' : `"jsonrpc":"${version}",`
+    const member = (name: string, span: Span | undefined) =>
+      span ? [Buffer.from(`,"${name}":`), this.body.subarray(span.start, span.end)] : []
+    return Buffer.concat([
+      Buffer.from(`{${implied}"id":`),
+      id,
+      ...member('jsonrpc', own),
+      ...member('method', method),
+      ...member('params', params),
+      close,
+    ])
   }
 
   /** Version 1.0 may have the member or leave it out. */

@@ -33,6 +33,7 @@ const socketLimits: SocketLimits = {
   maxSubscriptions: 100,
   maxBufferedBytes: 8 * 1024 * 1024,
   idleTimeoutMs: 600_000,
+  trustedProxies: null,
 }
 
 export interface FixtureOptions {

@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { ByteBudget } from '../../bytes/byte-budget.ts'
+import { controlFrames } from '../../bytes/limits.ts'
 import { VirtualClock } from '../../clock/testing/virtual-clock.ts'
 import { ClientSocket, fullReason } from './client-socket.ts'
 
@@ -213,52 +214,29 @@ describe('notifications', () => {
   })
 })
 
-it('the newest of many pings is answered when the client reads', () => {
-  const { socket } = made()
-  for (let at = 0; at < 1_000; at++) socket.emit('ping', Buffer.from(String(at)))
-  expect(socket.texts).toEqual(['pong 0'])
+it('of the pings of one read of the wire the newest is answered, and of those that came since when the client reads', async () => {
+  const { socket, clock } = made()
+  const ping = async (from: number, to: number) => {
+    for (let at = from; at < to; at++) socket.emit('ping', Buffer.from(String(at)))
+    await clock.advance(1)
+  }
+  await ping(0, 500)
+  expect(socket.texts).toEqual(['pong 499'])
+  await ping(500, 700)
+  await ping(700, 1_000)
   socket.take()
   socket.take()
-  expect(socket.texts).toEqual(['pong 0', 'pong 999'])
+  expect(socket.texts).toEqual(['pong 499', 'pong 999'])
 })
 
-describe('what has come of a message', () => {
-  const came = (socket: SlowSocket, ...pieces: readonly number[]) => {
-    for (const piece of pieces) socket.wire.emit('data', bytes(piece))
+it.each([
+  ['in half a minute close nothing', 1, null],
+  ['at once close the connection', 0, { code: 1008, reason: 'too many pings and pongs' }],
+] as const)('300,000 pings and pongs %s', async (_, everyMs, closedWith) => {
+  const { socket, clock } = made()
+  for (let at = 0; at <= controlFrames.count / 10; at++) {
+    for (let each = 0; each < 10; each++) socket.emit(each % 2 ? 'ping' : 'pong', bytes(0))
+    if (everyMs > 0) await clock.advance(everyMs)
   }
-
-  it('counts as it is held until the message is whole', () => {
-    const { socket, budget } = made()
-    came(socket, 1, 1, 1_000)
-    expect(budget.heldBytes).toBe(1_002 + 3 * 512)
-    socket.emit('message', bytes(900))
-    expect(budget.heldBytes).toBe(0)
-  })
-
-  it('is not there after pings and pongs', async () => {
-    const { clock, socket, outbox } = made()
-    came(socket, 6 + 2, 6)
-    socket.emit('pong', bytes(2))
-    expect(outbox.unfinished.sinceMs).toBe(0)
-    socket.emit('ping', bytes(0))
-    expect(outbox.unfinished.sinceMs).toBeNull()
-    await clock.advance(5)
-    // A part of a message, and a ping before the rest of it.
-    came(socket, 10 + 6)
-    socket.emit('ping', bytes(0))
-    expect(outbox.unfinished.sinceMs).toBe(5)
-    came(socket, 6)
-    socket.emit('ping', bytes(0))
-    expect(outbox.unfinished.sinceMs).toBe(5)
-  })
-
-  it('closes the connection when it takes half of what the process may hold', () => {
-    const { socket, budget } = made({ budgetBytes: 100_000 })
-    came(socket, ...Array<number>(30).fill(1_000))
-    expect(socket.closedWith).toBeNull()
-    came(socket, ...Array<number>(50).fill(1_000))
-    expect(socket.closedWith).toEqual({ code: 1013, reason: fullReason })
-    socket.end()
-    expect(budget.heldBytes).toBe(0)
-  })
+  expect(socket.closedWith).toEqual(closedWith)
 })

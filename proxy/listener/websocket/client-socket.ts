@@ -3,12 +3,21 @@
 import type { Duplex } from 'node:stream'
 import { WebSocket } from 'ws'
 import { Held } from '../../bytes/byte-budget.ts'
-import { budgetLimits, httpTimes, nodeLimits, socketTimes } from '../../bytes/limits.ts'
+import {
+  budgetLimits,
+  controlFrames,
+  httpTimes,
+  nodeLimits,
+  objectCosts,
+  socketTimes,
+} from '../../bytes/limits.ts'
 import type { Cancel } from '../../clock/clock.ts'
+import { floodOf } from '../../clock/flood.ts'
 import type { SocketLimits } from '../../config/types.ts'
 import type { Body, ByteStream } from '../../upstream/wire.ts'
 import { brokenOff } from '../calls.ts'
 import type { ListenerOptions } from '../listener.ts'
+import { UnfinishedMessage } from './unfinished-message.ts'
 
 /** The estimated size of a new client's answer, as a part of the bound. */
 const firstShare = 1 / 8
@@ -24,6 +33,8 @@ export const closeCodes = {
   notRead: 1008,
   /** The end of a message does not come. */
   notWhole: 1008,
+  /** Pings, pongs or fragments are more than any client needs. */
+  flood: 1008,
   /** An answer broke off when a part of it was sent. */
   brokenOff: 1011,
   /** A subscription cannot go on without a gap, or the router is full. */
@@ -61,7 +72,7 @@ export class ClientSocket extends Held {
   readonly #held: (readonly Uint8Array[])[] = []
   #wireBytes = 0
   #cancelEnd: Cancel = () => {}
-  /** What the last ping brought, until it is answered. */
+  /** The data of the newest ping, until it is answered: older ones need no pong (RFC 6455, 5.5.3). */
   #ping: Buffer | null = null
   /** The estimated size of the next answer: that of the last ones, and less with each shorter one. */
   #likelyBytes: number
@@ -81,25 +92,31 @@ export class ClientSocket extends Held {
     const noteReceived = () => {
       this.receivedMs = this.#serving.clock.nowMs()
     }
-    const controlCame = (data: Buffer) => {
+    const count = floodOf(this.#serving.clock, controlFrames, () => {
+      this.close(closeCodes.flood, 'too many pings and pongs')
+    })
+    const controlCame = () => {
       noteReceived()
-      unfinished.control(data)
+      count()
     }
-    this.#wire.prependListener('data', ({ length }: Buffer) =>
-      unfinished.came(length, this.#serving.clock.nowMs()),
-    )
+    this.#wire.prependListener('data', (chunk: Buffer) => {
+      if (unfinished.came(chunk, this.#serving.clock.nowMs())) return
+      this.close(closeCodes.flood, 'a message has too many fragments')
+      // The library still reads this chunk, and would keep its fragments: no frame begins with these bytes.
+      chunk.fill(0xff)
+    })
     this.ws
       .on('message', (message: Buffer) => {
         noteReceived()
-        unfinished.release()
         if (!this.#isOpen) return
         this.usedMs = this.receivedMs
         received(message)
       })
       .on('ping', (data: Buffer) => {
-        controlCame(data)
+        controlCame()
+        // Those of one read of the wire have one answer.
+        if (this.#ping === null) queueMicrotask(() => this.#sendHeld())
         this.#ping = data
-        this.#sendHeld()
       })
       .on('pong', controlCame)
       // The library closes it with the code that says what is wrong.
@@ -131,6 +148,9 @@ export class ClientSocket extends Held {
   override cutOff(): void {
     this.close(closeCodes.tryAgain, fullReason)
     this.ws.terminate()
+    // Before the socket has closed: many that are read in one turn of the event loop would fill the budget for all.
+    this.unfinished.finish()
+    this.finish()
   }
 
   /**
@@ -261,38 +281,5 @@ export class ClientSocket extends Held {
 }
 
 function sizeOf(parts: readonly Uint8Array[]): number {
-  return parts.reduce((sum, { length }) => sum + length, overheadBytes)
-}
-
-/** What Node.js holds of a piece of bytes, or of one that waits, beside the bytes. */
-export const overheadBytes = 512
-/** The bytes of a control frame beside its data, as clients send it. */
-const controlBytes = 6
-
-/** What has come of a message before its end. The library shows messages only when they are whole. */
-export class UnfinishedMessage extends Held {
-  /** Since when it has been coming; null: there is none. */
-  sinceMs: number | null = null
-  #bytes = 0
-
-  /** Bytes came on the wire, before the library reads them. */
-  came(bytes: number, nowMs: number): void {
-    this.sinceMs ??= nowMs
-    this.#bytes += bytes
-    this.hold(bytes + overheadBytes)
-    this.acted()
-  }
-
-  /** Of it, these bytes were a ping or a pong, maybe between two parts. */
-  control(data: Buffer): void {
-    this.#bytes -= controlBytes + data.length
-    if (this.#bytes <= 0) this.release()
-  }
-
-  /** It is whole, or will not be. */
-  override release(): void {
-    this.sinceMs = null
-    this.#bytes = 0
-    super.release()
-  }
+  return parts.reduce((sum, { length }) => sum + length, objectCosts.pieceBytes)
 }

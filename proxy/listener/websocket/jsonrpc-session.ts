@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { Held } from '../../bytes/byte-budget.ts'
-import { budgetLimits, clientLimits } from '../../bytes/limits.ts'
+import { budgetLimits, clientLimits, objectCosts } from '../../bytes/limits.ts'
 import { brokenOff, errorOf } from '../calls.ts'
 import type { CallOrigin } from '../jsonrpc/jsonrpc-call.ts'
 import { answerBody, type ItemContext, type JsonRpcServing } from '../jsonrpc/jsonrpc-items.ts'
@@ -12,13 +12,15 @@ import {
   readBody,
   type RequestBody,
 } from '../jsonrpc/jsonrpc-request.ts'
-import { closeCodes, fullReason, type ClientSocket, overheadBytes } from './client-socket.ts'
+import { closeCodes, fullReason, type ClientSocket } from './client-socket.ts'
 import { SessionSubscriptions } from './session-subscriptions.ts'
 
 /** The settings in the upgrade request, which apply to every call. */
 interface SessionOrigin extends Omit<CallOrigin, 'signal'> {
   /** Names the connection; its messages are numbered behind it. */
   readonly guid: string
+  /** The client's address where it is known, else the connection. */
+  readonly client: string
 }
 
 /**
@@ -46,7 +48,8 @@ export class JsonRpcSession extends Held {
     this.#serving = serving
     this.#origin = origin
     this.#subscriptions =
-      serving.subscriptions && new SessionSubscriptions(serving.subscriptions, serving, socket)
+      serving.subscriptions &&
+      new SessionSubscriptions(serving.subscriptions, serving, socket, origin.client)
   }
 
   /** It has calls in flight, or that wait. */
@@ -63,7 +66,7 @@ export class JsonRpcSession extends Held {
     if (this.#isSettling) return
     if (!this.budget.allows(0, message.length))
       return this.#socket.close(closeCodes.tryAgain, fullReason)
-    this.hold(message.length + overheadBytes)
+    this.hold(message.length + objectCosts.pieceBytes)
     if (!this.isServing) return this.#serve(message)
     // Messages that the library has read already still come.
     this.#waiting.push(message)
@@ -122,7 +125,7 @@ export class JsonRpcSession extends Held {
   #await(weight: number, message: Uint8Array, answered: Promise<void>): void {
     this.#inFlight += weight
     void answered.then(() => {
-      this.hold(-message.length - overheadBytes)
+      this.hold(-message.length - objectCosts.pieceBytes)
       this.#inFlight -= weight
       if (this.#inFlight === 0) this.#gone = null
       this.#serveWaiting()

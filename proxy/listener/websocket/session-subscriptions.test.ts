@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { ByteBudget } from '../../bytes/byte-budget.ts'
+import { addressesOf } from '../../config/fields/address-range.ts'
 import { seededRandom } from '../../clock/testing/seeded-random.ts'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
 import type { SubscriptionForm } from '../../subscription/forms/form.ts'
@@ -13,6 +14,7 @@ import type { Hub } from '../../subscription/hub.ts'
 import { solanaForm } from '../../subscription/forms/solana.ts'
 import { tendermintForm } from '../../subscription/forms/tendermint.ts'
 import { NodeRefused, type Subscriber } from '../../subscription/subscriptions.ts'
+import { exchanged } from '../../upstream/testing/exchanged.ts'
 import { echoRelay, startListener, type FixtureOptions } from '../testing/listener-fixture.ts'
 
 const cleanups: (() => unknown)[] = []
@@ -24,6 +26,7 @@ afterEach(async () => {
 class TestHub implements Pick<Hub, 'subscribe'> {
   readonly members = new Set<Subscriber>()
   readonly topics: string[] = []
+  readonly clients: string[] = []
   begun = 0
   failure: Error | null = null
   /** When set, subscriptions are opened only after their client has left. */
@@ -31,8 +34,9 @@ class TestHub implements Pick<Hub, 'subscribe'> {
   /** When set, subscriptions are opened only when it is fulfilled. */
   opening: Promise<void> | null = null
 
-  async subscribe(...[{ signal }, topic, subscriber]: Parameters<Hub['subscribe']>) {
+  async subscribe(...[{ signal }, topic, subscriber, client]: Parameters<Hub['subscribe']>) {
     if (this.failure) throw this.failure
+    this.clients.push(client)
     this.topics.push(topic.key)
     this.members.add(subscriber)
     if (this.isLate) await once(signal as AbortSignal, 'abort')
@@ -56,8 +60,8 @@ async function setUp(form: SubscriptionForm = ethereumForm, options: FixtureOpti
   return { hub, fixture }
 }
 
-async function connect(port: number) {
-  const socket = new WebSocket(`ws://127.0.0.1:${port}/`)
+async function connect(port: number, headers: Readonly<Record<string, string>> = {}) {
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/`, { headers })
   cleanups.push(() => {
     socket.terminate()
   })
@@ -161,7 +165,7 @@ describe('a subscription', () => {
     send(2, method, params)
     send(3, method, params)
     await expect.poll(() => hub.members.size).toBe(1)
-    await sleep(20)
+    await exchanged(socket)
     opening.resolve()
     const answers = (await until(3)).map((text) => JSON.parse(text) as { id: number })
     const byId = answers.toSorted((a, b) => a.id - b.id)
@@ -197,6 +201,42 @@ describe('a subscription', () => {
       { id: 2, result: 'eth_chainId' },
     ])
     await expect.poll(() => hub.begun).toBe(1)
+  })
+
+  const proxies = addressesOf([{ address: '127.0.0.0', bits: 8 }])
+  it.each([
+    ['its connection', null, {}, ['guid1', 'guid2']],
+    [
+      'its connection, whatever it says',
+      null,
+      { 'x-forwarded-for': '1.2.3.4' },
+      ['guid1', 'guid2'],
+    ],
+    [
+      'its address, behind a trusted proxy',
+      proxies,
+      { 'x-forwarded-for': '6.6.6.6, 1.2.3.4' },
+      ['1.2.3.4', '1.2.3.4'],
+    ],
+  ] as const)('counts against the share of %s', async (_, trustedProxies, headers, clients) => {
+    const { hub, fixture } = await setUp(ethereumForm, { socketLimits: { trustedProxies } })
+    for (let at = 0; at < 2; at++) {
+      const { ask } = await connect(fixture.port, headers)
+      expect(await ask('eth_subscribe', ['newHeads'])).toHaveProperty('result')
+    }
+    expect(hub.clients).toEqual(clients)
+  })
+
+  it('is charged as an object, and refused while only short requests are taken', async () => {
+    const budget = new ByteBudget(100_000)
+    const { fixture } = await setUp(ethereumForm, { budget })
+    const { ask } = await connect(fixture.port)
+    const refusal = { error: { code: -32005, data: { reason: 'overloaded' } } }
+    const answers = []
+    for (let id = 0; id < 40; id++) answers.push(await ask('eth_subscribe', ['newHeads'], id))
+    expect(answers[35]).toHaveProperty('result')
+    expect(answers[39]).toMatchObject(refusal)
+    expect(await ask('eth_chainId', [])).toHaveProperty('result')
   })
 
   it('ends with its connection, and holds no bytes of the budget after it', async () => {

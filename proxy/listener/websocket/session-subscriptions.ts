@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { objectCosts } from '../../bytes/limits.ts'
 import { bufferOf, parseJson } from '../../json/scanner.ts'
-import { CallAborted, RelayError, errorKinds } from '../../relay/errors.ts'
+import { CallAborted, RelayError, errorKinds, overloaded } from '../../relay/errors.ts'
 import type { SubscribeWish, Wish } from '../../subscription/forms/form.ts'
 import { NodeRefused, type Subscription } from '../../subscription/subscriptions.ts'
 import { errorOf } from '../calls.ts'
@@ -19,13 +20,21 @@ export class SessionSubscriptions {
   readonly #offer: SubscriptionServing
   readonly #serving: JsonRpcServing
   readonly #socket: ClientSocket
+  readonly #client: string
   /** By handle: the subscriptions that the client has, or has asked for. */
   readonly #open = new Map<string, { opening: Promise<Subscription>; heldBytes: number }>()
 
-  constructor(offer: SubscriptionServing, serving: JsonRpcServing, socket: ClientSocket) {
+  /** @param client whose share of the topics they count against */
+  constructor(
+    offer: SubscriptionServing,
+    serving: JsonRpcServing,
+    socket: ClientSocket,
+    client: string,
+  ) {
     this.#offer = offer
     this.#serving = serving
     this.#socket = socket
+    this.#client = client
   }
 
   get size(): number {
@@ -97,20 +106,23 @@ export class SessionSubscriptions {
       const message = `this connection has ${maxSubscriptions} subscriptions already`
       throw new RelayError(errorKinds.tooManySubscriptions, message)
     }
+    // Subscriptions stay for long: like long bodies, they leave room for short requests.
+    if (!this.#serving.budget.allows(0, Infinity)) throw overloaded()
     const id = form.name(wish, random)
     if (this.#open.has(id.handle)) {
       const message = 'this connection is subscribed to it already'
       throw new RelayError(errorKinds.alreadySubscribed, message)
     }
     const { head, tail } = form.envelope(wish, id)
-    const opening = hub.subscribe(call, topic, {
-      event: (result) => {
+    const subscriber = {
+      event: (result: Uint8Array) => {
         socket.notify([head, result, tail])
         if (topic.isLast?.(result)) void this.#leave(id.handle)
       },
-      ended: (reason) => socket.close(closeCodes.tryAgain, reason),
-    })
-    const heldBytes = topic.key.length * copies
+      ended: (reason: string) => socket.close(closeCodes.tryAgain, reason),
+    }
+    const opening = hub.subscribe(call, topic, subscriber, this.#client)
+    const heldBytes = objectCosts.subscriptionBytes + topic.key.length * copies
     this.#open.set(id.handle, { opening, heldBytes })
     this.#serving.budget.hold(heldBytes)
     try {

@@ -3,14 +3,18 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer as Upgrader } from 'ws'
-import { socketTimes } from '../../bytes/limits.ts'
+import { clientLimits, socketTimes } from '../../bytes/limits.ts'
 import type { Cancel } from '../../clock/clock.ts'
 import { Calls } from '../calls.ts'
+import type { Directives } from '../../relay/call.ts'
+import { RelayError } from '../../relay/errors.ts'
 import { readDirectives } from '../directives.ts'
 import { forwardHeaders } from '../headers.ts'
+import { clientAddress } from '../client-address.ts'
 import { isOriginAllowed, readHead } from '../request-head.ts'
 import { ownHeaders } from '../jsonrpc/jsonrpc-call.ts'
 import type { JsonRpcServing } from '../jsonrpc/jsonrpc-items.ts'
+import { errorBytes } from '../jsonrpc/jsonrpc-request.ts'
 import type { ListenerOptions } from '../listener.ts'
 import { JsonRpcSession } from './jsonrpc-session.ts'
 import { ClientSocket, closeCodes } from './client-socket.ts'
@@ -35,12 +39,15 @@ export class WebSocketServer {
   constructor(options: ListenerOptions, paths: readonly string[]) {
     this.#serving = { ...options, calls: new Calls(options) }
     this.#paths = [...paths, ...options.iface.internalPaths]
+    const { maxMessageBytes } = options.socketLimits
+    const { fragments } = clientLimits
     this.#upgrader = new Upgrader({
       noServer: true,
       clientTracking: false,
       perMessageDeflate: false,
       autoPong: false,
-      maxPayload: options.socketLimits.maxMessageBytes,
+      maxPayload: maxMessageBytes,
+      maxFragments: fragments.count + Math.ceil(maxMessageBytes / fragments.bytes),
     })
   }
 
@@ -63,18 +70,18 @@ export class WebSocketServer {
   }
 
   upgrade(request: IncomingMessage, wire: Duplex, head: Buffer): void {
-    if (this.#isLeaving) {
-      const refusal = 'HTTP/1.1 503 Service Unavailable'
-      wire.end(`${refusal}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`, () => wire.destroy())
-      return
-    }
-    const { version, newGuid } = this.#serving
+    const { version, newGuid, observer } = this.#serving
     const guid = newGuid()
-    this.#upgrader.once('headers', (headers: string[]) => {
-      headers.push(`Router-Version: ${version}`, `Rpc-Guid: ${guid}`)
-    })
+    const own = [`Router-Version: ${version}`, `Rpc-Guid: ${guid}`]
+    if (this.#isLeaving) return refuse(wire, '503 Service Unavailable', own)
+    const directives = readDirectives(request.rawHeaders)
+    if (directives instanceof RelayError) {
+      observer.requestRefused(directives, guid)
+      return refuse(wire, '400 Bad Request', own, errorBytes(directives, guid))
+    }
+    this.#upgrader.once('headers', (headers: string[]) => void headers.push(...own))
     this.#upgrader.handleUpgrade(request, wire, head, (socket) =>
-      this.#open(new ClientSocket(socket, wire, this.#serving), request, guid),
+      this.#open(new ClientSocket(socket, wire, this.#serving), request, { guid, directives }),
     )
     // A handshake that failed leaves it behind.
     this.#upgrader.removeAllListeners('headers')
@@ -98,13 +105,18 @@ export class WebSocketServer {
   }
 
   /** Directives and headers of the upgrade request apply to every call. */
-  #open(socket: ClientSocket, { url = '', rawHeaders }: IncomingMessage, guid: string): void {
-    const { iface, observer } = this.#serving
+  #open(
+    socket: ClientSocket,
+    request: IncomingMessage,
+    call: { readonly guid: string; readonly directives: Directives },
+  ): void {
+    const { url = '', rawHeaders } = request
+    const { iface, observer, socketLimits } = this.#serving
     const path = pathOf(url)
     const session = new JsonRpcSession(socket, this.#serving, {
-      guid,
+      ...call,
+      client: clientAddress(request, socketLimits.trustedProxies) ?? call.guid,
       internalPath: iface.internalPaths.has(path) ? path : '',
-      directives: readDirectives(rawHeaders),
       requestHeaders: forwardHeaders(rawHeaders, iface.requestHeaders, ownHeaders),
     })
     this.#sessions.set(socket, session)
@@ -144,6 +156,14 @@ export class WebSocketServer {
       else if (silentForMs >= quietMs) socket.ping()
     }
   }
+}
+
+/** Answers a handshake with an error, and ends its connection. */
+function refuse(wire: Duplex, status: string, own: string[], body: Uint8Array = Buffer.of()): void {
+  const type = body.length > 0 ? ['Content-Type: application/json'] : []
+  const head = [...own, ...type, `Content-Length: ${body.length}`, 'Connection: close']
+  wire.write(`HTTP/1.1 ${status}\r\n${head.join('\r\n')}\r\n\r\n`)
+  wire.end(body, () => wire.destroy())
 }
 
 function pathOf(url: string): string {

@@ -11,6 +11,7 @@ import { RelayError, errorKinds } from '../../relay/errors.ts'
 import type { Relay } from '../../relay/relay.ts'
 import { ethereumForm } from '../../subscription/forms/ethereum.ts'
 import type { SubscriptionServing } from '../listener.ts'
+import { exchanged } from '../../upstream/testing/exchanged.ts'
 import { TransportError } from '../../upstream/wire.ts'
 import {
   RawClient,
@@ -251,6 +252,27 @@ describe('a WebSocket', () => {
     expect((await odd.untilClosed()).code).toBe(1007)
   })
 
+  it.each([
+    ['1,024 of one byte', 1_024, 1, 'an answer'],
+    ['a few more of one byte', 1_030, 1, 1008],
+    ['2,000 of 600 bytes', 2_000, 600, 'an answer'],
+    ['9,000 of a kibibyte, as the client of geth sends them', 9_000, 1_024, 'an answer'],
+    ['3,000 of 500 bytes', 3_000, 500, 1008],
+    ['thousands of one byte', 16_000, 1, 1008],
+    ['thousands without a byte', 16_000, 0, 1008],
+  ])('a message in fragments, %s', async (_, fragments, length, outcome) => {
+    const { port } = await listen()
+    const client = await connect(port)
+    const first = call(1).padEnd(length)
+    for (let at = 0; at < fragments - 1; at++)
+      client.socket.send(at === 0 ? first : ' '.repeat(length), { fin: false, binary: false })
+    client.socket.send(' '.repeat(length))
+    const isOver = () => client.received.length > 0 || client.socket.readyState === WebSocket.CLOSED
+    await expect.poll(isOver, { timeout: 20_000 }).toBe(true)
+    const [answer = (await client.untilClosed()).code] = client.received
+    expect(answer).toEqual(outcome === 1008 ? 1008 : expect.stringContaining('"id":1'))
+  })
+
   it('aborts its calls when the client leaves', async () => {
     const left = Promise.withResolvers<void>()
     const relay: Relay = ({ signal }) =>
@@ -344,10 +366,13 @@ describe('a long answer', () => {
     const client = await connect(port)
     client.socket.pause()
     client.socket.send(call(1, 'long'))
-    await sleep(200)
-    const before = given
-    await sleep(200)
-    expect(given).toBe(before)
+    let before = -1
+    const stands = () => {
+      const isStill = given > 0 && given === before
+      before = given
+      return isStill
+    }
+    await expect.poll(stands, { interval: 200 }).toBe(true)
     expect(given).toBeLessThan(500)
     client.socket.resume()
     expect((await client.until(1))[0]?.length).toBeGreaterThan(65_000_000)
@@ -406,12 +431,12 @@ describe('limits', () => {
     dead.socket.pause()
     for (let at = 0; at < 6; at++) {
       await clock.advance(15_000)
-      await sleep(20)
+      await exchanged(idle.socket)
     }
     expect(openSockets()).toBe(1)
     for (let at = 0; at < 3; at++) {
       await clock.advance(15_000)
-      await sleep(20)
+      await exchanged(idle.socket)
     }
     expect(await idle.untilClosed()).toMatchObject({ code: 1000 })
     await expect.poll(openSockets).toBe(0)
@@ -429,8 +454,7 @@ describe('a message that comes in parts', () => {
     const pass = async () => {
       await clock.advance(15_000)
       // A client may send pings between the parts, and answers those of the router.
-      for (const client of [quick, slow, subscribed]) client!.socket.ping()
-      await sleep(20)
+      await exchanged(quick!.socket, slow!.socket, subscribed!.socket)
     }
     for (let at = 0; at < 3; at++) await pass()
     quick!.socket.send(parts[1])

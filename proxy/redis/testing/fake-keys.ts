@@ -1,16 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { type Clock, sleep } from '../../clock/clock.ts'
-import type { Held, SharedKeys, Subscriber } from '../shared-keys.ts'
+import {
+  generationKey,
+  graceMs,
+  type Held,
+  type SessionHeld,
+  type SharedKeys,
+  type Subscriber,
+} from '../shared-keys.ts'
 import { StoreError } from '../store-error.ts'
 
-/** Keys that replicas share, in this process and in virtual time. */
+type Entries = Map<string, { readonly value: Buffer; readonly untilMs: number }>
+
+/** The data of a store; it has been open for long. */
+class FakeStore {
+  entries: Entries = new Map()
+  readonly counts = new Map<string, number>()
+  readonly connections: FakeKeys[] = []
+  generation = 'generation 0'
+  generations = 0
+  closedUntilMs = 0
+}
+
+/** Keys that replicas share, in this process and in virtual time: one connection to a store. */
 export class FakeKeys implements SharedKeys {
   readonly #clock: Clock
-  readonly #entries = new Map<string, { readonly value: Buffer; readonly untilMs: number }>()
-  readonly #counts = new Map<string, number>()
+  readonly #store: FakeStore
   readonly #watchers: { readonly prefix: string; readonly of: Subscriber<Held> }[] = []
   readonly #undelivered: { readonly of: Subscriber<Held>; readonly held: Held }[] = []
+  /** How often the connection broke. */
+  #breaks = 0
   /** Commands fail. */
   isDown = false
   /** What is announced reaches nobody. */
@@ -23,58 +43,101 @@ export class FakeKeys implements SharedKeys {
   asked = 0
   /** How long a command takes that fails. */
   timeoutMs = 0
+  /** How long a command takes to the store, and its reply back. */
+  delayMs: (() => number) | null = null
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, store = new FakeStore()) {
     this.#clock = clock
+    this.#store = store
+    store.connections.push(this)
   }
 
-  /** Breaks all connections, which loses what was not delivered, or makes them again. */
+  /** Another connection to the same store. */
+  another(): FakeKeys {
+    return new FakeKeys(this.#clock, this.#store)
+  }
+
+  /** Breaks the connection, which loses what was not delivered, or makes it again. */
   connect(isUp: boolean): void {
     if (isUp !== this.isDown) return
     this.isDown = !isUp
+    if (this.isDown) this.#breaks += 1
     this.#undelivered.length = 0
     for (const { of } of this.#watchers) of.listening(isUp)
   }
 
-  /** It loses what it had, as a Redis that restarts. */
-  forget(): void {
-    this.#entries.clear()
+  /** Loses all data, as a Redis that is flushed, or one that restarts; or restores an older copy. */
+  forget(copy: Entries = new Map()): void {
+    this.#store.entries = new Map(copy)
+    this.#store.generation = ''
+  }
+
+  /** A copy of the data. */
+  get copy(): Entries {
+    return new Map(this.#store.entries)
   }
 
   /** What is stored, by key. */
   get texts(): Readonly<Record<string, string>> {
-    return Object.fromEntries([...this.#entries].map(([key, { value }]) => [key, String(value)]))
+    return Object.fromEntries([...this.copy].map(([key, { value }]) => [key, String(value)]))
   }
 
-  async get(key: string, counter = ''): Promise<Held> {
-    await this.#turn()
-    const value = this.#live(key)
-    const ttlMs = (this.#entries.get(key)?.untilMs ?? 0) - this.#clock.nowMs()
-    return { value, ttlMs, count: this.#counts.get(counter) ?? 0 }
+  get(key: string, counter = ''): Promise<Held> {
+    return this.#run(() => ({
+      value: this.#live(key)?.value,
+      ttlMs: this.#leftMs(key),
+      count: this.#store.counts.get(counter) ?? 0,
+    }))
   }
 
-  async set(key: string, value: Buffer, ttlMs: number): Promise<void> {
-    await this.#turn()
-    this.#entries.set(key, { value, untilMs: this.#clock.nowMs() + ttlMs })
+  set(key: string, value: Buffer, ttlMs: number): Promise<void> {
+    return this.#run(() => this.#set(key, value, ttlMs))
   }
 
-  async claim(key: string, value: Buffer, ttlMs: number): Promise<Uint8Array | undefined> {
-    await this.#turn()
-    const standing = this.#live(key)
-    if (!standing) this.#entries.set(key, { value, untilMs: this.#clock.nowMs() + ttlMs })
-    return standing
+  claim(key: string, value: Buffer, ttlMs: number): Promise<Uint8Array | undefined> {
+    return this.#run(() => {
+      const standing = this.#live(key)?.value
+      if (!standing) this.#set(key, value, ttlMs)
+      return standing
+    })
   }
 
-  async delete(key: string, value?: Buffer): Promise<void> {
-    await this.#turn()
-    if (!value || this.#entries.get(key)?.value.equals(value)) this.#entries.delete(key)
-    if (value) this.#announce({ key, value })
+  session(key: string, known: string, value?: Buffer, ttlMs = 0): Promise<SessionHeld> {
+    return this.#run(() => {
+      const store = this.#store
+      const nowMs = this.#clock.nowMs()
+      if (store.generation === '') {
+        store.generation = `generation ${++store.generations}`
+        store.closedUntilMs = nowMs + graceMs
+        this.#announce({ key: generationKey })
+      }
+      const [generation, isOpen] = [store.generation, nowMs >= store.closedUntilMs]
+      const restores = known === '' && value
+      if (restores && !isOpen) store.closedUntilMs = nowMs + graceMs
+      if (!restores && !(isOpen && known === generation)) return { generation, isOpen: false }
+      const standing = this.#live(key)?.value
+      const leftMs = this.#leftMs(key)
+      if (!value || (standing && !(restores && !isOpen && leftMs < ttlMs)))
+        return { generation, isOpen, ...(standing && { value: standing, ttlMs: leftMs }) }
+      this.#set(key, value, ttlMs)
+      return { generation, isOpen }
+    })
   }
 
-  async increment(key: string): Promise<void> {
-    await this.#turn()
-    this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1)
-    this.#announce({ key })
+  delete(key: string, value?: Buffer): Promise<void> {
+    return this.#run(() => {
+      const { entries } = this.#store
+      if (!value || entries.get(key)?.value.equals(value)) entries.delete(key)
+      if (value) this.#announce({ key, value })
+    })
+  }
+
+  increment(key: string): Promise<void> {
+    return this.#run(() => {
+      const { counts } = this.#store
+      counts.set(key, (counts.get(key) ?? 0) + 1)
+      this.#announce({ key })
+    })
   }
 
   watch(prefix: string, of: Subscriber<Held>): void {
@@ -92,19 +155,38 @@ export class FakeKeys implements SharedKeys {
   #announce(held: Held): void {
     if (this.isMute) return
     this.announced += 1
+    for (const connection of this.#store.connections) connection.#receive(held)
+  }
+
+  #receive(held: Held): void {
+    if (this.isDown) return
     for (const { prefix, of } of this.#watchers)
       if (held.key?.startsWith(prefix)) this.#undelivered.push({ of, held })
     if (!this.isSlow) this.deliver()
   }
 
-  #live(key: string): Buffer | undefined {
-    const entry = this.#entries.get(key)
-    return entry && entry.untilMs > this.#clock.nowMs() ? entry.value : undefined
+  #set(key: string, value: Buffer, ttlMs: number): void {
+    this.#store.entries.set(key, { value, untilMs: this.#clock.nowMs() + ttlMs })
   }
 
-  async #turn(): Promise<void> {
+  #leftMs(key: string): number {
+    return (this.#store.entries.get(key)?.untilMs ?? 0) - this.#clock.nowMs()
+  }
+
+  #live(key: string) {
+    return this.#leftMs(key) > 0 ? this.#store.entries.get(key) : undefined
+  }
+
+  async #run<T>(command: () => T): Promise<T> {
     this.asked += 1
+    const breaks = this.#breaks
+    const way = async () => this.delayMs && (await sleep(this.#clock, this.delayMs()))
+    await way()
     await (this.timeoutMs > 0 && this.isDown ? sleep(this.#clock, this.timeoutMs) : null)
-    if (this.isDown) throw new StoreError('unreachable')
+    if (this.isDown || breaks !== this.#breaks) throw new StoreError('unreachable')
+    const result = command()
+    await way()
+    if (breaks !== this.#breaks) throw new StoreError('unreachable')
+    return result
   }
 }

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import type { Chain, ChainInterface } from '../../chain/types.ts'
 import { ethereumForm } from '../forms/ethereum.ts'
-import { subscriptionFormOf } from './family-of.ts'
+import { subscriptionFormOf } from '../forms/form-of.ts'
 import { solanaForm } from '../forms/solana.ts'
 import { tendermintForm } from '../forms/tendermint.ts'
 

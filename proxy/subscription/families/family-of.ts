@@ -4,10 +4,6 @@ import type { Chain, ChainInterface } from '../../chain/types.ts'
 import type { Clock } from '../../clock/clock.ts'
 import type { Ask } from '../ask.ts'
 import type { Family } from '../family.ts'
-import { ethereumForm } from '../forms/ethereum.ts'
-import type { SubscriptionForm } from '../forms/form.ts'
-import { solanaForm } from '../forms/solana.ts'
-import { tendermintForm } from '../forms/tendermint.ts'
 import { ethereumFamily } from './ethereum.ts'
 import { solanaFamily } from './solana.ts'
 import { tendermintFamily } from './tendermint.ts'
@@ -24,16 +20,4 @@ export function familyOf(
   if (has('eth_subscribe', 'eth_getBlockByHash', 'eth_getBlockByNumber')) return ethereumFamily(ask)
   if (has('slotSubscribe', 'getSlot', 'getBlocks')) return solanaFamily({ ask, clock, blockTimeMs })
   return { readers: {}, head: null }
-}
-
-/** The form that a chain speaks through an interface; null where it has nothing to subscribe to that the router knows. */
-export function subscriptionFormOf(
-  { family }: Pick<Chain, 'family'>,
-  { apiInterface, methods }: Pick<ChainInterface, 'apiInterface' | 'methods'>,
-): SubscriptionForm | null {
-  const ofJsonRpc = family === 'solana' ? solanaForm : ethereumForm
-  const form = { jsonrpc: ofJsonRpc, tendermintrpc: tendermintForm, rest: null, grpc: null }[
-    apiInterface
-  ]
-  return form && [...methods].some((method) => form.opens(method)) ? form : null
 }

@@ -16,7 +16,7 @@ import { nodeUrlConfig } from '../../upstream/testing/node-url-config.ts'
 import { ScriptedTransport } from '../../upstream/testing/scripted-transport.ts'
 import type { Answer, Ask, OwnQuestion } from '../ask.ts'
 import type { Family } from '../family.ts'
-import { subscriptionFormOf } from '../families/family-of.ts'
+import { subscriptionFormOf } from '../forms/form-of.ts'
 import type { SubscriptionForm } from '../forms/form.ts'
 import { Hub } from '../hub.ts'
 import type { Subscription } from '../subscriptions.ts'
@@ -156,7 +156,7 @@ export class SubscriptionFixture {
   }
 
   /** A client subscribes, and begins to listen as soon as it has its reply. */
-  ask(method: string, params: unknown): TestClient {
+  ask(method: string, params: unknown, name = 'client'): TestClient {
     const wish = this.#form.read({ method, params, id: '1' })
     if (wish?.kind !== 'subscribe') throw new Error(`${method} subscribes to nothing`)
     const abort = new AbortController()
@@ -171,26 +171,25 @@ export class SubscriptionFixture {
       },
     }
     const call = callOf(abort.signal)
-    this.hub
-      .subscribe(call, wish.topic, {
-        event: (result) => client.texts.push(Buffer.from(result).toString()),
-        ended: (reason) => (client.ended = reason),
-      })
-      .then(
-        (subscription) => {
-          client.subscription = subscription
-          subscription.begin()
-        },
-        (error: unknown) => {
-          client.refused = error
-        },
-      )
+    const subscriber = {
+      event: (result: Uint8Array) => client.texts.push(Buffer.from(result).toString()),
+      ended: (reason: string) => (client.ended = reason),
+    }
+    this.hub.subscribe(call, wish.topic, subscriber, name).then(
+      (subscription) => {
+        client.subscription = subscription
+        subscription.begin()
+      },
+      (error: unknown) => {
+        client.refused = error
+      },
+    )
     return client
   }
 
   /** The same, with time for the reply to come. */
-  async join(method: string, params: unknown): Promise<TestClient> {
-    const client = this.ask(method, params)
+  async join(method: string, params: unknown, name?: string): Promise<TestClient> {
+    const client = this.ask(method, params, name)
     await this.clock.advance(100)
     return client
   }

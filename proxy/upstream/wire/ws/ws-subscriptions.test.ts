@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { WebSocket } from 'ws'
 import { VirtualClock } from '../../../clock/testing/virtual-clock.ts'
 import type { Outgoing, UpstreamSubscription } from '../../wire.ts'
+import { exchanged } from '../../testing/exchanged.ts'
 import { nodeUrlConfig } from '../../testing/node-url-config.ts'
 import { echo, startSocketNode, type SocketNodeOptions } from '../../testing/socket-node.ts'
 import { createWebSocketTransport } from './ws-transport.ts'
@@ -111,7 +112,7 @@ describe('a subscription', () => {
   })
 
   it('keeps what comes before anything listens', async () => {
-    const { transport } = await setUp({
+    const { transport, upstream } = await setUp({
       answer: ({ id }, socket) => {
         socket.send(`{"id":${id},"result":"0xa1"}`)
         for (let at = 0; at < 100; at++) socket.send(eth('0xa1', at))
@@ -119,7 +120,7 @@ describe('a subscription', () => {
       },
     })
     const subscription = await transport.subscribe(request('subscribe'), signal)
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await until(() => upstream.received.length === 1 && upstream.connections.length === 0)
     const { heard } = hear(subscription)
     expect(heard).toHaveLength(101)
     expect(heard.at(-1)).toBe('lost reset')
@@ -352,7 +353,7 @@ describe('a request to subscribe', () => {
     // The node answers pings, and the clock does not run ahead of it.
     for (let each = 0; each < 31; each++) {
       await clock.advance(1_000)
-      await new Promise((resolve) => setTimeout(resolve, 5))
+      await exchanged(...upstream.connections)
     }
     expect(await failed).toMatchObject({ fault: 'timeout' })
     expect(heard).toEqual([])

@@ -3,7 +3,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isSameQuantity } from '../api/quantity.ts'
 import type { KubeClient } from '../kube/client.ts'
-import type { Clock } from '../kube/clock.ts'
 import type { KubeObject, ManagedFields, Resource } from '../kube/object.ts'
 
 /*
@@ -19,10 +18,6 @@ export const statusManager = 'rpc-router-operator-status'
 /** The field manager that keeps the count of replicas between the operator and an autoscaler. */
 export const handoverManager = 'rpc-router-operator-handover'
 
-/** A user sets something once, and once more when it did not last; a controller goes on, mostly every 15 s. */
-const minTimes = 3
-const withinMs = 300_000
-
 /** A set of fields as `fieldsV1` has it: a tree whose leaves are empty. */
 interface FieldTree {
   readonly [path: string]: FieldTree
@@ -30,7 +25,7 @@ interface FieldTree {
 
 /** What others may set in the spec of our objects. */
 const allowed = [
-  // Owned by the autoscaler, if there is one; else the operator sets it by force, and counts how often.
+  // An autoscaler owns the count where there is one; otherwise the operator sets it by force.
   'f:replicas',
   // Of a Service: what clouds and load balancers write there.
   'f:loadBalancerIP',
@@ -39,82 +34,6 @@ const allowed = [
 ]
 /** `kubectl rollout restart`, and tools that restart pods when something changes. */
 const allowedInTemplate = ['f:metadata']
-
-/** Another manager keeps setting what the operator puts back each time. */
-export interface FieldConflict {
-  readonly message: string
-  /** When it ends, if nothing more is put back. */
-  readonly leftMs: number
-}
-
-interface PutBacks {
-  /** Of the last few, in their order. */
-  readonly atMs: readonly number[]
-  /** Of the router: a change of its spec may have ended the conflict. */
-  readonly generation: number | undefined
-  readonly message: string
-}
-
-/**
- * How often fields that others had set were put back lately, by object. After each time the object is as wanted again, so
- * its state alone does not show whether this happened once or goes on.
- */
-export class FieldConflicts {
-  readonly #clock: Pick<Clock, 'nowMs'>
-  readonly #putBacks = new Map<string, PutBacks>()
-
-  constructor(clock: Pick<Clock, 'nowMs'>) {
-    this.#clock = clock
-  }
-
-  /** Notes that an object was brought back from what was found to what is wanted. */
-  count(path: string, router: KubeObject, found: KubeObject, wanted: KubeObject): void {
-    const message = conflictMessage(found, wanted)
-    if (message === null) return
-    const { generation } = router.metadata
-    const atMs = [...this.#recentMs(path, router), this.#clock.nowMs()].slice(-minTimes)
-    this.#putBacks.set(path, { atMs, generation, message })
-  }
-
-  /** The conflict about an object; null when there is none. */
-  of(path: string, router: KubeObject): FieldConflict | null {
-    const recentMs = this.#recentMs(path, router)
-    const { message = '' } = this.#putBacks.get(path) ?? {}
-    if (recentMs.length < minTimes) return null
-    return { message, leftMs: Math.min(...recentMs) + withinMs - this.#clock.nowMs() }
-  }
-
-  forget(path: string): void {
-    this.#putBacks.delete(path)
-  }
-
-  #recentMs(path: string, { metadata }: KubeObject): readonly number[] {
-    const known = this.#putBacks.get(path)
-    if (known === undefined || known.generation !== metadata.generation) return []
-    const sinceMs = this.#clock.nowMs() - withinMs
-    return known.atMs.filter((ms) => ms > sinceMs)
-  }
-}
-
-/** Which managers set what is not as wanted; null for none. Others may own the count while it is the right one. */
-function conflictMessage(found: KubeObject, wanted: KubeObject): string | null {
-  const { managedFields = [] } = found.metadata
-  const count = countOf(wanted)
-  const isOtherCount = count !== undefined && countOf(found) !== count
-  const foreign = foreignManagers(found)
-  const counting = isOtherCount ? namesOf(managedFields.filter(setsCount)) : []
-  const managers = [...new Set([...foreign, ...counting])].toSorted()
-  if (managers.length === 0) return null
-  const isCount = foreign.length === 0
-  const fields = isCount ? 'spec.replicas' : 'fields that the operator must own'
-  const others = managers.map((manager) => (isCount ? countWriter(manager) : manager))
-  return `${fields} of the ${wanted.kind} ${wanted.metadata.name}: set again and again by ${others.join(', ')}, and put back each time`
-}
-
-/** A HorizontalPodAutoscaler writes under a name that few users recognize. */
-function countWriter(manager: string): string {
-  return manager === 'kube-controller-manager' ? `a HorizontalPodAutoscaler (${manager})` : manager
-}
 
 /** The object with the record of only those foreign fields that the operator owns or may own: mostly none. */
 export function withForeignFields<T extends KubeObject>(object: T): T {
@@ -132,10 +51,6 @@ export function withForeignFields<T extends KubeObject>(object: T): T {
 export function foreignManagers(object: KubeObject): readonly string[] {
   const { managedFields = [] } = object.metadata
   return namesOf(managedFields.filter((entry) => foreignPart(object, entry) !== null))
-}
-
-function countOf(object: KubeObject): number | undefined {
-  return (object as KubeObject & { spec?: { replicas?: number } }).spec?.replicas
 }
 
 /** Whether another manager sets the count. */

@@ -33,19 +33,8 @@ async function servingDesk(): Promise<OperatorDesk> {
 
 const count = (desk: OperatorDesk) => desk.get(deployments, 'r-router').spec.replicas
 const programmed = (desk: OperatorDesk) => desk.conditions(rpcRouters, 'r')['Programmed'] ?? ''
-const conflictEvents = (desk: OperatorDesk) =>
-  desk.events.filter((reason) => reason === 'FieldsContested')
 
-/** A foreign autoscaler looks every 15 s. */
-async function autoscale(desk: OperatorDesk, times: number): Promise<void> {
-  for (let time = 0; time < times; time++) {
-    scale(desk, 4, 'kube-controller-manager')
-    await desk.pass(15_000)
-    expect(count(desk)).toBe(2)
-  }
-}
-
-test('a count that a person sets now and then is put back without a word', async () => {
+test('a count that a person sets now and then is put back each time', async () => {
   await using desk = await servingDesk()
   for (const pauseMs of [10_000, 300_000, 10_000, 600_000]) {
     scale(desk, 5, 'kubectl')
@@ -53,29 +42,19 @@ test('a count that a person sets now and then is put back without a word', async
     expect(count(desk)).toBe(2)
     expect(programmed(desk)).toMatch(/^True\/Programmed@1/)
   }
-  expect(conflictEvents(desk)).toEqual([])
 })
 
-test('a foreign autoscaler beside a fixed count is reported for as long as it goes on', async () => {
+test('a foreign autoscaler beside a fixed count holds up nothing else', async () => {
   await using desk = await servingDesk()
-  await autoscale(desk, 2)
-  expect(programmed(desk)).toMatch(/^True/)
-  for (let minute = 0; minute < 10; minute++) {
-    await autoscale(desk, 4)
-    expect(programmed(desk)).toBe(
-      'False/FieldsContested@1: spec.replicas of the Deployment r-router: set again and again by a HorizontalPodAutoscaler (kube-controller-manager), and put back each time.',
-    )
+  for (let time = 0; time < 4; time++) {
+    scale(desk, 4, 'kube-controller-manager')
+    await desk.pass(15_000)
+    expect(count(desk)).toBe(2)
   }
-  expect(desk.conditions(rpcRouters, 'r')['Ready']).toMatch(/^False\/NotProgrammed@1/)
-  expect(conflictEvents(desk)).toHaveLength(1)
-  // It holds up nothing else.
   desk.provider('a', 'http://a.example:9545')
   await desk.pass()
   expect(JSON.stringify(desk.get(networkPolicies, 'r-router').spec.egress)).toContain('9545')
-  expect(programmed(desk)).toMatch(/^False\/FieldsContested/)
-  await desk.pass(300_000)
   expect(programmed(desk)).toMatch(/^True\/Programmed@1/)
-  expect(conflictEvents(desk)).toHaveLength(1)
   expect(desk.failures).toEqual([])
 })
 
@@ -84,8 +63,6 @@ test.each([
   ['leaves it to an autoscaler', { autoscaling: { minReplicas: 2, maxReplicas: 10 } }],
 ])('it is settled at once by a spec that %s', async (_, spec) => {
   await using desk = await servingDesk()
-  await autoscale(desk, 3)
-  expect(programmed(desk)).toMatch(/^False\/FieldsContested@1/)
   desk.router('r', spec)
   await desk.pass()
   scale(desk, 4, 'kube-controller-manager')

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import { parseConfig } from '../config/parse.ts'
-import { checkReferences } from './reference-check.ts'
+import { validateLoaded } from './judged-config.ts'
 
 function entry(more: string, url = '{url: "https://h"}'): string {
   return `
@@ -25,7 +25,7 @@ ${entries.join('\n')}`
 
 async function problemsOf(text: string): Promise<readonly string[]> {
   const parsed = parseConfig(text, { environment: {}, flags: {} })
-  const { problems } = await checkReferences(parsed)
+  const { problems } = await validateLoaded(parsed)
   return problems.map(({ path, line, message }) => `${line} ${path}: ${message}`)
 }
 
@@ -46,7 +46,10 @@ test.each([
   [
     'an unknown chain, beside an unknown key',
     entry('stratgy: latency').replace('ETH1', 'ETH2'),
-    ['2 endpoints[0].chain-id: No chain spec has the id "ETH2".'],
+    [
+      '2 endpoints[0].chain-id: No chain spec has the id "ETH2".',
+      '4 stratgy: unknown key "stratgy"',
+    ],
   ],
   ['no difference between the names of a chain', aliased('MOVECHAIN', 'APT1', 'aptos'), []],
   [
@@ -66,7 +69,10 @@ test.each([
   [
     'an unknown add-on, beside a missing variable',
     entry('', '{url: "${NO_SUCH}", addons: [archive, debgu]}'),
-    ['3 direct-rpc[0].node-urls[0].addons[1]: ETH1 has no add-on "debgu" on jsonrpc.'],
+    [
+      '3 direct-rpc[0].node-urls[0].url: the variable NO_SUCH is not set',
+      '3 direct-rpc[0].node-urls[0].addons[1]: ETH1 has no add-on "debgu" on jsonrpc.',
+    ],
   ],
   [
     'a TLS file that is not there and one that is a folder, beside an unknown key',
@@ -77,6 +83,7 @@ test.each([
     [
       '3 direct-rpc[0].node-urls[0].auth-config.tls.ca-file: /no/such.pem cannot be read: there is no such file',
       '3 direct-rpc[0].node-urls[1].auth-config.tls.ca-file: / cannot be read: it is a directory',
+      '4 stratgy: unknown key "stratgy"',
     ],
   ],
   [

@@ -1,0 +1,3 @@
+module decoder
+
+go 1.25

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { createHash } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { createChainModel } from '../upstream-sim/chain-model.ts'
+import { startSimNode } from '../upstream-sim/sim-node.ts'
+import type { Decoder, Reading } from './decoders.ts'
+
+/** A node whose answers show what its decoder has read. */
+export interface DecodingNode extends AsyncDisposable {
+  readonly name: string
+  readonly url: string
+  decode: Decoder
+  /** The bodies with a method of `answers`, as they came. */
+  readonly received: string[]
+}
+
+const digest = (...of: unknown[]) =>
+  `0x${createHash('sha256').update(JSON.stringify(of)).digest('hex')}`
+
+const isNumber = (block: unknown): block is string => /^0x[0-9a-f]{1,8}$/.test(String(block))
+
+/** Answers that fit what was read, so that the checks of the router find nothing unless it has read something else. */
+const answers: Readonly<Record<string, (params: readonly unknown[]) => unknown>> = {
+  eth_getBalance: (params) => digest(params).slice(0, 18),
+  eth_call: (params) => digest(params),
+  eth_sendRawTransaction: (params) => digest(params),
+  eth_newFilter: (params) => digest(params).slice(0, 18),
+  eth_getBlockByNumber: ([block]) => {
+    const number = isNumber(block) ? Number(block) : 1
+    return {
+      number: `0x${number.toString(16)}`,
+      hash: digest(number),
+      parentHash: digest(number - 1),
+    }
+  },
+  eth_getLogs: ([filter]) => {
+    const { address = null, fromBlock, toBlock } = (filter ?? {}) as Record<string, string>
+    if (!isNumber(fromBlock) || !isNumber(toBlock)) return []
+    const blockHash = digest(Number(fromBlock))
+    return [{ address, blockNumber: fromBlock, blockHash, topics: [], data: digest(filter) }]
+  },
+}
+
+/** The result that the node gives to a request that was read like this. */
+export function resultOf({ method, params }: Pick<Reading, 'method' | 'params'>): unknown {
+  return answers[method]?.(params)
+}
+
+/** Starts a node; what it has no answers for, such as probes, a simulated node answers. */
+export async function startDecodingNode(name: string, decode: Decoder): Promise<DecodingNode> {
+  const sim = await startSimNode({ chain: createChainModel(), name })
+  const received: string[] = []
+  const answerTo = async (read: Reading | null): Promise<object> => {
+    const { id, method, params } = read ?? { id: null, method: '', params: [] }
+    if (read === null)
+      return { jsonrpc: '2.0', id, error: { code: -32602, message: 'invalid params' } }
+    if (method in answers) return { jsonrpc: '2.0', id, result: resultOf(read) }
+    const body = JSON.stringify({ jsonrpc: '2.0', id, method, params })
+    const headers = { 'content-type': 'application/json' }
+    const answer = await fetch(sim.url, { method: 'POST', headers, body })
+    return (await answer.json()) as object
+  }
+  const node = { decode }
+  const server = createServer((request, response) => {
+    void (async () => {
+      const body = await text(request)
+      const readings = await node.decode(body)
+      if (readings.some((read) => read === null || read.method in answers)) received.push(body)
+      const all = await Promise.all(readings.map(answerTo))
+      response.setHeader('content-type', 'application/json')
+      response.end(JSON.stringify(/^\s*\[/.test(body) ? all : all[0]))
+    })()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return Object.assign(node, {
+    ...{ name, received, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+      await sim[Symbol.asyncDispose]()
+    },
+  })
+}

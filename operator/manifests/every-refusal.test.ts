@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseSync, Visitor } from 'oxc-parser'
+import { describe, expect, test } from 'vitest'
+import { loadBundledSpecs } from '../../proxy/chain/load-catalog.ts'
+import { validateLoaded } from '../../proxy/cli/judged-config.ts'
+import { parseConfig } from '../../proxy/config/parse.ts'
+import { apiVersion } from '../api/group.ts'
+import { readManifests } from './read-manifests.ts'
+import { renderManifests } from './render-manifests.ts'
+
+/*
+ * Every refusal of a config by the router, and the operator's refusal of the same mistake. A place in the source that
+ * reports an error needs a row here: the second test counts them.
+ */
+
+type Row = {
+  /** The file that reports it. */
+  readonly of: string
+  /** What the router says; the file is the least that works, with these keys over it. */
+  readonly says: RegExp
+  readonly file: object
+} & (
+  | {
+      /** The same mistake as the user of the operator makes it: over the least router and provider. */
+      readonly router?: object
+      readonly provider?: object
+      readonly more?: readonly object[]
+      /** What the operator says where its own words differ. */
+      readonly operatorSays?: RegExp
+    }
+  /** Why the operator cannot write such a config. */
+  | { readonly never: string }
+)
+
+const eth = { 'chain-id': 'ETH1', 'api-interface': 'jsonrpc' }
+const upstream = (node: object = {}, more: object = {}) => ({
+  ...{ name: 'a', ...eth, 'node-urls': [{ url: 'https://a.example', ...node }] },
+  ...more,
+})
+const grpc = { 'chain-id': 'HUBCHAIN', 'api-interface': 'grpc' }
+const policy = (more: object = {}, method = 'eth_getBalance') => ({
+  'cross-validation': { policies: [{ ...eth, method, ...more }] },
+})
+const kubePolicy = (more: object = {}, method = 'eth_getBalance') => ({
+  crossValidation: {
+    policies: [{ chainId: 'ETH1', apiInterface: 'jsonrpc', method, ...more }],
+  },
+})
+const store = (more: object) => ({
+  'resp-cache': { addresses: 'r:6379', ...more },
+  'shared-state': true,
+})
+const external = (more: object) => ({
+  sharedState: { mode: 'External', external: { addresses: ['r:6379'], ...more } },
+})
+const cachePolicy = (more: object) => ({ 'cache-bytes': '1MiB', cache: { policies: [more] } })
+const secretRef = { secretKeyRef: { name: 's', key: 'k' } }
+const ownCache = 'An RpcRouter has no cache policies.'
+
+const rows: readonly Row[] = [
+  {
+    of: 'config/checks.ts',
+    says: /two names of one key/,
+    file: { endpoints: [{ ...eth, 'network-address': ':1', 'listen-address': ':2' }] },
+    never: 'It writes network-address alone.',
+  },
+  {
+    of: 'config/checks.ts',
+    says: /a wss URL cannot serve rest/,
+    file: {
+      'direct-rpc': [
+        upstream({ url: 'wss://a.example' }, { 'api-interface': 'rest', 'chain-id': 'HUBCHAIN' }),
+      ],
+    },
+    router: { endpoints: [{ name: 'e', chainId: 'HUBCHAIN', apiInterface: 'rest' }] },
+    provider: { chainId: 'HUBCHAIN', apiInterface: 'rest', nodeUrls: [{ url: 'wss://a.example' }] },
+  },
+  {
+    of: 'config/checks.ts',
+    says: /node-urls\[0\]\.url: gRPC has no query parameters/,
+    file: { 'direct-rpc': [upstream({ url: 'grpcs://a.example:443?key=1' }, grpc)] },
+    router: { endpoints: [{ name: 'e', chainId: 'HUBCHAIN', apiInterface: 'grpc' }] },
+    provider: {
+      chainId: 'HUBCHAIN',
+      apiInterface: 'grpc',
+      nodeUrls: [{ url: 'grpcs://a.example:443?key=1' }],
+    },
+    operatorSays: /nodeUrls\[0\]\.url: gRPC has no query parameters/,
+  },
+  {
+    of: 'config/checks.ts',
+    says: /auth-query: gRPC has no query parameters/,
+    file: {
+      'direct-rpc': [
+        upstream({ url: 'grpcs://a.example:443', 'auth-config': { 'auth-query': 'k=1' } }, grpc),
+      ],
+    },
+    router: { endpoints: [{ name: 'e', chainId: 'HUBCHAIN', apiInterface: 'grpc' }] },
+    provider: {
+      ...{ chainId: 'HUBCHAIN', apiInterface: 'grpc' },
+      nodeUrls: [{ url: 'grpcs://a.example:443', auth: { query: [{ name: 'k', value: '1' }] } }],
+    },
+    operatorSays: /auth\.query.*gRPC has no query parameters/,
+  },
+  {
+    of: 'config/checks.ts',
+    says: /the URL has a user and a password/,
+    file: {
+      'direct-rpc': [
+        upstream({
+          url: 'https://u:p@a.example',
+          'auth-config': { 'auth-headers': { Authorization: 'x' } },
+        }),
+      ],
+    },
+    provider: {
+      nodeUrls: [
+        {
+          url: 'https://u:p@a.example',
+          auth: { headers: [{ name: 'Authorization', value: 'x' }] },
+        },
+      ],
+    },
+  },
+  {
+    of: 'config/checks.ts',
+    says: /TLS is configured for a URL whose scheme, http, has none/,
+    file: { 'direct-rpc': [upstream({ url: 'http://a.example', 'auth-config': { tls: {} } })] },
+    provider: {
+      nodeUrls: [{ url: 'http://a.example', auth: { tls: { serverName: 'a.example' } } }],
+    },
+  },
+  {
+    of: 'config/checks.ts',
+    says: /there is no store to share answers in/,
+    file: { 'cache-bytes': '1MiB', cache: { shared: true } },
+    never: 'It writes cache.shared true beside a store alone.',
+  },
+  {
+    of: 'config/checks.ts',
+    says: /resp-cache has no effect/,
+    file: { 'cache-bytes': '1MiB', 'cache-be': 'c:1', 'resp-cache': { addresses: 'r:1' } },
+    never: 'It writes the stores that it uses.',
+  },
+  {
+    of: 'config/checks.ts',
+    says: /collides with/,
+    file: { endpoints: [{ ...eth }, { ...eth, 'network-address': '127.0.0.1:3360' }] },
+    router: {
+      endpoints: [
+        { name: 'a', port: 3360, chainId: 'ETH1', apiInterface: 'jsonrpc' },
+        { name: 'b', port: 3360, chainId: 'ETH1', apiInterface: 'jsonrpc' },
+      ],
+    },
+    operatorSays: /port/,
+  },
+  {
+    of: 'config/checks.ts',
+    says: /an upstream named "a" serves ETH1 jsonrpc already/,
+    file: { 'direct-rpc': [upstream(), upstream({ url: 'https://b.example' })] },
+    provider: { upstreamName: 'same' },
+    more: [{ upstreamName: 'same', nodeUrls: [{ url: 'https://b.example' }] }],
+    operatorSays: /has the name same for ETH1 jsonrpc already/,
+  },
+  {
+    of: 'config/checks.ts',
+    says: /no upstream of direct-rpc serves HOODI jsonrpc/,
+    file: { endpoints: [{ ...eth, 'chain-id': 'HOODI' }] },
+    router: { endpoints: [{ name: 'e', chainId: 'HOODI', apiInterface: 'jsonrpc' }] },
+    operatorSays: /no UpstreamProvider .* serves HOODI jsonrpc/,
+  },
+  {
+    of: 'config/check-chains.ts',
+    says: /No chain spec has the id "ETH2"/,
+    file: { endpoints: [{ ...eth, 'chain-id': 'ETH2' }] },
+    router: { endpoints: [{ name: 'e', chainId: 'ETH2', apiInterface: 'jsonrpc' }] },
+  },
+  {
+    of: 'config/check-chains.ts',
+    says: /ETH1 is not served through rest/,
+    file: { endpoints: [{ ...eth, 'api-interface': 'rest' }] },
+    router: { endpoints: [{ name: 'e', chainId: 'ETH1', apiInterface: 'rest' }] },
+  },
+  {
+    of: 'config/check-chains.ts',
+    says: /ETH1 has no add-on "archiv" on jsonrpc/,
+    file: { 'direct-rpc': [upstream({ addons: ['archiv'] })] },
+    provider: { nodeUrls: [{ url: 'https://a.example', addons: ['archiv'] }] },
+  },
+  {
+    of: 'config/check-chains.ts',
+    says: /cap 2 is below floor 3/,
+    file: policy({ 'agreement-threshold': { floor: 3, cap: 2 } }),
+    router: kubePolicy({ agreementThreshold: { floor: 3, cap: 2 } }),
+    operatorSays: /floor must be at most .*cap/,
+  },
+  {
+    of: 'config/check-chains.ts',
+    says: /3 answers must match, and max-participants has no more than 2/,
+    file: policy({ 'agreement-threshold': 3, 'max-participants': { cap: 2 } }),
+    router: kubePolicy({ agreementThreshold: { floor: 3 }, maxParticipants: { cap: 2 } }),
+    operatorSays: /agreementThreshold\.floor must be at most maxParticipants\.cap/,
+  },
+  {
+    of: 'config/check-chains.ts',
+    says: /2 groups of 2 are needed, and max-participants/,
+    file: policy({ 'min-groups': 2, 'per-group-quorum': 2, 'max-participants': { cap: 3 } }),
+    router: kubePolicy({ minGroups: { floor: 2 }, perGroupQuorum: 2, maxParticipants: { cap: 3 } }),
+  },
+  {
+    of: 'config/check-chains.ts',
+    says: /with one-vote-per-group a group has no more than 1 answer/,
+    file: policy({ 'one-vote-per-group': true, 'per-group-quorum': 2 }),
+    router: kubePolicy({ oneVotePerGroup: true, perGroupQuorum: 2 }),
+    operatorSays: /perGroupQuorum must be 1 with oneVotePerGroup/,
+  },
+  {
+    of: 'config/check-chains.ts',
+    says: /there is a policy for ETH1 jsonrpc eth_getBalance already/,
+    file: {
+      'cross-validation': {
+        policies: [eth, { ...eth, 'chain-id': 'ETH' }].map((each) => ({
+          ...{ ...each, method: 'eth_getBalance', 'forbid-caller-cv': true },
+        })),
+      },
+    },
+    router: {
+      crossValidation: {
+        policies: ['ETH1', 'ETH'].map((chainId) => ({
+          ...{ chainId, apiInterface: 'jsonrpc', method: 'eth_getBalance', forbidCallers: true },
+        })),
+      },
+    },
+  },
+  {
+    of: 'config/check-chains.ts',
+    says: /the floor is 2, and ETH1 jsonrpc has 1 upstream/,
+    file: policy({ 'agreement-threshold': 2 }),
+    router: kubePolicy({ agreementThreshold: { floor: 2 } }),
+  },
+  {
+    of: 'config/check-chains.ts',
+    says: /2 groups are needed, and ETH1 jsonrpc has 1/,
+    file: policy({ 'min-groups': 2 }),
+    router: kubePolicy({ minGroups: { floor: 2 } }),
+  },
+  {
+    of: 'config/store.ts',
+    says: /password and password-file exclude each other/,
+    file: store({ password: 'x', 'password-file': '/dev/null' }),
+    never: 'It writes passwords as variables alone.',
+  },
+  {
+    of: 'config/store.ts',
+    says: /username needs password or password-file/,
+    file: store({ username: 'x' }),
+    router: external({ username: { name: 's', key: 'user' } }),
+    operatorSays: /username/,
+  },
+  {
+    of: 'config/store.ts',
+    says: /topology standalone has one address/,
+    file: store({ addresses: ['r:1', 'r:2'] }),
+    router: external({ addresses: ['r:1', 'r:2'] }),
+    operatorSays: /standalone/i,
+  },
+  {
+    of: 'config/store.ts',
+    says: /a cluster has no database but 0/,
+    file: store({ topology: 'cluster', db: 1 }),
+    router: external({ topology: 'cluster', database: 1 }),
+    operatorSays: /database/,
+  },
+  {
+    of: 'config/store.ts',
+    says: /master-name is for topology sentinel alone/,
+    file: store({ 'master-name': 'm' }),
+    router: external({ masterName: 'm' }),
+    operatorSays: /masterName/,
+  },
+  {
+    of: 'config/store.ts',
+    says: /the address is there already/,
+    file: store({ topology: 'cluster', addresses: ['r:1', 'r:1'] }),
+    router: external({ topology: 'cluster', addresses: ['r:1', 'r:1'] }),
+    operatorSays: /addresses/,
+  },
+  {
+    of: 'config/tls-section.ts',
+    says: /cert-file needs key-file beside it/,
+    file: { 'direct-rpc': [upstream({ 'auth-config': { tls: { 'cert-file': '/dev/null' } } })] },
+    never: 'It writes both from one clientCertificate.',
+  },
+  {
+    of: 'config/socket-check.ts',
+    says: /ETH1 jsonrpc has subscriptions, and none of its upstreams \(a\) has a WebSocket URL/,
+    file: { 'skip-websocket-verification': false },
+    router: { skipWebsocketVerification: false },
+  },
+  {
+    of: 'chain/check-methods.ts',
+    says: /names no method "eth_getBalanec"/,
+    file: policy({ 'forbid-caller-cv': true }, 'eth_getBalanec'),
+    router: kubePolicy({ forbidCallers: true }, 'eth_getBalanec'),
+  },
+  {
+    of: 'chain/check-methods.ts',
+    says: /eth_sendRawTransaction cannot be cross-validated/,
+    file: policy({ 'forbid-caller-cv': true }, 'eth_sendRawTransaction'),
+    router: kubePolicy({ forbidCallers: true }, 'eth_sendRawTransaction'),
+  },
+  {
+    of: 'chain/check-methods.ts',
+    says: /\/sdk\/.* is another name of \/cosmos\//,
+    file: {
+      endpoints: [{ 'chain-id': 'HUBCHAIN', 'api-interface': 'rest' }],
+      'direct-rpc': [upstream({}, { 'chain-id': 'HUBCHAIN', 'api-interface': 'rest' })],
+      'cross-validation': {
+        policies: [
+          {
+            ...{ 'chain-id': 'HUBCHAIN', 'api-interface': 'rest', 'forbid-caller-cv': true },
+            method: '/sdk/base/tendermint/v1beta1/blocks/latest',
+          },
+        ],
+      },
+    },
+    router: {
+      endpoints: [{ name: 'e', chainId: 'HUBCHAIN', apiInterface: 'rest' }],
+      crossValidation: {
+        policies: [
+          {
+            ...{ chainId: 'HUBCHAIN', apiInterface: 'rest', forbidCallers: true },
+            method: '/sdk/base/tendermint/v1beta1/blocks/latest',
+          },
+        ],
+      },
+    },
+    provider: { chainId: 'HUBCHAIN', apiInterface: 'rest' },
+  },
+  {
+    of: 'chain/check-methods.ts',
+    says: /no listener of endpoints serves HOODI/,
+    file: cachePolicy({ method: 'eth_call', 'chain-id': 'HOODI', ttl: '1s' }),
+    never: ownCache,
+  },
+  {
+    of: 'chain/check-methods.ts',
+    says: /eth_sendRawTransaction is never kept/,
+    file: cachePolicy({ method: 'eth_sendRawTransaction', ttl: '1s' }),
+    never: ownCache,
+  },
+  {
+    of: 'chain/check-methods.ts',
+    says: /no listener serves a method "eth_cal"/,
+    file: cachePolicy({ method: 'eth_cal', ttl: '1s' }),
+    never: ownCache,
+  },
+  {
+    of: 'validation/validate-config.ts',
+    says: /\/no\/such\.pem cannot be read/,
+    file: { 'direct-rpc': [upstream({ 'auth-config': { tls: { 'ca-file': '/no/such.pem' } } })] },
+    never:
+      'Its files are mounted: a missing Secret or ConfigMap is SecretNotFound or ConfigMapNotFound.',
+  },
+  {
+    of: 'validation/validate-config.ts',
+    says: /holds no certificates in PEM form/,
+    file: {
+      'direct-rpc': [upstream({ 'auth-config': { tls: { 'ca-file': import.meta.filename } } })],
+    },
+    provider: { nodeUrls: [{ url: 'https://a.example', auth: { tls: { ca: { ...secretRef } } } }] },
+  },
+]
+
+/** Files whose reports no config of the operator leads to. */
+const apart: Readonly<Record<string, string>> = {
+  'config/yaml/read-yaml.ts': 'The form of a text. The operator writes its texts by a YAML writer.',
+  'config/live-keys.ts':
+    'Of a reload, not of a start. The operator makes new pods for such a change.',
+}
+
+const bundled = await loadBundledSpecs()
+const minimal = {
+  endpoints: [eth],
+  'direct-rpc': [upstream()],
+  'skip-websocket-verification': true,
+}
+
+async function routerErrors(file: object): Promise<string> {
+  const text = JSON.stringify({ ...minimal, ...file })
+  const { problems } = await validateLoaded(parseConfig(text, { environment: {}, flags: {} }))
+  const errors = problems.filter(({ severity }) => severity === 'error')
+  return errors.map(({ path, message }) => `${path}: ${message}`).join('\n')
+}
+
+function operatorErrors(router: object, providers: readonly object[]): string {
+  const endpoint = { name: 'e', chainId: 'ETH1', apiInterface: 'jsonrpc' }
+  const metadata = (name: string) => ({ name, namespace: 'ns' })
+  const objects = [
+    {
+      ...{ apiVersion, kind: 'RpcRouter', metadata: metadata('r') },
+      spec: { endpoints: [endpoint], providerSelector: {}, ...router },
+    },
+    ...providers.map((provider, index) => ({
+      ...{ apiVersion, kind: 'UpstreamProvider', metadata: metadata('ab'[index] ?? '') },
+      spec: {
+        chainId: 'ETH1',
+        apiInterface: 'jsonrpc',
+        nodeUrls: [{ url: 'https://a.example' }],
+        ...provider,
+      },
+    })),
+    { apiVersion: 'v1', kind: 'Secret', metadata: metadata('s'), stringData: { k: 'no PEM' } },
+  ]
+  const set = readManifests(
+    [{ name: 'f', text: JSON.stringify({ kind: 'List', items: objects }) }],
+    'ns',
+  )
+  const images = { router: 'r', redis: 'r' }
+  const build = { images, monitors: new Set<string>(), allowLinkLocal: false }
+  return [...set.problems, ...renderManifests(set, bundled, build).problems].join('\n')
+}
+
+test('the least that works is refused by neither', async () => {
+  expect([await routerErrors({}), operatorErrors({}, [{}])]).toEqual(['', ''])
+})
+
+describe('what the router refuses when it starts, the operator refuses before', () => {
+  test.each(rows)('$of: $says', async (row) => {
+    expect(await routerErrors(row.file)).toMatch(row.says)
+    if ('never' in row) return
+    const { router = {}, provider = {}, more = [], operatorSays = row.says } = row
+    expect(operatorErrors(router, [provider, ...more])).toMatch(operatorSays)
+  })
+})
+
+/** The lines of a file that report an error. */
+function errorReports(path: string): readonly number[] {
+  const text = readFileSync(path, 'utf8')
+  const lines: number[] = []
+  const visitor = new Visitor({
+    CallExpression({ callee, arguments: values, start }) {
+      if (callee.type !== 'Identifier' || callee.name !== 'report') return
+      const isWarning = values.some(
+        (value) => value.type === 'Literal' && value.value === 'warning',
+      )
+      if (!isWarning) lines.push(text.slice(0, start).split('\n').length)
+    },
+  })
+  visitor.visit(parseSync(path, text).program)
+  return lines
+}
+
+test('each place in the source that reports an error has its row', () => {
+  const root = join(import.meta.dirname, '../../proxy')
+  const files = globSync('{config,chain,validation}/**/*.ts', { cwd: root })
+  const sources = files.filter((file) => !file.includes('.test.') && !(file in apart))
+  const counts = (all: readonly string[]) =>
+    Object.fromEntries(
+      [...Map.groupBy(all, (file) => file)].map(([file, same]) => [file, same.length]),
+    )
+  const reported = sources.flatMap((file) => errorReports(join(root, file)).map(() => file))
+  expect(counts(rows.map(({ of }) => of).toSorted())).toEqual(counts(reported.toSorted()))
+})

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import { addressesOf } from '../config/fields/address-range.ts'
+import { clientAddress } from './client-address.ts'
+
+const trusted = addressesOf([
+  { address: '10.0.0.0', bits: 8 },
+  { address: '192.0.2.7', bits: 32 },
+  { address: 'fd00::', bits: 8 },
+])
+
+test.each<[string, string, readonly string[], string]>([
+  ['a client without a proxy', '203.0.113.5', [], '203.0.113.5'],
+  ['a client that invents one', '203.0.113.5', ['198.51.100.1'], '203.0.113.5'],
+  ['one proxy', '10.1.2.3', ['198.51.100.1'], '198.51.100.1'],
+  ['two proxies', '10.1.2.3', ['198.51.100.1, 192.0.2.7'], '198.51.100.1'],
+  ['two proxies with a header each', '10.1.2.3', ['198.51.100.1', '192.0.2.7'], '198.51.100.1'],
+  ['a proxy that is not trusted', '10.1.2.3', ['198.51.100.1, 192.0.2.8'], '192.0.2.8'],
+  [
+    'addresses that the client invents',
+    '10.1.2.3',
+    ['10.9.9.9, 6.6.6.6, 198.51.100.1'],
+    '198.51.100.1',
+  ],
+  ['IPv6', 'fd00::1', ['2001:db8::5'], '2001:db8::5'],
+  ['IPv4 on a socket of IPv6', '::ffff:10.1.2.3', ['198.51.100.1'], '198.51.100.1'],
+  ['a proxy that names nobody', '10.1.2.3', [], '10.1.2.3'],
+  ['a proxy that names no address', '10.1.2.3', ['198.51.100.1, unknown'], '10.1.2.3'],
+])('%s', (_, remoteAddress, headers, expected) => {
+  const rawHeaders = ['Host', 'a', ...headers.flatMap((each) => ['X-Forwarded-For', each])]
+  const request = { socket: { remoteAddress }, rawHeaders }
+  expect(clientAddress(request, trusted)).toBe(expected)
+  expect(clientAddress(request, null)).toBeNull()
+})

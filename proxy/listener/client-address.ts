@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { isIP, type BlockList } from 'node:net'
+import type { HeaderList } from '../upstream/wire.ts'
+import { listOf } from './request-head.ts'
+
+/**
+ * The address of a client behind trusted proxies: the last one in `X-Forwarded-For` that is none of theirs. Whatever
+ * stands before it, the client may have written itself.
+ *
+ * @param trusted null: no proxy is, and one address may be that of many clients
+ */
+export function clientAddress(
+  request: {
+    readonly socket: { readonly remoteAddress?: string | undefined }
+    readonly rawHeaders: HeaderList
+  },
+  trusted: BlockList | null,
+): string | null {
+  if (trusted === null) return null
+  const isTrusted = (each: string) => trusted.check(each, isIP(each) === 6 ? 'ipv6' : 'ipv4')
+  const hops = (listOf(request.rawHeaders, 'x-forwarded-for') ?? '').split(',')
+  let address = request.socket.remoteAddress ?? ''
+  while (isTrusted(address)) {
+    const next = hops.pop()?.trim()
+    if (!next || isIP(next) === 0) break
+    address = next
+  }
+  return address
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { Held } from '../../bytes/byte-budget.ts'
+import { clientLimits, objectCosts } from '../../bytes/limits.ts'
+
+const { fragments } = clientLimits
+
+/** The part of a client's message that has come. The library shows messages only when they are whole. */
+export class UnfinishedMessage extends Held {
+  /** When it began; null: there is none. */
+  sinceMs: number | null = null
+  readonly #frames = new ClientFrames()
+  #chunks = 0
+
+  /**
+   * To be called for all bytes on the wire, before the library reads them.
+   * @returns false: the message has more fragments than the library may be given
+   */
+  came(chunk: Uint8Array, nowMs: number): boolean {
+    const frames = this.#frames
+    if (frames.push(chunk)) this.release()
+    if (frames.isTooFine) {
+      this.finish()
+      return false
+    }
+    if (frames.isBetween) {
+      this.release()
+      return true
+    }
+    this.sinceMs ??= nowMs
+    this.#chunks += 1
+    const { pieceBytes, fragmentBytes } = objectCosts
+    const objects = this.#chunks * pieceBytes + frames.fragments * fragmentBytes
+    this.hold(frames.bytes + objects - this.heldBytes)
+    this.acted()
+    return true
+  }
+
+  override release(): void {
+    this.sinceMs = null
+    this.#chunks = 0
+    super.release()
+  }
+}
+
+/** Follows the frames of a client (RFC 6455, 5.2) without reading their payload. */
+class ClientFrames {
+  /** The payload of the unfinished message so far. */
+  bytes = 0
+  /** The frames of that message so far, which the library keeps one by one. */
+  fragments = 0
+  /** A message had more fragments than clients send. */
+  isTooFine = false
+  /** The last whole frame ended its message. */
+  #isEnded = true
+  readonly #head = Buffer.alloc(14)
+  #headLength = 0
+  #missing = 0
+
+  /** Neither a message nor a frame has begun. */
+  get isBetween(): boolean {
+    return this.#isEnded && this.#headLength === 0
+  }
+
+  /** @returns whether a message ended in this chunk */
+  push(chunk: Uint8Array): boolean {
+    let hasEnded = false
+    for (let at = 0; at < chunk.length && !this.isTooFine;) {
+      if (this.#missing === 0) {
+        this.#head[this.#headLength++] = chunk[at++] as number
+        if (!this.#readHead()) continue
+      }
+      const first = this.#head[0] as number
+      const isControl = (first & 0x08) !== 0
+      const taken = Math.min(this.#missing, chunk.length - at)
+      this.#missing -= taken
+      at += taken
+      if (!isControl) this.bytes += taken
+      if (this.#missing > 0) break
+      this.#headLength = 0
+      if (isControl) continue
+      this.#isEnded = (first & 0x80) !== 0
+      this.fragments += 1
+      this.isTooFine = this.fragments > fragments.count + this.bytes / fragments.bytes
+      if (!this.#isEnded) continue
+      hasEnded = true
+      this.bytes = this.fragments = 0
+    }
+    return hasEnded
+  }
+
+  /** @returns whether the head is whole: two bytes, up to eight more of a long length, and the mask */
+  #readHead(): boolean {
+    const short = (this.#head[1] as number) & 0x7f
+    const more = short === 127 ? 8 : short === 126 ? 2 : 0
+    if (this.#headLength < 2 || this.#headLength < 6 + more) return false
+    if (more === 8) this.#missing = Number(this.#head.readBigUInt64BE(2))
+    else this.#missing = more === 2 ? this.#head.readUInt16BE(2) : short
+    return true
+  }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect } from 'vitest'
+import type { SharedKeys } from '../shared-keys.ts'
+
+const [a, b, c] = ['a', 'b', 'c'].map((node) => Buffer.from(node)) as [Buffer, Buffer, Buffer]
+const key = 'sticky:key'
+
+/**
+ * What every store of sessions does, step by step.
+ * @param open a store that opens as soon as it has a generation
+ * @param closed one that stays closed
+ */
+export async function expectSessionContract(open: SharedKeys, closed: SharedKeys): Promise<void> {
+  const step = async (keys: SharedKeys, ...args: Parameters<SharedKeys['session']>) => {
+    const { isOpen, value, ttlMs = 0 } = await keys.session(...args)
+    return `${isOpen ? 'open' : 'refused'} ${value ? Buffer.from(value).toString() : '-'} ${Math.ceil(ttlMs / 10_000)}`
+  }
+  const { generation } = await open.session('sticky:', '')
+  expect(generation).not.toBe('')
+  await expect.poll(() => step(open, key, generation)).toBe('open - 0')
+  expect(await step(open, key, generation, a, 50_000)).toBe('open - 0')
+  expect(await step(open, key, generation, b, 90_000)).toBe('open a 5')
+  expect(await step(open, key, generation)).toBe('open a 5')
+  // Another generation, or none, reads and claims nothing.
+  for (const other of ['another', '']) expect(await step(open, key, other)).toBe('refused - 0')
+  expect(await step(open, 'sticky:new', 'another', a, 50_000)).toBe('refused - 0')
+  expect(await step(open, 'sticky:new', generation)).toBe('open - 0')
+  // What comes late is restored where nothing stands.
+  expect(await step(open, key, '', b, 90_000)).toBe('open a 5')
+  expect(await step(open, 'sticky:late', '', b, 90_000)).toBe('open - 0')
+  expect(await step(open, 'sticky:late', generation)).toBe('open b 9')
+  await open.delete(key, a)
+  expect(await step(open, key, generation, b, 90_000)).toBe('open - 0')
+  expect((await open.session('sticky:', '')).generation).toBe(generation)
+
+  const { generation: second } = await closed.session('sticky:', '')
+  expect(second).not.toBe(generation)
+  expect(await step(closed, key, second, a, 50_000)).toBe('refused - 0')
+  expect(await step(closed, key, second)).toBe('refused - 0')
+  // Of what is restored the newer choice stands.
+  const restored = async (node: Buffer, ttlMs: number) =>
+    (await step(closed, key, '', node, ttlMs)).replace(/^\w+ /, '')
+  expect(await restored(a, 50_000)).toBe('- 0')
+  expect(await restored(b, 40_000)).toBe('a 5')
+  expect(await restored(c, 60_000)).toBe('- 0')
+  expect(await restored(a, 50_000)).toBe('c 6')
+  expect((await closed.session('sticky:', '')).generation).toBe(second)
+}

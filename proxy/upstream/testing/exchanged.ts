@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { once } from 'node:events'
+import { WebSocket } from 'ws'
+
+/**
+ * Resolves when both ends of each connection have read what the other one had sent, and what they sent in answer to it.
+ * For tests in which the sockets are real and the clock is virtual.
+ */
+export async function exchanged(...sockets: readonly (WebSocket | undefined)[]): Promise<void> {
+  for (let trip = 0; trip < 2; trip++)
+    await Promise.all(
+      sockets.map(async (socket) => {
+        if (socket?.readyState !== WebSocket.OPEN) return
+        const answered = Promise.race([once(socket, 'pong'), once(socket, 'close')])
+        socket.ping()
+        await answered
+      }),
+    )
+}
