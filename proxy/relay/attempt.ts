@@ -321,10 +321,9 @@ export class Attempt implements Due {
   #observeHead(incoming: Incoming): void {
     const { pool, dialect } = this.#parts
     const revealed = revealedBy(this.#call, incoming, pool.tracker.highestShown, dialect)
-    if (!revealed) return
-    const { block, isHead } = revealed
-    if (isHead) pool.observeHead(this.upstream, block, this.#record.startedMs, this.#url)
-    else pool.tracker.show(block)
+    if (revealed?.isHead)
+      pool.observeHead(this.upstream, revealed.block, this.#record.startedMs, this.#url)
+    else if (revealed) pool.tracker.show(revealed.block)
   }
 
   /** The answer broke off when a part of it may have been passed on. */

@@ -31,9 +31,12 @@ export async function askStatus(
   return { isSyncing, ageMs: madeMs === null ? null : clock.wallMs() - madeMs, atMs: clock.nowMs() }
 }
 
-/** `true` in any interface's spelling, or an object that describes the progress. */
+/** The spellings of `true` on all interfaces. */
+const yes: readonly unknown[] = [true, 'true', 1, '1']
+
+/** An object describes the progress of a node that is syncing. */
 function isYes(value: unknown): boolean {
-  return typeof value === 'object' || ['true', '1'].includes(String(value))
+  return typeof value === 'object' || yes.includes(value)
 }
 
 /** Units of timestamps by the largest value, in seconds, that each can be told apart from. */
