@@ -143,7 +143,7 @@ sim-subscriptions: install ## subscriptions in virtual time: failovers, reorgani
 	@SEEDS=$(SEEDS) FROM=$(FROM) SEED=$(SEED) TRACE=$(TRACE) $(NODE) e2e/simulation/sim.ts subscriptions
 
 .PHONY: mutants
-mutants: install ## mutation testing of the engine by Stryker; hours for all of it (MUTATE=proxy/upstream/tip.ts for some)
+mutants: install ## mutation testing of the engine by Stryker; hours for all of it (MUTATE=proxy/tracker/tip.ts for some)
 	@$(BIN)/stryker run $(if $(MUTATE),--mutate $(MUTATE))
 
 .PHONY: drift

@@ -13,6 +13,7 @@ import { Secret } from '../../proxy/config/secret.ts'
 import { JsonRpcReplyReader } from '../../proxy/listener/jsonrpc/jsonrpc-reply-reader.ts'
 import { type Call, Journal, noDirectives } from '../../proxy/relay/call.ts'
 import { createRelay } from '../../proxy/relay/relay.ts'
+import { ChainTracker } from '../../proxy/tracker/chain-tracker.ts'
 import { createPool } from '../../proxy/upstream/pool.ts'
 import { dialects } from '../../proxy/upstream/dialect.ts'
 import { createHttpTransport } from '../../proxy/upstream/wire/http/http-transport.ts'
@@ -111,6 +112,7 @@ async function startRacing(silent: SocketNode, prompt: SocketNode, signal: Abort
     {
       chain,
       iface,
+      tracker: new ChainTracker({ chain, clock }),
       config: { now: { strategy: 'balanced' } },
       maxSessions: 1_000,
       clock,

@@ -7,6 +7,7 @@ import type { RelayObserver } from '../../proxy/relay/call.ts'
 import { createRelay, type Relay } from '../../proxy/relay/relay.ts'
 import { dialects } from '../../proxy/upstream/dialect.ts'
 import type { PoolObserver } from '../../proxy/upstream/observer.ts'
+import { ChainTracker } from '../../proxy/tracker/chain-tracker.ts'
 import { createPool, type Pool } from '../../proxy/upstream/pool.ts'
 import { nodeUrlConfig } from '../../proxy/upstream/testing/node-url-config.ts'
 import type { SocketTransport } from '../../proxy/upstream/wire.ts'
@@ -60,6 +61,7 @@ export function createEngine(options: EngineOptions): {
     {
       chain,
       iface,
+      tracker: new ChainTracker({ chain, clock }),
       clock,
       random,
       observer: poolObserver,

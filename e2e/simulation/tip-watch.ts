@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Arena, Exchange } from './arena.ts'
 
-/** Heads that were reported longer ago do not count for the tip. */
+/** A head reported this long before the newest one does not count for the tip. */
 const memoryMs = 60_000
 
 /** A head that one upstream reported over the wire. */
@@ -42,21 +42,24 @@ export class TipWatch {
       if (!isKnown && !isOvertaken)
         this.#arena.report('head-is-known', `${name} reported ${reported.head}`)
     }
-    this.#compareTip(nowMs)
+    this.#compareTip()
   }
 
-  /** The highest head that two are within the allowed lag of; of one or two heads, one of them. */
-  #compareTip(nowMs: number): void {
+  /**
+   * One of the heads, and of three or more at least the highest that two nodes have reached within the allowed lag:
+   * heads that are old by their own timestamp do not count.
+   */
+  #compareTip(): void {
     const { pool, allowedLagBlocks } = this.#arena
-    const heads = pool.upstreams
-      .filter(
-        ({ latest, availability }) =>
-          availability.standing === 'eligible' && latest && latest.atMs >= nowMs - memoryMs,
-      )
-      .map(({ latest }) => latest?.block as number)
+    const known = pool.upstreams.flatMap(({ latest, isInService }) =>
+      latest && isInService ? [latest] : [],
+    )
+    const newestMs = Math.max(...known.map(({ atMs }) => atMs))
+    const heads = known.filter(({ atMs }) => atMs >= newestMs - memoryMs).map(({ block }) => block)
     const isBacked = (block: number) =>
       heads.filter((other) => other >= block - allowedLagBlocks).length > 1
-    const expected = heads.length > 2 ? [Math.max(...heads.filter(isBacked))] : heads
+    const least = heads.length > 2 ? Math.max(...heads.filter(isBacked)) : 0
+    const expected = heads.filter((block) => block >= least)
     const { tip } = pool
     const isTrue = tip === null ? heads.length === 0 : expected.includes(tip)
     if (!isTrue)

@@ -3,10 +3,8 @@
 import type { Classification } from '../chain/types.ts'
 import { valueAt } from '../json/value-at.ts'
 import { toHash, toNumber } from '../integrity/values.ts'
-import type { Members } from '../upstream/upstream.ts'
+import type { ChainTracker } from '../tracker/chain-tracker.ts'
 
-/** A head that was reported longer ago is not looked at: its upstream may be on another chain by now. */
-const headLifeMs = 60_000
 const rememberedBlocks = 256
 
 /**
@@ -18,22 +16,19 @@ export class Branch {
   id = 0
   #head = 0
   readonly #hashes = new Map<number, string>()
-  readonly #pool: Members
+  readonly #tracker: ChainTracker
   readonly #onReorg: () => void
 
   /** @param onReorg called when one was seen here */
-  constructor(pool: Members, onReorg: () => void) {
-    this.#pool = pool
+  constructor(tracker: ChainTracker, onReorg: () => void) {
+    this.#tracker = tracker
     this.#onReorg = onReorg
   }
 
-  /** The highest head of any upstream: a client may have seen it. 0 without one. A lower one than before is another branch. */
-  headAt(nowMs: number): number {
-    let head = 0
-    for (const { latest } of this.#pool.upstreams)
-      if (latest !== null && latest.block > head && nowMs - latest.atMs <= headLifeMs)
-        head = latest.block
-    // Perhaps a reorg, perhaps a node that has left: the others see the former for themselves.
+  /** The highest block that a client may have seen; 0 for none. A lower one than before belongs to another branch. */
+  get head(): number {
+    const head = this.#tracker.highestShown
+    // Either a reorg, which the other replicas see for themselves, or a node that has left.
     if (head < this.#head) this.changed()
     return (this.#head = head)
   }

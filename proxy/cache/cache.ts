@@ -97,7 +97,7 @@ class CachedRelay {
     this.#options = options
     const prefix = `${chain.id} ${iface.apiInterface} ${scope}`
     this.#keys = new Keys(prefix)
-    this.#branch = new Branch(pool, () => void this.#shared?.reorged())
+    this.#branch = new Branch(pool.tracker, () => void this.#shared?.reorged())
     this.#shared = shared && new SharedStore(shared, clock, prefix, () => this.#branch.changed())
     this.#nature = { distance: finalDistance(chain), dialect }
   }
@@ -111,7 +111,7 @@ class CachedRelay {
     const { pool, store } = this.#options
     // What held when the call came is an answer to it.
     const nowMs = journal.startedMs
-    const head = this.#branch.headAt(nowMs)
+    const head = this.#branch.head
     const { refreshCache } = directives
     if (refreshCache) store.delete(key)
     const entry = store.get(key)
@@ -227,7 +227,7 @@ class CachedRelay {
     if (next === undefined) return
     const again: Flight = {
       ...flight,
-      ...{ tip: flight.tip && pool.tip, head: this.#branch.headAt(nowMs) },
+      ...{ tip: flight.tip && pool.tip, head: this.#branch.head },
       ...{ branch: this.#branch.id, reorgs: null, followers: others },
       payload: next.call.payload ?? flight.key.bytes,
     }
@@ -249,12 +249,11 @@ class CachedRelay {
 
   /** Looks for the answer in the store of all replicas before it asks an upstream. */
   async #askShared(call: Call, flight: Flight, shared: SharedStore): Promise<Reply> {
-    const { clock, store, chain, policies } = this.#options
+    const { clock, store, chain, pool, policies } = this.#options
     const { asked, journal } = call
     const { key, branch, payload } = flight
     const adopt = (stored: SharedEntry) => {
-      const now = { ms: clock.nowMs(), wallMs: clock.wallMs(), branch, head: 0 }
-      now.head = this.#branch.headAt(now.ms)
+      const now = { ms: clock.nowMs(), wallMs: clock.wallMs(), branch, head: this.#branch.head }
       const entry = { ...stored, headers: this.#headersOf({ incoming: stored }) }
       const found = adopted(entry, call, policies.now.lifetimes(asked.method), now, chain.failures)
       if (found === 'broken') shared.figures.broken += 1
@@ -265,6 +264,7 @@ class CachedRelay {
     flight.reorgs = reorgs
     if (entry === null) return this.#relay(call)
     const { ageClass, head, expiresMs, answer } = entry
+    pool.tracker.show(head)
     journal.cache = { verdict: 'hit', ageClass, why: null }
     // The clocks of replicas differ by more than others are kept for.
     if (head < 0 && expiresMs > clock.nowMs()) store.set(key, entry)

@@ -270,3 +270,15 @@ describe('an empty answer about a final block', () => {
     expect((await cache.get(method, params)).cache).toBe('miss finalized')
   })
 })
+
+test('an answer of another replica shows its block, and nothing older is served after it', async () => {
+  const fleet = new Fleet()
+  const [ahead, behind] = [fleet.replica(() => '0x2'), fleet.replica(() => '0x1')]
+  await behind.get('eth_getBalance', [account])
+  await fleet.advance(0)
+  ahead.heads(head + 1)
+  await ahead.get('eth_gasPrice')
+  await fleet.advance(0)
+  expect((await behind.get('eth_gasPrice')).cache).toBe('hit latest')
+  expect((await behind.get('eth_getBalance', [account])).cache).toContain('miss')
+})

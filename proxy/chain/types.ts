@@ -189,6 +189,10 @@ export interface ChainInterface {
   readonly responseHeaders: ReadonlySet<string>
   /** How to ask for the latest block; null where there is no way. */
   readonly latestBlock: ProbeCall | null
+  /** How to ask a node whether it is syncing; null where there is no way. */
+  readonly syncing: ProbeCall | null
+  /** How to ask for the timestamp of the latest block; null where there is no way. */
+  readonly latestTime: ProbeCall | null
   readonly verifications: readonly Verification[]
   /** Names of the verifications, and of others that the chain's specs know and the router never runs. */
   readonly verificationNames: ReadonlySet<string>

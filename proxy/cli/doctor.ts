@@ -3,7 +3,7 @@
 import { ByteBudget } from '../bytes/byte-budget.ts'
 import { systemClock } from '../clock/clock.ts'
 import { aligned, clean } from '../telemetry/format.ts'
-import { tipOf } from '../upstream/tip.ts'
+import { tipOf, whyOutdated } from '../tracker/tip.ts'
 import { examine, type Examined } from './doctor/examine.ts'
 import { type ConfigRequest, exitCodes, judgeConfig, problemLine } from './judged-config.ts'
 import type { CommandIo } from './validate.ts'
@@ -56,21 +56,25 @@ export async function runDoctor(
   return wrong > 0 ? exitCodes.failed : exitCodes.done
 }
 
-/** Adds what only the URLs of a chain together show: by how many blocks each is behind their tip. */
+/** Adds what only the URLs of a chain together show: which of them are outdated, and how far each is behind their tip. */
 function compareHeads(all: readonly Examined[]): void {
-  for (const { chain, iface, url, cells, changes } of all) {
+  for (const { chain, iface, url, owner, cells, changes } of all) {
     const own = url.head
     if (own === null) continue
-    const heads = all.flatMap((each) => {
-      if (each.iface !== iface || each.url.head === null) return []
-      const { block, atMs } = each.url.head
-      // One that was asked before another is not behind for that.
-      const grown = Math.round((atMs - own.atMs) / chain.blockTimeMs)
-      return [{ block: block - grown, atMs: own.atMs, roseMs: own.atMs }]
+    const reported = all.flatMap(({ iface: other, url: { head }, owner: { status } }) => {
+      if (other !== iface || head === null) return []
+      // The chain has grown between two questions.
+      const grown = Math.round((head.atMs - own.atMs) / chain.blockTimeMs)
+      const [block, atMs] = [head.block - grown, own.atMs]
+      return [{ head: { block, atMs, roseMs: atMs }, status }]
     })
-    const behind = (tipOf(heads, null, chain, own.atMs) ?? 0) - own.block
+    const behind = Math.max(0, (tipOf(reported, chain) ?? 0) - own.block)
     if (behind > 0) cells.HEIGHT += ` (-${behind})`
-    if (behind > chain.allowedLagBlocks)
-      changes.push(`behind by ${behind} blocks: is it in sync? Until it is, others are asked`)
+    const head = { ...own, roseMs: own.atMs }
+    const outdated = whyOutdated({ head, status: owner.status }, reported, chain)
+    const blocks = behind > chain.allowedLagBlocks ? `behind by ${behind} blocks` : null
+    const why = [outdated, blocks].filter((each) => each !== null).join(', ')
+    if (why)
+      changes.push(`${why}: wait until it is in sync; other upstreams serve the latest blocks`)
   }
 }

@@ -14,7 +14,6 @@ import type {
   RelayConfig,
   RouterConfig,
 } from '../config/types.ts'
-import { withMinBlock } from '../consistency/min-block.ts'
 import { withCrossValidation } from '../cross-validation/cross-validation.ts'
 import { withFilters } from '../filters/filters.ts'
 import { createGrpcListener } from '../listener/grpc.ts'
@@ -34,6 +33,7 @@ import { subscriptionFormOf } from '../subscription/forms/form-of.ts'
 import { Hub, type HubOptions } from '../subscription/hub.ts'
 import type { Observers } from '../telemetry/observers.ts'
 import type { CallSpans } from '../telemetry/otel/call-spans.ts'
+import { ChainTracker } from '../tracker/chain-tracker.ts'
 import { dialects } from '../upstream/dialect.ts'
 import { createPool, type Pool, type PoolOptions } from '../upstream/pool.ts'
 import { Watch } from '../upstream/watch.ts'
@@ -152,13 +152,18 @@ export function serveChains(config: RouterConfig, parts: ServedChainParts): read
     config.endpoints,
     ({ chainId, apiInterface }) => `${parts.catalog.find(chainId)?.id} ${apiInterface}`,
   )
-  return [...groups.values()].map((endpoints) => serveChain(endpoints, config, parts))
+  const trackers = new Map<Chain, ChainTracker>()
+  const { clock } = parts
+  const trackerOf = (chain: Chain) =>
+    trackers.getOrInsertComputed(chain, () => new ChainTracker({ chain, clock }))
+  return [...groups.values()].map((endpoints) => serveChain(endpoints, config, parts, trackerOf))
 }
 
 function serveChain(
   configs: readonly EndpointConfig[],
   router: RouterConfig,
   parts: ServedChainParts,
+  trackerOf: (chain: Chain) => ChainTracker,
 ): ServedChain {
   const { catalog, clock, random, observers, budget, cache, guard = (relay) => relay } = parts
   const served = configs.map((config) => ({ config, relaying: { now: config.relay } }))
@@ -178,6 +183,7 @@ function serveChain(
   const pool = createPool(upstreams, {
     chain,
     iface,
+    tracker: trackerOf(chain),
     config: first.relaying,
     maxSessions: router.maxSessionsPerUpstream,
     clock,
@@ -209,8 +215,7 @@ function serveChain(
       known: new KnownTransactions(parts.sent, `${chainId}:${apiInterface}`),
     })
     const filtered = withFilters(relay, { chain, pool })
-    const atBlock = withMinBlock(filtered, { chain, pool, config, clock })
-    const sticky = withStickiness(atBlock, {
+    const sticky = withStickiness(filtered, {
       ...{ chainId, apiInterface, pool, config, clock },
       sessions: parts.sessions,
     })

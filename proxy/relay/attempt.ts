@@ -20,7 +20,7 @@ import { atKnownHead } from './pin.ts'
 import type { Reply, StreamJudge } from './reply.ts'
 import { Session } from './session.ts'
 import { isStreamFailure, StreamedAnswer, type StreamFailure } from './streamed-answer.ts'
-import { shownHead } from './shown-block.ts'
+import { revealedBy } from './shown-block.ts'
 import { requestTo } from './traced-request.ts'
 import type { Verdict } from './verdict.ts'
 import { mayBeRight, type Violation } from '../integrity/violation.ts'
@@ -320,8 +320,10 @@ export class Attempt implements Due {
 
   #observeHead(incoming: Incoming): void {
     const { pool, dialect } = this.#parts
-    const block = shownHead(this.#call, incoming, this.#url.head, dialect)
-    if (block !== null) pool.observeHead(this.upstream, block, this.#record.startedMs, this.#url)
+    const revealed = revealedBy(this.#call, incoming, pool.tracker.highestShown, dialect)
+    if (revealed?.isHead)
+      pool.observeHead(this.upstream, revealed.block, this.#record.startedMs, this.#url)
+    else if (revealed) pool.tracker.show(revealed.block)
   }
 
   /** The answer broke off when a part of it may have been passed on. */

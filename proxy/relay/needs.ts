@@ -4,7 +4,7 @@ import type { Pool } from '../upstream/pool.ts'
 import { isServing } from '../upstream/observer.ts'
 import type { TransportError } from '../upstream/wire.ts'
 import type { Upstream } from '../upstream/upstream.ts'
-import { isKeptOut, type Wanted } from '../upstream/pick.ts'
+import { isKeptOut, reaches, type Wanted } from '../upstream/pick.ts'
 import type { AttemptRecord, Call } from './call.ts'
 import { RelayError, errorKinds } from './errors.ts'
 
@@ -29,7 +29,10 @@ export class Needs implements Wanted {
   readonly prefer: string | null
   readonly only: readonly string[] | null
   readonly isOneOfMany: boolean
+  readonly floor: number | null
   untriedOnly = false
+  /** The call waits for the block of its floor: upstreams that lacked it are asked again. */
+  isWaiting = false
   readonly #call: Call
 
   constructor(call: Call) {
@@ -39,6 +42,8 @@ export class Needs implements Wanted {
     this.byHash = call.asked.byHash
     this.prefer = call.directives.selectProvider
     this.only = call.directives.only
+    // A write goes to every upstream.
+    this.floor = call.asked.kind === 'write' ? null : call.directives.minBlock
     this.isOneOfMany = call.journal.isOneOfMany
   }
 
@@ -47,7 +52,7 @@ export class Needs implements Wanted {
     const { attempts } = journal
     if (attempts.length === 0) return directives.blockProviders
     const spent = attempts
-      .filter((each) => isSpent(each, attempts, this.untriedOnly))
+      .filter((each) => isSpent(each, attempts, this))
       .map(({ upstream }) => upstream)
     return [...directives.blockProviders, ...spent]
   }
@@ -66,14 +71,14 @@ export class Needs implements Wanted {
 function isSpent(
   { upstream, result }: AttemptRecord,
   attempts: readonly AttemptRecord[],
-  isHedge: boolean,
+  { untriedOnly, isWaiting }: Pick<Needs, 'untriedOnly' | 'isWaiting'>,
 ): boolean {
   const own = attempts.filter((each) => each.upstream === upstream)
-  if (own.some(({ endedMs }) => endedMs === null)) return !isHedge
+  if (own.some(({ endedMs }) => endedMs === null)) return !untriedOnly
   const refusals = own.filter(({ isUnsent, kind }) => isUnsent && kind !== 'failover')
   if (refusals.length >= maxRefusals) return true
   // It answered, but not well enough; or it failed and was not to blame.
-  if (typeof result === 'object') return result?.weight === 0
+  if (typeof result === 'object') return result?.weight === 0 && !(isWaiting && result.retry)
   return result === 'answer' || result === 'node-error'
 }
 
@@ -112,6 +117,14 @@ export function noReply(
   pool: Pool,
   needs: Needs,
 ): RelayError {
+  const { floor } = needs
+  if (attempts.length === 0 && !pool.upstreams.some((each) => reaches(each, floor))) {
+    const heads = pool.upstreams
+      .filter((each) => !isKeptOut(each, needs))
+      .map(({ name, latest }) => `${name}: ${latest?.block ?? 'unknown'}`)
+    const message = `no upstream has block ${floor} of rpc-min-block yet (${heads.join(', ')})`
+    return new RelayError(errorKinds.minBlock, message)
+  }
   if (attempts.length === 0)
     return rateLimited(pool, needs) ?? new RelayError(errorKinds.noUpstream, whyNone(pool, needs))
   const results = attempts.map(({ upstream, result }) =>

@@ -60,6 +60,8 @@ function begin(parts: RelayParts, call: Call, resolve: Resolve, reject: Reject):
 }
 
 const maxBackoffMs = 400
+/** How long a call waits for the block of its floor: heads have to be asked for, however fast the chain is. */
+const floorWait = { blocks: 2, minMs: 1_000 } as const
 /** A slow attempt that found no upstream for a hedge looks again after twice the time, up to this. */
 const maxHedgeDelayMs = 1_000
 
@@ -200,7 +202,7 @@ class InTurn implements AttemptOwner {
 
   /** No new attempt begins; a running one may still bring an answer. */
   #conclude(nowMs: number): void {
-    if (this.#running.length > 0 || this.#cancelPause) return
+    if (this.#running.length > 0 || this.#cancelPause || this.#waitsForFloor(nowMs)) return
     const reply = this.#best?.fallback
     if (!reply) {
       const { pool, breaker } = this.#parts
@@ -217,6 +219,26 @@ class InTurn implements AttemptOwner {
     }
     if (reply.refusal === null) this.#suspects = null
     this.#answered(reply, nowMs)
+  }
+
+  /**
+   * Looks again in a moment while the call may still be answered at its floor: by an upstream that has yet to reach
+   * it, or by one that reported the block and then lacked it.
+   */
+  #waitsForFloor(nowMs: number): boolean {
+    const { pool, chain, config } = this.#parts
+    const { journal } = this.#call
+    const needs = this.#needs
+    if (needs.floor === null || journal.isSpent(nowMs)) return false
+    const waitMs = Math.max(floorWait.blocks * chain.blockTimeMs, floorWait.minMs)
+    if (nowMs >= journal.startedMs + waitMs) return false
+    const mayAskAgain = this.#best?.failure?.retry === true && config.now.retryLimit > 0
+    if (!pool.mayReach(needs) && !mayAskAgain) return false
+    if (journal.attempts.length > 0 && !isRepeatable(this.#call)) return false
+    needs.isWaiting = true
+    pool.askHeads?.()
+    this.#pause(firstBackoffMs, journal.attempts.length === 0 ? 'first' : 'retry')
+    return true
   }
 
   #answered(reply: Reply, nowMs: number, isLate = false): void {

@@ -177,7 +177,21 @@ it.each([
   const { chain, iface } = await ethereum()
   const never = { ...ok, verified: false }
   const relay = new RelayFixture(chain, iface, { a: ok, never }, { maxSessions: 1 })
-  relay.pool.upstreams[0]!.sessions = 1
+  const [a, unreached] = relay.pool.upstreams
+  a!.sessions = 1
+  unreached!.urls[0]!.isUnreached = true
   const { outcome, tookMs } = await relay.begin(asked)
   expect([outcome, tookMs]).toEqual(['no-upstream', 0])
+})
+
+it('a call that needs an add-on waits for the upstream that declares it, while others serve', async () => {
+  const { chain, iface } = await ethereum()
+  const relay = new RelayFixture(chain, iface, { a: ok, b: { ...traced, verified: false } })
+  const [, b] = relay.pool.upstreams
+  const asked = relay.begin(trace)
+  await relay.clock.advance(600)
+  b!.urls[0]!.verified = true
+  b!.availability.verified()
+  await relay.clock.advance(100)
+  expect(await asked).toMatchObject({ upstream: 'b', incoming: { status: 200 } })
 })

@@ -7,7 +7,6 @@ import { valueAt } from '../json/value-at.ts'
 import { toNumber } from '../integrity/values.ts'
 import { type Dialect, readBlockNumber } from '../upstream/dialect.ts'
 import type { Incoming } from '../upstream/wire.ts'
-import type { NodeUrl } from '../upstream/upstream.ts'
 import type { Call } from './call.ts'
 import type { Finding } from './reply.ts'
 
@@ -28,24 +27,32 @@ export function shownBlock(
   return readBlockNumber(dialect, incoming, place)
 }
 
+/** What an answer reveals of the chain. */
+export interface Revealed {
+  readonly block: number
+  /** Its node has the block as its latest; else a block that the node may know of before it has its state. */
+  readonly isHead: boolean
+}
+
 /**
- * The head that an answer shows of its node: of one about the latest block its number, of another one a number above
- * the head that is known.
+ * The block that an answer shows: one about the latest block shows its node's head, any other counts only above
+ * `known`.
+ * @param known the highest block that clients may have seen
  */
-export function shownHead(
+export function revealedBy(
   { asked, reader }: Call,
   incoming: Incoming,
-  head: NodeUrl['head'],
+  known: number,
   dialect: Dialect,
-): number | null {
+): Revealed | null {
   const { tellsTip, showsBlock, block } = asked
   const place = tellsTip ?? showsBlock
   if (!place || !(incoming.body instanceof Uint8Array)) return null
-  const known = tellsTip === null ? (head?.block ?? Infinity) : -1
-  // About the past: most of such calls are.
-  if ((lastPoint(block) ?? Infinity) <= known) return null
+  const isHead = tellsTip !== null
+  // Most calls are about the past.
+  if (!isHead && (lastPoint(block) ?? Infinity) <= known) return null
   const shown = shownBlock(incoming, reader.findingOf?.(incoming) ?? null, place, dialect)
-  return shown !== null && shown > known ? shown : null
+  return shown !== null && (isHead || shown > known) ? { block: shown, isHead } : null
 }
 
 export function isNull(finding: Finding | null, body: Uint8Array): boolean {

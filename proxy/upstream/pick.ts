@@ -4,7 +4,7 @@ import type { BlockPoint, BlockRef, ChainInterface } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
 import type { Strategy } from '../config/types.ts'
-import type { Tip } from './tip.ts'
+import type { ChainTracker } from '../tracker/chain-tracker.ts'
 import type { Members, Upstream } from './upstream.ts'
 import { draw, floorOf, weigh, type Candidate } from './weights.ts'
 
@@ -20,6 +20,8 @@ export interface Wanted {
   readonly excluded: readonly string[]
   /** These alone; absent or null: any. */
   readonly only?: readonly string[] | null
+  /** The upstream must have this block, whatever the call is about; absent or null: no floor. */
+  readonly floor?: number | null
   /** Whether this call has asked that upstream. */
   tried(upstream: string): boolean
   /** A hedge: none rather than one that was asked, or that lags while another one does not. */
@@ -75,7 +77,7 @@ export class Picker {
   /** How many calls each upstream may answer at a time. */
   maxSessions: number
   readonly #pool: Members
-  readonly #tip: Tip
+  readonly #tracker: Pick<ChainTracker, 'tip'>
   readonly #options: PickOptions
   #hasArchive = false
   readonly #tables = new Map<
@@ -89,10 +91,10 @@ export class Picker {
   readonly #lastTurn = new WeakMap<Upstream, number>()
   #turn = 0
 
-  constructor(pool: Members, tip: Tip, options: PickOptions) {
+  constructor(pool: Members, tracker: Pick<ChainTracker, 'tip'>, options: PickOptions) {
     this.maxSessions = options.maxSessions
     this.#pool = pool
-    this.#tip = tip
+    this.#tracker = tracker
     this.#options = options
     this.forget()
   }
@@ -192,7 +194,7 @@ export class Picker {
   }
 
   #serves(upstream: Upstream, wanted: Wanted): boolean {
-    if (isKeptOut(upstream, wanted)) return false
+    if (isKeptOut(upstream, wanted) || !reaches(upstream, wanted.floor)) return false
     if (!this.isFull(upstream, wanted.isOneOfMany)) return upstream.serves(wanted.addons)
     const all = `all ${this.maxSessions} sessions`
     const which = this.isFull(upstream) ? all : 'the sessions for connections with many calls'
@@ -244,6 +246,7 @@ export class Picker {
   /** Why it cannot be asked; null: it can. */
   #unableFor(each: Upstream, wanted: Wanted): LeftOut | null {
     if (isKeptOut(each, wanted)) return wanted.tried(each.name) ? 'asked' : 'kept-out'
+    if (!reaches(each, wanted.floor)) return 'lacks-block'
     if (each.serves(wanted.addons)) return this.isFull(each, wanted.isOneOfMany) ? 'full' : null
     if (each.urls.some((url) => url.isFor(wanted.addons))) return 'cooldown'
     if (each.urls.some(({ verified }) => verified)) {
@@ -295,7 +298,7 @@ export class Picker {
     if (after === null) return false
     const first = block.kind === 'range' ? block.from : block
     if (first.kind === 'tag') return first.tag === 'earliest'
-    return first.kind === 'number' && first.number < (this.#tip.block ?? 0) - after
+    return first.kind === 'number' && first.number < (this.#tracker.tip ?? 0) - after
   }
 
   /** The upstream whose last turn is longest ago: one that is left out for a while does not change the order. */
@@ -311,6 +314,11 @@ export class Picker {
 /** The call may not go to it, be it up or not. */
 export function isKeptOut({ name }: Upstream, { only, excluded }: Wanted): boolean {
   return only?.includes(name) === false || (excluded.length > 0 && excluded.includes(name))
+}
+
+/** Whether it is known to have this block. Every upstream has block 0. */
+export function reaches({ latest }: Pick<Upstream, 'latest'>, floor: number | null = 0): boolean {
+  return (latest?.block ?? 0) >= (floor ?? 0)
 }
 
 /** Of these upstreams the lowest are drawn from. */

@@ -6,11 +6,12 @@ import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
 import { exactText } from '../config/secret.ts'
 import type { Live, NodeUrlConfig, RelayConfig, UpstreamConfig } from '../config/types.ts'
+import type { ChainTracker, TrackedPool } from '../tracker/chain-tracker.ts'
+import { hasJumped } from '../tracker/tip.ts'
 import { Availability, Cooldown } from './health.ts'
 import { type Members, NodeUrl, type SocketUrl, Upstream } from './upstream.ts'
 import { isServing, type PoolObserver, type PoolSnapshot, type UpstreamState } from './observer.ts'
-import { isKeptOut, Picker, type Wanted } from './pick.ts'
-import { hasJumped, Tip, whyLagging } from './tip.ts'
+import { isKeptOut, Picker, reaches, type Wanted } from './pick.ts'
 import type { SocketTransport, Transport } from './wire.ts'
 import { readTls } from './wire/upstream-target.ts'
 import { floorOf } from './weights.ts'
@@ -18,6 +19,8 @@ import { floorOf } from './weights.ts'
 export interface PoolOptions {
   readonly chain: Chain
   readonly iface: ChainInterface
+  /** Shared by all interfaces of the chain. */
+  readonly tracker: ChainTracker
   /** With the strategy by which `snapshot` computes scores. */
   readonly config: Live<Pick<RelayConfig, 'strategy'>>
   readonly maxSessions: number
@@ -38,21 +41,25 @@ export interface Change {
   readonly added: readonly Upstream[]
 }
 
+/** A floor further than this above a head is none that the upstream will reach soon. */
+const maxAheadBlocks = 1_000
+
 /** The upstreams of one chain and interface. */
-export class Pool implements Members {
+export class Pool implements Members, TrackedPool {
   upstreams: readonly Upstream[] = []
   /** Which of them an attempt goes to. */
   readonly pick: Picker
+  readonly tracker: ChainTracker
   readonly #options: PoolOptions
-  readonly #tip: Tip
   readonly #fingerprints = new WeakMap<Upstream, string>()
   /** Those that are not in the pool yet, or no more and have calls to end. */
   readonly #apart = new Set<Upstream>()
 
   constructor(options: PoolOptions) {
     this.#options = options
-    this.#tip = new Tip(this, options)
-    this.pick = new Picker(this, this.#tip, options)
+    this.tracker = options.tracker
+    this.tracker.join(this)
+    this.pick = new Picker(this, this.tracker, options)
   }
 
   /**
@@ -98,7 +105,7 @@ export class Pool implements Members {
 
   /** The chain's latest block; null while no upstream in service has reported one lately. */
   get tip(): number | null {
-    return this.#tip.block
+    return this.tracker.tip
   }
 
   /** Some upstream is in service, whatever a single call needs. */
@@ -120,11 +127,31 @@ export class Pool implements Members {
     return this.upstreams.some((each) => each.serves([]))
   }
 
-  /** No upstream is in service, and some URL has not been verified yet, or not again since its head jumped. */
+  /**
+   * A URL that the call could use has not finished its first verification, or the one after a jump of its head. One
+   * that did not answer is waited for only while no upstream at all is in service.
+   */
   isVerifying(wanted: Wanted): boolean {
-    if (this.hasEligible) return false
-    const allowed = this.upstreams.filter((each) => !isKeptOut(each, wanted))
-    return allowed.some((each) => each.unverified(wanted.addons).length > 0)
+    const { hasEligible } = this
+    return this.upstreams.some(
+      (each) =>
+        !isKeptOut(each, wanted) &&
+        each.unverified(wanted.addons).some(({ isUnreached }) => !isUnreached || !hasEligible),
+    )
+  }
+
+  /** Some upstream that the call may go to lacks the block of its floor, and may soon have it. */
+  mayReach(wanted: Wanted): boolean {
+    const { floor = null } = wanted
+    return (
+      floor !== null &&
+      this.upstreams.some(
+        (each) =>
+          !isKeptOut(each, wanted) &&
+          !reaches(each, floor) &&
+          (each.latest === null || reaches(each, floor - maxAheadBlocks)),
+      )
+    )
   }
 
   /** The URL that could be asked but for its cooldown: the one whose cooldown ends first. */
@@ -159,17 +186,25 @@ export class Pool implements Members {
       url.head = null
       url.verified = null
       url.isUnreached = false
+      upstream.status = null
       this.onJump?.(upstream, url)
       return
     }
     url.head = { block, atMs: nowMs }
-    this.#tip.observe(upstream, block, askedMs)
+    this.tracker.observeHead(upstream, block, askedMs)
+  }
+
+  lagChanged({ name, isInService, lagReason }: Upstream): void {
+    const { observer } = this.#options
+    if (!isInService) return
+    if (lagReason === null) observer.stateChanged(name, 'lagging', 'eligible', 'caught up')
+    else observer.stateChanged(name, 'eligible', 'lagging', lagReason)
   }
 
   /** An upstream changed its state. */
   changed(): void {
     this.pick.forget()
-    this.#tip.update()
+    this.tracker.update()
   }
 
   stateOf(upstream: Upstream): UpstreamState {
@@ -185,13 +220,13 @@ export class Pool implements Members {
     const { chain, clock } = this.#options
     return {
       tip: this.tip,
-      tipAgeMs: this.#tip.ageMs,
+      tipAgeMs: this.tracker.tipAgeMs,
       blockTimeMs: chain.blockTimeMs,
       upstreams: this.upstreams.map((each) => ({
         name: each.name,
         tier: each.tier,
         state: this.stateOf(each),
-        trouble: each.lags ? whyLagging(each) : each.trouble,
+        trouble: [each.lagReason, each.trouble].filter((why) => why !== null).join('; ') || null,
         fault: each.fault,
         sessions: each.sessions,
         latestBlock: each.latest?.block ?? null,

@@ -6,6 +6,7 @@ import type { Chain, ChainInterface } from '../chain/types.ts'
 import { seededRandom } from '../clock/testing/seeded-random.ts'
 import { VirtualClock } from '../clock/testing/virtual-clock.ts'
 import { Secret } from '../config/secret.ts'
+import { ChainTracker } from '../tracker/chain-tracker.ts'
 import { createPool } from './pool.ts'
 import { dialects } from './dialect.ts'
 import type { SocketTransport } from './wire.ts'
@@ -73,6 +74,7 @@ function watched(urls: readonly string[], script: Script) {
     ],
     {
       ...{ chain, iface, clock, observer, random: seededRandom(1) },
+      tracker: new ChainTracker({ chain, clock }),
       config: { now: { strategy: 'balanced' } },
       maxSessions: 10,
       failureThreshold: 2,

@@ -3,18 +3,11 @@
 import type { FailureClass } from '../chain/failure-table.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { NodeUrlConfig, Tier } from '../config/types.ts'
+import type { TrackedNode } from '../tracker/chain-tracker.ts'
+import type { Head, SyncStatus } from '../tracker/tip.ts'
 import { Score, type Availability, type Cooldown } from './health.ts'
 import { SecretMask } from './secrets/mask.ts'
 import type { SocketTransport, Transport } from './wire.ts'
-
-/** The latest block that an upstream reported. */
-export interface Head {
-  readonly block: number
-  /** On the clock's monotonic scale. */
-  readonly atMs: number
-  /** When it last rose, or was first reported. */
-  readonly roseMs: number
-}
 
 /** One URL of an upstream, with what is known of it. The URLs of an upstream fail over among themselves. */
 export class NodeUrl<Wire extends Transport = Transport> {
@@ -97,7 +90,7 @@ export interface Members {
 }
 
 /** One upstream of a pool: what it is, what is known of it, and what it is doing. */
-export class Upstream {
+export class Upstream implements TrackedNode {
   readonly name: string
   readonly tier: Tier
   /** Empty without a label. */
@@ -118,12 +111,10 @@ export class Upstream {
   /** Aborted when the config has it no more: it answers what it was asked, and is watched and subscribed at no longer. */
   readonly removal = new AbortController()
   latest: Head | null = null
-  /** How far it is behind the tip, as the pool judged it at the last news of any upstream. */
-  lagBlocks = 0
-  /** It is further behind than the chain allows. */
-  lags = false
-  /** What `lagBlocks` is worked out from: the tip when `latest` was reported. */
+  status: SyncStatus | null = null
   tipThen: number | null = null
+  lagBlocks = 0
+  lagReason: string | null = null
 
   constructor(
     identity: { readonly name: string; readonly tier: Tier; readonly group?: string },
@@ -138,6 +129,15 @@ export class Upstream {
     this.sockets = sockets
     this.availability = availability
     this.#clock = clock
+  }
+
+  get isInService(): boolean {
+    return this.availability.standing === 'eligible'
+  }
+
+  /** Reads of the latest state go to other upstreams while one can serve them. */
+  get lags(): boolean {
+    return this.lagReason !== null
   }
 
   /** For calls and for subscriptions, each once. */

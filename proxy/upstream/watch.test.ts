@@ -7,6 +7,7 @@ import { seededRandom } from '../clock/testing/seeded-random.ts'
 import { VirtualClock } from '../clock/testing/virtual-clock.ts'
 import type { NodeUrlConfig } from '../config/types.ts'
 import type { NodeUrl } from './upstream.ts'
+import { ChainTracker } from '../tracker/chain-tracker.ts'
 import { createPool, type Pool } from './pool.ts'
 import { createNoSocket } from './testing/no-sockets.ts'
 import { nodeUrlConfig } from './testing/node-url-config.ts'
@@ -26,12 +27,11 @@ beforeAll(async () => {
 
 /** How a node answers the router's own questions, by method. */
 interface NodeState {
-  /** Whose blocks it has; null: it does not report their hashes. */
-  readonly chainOf?: string | null
   chainId?: string
   block?: number
-  /** When the block was made that is the allowed lag below its head, in seconds before now; null: it has none. */
-  madeAgo?: number | null
+  /** The age of its latest block, in seconds. */
+  ageSeconds?: number
+  isSyncing?: boolean
   /** Instead of any answer. */
   fault?: ScriptedAnswer
   /** Instead of an answer to this method. */
@@ -79,6 +79,7 @@ class WatchFixture {
       {
         chain,
         iface,
+        tracker: new ChainTracker({ chain, clock }),
         config: { now: { strategy: 'balanced' } },
         maxSessions: 10,
         clock,
@@ -136,31 +137,20 @@ class WatchFixture {
 
 interface Request {
   readonly method: string
-  readonly params: readonly unknown[]
 }
 
-function headerOf(
-  { madeAgo = 0, block = 100, chainOf = 'all' }: NodeState,
-  wallMs: number,
-  height: number,
-) {
-  if (madeAgo === null) return null
-  const below = Math.max(0, block - chain.allowedLagBlocks - height)
-  const seconds = wallMs / 1_000 - madeAgo - (below * chain.blockTimeMs) / 1_000
-  return {
-    timestamp: `0x${Math.floor(seconds).toString(16)}`,
-    hash: chainOf && `${chainOf} ${height}`,
-  }
-}
-
-function answerOf(state: NodeState, { method, params }: Request, wallMs: number): ScriptedAnswer {
+function answerOf(state: NodeState, { method }: Request, wallMs: number): ScriptedAnswer {
   const fault = state.fault ?? state.faults?.[method]
   if (fault) return fault
   if (state.lacks?.includes(method))
     return body({ error: { code: -32601, message: 'the method does not exist' } })
   if (method === 'eth_chainId') return body({ result: state.chainId ?? '0x1' })
-  if (method === 'eth_getBlockByNumber')
-    return body({ result: headerOf(state, wallMs, Number(params[0])) })
+  if (method === 'eth_getBlockByNumber') {
+    const seconds = Math.floor(wallMs / 1_000) - (state.ageSeconds ?? 0)
+    return body({ result: { timestamp: `0x${seconds.toString(16)}` } })
+  }
+  if (method === 'eth_syncing')
+    return body({ result: state.isSyncing === true && { highestBlock: '0xffff' } })
   if (method === 'eth_blockNumber')
     return body({ result: `0x${(state.block ?? 100).toString(16)}` })
   return body({ result: '0x00' })
@@ -171,6 +161,68 @@ function body(content: object): ScriptedAnswer {
 }
 
 const refused: ScriptedAnswer = { fault: 'refused' }
+
+describe('a node that is not in sync', () => {
+  it.each<[string, NodeState]>([
+    ['says so', { isSyncing: true, ageSeconds: 200_000 }],
+    ['says so, and not how old its block is', { isSyncing: true, lacks: ['eth_getBlockByNumber'] }],
+    ['has an old block', { ageSeconds: 200_000 }],
+    [
+      'has an old block, and does not know the question',
+      { ageSeconds: 200_000, lacks: ['eth_syncing'] },
+    ],
+  ])(
+    'gets no reads of the latest state when it %s, whoever answers first',
+    async (_name, state) => {
+      for (const isFirst of [true, false]) {
+        const node = { ...state, block: 230_719 }
+        const peer = { block: 1_320_320 }
+        const fixture = new WatchFixture(isFirst ? [[node], [peer]] : [[peer], [node]])
+        const states = isFirst ? ['lagging', 'eligible'] : ['eligible', 'lagging']
+        await fixture.clock.advance(1_000)
+        for (let minute = 0; minute < 10; minute++) {
+          await fixture.clock.advance(60_000)
+          node.block += 3
+          expect(fixture.states).toEqual(states)
+          expect(fixture.pool.tip).toBe(1_320_320)
+        }
+      }
+    },
+  )
+
+  it('gets them again soon after it has caught up', async () => {
+    const node: NodeState = { block: 230_719, isSyncing: true, ageSeconds: 200_000 }
+    const fixture = new WatchFixture([[node], [{ block: 1_320_320 }]])
+    await fixture.clock.advance(1_000)
+    Object.assign(node, { block: 1_320_320, isSyncing: false, ageSeconds: 3 })
+    await fixture.clock.advance(2 * chain.blockTimeMs)
+    expect(fixture.states).toEqual(['eligible', 'eligible'])
+  })
+
+  it('serves when it is all there is', async () => {
+    const fixture = new WatchFixture([[{ block: 5, isSyncing: true }]])
+    await fixture.clock.advance(1_000)
+    expect(fixture.pool.hasEligible).toBe(true)
+    expect(fixture.pool.tip).toBe(5)
+  })
+
+  it('is believed to be in sync while it only indexes old blocks', async () => {
+    const node = { block: 100, isSyncing: true, ageSeconds: 5 }
+    const fixture = new WatchFixture([[node], [{ block: 100 }]])
+    await fixture.clock.advance(1_000)
+    expect(fixture.states).toEqual(['eligible', 'eligible'])
+  })
+
+  it('costs a node that knows neither question one try', async () => {
+    const lacks = ['eth_syncing', 'eth_getBlockByNumber']
+    const fixture = new WatchFixture([[{ lacks }]])
+    await fixture.clock.advance(60_000)
+    const asked = fixture.transports[0]!.requests.map(
+      (sent) => (JSON.parse(sent) as Request).method,
+    )
+    expect(asked.filter((method) => lacks.includes(method)).toSorted()).toEqual(lacks.toSorted())
+  })
+})
 
 describe('start-up verification', () => {
   it('lets an upstream of the right chain serve, and knows its block', async () => {

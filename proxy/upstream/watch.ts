@@ -9,6 +9,7 @@ import type { NodeUrl, Upstream } from './upstream.ts'
 import type { PoolObserver } from './observer.ts'
 import type { Pool } from './pool.ts'
 import { applyProbe, isTrouble, probe, verifyUrl, type ProbeOptions } from './probe.ts'
+import { askStatus } from './status.ts'
 
 const retryBackoff = { firstMs: 1_000, maxMs: 30_000, jitter: 0.1 }
 /** The tip is asked for once a block, but not more and not less often than this. */
@@ -74,12 +75,14 @@ export class Watch {
    * @returns settles when each of their URLs for calls has been verified once, whatever came of it
    */
   add(upstreams: readonly Upstream[]): Promise<unknown> {
-    const { chain, iface, clock, livenessProbeIntervalMs } = this.#options
+    const { pool, chain, iface, clock, livenessProbeIntervalMs } = this.#options
     const tipMs = Math.min(Math.max(chain.blockTimeMs, tipIntervalMs.min), tipIntervalMs.max)
-    // Where no traffic has shown its latest block.
-    const needsHead = ({ latest, availability }: Upstream) =>
-      availability.standing === 'eligible' &&
-      (latest === null || clock.nowMs() - latest.atMs >= tipMs / 2)
+    // Traffic may have shown its latest block already.
+    const needsHead = (upstream: Upstream) => {
+      const { latest, isInService } = upstream
+      const isOld = latest === null || clock.nowMs() - latest.atMs >= tipMs / 2
+      return isInService && (isOld || pool.tracker.needsStatus(upstream))
+    }
     const first: Promise<void>[] = []
     for (const upstream of upstreams) {
       const run = (task: Promise<void>) => this.#run(task, upstream)
@@ -128,6 +131,7 @@ export class Watch {
       await this.#verifyAgain(upstream, url, mayShowMore)
       await this.#sleep(interval.next(), upstream)
       await this.#verify(upstream, url)
+      if (url === upstream.urlsFor([])[0]) await this.#askStatus(upstream, url)
     }
   }
 
@@ -211,6 +215,14 @@ export class Watch {
     if (isOnTrial(upstream)) upstream.availability.succeeded()
     const block = toBlockNumber(answer.value, call.result.encoding)
     if (block !== null) pool.observeHead(upstream, block, askedMs, url)
+    if (pool.tracker.needsStatus(upstream)) await this.#askStatus(upstream, url)
+  }
+
+  /** Asks a node how far it has come by its own account. */
+  async #askStatus(upstream: Upstream, url: NodeUrl): Promise<void> {
+    const { pool, iface } = this.#options
+    const status = await askStatus(url, iface, this.#probing(upstream))
+    if (url.verified === true) pool.tracker.observeStatus(upstream, status)
   }
 
   #probing(upstream: Upstream): ProbeOptions {

@@ -6,7 +6,7 @@
  */
 
 const words = (text: string): readonly string[] => text.split(' ')
-const engine = words('config json chain clock bytes upstream')
+const engine = words('config json chain clock bytes tracker upstream')
 const api = words('config operator/kube operator/api')
 
 /**
@@ -20,14 +20,14 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   json: ['bytes'],
   chain: words('config json'),
   integrity: words('config json chain bytes'),
-  upstream: words('config json chain clock bytes'),
+  tracker: words('chain clock'),
+  upstream: words('config json chain clock bytes tracker'),
   relay: [...engine, 'integrity'],
   filters: words('json chain bytes upstream relay'),
   cache: [...engine, ...words('integrity relay redis cache-server')],
   redis: words('config clock'),
   'cache-server': words('config clock bytes redis'),
   sticky: words('config json chain clock bytes upstream relay redis cache-server'),
-  consistency: words('config chain clock upstream relay'),
   'cross-validation': [...engine, 'relay'],
   subscription: [...engine, ...words('integrity relay')],
   validation: words('config chain subscription'),
@@ -38,7 +38,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   console: words('clock upstream telemetry'),
   cli: [
     ...engine,
-    ...words('integrity relay filters cache redis cache-server sticky consistency'),
+    ...words('integrity relay filters cache redis cache-server sticky'),
     ...words('cross-validation subscription listener console telemetry validation'),
   ],
   'main.ts': ['cli'],
@@ -129,7 +129,7 @@ export const packagesOf: Readonly<Record<string, readonly string[]>> = {
 
 /** Folders that receive their clock and random numbers from their callers. */
 export const deterministicFolders = [
-  ...words('integrity relay filters cache redis cache-server sticky consistency cross-validation'),
+  ...words('integrity relay filters cache redis cache-server sticky tracker cross-validation'),
   ...words('upstream subscription operator/kube operator/api operator/translate'),
   ...words('operator/manifests operator/resources operator/status operator/controllers'),
   'operator/rbac',

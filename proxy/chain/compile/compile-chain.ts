@@ -40,7 +40,7 @@ function compileInterface(
 ): ChainInterface {
   const methods = methodsOf(spec)
   const verifications = compileVerifications(apiInterface, spec)
-  const latest = spec['latest-block']
+  const { syncing, 'latest-block': latest, 'latest-time': time } = spec
   return {
     apiInterface,
     addons: new Set(Object.keys(spec['add-ons'] ?? {})),
@@ -49,6 +49,8 @@ function compileInterface(
     requestHeaders: new Set(spec['request-headers']),
     responseHeaders: new Set(spec['response-headers']),
     latestBlock: latest ? compileProbe(apiInterface, latest, 'decimal', spec.aliases) : null,
+    syncing: syncing ? compileProbe(apiInterface, syncing, 'text', spec.aliases) : null,
+    latestTime: time ? compileProbe(apiInterface, time, 'text', spec.aliases) : null,
     verifications,
     verificationNames: new Set([
       ...verifications.map(({ name }) => name),

@@ -203,6 +203,8 @@ const interfaceSchema = strict({
   'tip-header': headerName.optional(),
   aliases: z.record(z.string().min(1).max(100), z.string().min(1).max(100)).optional(),
   'latest-block': probeSchema.optional(),
+  syncing: probeSchema.optional(),
+  'latest-time': probeSchema.optional(),
   verifications: verifications.optional(),
   'unasked-verifications': z.array(word).optional(),
   methods: methods.optional(),

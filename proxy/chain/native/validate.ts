@@ -46,8 +46,9 @@ function validateProbes(
     apiInterface === 'rest' ? 'Give a `path`.' : 'Give a `method`, and `params` if it takes any.'
   const asks = (probe: NativeProbe) =>
     (apiInterface === 'rest' ? probe.path : probe.method) !== undefined || probe.body !== undefined
-  if (own['latest-block'] !== undefined && !asks(own['latest-block']))
-    complain(['latest-block'], 'does not say what to ask.', hint)
+  for (const key of ['latest-block', 'syncing', 'latest-time'] as const)
+    if (own[key] !== undefined && !asks(own[key]))
+      complain([key], 'does not say what to ask.', hint)
   if (own['implied-version'] !== undefined && apiInterface !== 'jsonrpc')
     complain(['implied-version'], 'is for jsonrpc only.', 'Leave it out.')
   const complete = new Map(

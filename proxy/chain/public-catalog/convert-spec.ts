@@ -96,6 +96,13 @@ export function convertSpec(spec: CatalogSpec, collections: Collections): Native
   const [family = 'other'] = families
   // Some nodes of the family answer nothing to a request without a version.
   if (family === 'bitcoin' && interfaces.jsonrpc) interfaces.jsonrpc['implied-version'] = '1.0'
+  for (const each of families) {
+    const [, apiInterface] = familyMarks.find(([name]) => name === each) ?? []
+    const own = apiInterface && interfaces[apiInterface]
+    const path = own?.['latest-block']?.path
+    for (const [key, probe] of Object.entries(statusProbes[each] ?? {}))
+      if (own) Object.assign(own, { [key]: { ...probe, path } })
+  }
   return {
     id: spec.index,
     aliases: [...(neutralIds.get(spec.index) ?? [])],
@@ -207,6 +214,29 @@ const familyMarks: readonly (readonly [Family, ApiInterface, RegExp])[] = [
   ['bitcoin', 'jsonrpc', /^getblockcount$/],
   ['aptos', 'rest', /^GET \/accounts\/\{address\}\/resources$/],
 ]
+
+/** The catalog does not say how to ask a node about its own progress: the family does. */
+const statusProbes: Readonly<
+  Partial<Record<Family, Pick<NativeInterface, 'syncing' | 'latest-time'>>>
+> = {
+  evm: {
+    syncing: { method: 'eth_syncing' },
+    'latest-time': {
+      method: 'eth_getBlockByNumber',
+      params: ['latest', false],
+      result: ['timestamp'],
+    },
+  },
+  cosmos: {
+    syncing: { method: 'status', result: ['sync_info', 'catching_up'] },
+    'latest-time': { method: 'status', result: ['sync_info', 'latest_block_time'] },
+  },
+  solana: { syncing: { method: 'getHealth' } },
+  bitcoin: {
+    syncing: { method: 'getblockchaininfo', result: ['initialblockdownload'] },
+    'latest-time': { method: 'getblockchaininfo', result: ['time'] },
+  },
+}
 
 function familiesOf(interfaces: NonNullable<NativeSpec['interfaces']>): Family[] {
   return familyMarks

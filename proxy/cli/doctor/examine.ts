@@ -8,6 +8,7 @@ import { dialects, toBlockNumber } from '../../upstream/dialect.ts'
 import { Availability, Cooldown } from '../../upstream/health.ts'
 import type { Finding, ProbeTrouble } from '../../upstream/probe.ts'
 import { isTrouble, probe, verifyUrl } from '../../upstream/probe.ts'
+import { askStatus } from '../../upstream/status.ts'
 import { NodeUrl, Upstream } from '../../upstream/upstream.ts'
 import { type ServedChainParts, transportsOf } from '../served-chain.ts'
 
@@ -74,7 +75,7 @@ export async function examine(
     ...{ UPSTREAM: upstream.name, CHAIN: `${chain.id} ${iface.apiInterface}`, URL: url.printable },
     ...{ 'CHAIN ID': '-', HEIGHT: '-', LATENCY: '-', ARCHIVE: '-', SUBSCRIBE: '-', 'ADD-ONS': '-' },
   }
-  const examined = { ...subject, url, cells, changes, notes }
+  const examined = { ...subject, owner, url, cells, changes, notes }
   try {
     await verifyUrl(owner, url, verifying)
     // Whether it answers, how fast, and how high it is.
@@ -110,6 +111,7 @@ export async function examine(
       else changes.push(`wrong chain (${why}): correct the URL, or the chain-id of the upstream`)
     }
     if (trouble || url.verified !== true) return examined
+    owner.status = await askStatus(url, iface, verifying)
 
     // The add-ons: of those that it does not declare the router asks nothing.
     const addons = [...iface.addons.difference(new Set(config.addons))]

@@ -60,6 +60,8 @@ export function anyInterface(options: FixtureOptions): ChainInterface {
     requestHeaders: new Set(options.requestHeaders),
     responseHeaders: new Set(options.responseHeaders),
     latestBlock: null,
+    syncing: null,
+    latestTime: null,
     verifications: [],
     verificationNames: new Set(),
     internalPaths: new Set(options.internalPaths),

@@ -5,6 +5,7 @@ import type { Chain, ChainCatalog, ChainInterface } from '../../chain/types.ts'
 import { seededRandom } from '../../clock/testing/seeded-random.ts'
 import { VirtualClock } from '../../clock/testing/virtual-clock.ts'
 import type { NodeUrlConfig, RelayConfig, UpstreamConfig } from '../../config/types.ts'
+import { ChainTracker } from '../../tracker/chain-tracker.ts'
 import { createPool, type Pool } from '../../upstream/pool.ts'
 import { dialects } from '../../upstream/dialect.ts'
 import { createNoSocket } from '../../upstream/testing/no-sockets.ts'
@@ -137,6 +138,7 @@ export class RelayFixture {
     this.pool = createPool(configs, {
       chain,
       iface,
+      tracker: new ChainTracker({ chain, clock }),
       config: { now: relayConfig },
       maxSessions: config.maxSessions ?? 1_000,
       clock,

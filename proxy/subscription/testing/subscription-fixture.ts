@@ -10,6 +10,7 @@ import type { Random } from '../../clock/random.ts'
 import type { ApiInterface } from '../../config/types.ts'
 import { type Call, Journal, noDirectives } from '../../relay/call.ts'
 import { CallAborted, errorKinds, RelayError } from '../../relay/errors.ts'
+import { ChainTracker } from '../../tracker/chain-tracker.ts'
 import { createPool, type Pool } from '../../upstream/pool.ts'
 import { nodeUrlConfig } from '../../upstream/testing/node-url-config.ts'
 import { ScriptedTransport } from '../../upstream/testing/scripted-transport.ts'
@@ -99,6 +100,7 @@ export class SubscriptionFixture {
       {
         chain,
         iface,
+        tracker: new ChainTracker({ chain, clock }),
         config: { now: { strategy: 'round-robin' } },
         maxSessions: 1_000,
         clock,

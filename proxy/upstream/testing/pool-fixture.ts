@@ -5,6 +5,7 @@ import type { BlockRef } from '../../chain/types.ts'
 import { seededRandom } from '../../clock/testing/seeded-random.ts'
 import { VirtualClock } from '../../clock/testing/virtual-clock.ts'
 import type { NodeUrlConfig, Strategy } from '../../config/types.ts'
+import { ChainTracker } from '../../tracker/chain-tracker.ts'
 import { createPool } from '../pool.ts'
 import type { Pool } from '../pool.ts'
 import type { Upstream } from '../upstream.ts'
@@ -38,6 +39,7 @@ export class PoolFixture {
       })),
       {
         ...{ chain, iface, maxSessions, clock },
+        tracker: new ChainTracker({ chain, clock }),
         config: { now: { strategy: 'balanced' } },
         random: seededRandom(1),
         observer: {

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, it, test } from 'vitest'
-import { ethereum, RelayFixture, result } from '../relay/testing/relay-fixture.ts'
-import { withMinBlock } from './min-block.ts'
+import type { ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
+import { ethereum, nodeError, RelayFixture, result } from './testing/relay-fixture.ts'
 
 const { chain, iface } = await ethereum()
 
 /** Upstreams with these heads; one with null has none that is known. */
-function fixture(heads: Readonly<Record<string, number | null>>) {
-  const nodes = Object.keys(heads).map((name) => [name, { script: () => result(name) }] as const)
+function fixture(
+  heads: Readonly<Record<string, number | null>>,
+  answers: Readonly<Record<string, ScriptedAnswer | (() => ScriptedAnswer)>> = {},
+) {
+  const scriptOf = (name: string) => () => {
+    const answer = answers[name] ?? result(name)
+    return typeof answer === 'function' ? answer() : answer
+  }
+  const nodes = Object.keys(heads).map((name) => [name, { script: scriptOf(name) }] as const)
   const relay = new RelayFixture(chain, iface, Object.fromEntries(nodes))
-  relay.relay = withMinBlock(relay.relay, {
-    ...{ chain, pool: relay.pool, clock: relay.clock },
-    config: { now: { processingTimeoutMs: 30_000 } },
-  })
   const head = (name: string, block: number) => {
     const upstream = relay.pool.upstreams.find((each) => each.name === name)!
     relay.pool.observeHead(upstream, block, relay.clock.nowMs(), upstream.urls[0]!)
@@ -92,14 +95,33 @@ it('does not wait for a block that the chain is far from', async () => {
   expect([outcome, tookMs]).toEqual(['min-block', 0])
 })
 
-it('waits for another one while that which has it is down', async () => {
-  const { relay, head } = fixture({ a: 101, b: 100 })
-  relay.pool.upstreams[0]!.availability.failed(5, 'down')
-  const seen = relay.ask({ directives: { minBlock: 101 } })
-  relay.clock.after(1_000, () => {
-    head('b', 101)
-  })
-  expect((await seen).upstream).toBe('b')
+it.each<[string, ScriptedAnswer]>([
+  ['is down', { fault: 'refused' }],
+  ['fails', { status: 502, body: 'bad gateway' }],
+  ['lacks it after all', nodeError(-32000, 'header not found')],
+])(
+  'waits for another upstream while the only one that reported the block %s',
+  async (_, answer) => {
+    const { relay, head } = fixture({ a: 101, b: 100 }, { a: answer })
+    const seen = relay.ask({ directives: { minBlock: 101 } })
+    relay.clock.after(300, () => {
+      head('b', 101)
+    })
+    expect(await seen).toMatchObject({ upstream: 'b', incoming: { status: 200 } })
+  },
+)
+
+it('asks an upstream again that lacked the block it had reported', async () => {
+  const answers = [nodeError(-32000, 'header not found'), nodeError(-32000, 'header not found')]
+  const { relay } = fixture({ a: 101 }, { a: () => answers.shift() ?? result('a') })
+  expect((await relay.ask({ directives: { minBlock: 101 } })).outcome).toContain('"a"')
+})
+
+it('is the error of the node where it never gets the block that it reported', async () => {
+  const { relay } = fixture({ a: 101 }, { a: nodeError(-32000, 'header not found') })
+  const seen = await relay.ask({ directives: { minBlock: 101 } })
+  expect(seen.outcome).toContain('header not found')
+  expect(seen.tookMs).toBeLessThan(2 * chain.blockTimeMs + 1_000)
 })
 
 it('does not keep a write from any upstream', async () => {

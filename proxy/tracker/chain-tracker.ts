@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Chain } from '../chain/types.ts'
+import type { Clock } from '../clock/clock.ts'
+import { type Head, lagOf, type SyncStatus, tipOf, whyOutdated } from './tip.ts'
+
+/** An upstream as the tracker sees it. The tracker alone writes these fields. */
+export interface TrackedNode {
+  readonly name: string
+  /** Its head counts for the tip. */
+  readonly isInService: boolean
+  latest: Head | null
+  /** Null until it was asked for. */
+  status: SyncStatus | null
+  /** The tip when `latest` was reported. */
+  tipThen: number | null
+  lagBlocks: number
+  /** Why it gets no reads of the latest state while another upstream can serve them; null: it gets them. */
+  lagReason: string | null
+}
+
+/** The upstreams of one interface of the chain. */
+export interface TrackedPool {
+  readonly upstreams: readonly TrackedNode[]
+  /** `node.lagReason` became null, or ceased to be. */
+  lagChanged(node: TrackedNode): void
+}
+
+/** A shown block that no head confirms within so many block times, and at least so long, has left the chain. */
+const shownLife = { blocks: 3, minMs: 3_000 } as const
+
+export interface TrackerOptions {
+  readonly chain: Pick<Chain, 'allowedLagBlocks' | 'blockTimeMs'>
+  readonly clock: Clock
+}
+
+/** What this process knows of one running chain, whichever interface showed it. */
+export class ChainTracker {
+  /** The latest block of the chain; null while no upstream in service has reported one. */
+  tip: number | null = null
+  readonly #options: TrackerOptions
+  readonly #pools: TrackedPool[] = []
+  #roseMs: number | null = null
+  #shown = { block: 0, atMs: -Infinity }
+
+  constructor(options: TrackerOptions) {
+    this.#options = options
+  }
+
+  /** The highest block that clients may have seen lately: as a head, or in any other answer. 0: none. */
+  get highestShown(): number {
+    const { chain, clock } = this.#options
+    const { block, atMs } = this.#shown
+    const lifeMs = Math.max(shownLife.blocks * chain.blockTimeMs, shownLife.minMs)
+    return clock.nowMs() - atMs <= lifeMs ? block : 0
+  }
+
+  /** An answer shows this block. Its node need not have the state of it: a receipt may come before the block. */
+  show(block: number): void {
+    if (block >= this.highestShown) this.#shown = { block, atMs: this.#options.clock.nowMs() }
+  }
+
+  join(pool: TrackedPool): void {
+    this.#pools.push(pool)
+  }
+
+  /** The time since the tip last rose; null before it was known. */
+  get tipAgeMs(): number | null {
+    return this.#roseMs === null ? null : this.#options.clock.nowMs() - this.#roseMs
+  }
+
+  /**
+   * A node reported its latest block.
+   * @param askedMs when it was asked: a report that a newer one has overtaken does not lower the head
+   */
+  observeHead(node: TrackedNode, block: number, askedMs: number): void {
+    const before = node.latest
+    if (before && block < before.block && askedMs < before.atMs) return
+    const nowMs = this.#options.clock.nowMs()
+    const isHigher = before === null || block > before.block
+    node.latest = { block, atMs: nowMs, roseMs: isHigher ? nowMs : before.roseMs }
+    this.show(block)
+    this.#setTip(nowMs)
+    node.tipThen = this.tip
+    this.#judge(nowMs)
+  }
+
+  /** A node said how far it has come. */
+  observeStatus(node: TrackedNode, status: SyncStatus): void {
+    node.status = status
+    this.update()
+  }
+
+  /** An upstream came into service or left it. */
+  update(): void {
+    const nowMs = this.#options.clock.nowMs()
+    this.#setTip(nowMs)
+    this.#judge(nowMs)
+  }
+
+  /** Whether another status of this node could change the tip or its own share of the reads. */
+  needsStatus({ latest, status, lagReason }: TrackedNode): boolean {
+    return status === null || lagReason !== null || (latest?.block ?? 0) > (this.tip ?? 0)
+  }
+
+  #setTip(nowMs: number): void {
+    const { chain } = this.#options
+    const before = this.tip
+    this.tip = tipOf(this.#reported(), chain)
+    if (this.tip !== null && (before === null || this.tip > before)) this.#roseMs = nowMs
+  }
+
+  #judge(nowMs: number): void {
+    const { chain } = this.#options
+    const all = this.#reported()
+    for (const pool of this.#pools) {
+      for (const node of pool.upstreams) {
+        const { latest, status, tipThen, lagReason } = node
+        node.lagBlocks = lagOf(latest, tipThen, this.tip, nowMs, chain.blockTimeMs)
+        const isBehind = node.lagBlocks > chain.allowedLagBlocks
+        const own = latest && whyOutdated({ head: latest, status }, all, chain)
+        const blocks = isBehind ? `${node.lagBlocks} blocks behind the tip` : null
+        node.lagReason = own && blocks ? `${own}; ${blocks}` : (own ?? blocks)
+        if ((lagReason === null) !== (node.lagReason === null)) pool.lagChanged(node)
+      }
+    }
+  }
+
+  #reported() {
+    return this.#pools.flatMap(({ upstreams }) =>
+      upstreams.flatMap(({ latest: head, status, isInService }) =>
+        head && isInService ? [{ head, status }] : [],
+      ),
+    )
+  }
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { Chain } from '../chain/types.ts'
+
+/** How fast a chain grows, from its spec. */
+type Pace = Pick<Chain, 'allowedLagBlocks' | 'blockTimeMs'>
+
+/** The latest block that a node reported. Times are on the clock's monotonic scale. */
+export interface Head {
+  readonly block: number
+  readonly atMs: number
+  /** When it last rose, or was first reported. */
+  readonly roseMs: number
+}
+
+/** A node's statement about its own progress. */
+export interface SyncStatus {
+  /** Null where the node does not say. */
+  readonly isSyncing: boolean | null
+  /** The age of its latest block by the block's own timestamp; null where the node does not say. */
+  readonly ageMs: number | null
+  /** When it said so, on the clock's monotonic scale. */
+  readonly atMs: number
+}
+
+/** What the tip is computed from: one node's head and status. */
+export interface Reported {
+  readonly head: Head
+  readonly status: SyncStatus | null
+}
+
+/** No block is fresh for less than this: clocks differ, and blocks take time to spread. */
+const minFreshMs = 30_000
+/** A head reported this long before the newest report does not count: its node is unreachable by now. */
+const headLifeMs = 60_000
+/** A chain may run this many times faster than its spec says: one that extends ETH1 and names no block time. */
+const fastest = 10
+/** Each verification that a URL passes after a jump doubles the jump that it may make, up to this factor. */
+const maxHabit = 64
+
+/** Whether a node's head moved further, in either direction, than the chain can have grown: it may serve another chain. */
+export function hasJumped(
+  {
+    head,
+    jumpsPassed,
+  }: { readonly head: Pick<Head, 'block' | 'atMs'> | null; jumpsPassed: number },
+  block: number,
+  nowMs: number,
+  { allowedLagBlocks, blockTimeMs }: Pace,
+): boolean {
+  if (head === null) return false
+  const habit = Math.min(2 ** jumpsPassed, maxHabit)
+  const maxGrowth = allowedLagBlocks + fastest * (1 + Math.floor((nowMs - head.atMs) / blockTimeMs))
+  return Math.abs(block - head.block) > habit * maxGrowth
+}
+
+/**
+ * The tip of the chain: the highest head that a second node has reached within the allowed lag; failing that, the
+ * highest whose block is fresh; failing that, the second of three or more, or the highest of two. Nodes that are
+ * outdated by their own account count only where all are.
+ * @returns null without a head
+ */
+export function tipOf(all: readonly Reported[], pace: Pace): number | null {
+  const newestMs = Math.max(...all.map(({ head }) => head.atMs))
+  const recent = all.filter(({ head }) => newestMs - head.atMs <= headLifeMs)
+  const current = orAll(recent, (each) => whyOutdated(each, recent, pace) === null)
+  const [highest, second] = current.toSorted((a, b) => b.head.block - a.head.block)
+  if (!highest) return null
+  if (second && second.head.block >= highest.head.block - pace.allowedLagBlocks)
+    return highest.head.block
+  const fresh = current.filter((each) => isFresh(each, pace))
+  if (fresh.length > 0) return Math.max(...fresh.map(({ head }) => head.block))
+  return second && current.length > 2 ? second.head.block : highest.head.block
+}
+
+/**
+ * Why a node is outdated by its own account; null when it is not. A node that says that it is syncing is
+ * believed unless its latest block is fresh: some also say so while they index old blocks.
+ */
+export function whyOutdated(node: Reported, all: readonly Reported[], pace: Pace): string | null {
+  const { head, status } = node
+  if (status === null || isFresh(node, pace)) return null
+  if (status.isSyncing) return 'says that it is syncing'
+  const ageMs = ageOf(node)
+  if (ageMs === null) return null
+  const isAhead = (other: Reported) =>
+    other.head.block > head.block + pace.allowedLagBlocks && isFresh(other, pace)
+  return all.some(isAhead) ? `its latest block is ${ageText(ageMs)} old` : null
+}
+
+/** Blocks of development chains may be ahead of the clock: they are fresh as well. */
+function isFresh(node: Reported, { allowedLagBlocks, blockTimeMs }: Pace): boolean {
+  const ageMs = ageOf(node)
+  const freshMs = Math.max((allowedLagBlocks + 1) * blockTimeMs, minFreshMs)
+  return ageMs !== null && ageMs <= freshMs
+}
+
+/** The age of a node's latest block: as it said, and longer for the time that its head has stood still since. */
+function ageOf({ head, status }: Reported): number | null {
+  if (!status || status.ageMs === null) return null
+  return status.ageMs + Math.max(0, head.atMs - Math.max(head.roseMs, status.atMs))
+}
+
+/** `90 s`, `5 h`, `3 d`. */
+function ageText(ms: number): string {
+  const hours = Math.round(ms / 3_600_000)
+  if (hours >= 48) return `${Math.round(hours / 24)} d`
+  return hours >= 2 ? `${hours} h` : `${Math.round(ms / 1_000)} s`
+}
+
+/**
+ * How many blocks a node is behind the tip: its distance when it reported its head, plus the blocks by which the
+ * tip has since outgrown the usual pace. A node that was last asked a while ago does not lag for that reason.
+ * @param tipThen the tip when the head was reported; null where it was unknown
+ */
+export function lagOf(
+  head: Pick<Head, 'block' | 'atMs'> | null,
+  tipThen: number | null,
+  tip: number | null,
+  nowMs: number,
+  blockTimeMs: number,
+): number {
+  if (head === null || tip === null) return 0
+  const then = tipThen ?? head.block
+  const growth = tip - then
+  const usual = Math.ceil((nowMs - head.atMs) / blockTimeMs)
+  return Math.max(0, then - head.block + Math.min(growth, Math.max(0, growth - usual)))
+}
+
+function orAll<T>(all: readonly T[], isWanted: (each: T) => boolean): readonly T[] {
+  const wanted = all.filter(isWanted)
+  return wanted.length > 0 ? wanted : all
+}

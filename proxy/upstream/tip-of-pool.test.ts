@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { describe, expect, it } from 'vitest'
+import { latest, PoolFixture, chain } from './testing/pool-fixture.ts'
+
+const { blockTimeMs } = chain
+const twoDaysMs = 2 * 86_400_000
+
+describe('the tip of a pool', () => {
+  it('is that of upstreams in service', () => {
+    const fixture = new PoolFixture('abc')
+    for (const [name, block] of Object.entries({ a: 110, b: 110, c: 100 }))
+      fixture.sees(name, block)
+    expect(fixture.pool.tip).toBe(110)
+    for (const name of 'ab') fixture.disable(name)
+    expect(fixture.pool.tip).toBe(100)
+  })
+
+  it('stays known while nobody asks', async () => {
+    const fixture = new PoolFixture('ab')
+    for (const name of 'ab') fixture.sees(name, 100)
+    await fixture.clock.advance(3_600_000)
+    expect(fixture.pool.tip).toBe(100)
+  })
+
+  it('is not lowered by an answer that a newer one has overtaken', () => {
+    const fixture = new PoolFixture('a')
+    fixture.sees('a', 100)
+    fixture.sees('a', 99, 5)
+    expect(fixture.pool.tip).toBe(100)
+    fixture.sees('a', 99)
+    expect(fixture.pool.tip).toBe(99)
+  })
+
+  it('is that of the one of two that keeps up, and the other one lags', async () => {
+    const fixture = new PoolFixture('ab')
+    for (let block = 1_000; block < 1_010; block++) {
+      fixture.sees('a', block)
+      fixture.sees('b', Math.min(block, 1_002))
+      await fixture.clock.advance(blockTimeMs)
+    }
+    expect(fixture.pool.tip).toBe(1_009)
+    expect(fixture.events).toEqual(['b: eligible > lagging'])
+  })
+
+  it.each([
+    ['says that it is syncing', { isSyncing: true, ageMs: twoDaysMs, atMs: 0 }],
+    ['its latest block is 2 d old', { isSyncing: null, ageMs: twoDaysMs, atMs: 0 }],
+  ])('is not that of a node that speaks first and %s', async (why, status) => {
+    const fixture = new PoolFixture('ab')
+    const [a, b] = [fixture.upstream('a'), fixture.upstream('b')]
+    fixture.sees('a', 230_719)
+    fixture.pool.tracker.observeStatus(a, status)
+    await fixture.clock.advance(150)
+    fixture.sees('b', 1_320_320)
+    fixture.pool.tracker.observeStatus(b, { isSyncing: false, ageMs: 4_000, atMs: 0 })
+    for (let block = 230_720; block < 230_740; block++) {
+      await fixture.clock.advance(400)
+      fixture.sees('a', block)
+      expect(fixture.pool.tip).toBe(1_320_320)
+      expect(fixture.chosen({ block: latest })).toBe('b')
+    }
+    const [first] = fixture.pool.snapshot().upstreams
+    expect(first?.trouble).toBe(`${why}; 1089581 blocks behind the tip`)
+    fixture.disable('b')
+    expect(fixture.chosen({ block: latest })).toBe('a')
+  })
+
+  it('is reached by a node once it has caught up', () => {
+    const fixture = new PoolFixture('ab')
+    const a = fixture.upstream('a')
+    fixture.sees('b', 1_000)
+    fixture.pool.tracker.observeStatus(fixture.upstream('b'), {
+      isSyncing: false,
+      ageMs: 0,
+      atMs: 0,
+    })
+    fixture.sees('a', 990)
+    fixture.pool.tracker.observeStatus(a, { isSyncing: true, ageMs: twoDaysMs, atMs: 0 })
+    expect(a.lags).toBe(true)
+    fixture.sees('a', 1_000)
+    expect(fixture.pool.tracker.needsStatus(a)).toBe(true)
+    fixture.pool.tracker.observeStatus(a, { isSyncing: false, ageMs: 2_000, atMs: 0 })
+    expect(a.lags).toBe(false)
+    expect(fixture.events).toEqual(['a: eligible > lagging', 'a: lagging > eligible'])
+  })
+
+  it('has one lag that answers nothing, and says so', () => {
+    const fixture = new PoolFixture('ab')
+    const [, silent] = fixture.pool.upstreams
+    const troubles = () => fixture.pool.snapshot().upstreams.map(({ trouble }) => trouble)
+    for (const name of 'ab') fixture.sees(name, 100)
+    for (const url of silent?.urls ?? [])
+      for (let times = 0; times < 2; times++)
+        silent?.failed(url, { name: 'probe: timeout', weight: 1 })
+    expect(troubles()).toEqual([null, '2 failures in a row, the last: probe: timeout'])
+    fixture.sees('a', 110)
+    expect(troubles()[1]).toMatch(
+      /^\d+ blocks behind the tip; 2 failures in a row, the last: probe/,
+    )
+  })
+
+  it('has nobody lag who was asked a while ago, while the chain keeps its pace', async () => {
+    const fixture = new PoolFixture('ab')
+    fixture.sees('a', 100)
+    for (let block = 100; block < 110; block++) {
+      fixture.sees('b', block)
+      await fixture.clock.advance(blockTimeMs)
+    }
+    expect(fixture.upstream('a').lagBlocks).toBe(0)
+  })
+})
