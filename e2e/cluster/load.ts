@@ -87,6 +87,11 @@ export async function settled(place: Place, name: string, before = ''): Promise<
 /** What the pods of a router were made of and take over, in a word. */
 export async function stateOf(place: Place, name: string): Promise<string> {
   const { metadata, spec } = await place.get('deployment', `${name}-router`)
-  const { 'deployment.kubernetes.io/revision': _, ...annotations } = metadata.annotations
+  const {
+    'deployment.kubernetes.io/revision': _revision,
+    // What pods were seen to serve comes later than what they get.
+    'rpcrouter.dev/last-good-hash': _good,
+    ...annotations
+  } = metadata.annotations
   return JSON.stringify([metadata.generation, annotations, spec.template.metadata.annotations])
 }
