@@ -38,7 +38,9 @@ const cases: Readonly<Record<string, Case>> = {
   undeclared: { advice: [archive] },
   behind: {
     node: { lagBlocks: 120, earliestState: 1e9 },
-    advice: says('behind by 120 blocks: wait until it is in sync; other upstreams serve the latest blocks'),
+    advice: says(
+      'behind by 120 blocks: wait until it is in sync; other upstreams serve the latest blocks',
+    ),
   },
   otherChain: {
     node: { chain: sepolia, earliestState: 1e9 },

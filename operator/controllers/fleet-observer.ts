@@ -170,6 +170,8 @@ function runningPodOf(object: KubeObject): RunningPod {
   const isRunning = isRouter && status?.phase === 'Running' && deletionTimestamp === undefined
   const kept = { name, namespace, uid, resourceVersion, labels, creationTimestamp }
   const ended = (status?.containerStatuses ?? [])
+    // A sidecar may end with the same code for reasons of its own.
+    .filter(({ name: container }) => container === 'router')
     .flatMap(({ state, lastState }) => [state?.terminated, lastState?.terminated])
     .find((each) => isRouter && each?.exitCode === invalidConfig)
   return {

@@ -20,7 +20,7 @@ import { type Answer, answerOf, type Entry, isFor, replyOf } from './entry.ts'
 import {
   adopted,
   ageClassOf,
-  doubted,
+  unconfirmedBy,
   holdingOf,
   isDoubtful,
   type Lifetimes,
@@ -121,7 +121,7 @@ class CachedRelay {
       const isLong = answer.body.length > budgetLimits.pacedBytes
       return isLong ? this.#give(answer, call) : Promise.resolve(replyOf(answer, call))
     }
-    if (entry) journal.doubted = doubted(entry.answer.upstream, entry)
+    if (entry) journal.unconfirmed = unconfirmedBy(entry.answer.upstream, entry)
     // Which takes a look at all upstreams.
     const tip = asked.block.kind === 'tag' ? null : pool.tip
     const ageClass = ageClassOf(asked, tip, this.#nature.distance)
@@ -316,7 +316,7 @@ class CachedRelay {
     const isFinal = ageClass === 'finalized'
     // There is no other upstream, or it has said so before.
     const isConfirmed =
-      pool.upstreams.length === 1 || ![null, reply.upstream].includes(call.journal.doubted)
+      pool.upstreams.length === 1 || ![null, reply.upstream].includes(call.journal.unconfirmed)
     const isEmpty = holding.isEmpty && !(isFinal && isConfirmed)
     const lifetimes = this.#options.policies.now.lifetimes(call.asked.method)
     const ttlMs = retentionMs(lifetimes, ageClass, isEmpty)

@@ -165,7 +165,7 @@ function attemptOf({ attempts }: Journal, { upstream }: Reply): AttemptRecord | 
 }
 
 /** The upstream whose empty answer about a final block another one is to confirm; null: none. */
-export function doubted(
+export function unconfirmedBy(
   upstream: string,
   { ageClass, isEmpty }: Pick<Entry, 'ageClass' | 'isEmpty'>,
 ) {
@@ -185,7 +185,7 @@ export function adopted(
   failures: FailureTable,
 ): Entry | null | 'broken' {
   const { headers, trailers, upstream, latestBlock, ttlMs, storedWallMs } = entry
-  journal.doubted = doubted(upstream, { ageClass, isEmpty })
+  journal.unconfirmed = unconfirmedBy(upstream, { ageClass, isEmpty })
   const ownMs = retentionMs(lifetimes, ageClass, isEmpty)
   const leftMs = Math.min(ownMs, ttlMs) - Math.max(0, now.wallMs - storedWallMs)
   // The store ends what is retained there for no longer than here.

@@ -22,9 +22,15 @@ export function clientAddress(
   const hops = (listOf(request.rawHeaders, 'x-forwarded-for') ?? '').split(',')
   let address = request.socket.remoteAddress ?? ''
   while (isTrusted(address)) {
-    const next = hops.pop()?.trim()
-    if (!next || isIP(next) === 0) break
+    const next = addressIn(hops.pop()?.trim() ?? '')
+    if (isIP(next) === 0) break
     address = next
   }
   return address
+}
+
+/** Some proxies write a port, and brackets around IPv6: `203.0.113.7:5122`, `[2001:db8::1]:5122`. */
+function addressIn(hop: string): string {
+  const [, bracketed, plain] = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d+)?$/.exec(hop) ?? []
+  return bracketed ?? plain ?? hop
 }

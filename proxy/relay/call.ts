@@ -227,7 +227,7 @@ export class Journal {
   /** Its connection has other calls in flight, or it came in a batch. */
   isOneOfMany = false
   /** An upstream that gave an empty answer, which another one is to confirm: it is asked last. */
-  doubted: string | null = null
+  unconfirmed: string | null = null
   /** Of the trace that has spans of it; null: none has; undefined: it is not known yet. Written by telemetry, for the log. */
   traceId: string | null | undefined = undefined
 

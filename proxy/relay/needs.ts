@@ -57,10 +57,12 @@ export class Needs implements Wanted {
     return [...directives.blockProviders, ...spent]
   }
 
+  get unconfirmed(): string | null {
+    return this.#call.journal.unconfirmed
+  }
+
   tried(upstream: string): boolean {
-    const { journal } = this.#call
-    const isLast = upstream === journal.doubted && upstream !== this.prefer
-    return isLast || journal.tried(upstream)
+    return this.#call.journal.tried(upstream)
   }
 }
 

@@ -22,6 +22,8 @@ test.each<[string, ApiInterface, string, boolean]>([
   ['a list of null', 'jsonrpc', result('[null]'), false],
   ['a balance of zero', 'jsonrpc', result('"0x0"'), false],
   ['a number', 'jsonrpc', result('0'), false],
+  ['a balance of zero in an object', 'rest', '{"balance":"0"}', false],
+  ['zeros in an object', 'jsonrpc', result('{"free":0,"locked":"0","memo":""}'), false],
   ['no data of a contract', 'jsonrpc', result('"0x"'), false],
   ['false', 'jsonrpc', result('false'), false],
   ['null', 'jsonrpc', result('null'), false],

@@ -73,10 +73,20 @@ export function isNothing(incoming: Incoming, finding: Finding | null, dialect: 
   return said.kind === 'answer' && holdsNothing(said.at({ path: [], encoding: 'text' }))
 }
 
+/** An empty list, an empty message, or a page: an object with lists, all of them empty. A value of zero is a value. */
 function holdsNothing(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return value === ''
+  return (hasList(value) || Object.keys(value).length === 0) && isBlank(value)
+}
+
+function hasList(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return Array.isArray(value) || Object.values(value).some(hasList)
+}
+
+/** A page also counts its items, and names the page behind it. */
+function isBlank(value: unknown): boolean {
   if (Array.isArray(value)) return value.length === 0
-  // A page also counts its items, and names the page behind it.
-  const members: unknown[] = Object.values(value)
-  return members.every((each) => each === null || each === 0 || each === '0' || holdsNothing(each))
+  if (typeof value === 'object' && value !== null) return Object.values(value).every(isBlank)
+  return value === null || value === '' || value === 0 || value === '0'
 }

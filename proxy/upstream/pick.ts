@@ -24,6 +24,8 @@ export interface Wanted {
   readonly floor?: number | null
   /** Whether this call has asked that upstream. */
   tried(upstream: string): boolean
+  /** An upstream whose answer another one is to confirm: asked like one that was tried; absent or null: none. */
+  readonly unconfirmed?: string | null
   /** A hedge: none rather than one that was asked, or that lags while another one does not. */
   readonly untriedOnly: boolean
   /** Its connection has other calls in flight, or it came in a batch. */
@@ -324,7 +326,7 @@ export function reaches({ latest }: Pick<Upstream, 'latest'>, floor: number | nu
 /** Of these upstreams the lowest are drawn from. */
 function rankOf({ name, availability, tier }: Upstream, wanted: Wanted): number {
   return (
-    (wanted.tried(name) ? ranks.tried : 0) +
+    (wanted.tried(name) || wanted.unconfirmed === name ? ranks.tried : 0) +
     (availability.isOnTrial ? ranks.onTrial : 0) +
     (tier === 'backup' ? ranks.backup : 0)
   )
