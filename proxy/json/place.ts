@@ -46,12 +46,12 @@ export function valueIn({ bytes, start }: FoundJson, path: readonly (string | nu
 
 /** The end of the object at `start`; null where nodes may differ on its members. */
 function objectEnd(bytes: Uint8Array, start: number): number | null {
-  const names = new Set<string>()
+  const names: string[] = []
   const cursor = new Cursor(bytes, start)
   while (cursor.next()) {
     const name = foldedName(cursor.name)
-    if (name === null || names.has(name) || names.size === maxNames) return null
-    names.add(name)
+    if (name === null || names.includes(name) || names.length === maxNames) return null
+    names.push(name)
   }
   return cursor.end
 }
