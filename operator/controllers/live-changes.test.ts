@@ -294,7 +294,10 @@ test.each([
     const metadata = { namespace: 'ns', name: 'new', labels, creationTimestamp: at }
     desk.keeper.put(pods, { apiVersion: 'v1', kind: 'Pod', metadata })
     const lastState = { terminated: { exitCode: 2, finishedAt } }
-    desk.keeper.putStatus(pods, metadata, { phase: 'Running', containerStatuses: [{ name: 'router', lastState }] })
+    desk.keeper.putStatus(pods, metadata, {
+      phase: 'Running',
+      containerStatuses: [{ name: 'router', lastState }],
+    })
     await desk.pass(60_000)
     expect(textOf(desk)).toBe(isTakenBack ? served : refused)
   },

@@ -129,7 +129,7 @@ export const recordLimits = {
 /** Of the cache service. */
 export const cacheServiceLimits = {
   messageBytes: 17 * MiB, // a value of 16 MiB and its frame
-  unread: 10_000, // drops that wait for one replica: then it has to watch again
+  unreadBytes: 64 * MiB, // announcements that wait for all watchers: then the slowest has to watch again
 }
 
 /** Of the admin address: few ask here, and nothing large. */

@@ -9,7 +9,7 @@ import {
   setLogger,
   status,
 } from '@grpc/grpc-js'
-import { cacheServiceLimits } from '../bytes/limits.ts'
+import { cacheServiceLimits, objectCosts } from '../bytes/limits.ts'
 import type { Clock } from '../clock/clock.ts'
 import { formatAddress } from '../config/fields/address.ts'
 import type { Address } from '../config/types.ts'
@@ -23,7 +23,9 @@ const none = new Uint8Array(0)
 /** Serves a shelf to the routers that share it, as cache.proto says. */
 export class CacheServer {
   readonly #server: Server
-  readonly #watchers = new Set<Watcher>()
+  /** With the bytes that each has not read. */
+  readonly #watchers = new Map<Watcher, number>()
+  #unreadBytes = 0
 
   /** @param count what a call came to: `hit` or `miss` of Get, `ok`, `full`, `invalid` */
   constructor(shelf: Shelf, count: (call: UnaryCall, verdict: string) => void) {
@@ -68,10 +70,10 @@ export class CacheServer {
     this.#server.addService(cacheService, {
       ...Object.fromEntries(names.map((name) => [name, answering(name)])),
       Watch: (watcher: Watcher) => {
-        this.#watchers.add(watcher)
+        this.#watchers.set(watcher, 0)
         watcher.sendMetadata(new Metadata())
         for (const over of ['cancelled', 'error', 'finish'])
-          watcher.on(over, () => this.#watchers.delete(watcher))
+          watcher.on(over, () => this.#forget(watcher))
       },
     })
   }
@@ -90,7 +92,7 @@ export class CacheServer {
 
   /** Lets calls end. @returns whether all of them did within the time */
   stop(clock: Clock, drainMs: number): Promise<boolean> {
-    for (const watcher of this.#watchers) watcher.end()
+    for (const watcher of this.#watchers.keys()) watcher.end()
     return new Promise((resolve) => {
       const cancel = clock.after(drainMs, () => {
         this.#server.forceShutdown()
@@ -104,10 +106,33 @@ export class CacheServer {
   }
 
   #announce(key: string, value?: Uint8Array): void {
-    for (const watcher of this.#watchers) {
+    const bytes = objectCosts.pieceBytes + key.length + (value?.length ?? 0)
+    for (const watcher of this.#watchers.keys()) {
       if (!key.startsWith(watcher.request.key ?? '')) continue
-      if (watcher.writableLength < cacheServiceLimits.unread) watcher.write({ key, value })
-      else watcher.destroy(new Error('the watcher does not read'))
+      this.#count(watcher, bytes)
+      watcher.write({ key, value }, () => this.#count(watcher, -bytes))
     }
+    while (this.#unreadBytes > cacheServiceLimits.unreadBytes) this.#dropSlowest()
+  }
+
+  #count(watcher: Watcher, bytes: number): void {
+    const unread = this.#watchers.get(watcher)
+    if (unread === undefined) return
+    this.#watchers.set(watcher, unread + bytes)
+    this.#unreadBytes += bytes
+  }
+
+  /** A watcher that is dropped watches again, and takes whatever it may have missed for changed. */
+  #dropSlowest(): void {
+    const [slowest] = [...this.#watchers].toSorted(([, a], [, b]) => b - a)
+    if (!slowest) return
+    const [watcher] = slowest
+    this.#forget(watcher)
+    watcher.destroy(new Error('the watcher does not read'))
+  }
+
+  #forget(watcher: Watcher): void {
+    this.#unreadBytes -= this.#watchers.get(watcher) ?? 0
+    this.#watchers.delete(watcher)
   }
 }

@@ -119,7 +119,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
     'rememberedLimits.transactionBytes',
   ],
   'blocks whose parent': ['rememberedLimits.parents'],
-  'A message has': ['cacheServiceLimits.messageBytes', 'cacheServiceLimits.unread'],
+  'A message has': ['cacheServiceLimits.messageBytes', 'cacheServiceLimits.unreadBytes'],
   '256 connections': [
     'adminLimits.maxConnections',
     'adminLimits.requestMs',
