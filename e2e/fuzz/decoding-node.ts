@@ -13,7 +13,7 @@ export interface DecodingNode extends AsyncDisposable {
   readonly name: string
   readonly url: string
   decode: Decoder
-  /** The bodies with a method of `answers`, as they came. */
+  /** The bodies that it answers itself, as they came. */
   readonly received: string[]
 }
 
@@ -29,7 +29,9 @@ const answers: Readonly<Record<string, (params: readonly unknown[]) => unknown>>
   eth_sendRawTransaction: (params) => digest(params),
   eth_newFilter: (params) => digest(params).slice(0, 18),
   eth_getBlockByNumber: ([block]) => {
-    const number = isNumber(block) ? Number(block) : 1
+    // The router itself asks for the latest one.
+    if (!isNumber(block)) return undefined
+    const number = Number(block)
     return {
       number: `0x${number.toString(16)}`,
       hash: digest(number),
@@ -44,7 +46,7 @@ const answers: Readonly<Record<string, (params: readonly unknown[]) => unknown>>
   },
 }
 
-/** The result that the node gives to a request that was read like this. */
+/** The result that the node gives to a request that was read like this; undefined: a simulated node answers. */
 export function resultOf({ method, params }: Pick<Reading, 'method' | 'params'>): unknown {
   return answers[method]?.(params)
 }
@@ -57,7 +59,8 @@ export async function startDecodingNode(name: string, decode: Decoder): Promise<
     const { id, method, params } = read ?? { id: null, method: '', params: [] }
     if (read === null)
       return { jsonrpc: '2.0', id, error: { code: -32602, message: 'invalid params' } }
-    if (method in answers) return { jsonrpc: '2.0', id, result: resultOf(read) }
+    const result = resultOf(read)
+    if (result !== undefined) return { jsonrpc: '2.0', id, result }
     const body = JSON.stringify({ jsonrpc: '2.0', id, method, params })
     const headers = { 'content-type': 'application/json' }
     const answer = await fetch(sim.url, { method: 'POST', headers, body })
@@ -68,7 +71,8 @@ export async function startDecodingNode(name: string, decode: Decoder): Promise<
     void (async () => {
       const body = await text(request)
       const readings = await node.decode(body)
-      if (readings.some((read) => read === null || read.method in answers)) received.push(body)
+      if (readings.some((read) => read === null || resultOf(read) !== undefined))
+        received.push(body)
       const all = await Promise.all(readings.map(answerTo))
       response.setHeader('content-type', 'application/json')
       response.end(JSON.stringify(/^\s*\[/.test(body) ? all : all[0]))

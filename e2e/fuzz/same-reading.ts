@@ -83,7 +83,8 @@ function edited(tree: Members, other: Members, { spelling, at, isInside, isAdded
   }
   const source = isAdded ? other : tree
   const [name, value] = source[at % source.length]!
-  const member = [spelling(name, at), value] as const
+  // Within an escape, a change would make it no JSON.
+  const member = [name.includes('\\') ? name : spelling(name, at), value] as const
   return isAdded ? [...tree, member] : tree.map((each) => (each[0] === name ? member : each))
 }
 
