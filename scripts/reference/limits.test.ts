@@ -67,7 +67,6 @@ const places: Readonly<Record<string, readonly string[]>> = {
   ],
   'metadata of a gRPC call': [
     'http2Limits.metadataBytes',
-    'clientLimits.headers',
     'http2Limits.clientSessionMiB',
   ],
   'what objects take': [

@@ -148,21 +148,6 @@ test('calls that never begin cost what their objects take: the idlest are refuse
   expect(await call(served.session, '/a.B/C', message(10))).toEqual({ http: 200, grpc: '0' })
 })
 
-test.each([
-  [200, '0'],
-  [300, 'refused'],
-])('a call with %i headers', async (count, status) => {
-  await using served = await serve(() => Promise.resolve(answer(100)), new ByteBudget(1e6))
-  const many = Object.fromEntries(Array.from({ length: count }, (_, at) => [`x-${at}`, '']))
-  const head = { ':method': 'POST', ':path': '/a.B/C', 'content-type': 'application/grpc' }
-  const stream = served.session.request({ ...head, ...many }).resume()
-  const seen = await new Promise((resolve) => {
-    stream.on('trailers', (trailers) => resolve(trailers['grpc-status']))
-    stream.on('error', () => resolve('refused')).end(message(1))
-  })
-  expect(seen).toBe(status)
-})
-
 test('a client that reads is not cut off for an answer that is on its way', async () => {
   const budget = new ByteBudget(1e6)
   const cut: string[] = []

@@ -7,7 +7,7 @@ import {
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from 'node:http2'
-import { budgetLimits, clientLimits, controlFrames, http2Limits } from '../../bytes/limits.ts'
+import { budgetLimits, controlFrames, http2Limits } from '../../bytes/limits.ts'
 import { floodOf } from '../../clock/flood.ts'
 import { feelPulse } from '../../clock/pulse.ts'
 import type { Address } from '../../config/types.ts'
@@ -54,8 +54,6 @@ export class Http2Server implements Listener {
     this.#server = createServer({
       maxSessionMemory: http2Limits.clientSessionMiB,
       ...metadataOptions,
-      // Beyond them Node refuses the stream: the entries that one byte each refers to would take a megabyte.
-      maxHeaderListPairs: clientLimits.headers,
       // Beyond them Node sends GOAWAY, as for floods of empty, unknown and invalid frames, and of what it must answer.
       streamResetBurst: resets.count,
       streamResetRate: (1_000 * resets.count) / resets.inMs,
