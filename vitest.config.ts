@@ -24,6 +24,10 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 180_000,
     expect: { poll: { timeout: 60_000 } },
+    setupFiles: 'e2e/processes/every-test.fixture.ts',
+    restoreMocks: true,
+    // A quarter of the CPU was modules that each file loaded anew. So no test may leave a global changed.
+    isolate: false,
     projects: [
       {
         extends: true,

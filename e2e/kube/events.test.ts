@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
-import { systemClock, systemRandom } from '../../operator/kube/clock.ts'
+import { seededRandom } from '../../proxy/clock/testing/seeded-random.ts'
+import { systemClock } from '../../operator/kube/clock.ts'
 import { events } from '../../operator/kube/event-recorder.ts'
 import { EventRecorder } from '../../operator/kube/event-recorder.ts'
 import { configMaps } from '../../operator/resources/kinds.ts'
@@ -26,7 +27,7 @@ test('the API server takes an event, and its series', async () => {
       wallMs: () => Date.now() + jumpMs,
       after: (delayMs, run) => systemClock.after(Math.min(delayMs, 50), run),
     },
-    random: systemRandom,
+    random: seededRandom(1),
   })
   const stop = new AbortController()
   const running = recorder.run(stop.signal)

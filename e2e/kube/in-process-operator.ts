@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { seededRandom } from '../../proxy/clock/testing/seeded-random.ts'
 import { Operator, type OperatorOptions } from '../../operator/controllers/operator.ts'
 import type { KubeClient } from '../../operator/kube/client.ts'
-import { type Clock, systemClock, systemRandom } from '../../operator/kube/clock.ts'
+import { type Clock, systemClock } from '../../operator/kube/clock.ts'
 import { loadBundledSpecs } from '../../proxy/chain/load-catalog.ts'
 
 const bundled = await loadBundledSpecs()
@@ -21,7 +22,7 @@ export function createOperator(client: KubeClient, settings: OperatorSettings): 
   return new Operator({
     client,
     clock: systemClock,
-    random: systemRandom,
+    random: seededRandom(1),
     observer: {},
     images: { router: 'localhost/rpc-router:test', redis: 'localhost/redis:test' },
     allowLinkLocal: false,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { seededRandom } from '../../proxy/clock/testing/seeded-random.ts'
 import type { KubeClient } from '../../operator/kube/client.ts'
-import { systemClock, systemRandom } from '../../operator/kube/clock.ts'
+import { systemClock } from '../../operator/kube/clock.ts'
 import { Controller } from '../../operator/kube/controller.ts'
 import { isConflict, isNotFound } from '../../operator/kube/errors.ts'
 import { keyOf, refOf, withoutManagedFields } from '../../operator/kube/object.ts'
@@ -42,7 +43,7 @@ export class PretendKubelet {
       name: 'pretend-kubelet',
       reconcile: (key, { signal }) => this.#reconcile(key, signal),
       clock: systemClock,
-      random: systemRandom,
+      random: seededRandom(1),
       workers: 16,
       settleMs: 0,
     })
@@ -64,7 +65,7 @@ export class PretendKubelet {
       store: this.#store,
       keep: withoutManagedFields,
       clock: systemClock,
-      random: systemRandom,
+      random: seededRandom(1),
       ...(namespace !== undefined && { selection: { namespace } }),
     })
     await Promise.all([reflector.run(signal), this.#controller.run(signal)])

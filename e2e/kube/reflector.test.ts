@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { systemClock, systemRandom } from '../../operator/kube/clock.ts'
+import { seededRandom } from '../../proxy/clock/testing/seeded-random.ts'
+import { systemClock } from '../../operator/kube/clock.ts'
 import { listAll } from '../../operator/kube/reflector.ts'
 import { Reflector, type ReflectorOptions } from '../../operator/kube/reflector.ts'
 import { apiVersionOf } from '../../operator/kube/object.ts'
@@ -41,7 +42,7 @@ function reflect(through: Access, options: Partial<ReflectorOptions<ConfigMap>> 
     resource: configMaps,
     store,
     clock: systemClock,
-    random: systemRandom,
+    random: seededRandom(1),
     selection,
     backoff: impatient,
     observer: { reflectFailed: (_, verb, error) => failures.push(`${verb} ${error.message}`) },
@@ -147,7 +148,7 @@ test('a version that the server has forgotten leads to a new list, on a real ser
     resource,
     store,
     clock: systemClock,
-    random: systemRandom,
+    random: seededRandom(1),
     selection: { namespace },
     backoff: impatient,
     observer: { reflectFailed: (_, verb, error) => failures.push(`${verb} ${error.message}`) },
@@ -229,7 +230,7 @@ test('an error of a listener ends it with that error', async () => {
     resource: configMaps,
     store,
     clock: systemClock,
-    random: systemRandom,
+    random: seededRandom(1),
     selection,
   })
   await expect(reflector.run(signal)).rejects.toThrow(RangeError)

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { randomInt } from 'node:crypto'
-import { createSocket } from 'node:dgram'
+import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
 const [leastPort, endPort] = [20_000, 32_000]
+const reservations: Socket[] = []
 
-/** A free TCP port of loopback that no other caller gets as long as this thread runs. */
+/** A free TCP port of loopback that no other caller gets until it is released. */
 export async function freePort(): Promise<number> {
   const [port = 0] = await freePorts(1)
   return port
@@ -15,8 +16,8 @@ export async function freePort(): Promise<number> {
 
 /**
  * Free TCP ports of loopback, for programs that are told their port. No other caller on this machine gets one of them
- * as long as this thread runs. They are below the ports of outgoing connections, so that none of these takes one before
- * the program listens.
+ * until they are released, at the latest when this thread ends. They are below the ports of outgoing connections, so
+ * that none of these takes one before the program listens.
  */
 export async function freePorts(count: number): Promise<number[]> {
   const ports: number[] = []
@@ -29,11 +30,17 @@ export async function freePorts(count: number): Promise<number[]> {
   return ports
 }
 
+/** Ends the reservation of all ports that this thread got. */
+export function releasePorts(): void {
+  for (const socket of reservations.splice(0)) socket.close()
+}
+
 /** The UDP port of the same number is the reservation: the system gives it to one socket, and takes it back at the end. */
 async function reserve(port: number): Promise<boolean> {
   const socket = createSocket('udp4').unref()
   try {
     await once(socket.bind({ port, address: '127.0.0.1', exclusive: true }), 'listening')
+    reservations.push(socket)
     return true
   } catch (error) {
     socket.close()

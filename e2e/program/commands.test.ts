@@ -106,7 +106,7 @@ describe('commands that serve nothing', () => {
     expect([code, stderr]).toEqual([2, ''])
     expect((JSON.parse(stdout) as { problems: object[] }).problems).toEqual([
       expect.objectContaining({ path: 'direct-rpc[0].node-urls[0].url', line: 10, column: 14 }),
-      expect.objectContaining({ path: 'stratgy', line: 13, hint: 'Did you mean "strategy"?' }),
+      expect.objectContaining({ path: 'stratgy', line: 14, hint: 'Did you mean "strategy"?' }),
     ])
   })
 

@@ -33,10 +33,10 @@ test.each(['SIGSTOP', 'SIGKILL'] as const)(
     const cache = await startCache()
     await using fleet = await startFleet(workspace, nodes, `127.0.0.1:${port}`)
     const [one, two] = fleet.all
-    let [session, block] = ['', 0]
+    let [session, sessions, block] = ['', 0, 0]
     const bothServe = () =>
       waitUntil('both serve a session from one node', 60_000, signal, async () => {
-        session = `session-${Math.random()}`
+        session = `session-${(sessions += 1)}`
         const { node } = await one.ask(session)
         return node !== null && (await two.ask(session)).node === node
       })

@@ -5,8 +5,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { seededRandom } from '../../proxy/clock/testing/seeded-random.ts'
 import { systemClock } from '../../proxy/clock/clock.ts'
-import { systemRandom } from '../../proxy/clock/random.ts'
 import { Secret } from '../../proxy/config/secret.ts'
 import type { StoreConfig } from '../../proxy/config/types.ts'
 import type { StoreError } from '../../proxy/redis/store-error.ts'
@@ -62,7 +62,7 @@ function open(
     { ...plain, addresses, ...settings },
     {
       clock: systemClock,
-      random: systemRandom,
+      random: seededRandom(1),
       commandTimeoutMs,
       tls,
       onChange: (error) => changes.push(error),

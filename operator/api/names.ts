@@ -36,11 +36,18 @@ export const label = form(
   'printable ASCII without commas and outer spaces',
 )
 
-/** The name of an add-on, a verification or a method. */
+/** The name of an add-on or a verification. */
 export const word = form(
   128,
   /^[A-Za-z0-9_*][A-Za-z0-9_./*-]*$/,
   'letters, digits, underscores, dots, slashes, dashes or *',
+)
+
+/** The name of a method as a chain spec has it; of REST the path. */
+export const method = form(
+  256,
+  /^[!-~]+$/,
+  'the name of a method, or a path without its verb such as /blocks/{height}',
 )
 
 /** The name of an object in the same namespace. */

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { settings } from '../../proxy/config/settings.ts'
 import { integrityLevels, strategies } from '../../proxy/config/types.ts'
 import { boolean, integer, list, object, oneOf, text } from './field.ts'
-import { apiInterface, chainId, word } from './names.ts'
+import { apiInterface, chainId, method } from './names.ts'
 import { byteSize, duration } from './quantity.ts'
 
 function count(description: string, example: number) {
@@ -39,7 +39,7 @@ const policy = object(
   {
     chainId: chainId('Chain.', 'ETH1'),
     apiInterface: apiInterface('Interface.', 'jsonrpc'),
-    method: word('Method that the policy applies to.', 'eth_getBalance'),
+    method: method('Method that the policy applies to.', 'eth_getBalance'),
     enabled: boolean('Whether the policy is active.').default(true),
     agreementThreshold: bounds('How many answers must match.').optional(),
     maxParticipants: bounds(

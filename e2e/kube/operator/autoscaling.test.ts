@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { seededRandom } from '../../../proxy/clock/testing/seeded-random.ts'
 import { withoutManagedFields } from '../../../operator/kube/object.ts'
 import { Reflector } from '../../../operator/kube/reflector.ts'
 import { Store } from '../../../operator/kube/store.ts'
-import { systemClock, systemRandom } from '../../../operator/kube/clock.ts'
+import { systemClock } from '../../../operator/kube/clock.ts'
 import {
   type Deployment,
   deployments,
@@ -37,7 +38,7 @@ beforeAll(async () => {
     resource: deployments,
     store,
     clock: systemClock,
-    random: systemRandom,
+    random: seededRandom(1),
     selection: { namespace: place.namespace },
     keep: withoutManagedFields,
   })

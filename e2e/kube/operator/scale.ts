@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { seededRandom } from '../../../proxy/clock/testing/seeded-random.ts'
 import type { RpcRouter } from '../../../operator/api/rpc-router.ts'
 import type { UpstreamProvider } from '../../../operator/api/upstream-provider.ts'
 import type { KubeClient } from '../../../operator/kube/client.ts'
-import { systemClock, systemRandom } from '../../../operator/kube/clock.ts'
+import { systemClock } from '../../../operator/kube/clock.ts'
 import { listAll } from '../../../operator/kube/reflector.ts'
 import {
   type KubeObject,
@@ -75,7 +76,7 @@ export class Progress {
   readonly #reflectors: readonly Reflector<KubeObject>[]
 
   constructor(client: KubeClient, namespace: string) {
-    const parts = { client, clock: systemClock, random: systemRandom, selection: { namespace } }
+    const parts = { client, clock: systemClock, random: seededRandom(1), selection: { namespace } }
     const watch = (resource: Resource, store: Store<KubeObject>) =>
       new Reflector({ ...parts, resource, store, keep: withoutManagedFields })
     this.#reflectors = [watch(rpcRouters, this.#routers), watch(upstreamProviders, this.#providers)]
