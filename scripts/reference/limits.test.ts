@@ -65,10 +65,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
     'http2Limits.streamWindowBytes',
     'http2Limits.clientWindowBytes',
   ],
-  'metadata of a gRPC call': [
-    'http2Limits.metadataBytes',
-    'http2Limits.clientSessionMiB',
-  ],
+  'metadata of a gRPC call': ['http2Limits.metadataBytes', 'http2Limits.clientSessionMiB'],
   'what objects take': [
     'objectCosts.requestBytes',
     'objectCosts.headerBytes',
