@@ -70,7 +70,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
     'clientLimits.headers',
     'http2Limits.clientSessionMiB',
   ],
-  'what objects take': [
+  'a fixed overhead per object': [
     'objectCosts.requestBytes',
     'objectCosts.headerBytes',
     'objectCosts.fragmentBytes',
