@@ -67,7 +67,7 @@ const specSource = object(
   'Where chain specs come from.',
   {
     type: oneOf(
-      'ConfigMap: yours. Url: an archive of a repository. Bundled: adds nothing, for the bundled specs are always loaded.',
+      'ConfigMap: yours. Url: an archive of a repository. Bundled: no effect; bundled specs are always loaded.',
       ['Bundled', 'ConfigMap', 'Url'],
       'ConfigMap',
     ),

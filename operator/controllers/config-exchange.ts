@@ -21,11 +21,11 @@ type GoodConfig = Pick<RenderedConfig, 'fixedHash' | 'data'>
 
 /** Which config the pods of a router get. */
 export interface Exchange {
-  /** The wanted one, or the last good one where pods refuse that. */
+  /** The desired config, or the last good one if pods refuse it. */
   readonly config: RenderedConfig
   /** The last config that a pod was seen to serve; null when none is known. */
   readonly good: GoodConfig | null
-  /** Pods that refuse the wanted config, as far as they are known; null while it is not refused. */
+  /** Known pods that refuse the desired config; null if none does. */
   readonly refusedBy: readonly string[] | null
 }
 
@@ -40,7 +40,7 @@ export interface ConfigExchangeParts {
 const updateMs = 120_000
 
 /**
- * Takes a config back that pods refuse, so that a pod which starts finds one that it can serve.
+ * Rolls back a config that pods refuse, so new pods can start.
  *
  * The last good config is in a ConfigMap of its own. Annotations of the Deployment hold its hash and say what was refused:
  * whoever can write ConfigMaps alone cannot choose what pods get.

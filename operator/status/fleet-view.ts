@@ -38,7 +38,7 @@ export interface PodView {
   readonly configSha256: string
   /** Its file was changed in a way that it does not take over. */
   readonly isRefusing: boolean
-  /** Which config it refuses and does not try again; of an older router only when it did is known. */
+  /** The config that it refuses and does not retry. Older routers report only the time. */
   readonly refusal?: { readonly sha256: string | null; readonly atMs: number } | null
   readonly upstreams: readonly UpstreamView[]
 }

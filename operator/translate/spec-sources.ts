@@ -10,7 +10,7 @@ import type { SpecSource } from '../api/rpc-router.ts'
 import type { ConfigRefusal } from './translation.ts'
 import type { ValueCollector } from './value-collector.ts'
 
-/** The specs of a router's own. The router itself has the bundled ones: no config names them. */
+/** Specs that the RpcRouter adds to the bundled ones. The image has the bundled specs, so no config names them. */
 export interface SpecsRead {
   /** The `use-static-spec` list of the config: paths in the pod, and URLs. */
   readonly section: readonly string[]

@@ -21,7 +21,7 @@ export const budgetLimits = {
   waitingShare: 1 / 2, // what waits for clients leaves the rest to what is being worked on
 }
 
-/** What the budget charges for objects, beside their bytes: as much as they take of the heap. */
+/** Heap cost of an object, in addition to its bytes. */
 export const objectCosts = {
   requestBytes: 4 * KiB,
   headerBytes: 64,

@@ -314,7 +314,7 @@ class CachedRelay {
     if (typeof holding === 'string') return holding
     const { ageClass } = holding
     const isFinal = ageClass === 'finalized'
-    // There is no other upstream, or it has said so before.
+    // Another upstream confirmed it, or there is none.
     const isConfirmed =
       pool.upstreams.length === 1 || ![null, reply.upstream].includes(call.journal.unconfirmed)
     const isEmpty = holding.isEmpty && !(isFinal && isConfirmed)
@@ -329,7 +329,7 @@ class CachedRelay {
       // The lease goes with it.
       flight.reorgs = null
       const { status: _, id: __, refusal: ___, ...own } = answer
-      // An empty one stays there to be confirmed.
+      // Empty entries stay stored until another upstream confirms them.
       const times = { storedWallMs: clock.wallMs(), ttlMs: isFinal ? lifetimes.finalized : ttlMs }
       void this.#shared.keep(textOf(key), { ...own, ageClass, isEmpty, head, reorgs, ...times })
     }

@@ -26,7 +26,7 @@ export interface Answer {
 export interface Entry {
   readonly answer: Answer
   readonly ageClass: AgeClass
-  /** It holds nothing, as far as one upstream knows. */
+  /** Empty, and confirmed by one upstream only. */
   readonly isEmpty: boolean
   /** On the clock's monotonic scale. */
   readonly expiresMs: number

@@ -84,7 +84,7 @@ export interface Moment {
 /** How long an answer stays true, or why it is not kept. */
 export type Holding = Pick<Entry, 'ageClass' | 'isEmpty'> | CacheWhy
 
-/** One upstream that has nothing of a final block may have lost it: it is believed for no longer. */
+/** A node may have lost the block, so its empty answer expires after a minute. */
 const maxEmptyMs = 60_000
 
 /** How long an answer is retained. An empty one that may not be there yet counts like one about the latest block. */
@@ -188,7 +188,7 @@ export function adopted(
   journal.unconfirmed = unconfirmedBy(upstream, { ageClass, isEmpty })
   const ownMs = retentionMs(lifetimes, ageClass, isEmpty)
   const leftMs = Math.min(ownMs, ttlMs) - Math.max(0, now.wallMs - storedWallMs)
-  // The store ends what is retained there for no longer than here.
+  // If the store's TTL is no longer than ours, the store expires the entry.
   if (directives.refreshCache || (leftMs <= 0 && ownMs < ttlMs)) return null
   if ((head >= 0 && head < now.head) || !isFor(entry, head, directives)) return null
   const kept = { status: okStatus, headers, body: bytesOf(entry), trailers: () => trailers }

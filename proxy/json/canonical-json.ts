@@ -61,7 +61,7 @@ function namesIn(text: string): number {
   return names
 }
 
-/** Two long numbers must not be the same since they are rounded. */
+/** Rounding must not make two long numbers equal. */
 function exactNumber(_name: string, value: Json, context?: { source?: string }): Json {
   const { source } = context ?? {}
   if (typeof value !== 'number' || source === undefined) return value

@@ -107,7 +107,7 @@ export function jsonOfQuery(query: string, valueOf = (text: string) => text): Fo
   const members = [...new URLSearchParams(query)].map(
     ([name, text]) => `${JSON.stringify(name)}:${JSON.stringify(valueOf(text))}`,
   )
-  // A name that may mean any.
+  // Matches every name.
   if (isAmbiguous(query)) members.push(String.raw`"\u0020":0`)
   return new FoundJson(Buffer.from(`{${members.join()}}`), 0)
 }

@@ -90,7 +90,7 @@ export function readDirectives(headers: HeaderList): Directives | RelayError {
         directives.debugRelay = !['', '0', 'false'].includes(value.toLowerCase())
         break
       case 'traceparent':
-        // Of two parents none is known to be the right one (W3C Trace Context, 3.2).
+        // With two parents, ignore both (W3C Trace Context, 3.2).
         parent = parent === null ? value : ''
         break
       case 'tracestate':

@@ -112,7 +112,7 @@ function headersText(headers: HeaderList): string {
   return text
 }
 
-/** Parameters of a query in the order of their names; as they are where a node may take two names for one. */
+/** Query parameters sorted by name; unchanged if two names could be the same field. */
 function pathText(path: string): string {
   const at = path.indexOf('?')
   if (at < 0 || !path.includes('&', at)) return path

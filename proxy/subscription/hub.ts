@@ -61,7 +61,7 @@ export class Hub {
 
   /**
    * @param call the client's request; its signal takes the request back as long as there is no reply
-   * @param client names who shares the topics: the client's address where that is known, else its connection
+   * @param client the client that the topic counts against: its address if known, else its connection
    * @throws RelayError when no upstream could be subscribed to
    * @throws NodeRefused when a node refuses
    */

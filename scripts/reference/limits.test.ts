@@ -66,7 +66,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
     'http2Limits.clientWindowBytes',
   ],
   'metadata of a gRPC call': ['http2Limits.metadataBytes', 'http2Limits.clientSessionMiB'],
-  'what objects take': [
+  'a fixed overhead per object': [
     'objectCosts.requestBytes',
     'objectCosts.headerBytes',
     'objectCosts.fragmentBytes',

@@ -114,7 +114,7 @@ export class ClientSocket extends Held {
       })
       .on('ping', (data: Buffer) => {
         controlCame()
-        // Those of one read of the wire have one answer.
+        // Pings from one socket read share one pong.
         if (this.#ping === null) queueMicrotask(() => this.#sendHeld())
         this.#ping = data
       })
