@@ -48,6 +48,8 @@ const plain = {
   tls: null,
 } as const
 
+let clients = 0
+
 /** A client, and what it reported. */
 function open(
   nodes: readonly RedisProcess[],
@@ -62,7 +64,8 @@ function open(
     { ...plain, addresses, ...settings },
     {
       clock: systemClock,
-      random: seededRandom(1),
+      // Two clients must not make the same generation.
+      random: seededRandom((clients += 1)),
       commandTimeoutMs,
       tls,
       onChange: (error) => changes.push(error),
