@@ -78,6 +78,8 @@ export class ChainTracker {
     if (before && block < before.block && askedMs < before.atMs) return
     const nowMs = this.#options.clock.nowMs()
     const isHigher = before === null || block > before.block
+    // What the node said was about another head.
+    if (before && block < before.block - this.#options.chain.allowedLagBlocks) node.status = null
     node.latest = { block, atMs: nowMs, roseMs: isHigher ? nowMs : before.roseMs }
     this.show(block)
     this.#setTip(nowMs)

@@ -85,6 +85,17 @@ describe('the tip of a pool', () => {
     expect(fixture.events).toEqual(['a: eligible > lagging', 'a: lagging > eligible'])
   })
 
+  it('believes no status from before the head fell back', () => {
+    const fixture = new PoolFixture('ab')
+    const [a, b] = [fixture.upstream('a'), fixture.upstream('b')]
+    for (const name of 'ab') fixture.sees(name, 1_000)
+    fixture.pool.tracker.observeStatus(a, { isSyncing: false, ageMs: 0, atMs: 0 })
+    fixture.pool.tracker.observeStatus(b, { isSyncing: false, ageMs: twoDaysMs, atMs: 0 })
+    fixture.sees('a', 992)
+    expect(fixture.pool.tip).toBe(1_000)
+    expect(fixture.pool.tracker.needsStatus(a)).toBe(true)
+  })
+
   it('has one lag that answers nothing, and says so', () => {
     const fixture = new PoolFixture('ab')
     const [, silent] = fixture.pool.upstreams
