@@ -64,7 +64,7 @@ const requests: readonly (readonly [name: string, sent: string, received: string
   ],
 ]
 
-/** A decoder like that of Go: the worst case for a router that reads exact names. */
+/** A decoder like Go's: the worst case for a router that matches names exactly. */
 const likeGo = decoderTaking('last', true)
 
 async function served() {
@@ -86,7 +86,7 @@ describe('a node gets the members that the router has read, and no others', () =
     await using own = await served()
     expect(await own.post(sent)).toEqual(answer)
     expect(own.node.received).toEqual([received])
-    // The next honest caller, from the cache.
+    // The cache answers the next honest caller.
     expect(await own.post(plain)).toEqual(answer)
     expect(own.node.received).toHaveLength(1)
   })

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { buildGo } from './build-go.ts'
 
-/** A build by a program in the place of Go, and what it says. */
+/** Runs a build with a script in place of Go, and returns its output. */
 async function build(folder: string, script: string) {
   await writeFile(join(folder, 'go'), `#!/bin/sh\ncd ${folder}\n${script}\n`, { mode: 0o755 })
   const said: string[] = []

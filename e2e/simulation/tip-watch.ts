@@ -46,8 +46,8 @@ export class TipWatch {
   }
 
   /**
-   * One of the heads, and of three or more at least the highest that two nodes have reached within the allowed lag:
-   * heads that are old by their own timestamp do not count.
+   * The tip is one of the heads. With three or more, it is at least the highest that two nodes have reached within the
+   * allowed lag. Heads with an old timestamp do not count.
    */
   #compareTip(): void {
     const { pool, allowedLagBlocks } = this.#arena

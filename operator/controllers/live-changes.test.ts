@@ -107,7 +107,7 @@ test.each<[string, (desk: OperatorDesk) => void]>([
 /** The pages of pods, by IP address. */
 class Pages {
   readonly sha256 = new Map<string, string>()
-  /** What their routers add to a refusal. */
+  /** Further members of the routers' refusal. */
   refusal: () => object = () => ({ at: '' })
   readonly refusing = new Set<string>()
   /** How long a page takes. */
@@ -183,7 +183,7 @@ const configOf = (desk: OperatorDesk) =>
   desk.get(configMaps, desk.names(configMaps).find((name) => name !== lastGood) ?? '')
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
-/** Two pods serve a config, which is kept; then the router gets another budget, which the first pod refuses. */
+/** Two pods serve a config, which becomes the last good one. Then the first pod refuses a new budget. */
 async function refusingDesk(refusal?: (desk: OperatorDesk, text: string) => object) {
   const { desk, pages, programmed } = await observedDesk()
   const served = textOf(desk)
@@ -208,7 +208,7 @@ test('a config that every pod refuses which tried it is taken back for pods that
   expect(desk.conditions(rpcRouters, 'r')['Accepted']).toMatch(/^True/)
   expect(desk.conditions(rpcRouters, 'r')['Ready']).toMatch(/^False\/NotProgrammed/)
   expect(desk.events).toContain('LastGoodRestored')
-  // Their files are again what they serve.
+  // The files of the pods match what they serve again.
   pages.refusing.clear()
   await desk.pass(200_000)
   expect([textOf(desk), programmed()]).toEqual([

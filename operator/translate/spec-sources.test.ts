@@ -10,7 +10,7 @@ import { ValueCollector } from './value-collector.ts'
 
 const bundled = await loadBundledSpecs()
 
-/** What the operator makes of specs in a ConfigMap, and of further sources. */
+/** Gathers the specs of a ConfigMap and of further sources, as the operator does. */
 function compiled(texts: Readonly<Record<string, string>>, ...others: readonly object[]) {
   const data = {
     secret: () => null,

@@ -615,7 +615,7 @@ describe('calls at the same time', () => {
   })
 
   test('do not share an answer that two nodes give and that does not fit, and it is not kept', async () => {
-    // Whatever block is asked for, the answer is about the one before.
+    // The answer is about the previous block, whatever block the request names.
     const before = ({ params: [block] }: Question) => ({ number: hex(Number(block) - 1), hash })
     const cache = new CacheFixture(before, { nodes: 'ab' }).heads(head)
     const ask = (id: number) => cache.start('eth_getBlockByNumber', ['0x10', false], { id })

@@ -15,7 +15,7 @@ const entry: SharedEntry = {
 }
 const head = { ...entry, bodyBytes: 2, body: undefined }
 
-/** An entry with a checksum that is right, as anyone can write it. */
+/** An entry with a valid checksum, as anyone can write it. */
 function crafted(headText: string, packed: Uint8Array = Buffer.from('{}'), headBytes?: number) {
   const text = Buffer.from(headText)
   const prefix = Buffer.from('RPC2????????')
@@ -144,11 +144,11 @@ describe('a crafted entry', () => {
   })
 })
 
-/** 5,000 zeros as a frame of zstd that does not say its length (RFC 8878, 3.1.1). */
+/** 5,000 zeros as a zstd frame that omits its length (RFC 8878, 3.1.1). */
 function zeros(windowLog: number): Buffer {
   const frame = Buffer.from('28b52ffd000000000000', 'hex')
   frame[5] = (windowLog - 10) << 3
-  // The last block, of one byte that is repeated.
+  // The last block repeats one byte.
   frame.writeUIntLE((5_000 << 3) | 0b011, 6, 3)
   return frame
 }

@@ -13,7 +13,7 @@ const head = 10_000
 const final = `0x${(head - 150).toString(16)}`
 const balance = ['eth_getBalance', [account, final]] as const
 
-/** Replicas that share a store, with clocks that go together. */
+/** Replicas that share a store, with synchronized clocks. */
 class Fleet {
   readonly clock = new VirtualClock()
   readonly keys = new FakeKeys(this.clock)
@@ -38,7 +38,7 @@ class Fleet {
     return Object.keys(this.keys.texts).find((each) => each.startsWith('a:'))!
   }
 
-  /** Writes a changed entry in place of an answer, as anyone can who writes to the store. */
+  /** Replaces an answer by a changed entry, as anyone with write access to the store can. */
   async craft(change: Partial<SharedEntry>): Promise<void> {
     await this.advance(1_000)
     const { key } = this

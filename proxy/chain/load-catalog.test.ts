@@ -74,7 +74,7 @@ interfaces:
     expect(ownIds(again)).toEqual(again.ids)
   })
 
-  /** By the name that a config uses: the name of the chain that counts. */
+  /** Name in a config to the name of the chain that it selects. */
   type Found = Readonly<Record<string, string | undefined>>
   const named = (id: string, name: string, aliases = '[]') =>
     `${spec(id, name)}aliases: ${aliases}\n`

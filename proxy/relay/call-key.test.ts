@@ -108,7 +108,7 @@ test.each([
   expect(keyOf('eth_getBalance', '["0xab"]')).toEqual(balance)
 })
 
-// Some nodes take the first of two members, some the last, and some ignore the case of their names.
+// Some nodes take the first duplicate member, some the last, and some ignore case.
 test.each([
   ['a name twice', '{"to":"0x1","to":"0x2"}', '{"to":"0x2","to":"0x1"}'],
   ['a name in two cases', '{"to":"0x1","To":"0x2"}', '{"To":"0x2","to":"0x1"}'],

@@ -36,7 +36,7 @@ class Replica {
   }
 }
 
-/** Replicas that started long ago, and their store, which has been open since. */
+/** Replicas that started long ago, and their open store. */
 async function fleet(replicas = 2) {
   const clock = new VirtualClock()
   const store = new FakeKeys(clock)
@@ -131,7 +131,7 @@ describe('a store that lost its data', () => {
     expect(await one.find('a', 'c')).toBe('c')
     connections[0].connect(false)
     store.forget()
-    // The one that missed it is first.
+    // The replica that missed it restores first.
     connections[1].connect(true)
     await clock.advance(10)
     connections[0].connect(true)
@@ -139,7 +139,7 @@ describe('a store that lost its data', () => {
     expect([await other.find('b'), await one.find('a')]).toEqual(['c', 'c'])
   })
 
-  /** A replica that has the session `k` at `a`, and one that does not. */
+  /** A replica with the session `k` at `a`, and a replica without it. */
   async function two() {
     const { clock, store } = await fleet(0)
     const keys = store.another()
@@ -180,7 +180,7 @@ describe('a store that lost its data', () => {
     keys.delayMs = () => 10
     store.forget()
     await expect(other.find('b')).rejects.toThrow(closed)
-    // The first hundred are on their way.
+    // The first hundred are in flight.
     await clock.advance(25)
     await other.sessions.drop('k200', 'a')
     await clock.advance(graceMs)

@@ -66,7 +66,7 @@ test('beyond the limit a client can join what others have, and nothing new', asy
 
 describe('the last tenth of 200 topics', () => {
   const mine = (at: number) => ['surprise', at]
-  /** Clients of these names subscribe to one new topic after the other. @returns how many each one got */
+  /** Clients of these names subscribe to new topics in turn. @returns how many each client got */
   async function take(wanted: Readonly<Record<string, number>>) {
     const { fixture } = await setUp({ maxTopics: 200 })
     let topics = 0

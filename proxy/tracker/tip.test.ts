@@ -10,7 +10,7 @@ const old: SyncStatus = { isSyncing: false, ageMs: 2 * 86_400_000, atMs: 0 }
 const syncing: SyncStatus = { isSyncing: true, ageMs: null, atMs: 0 }
 const future: SyncStatus = { isSyncing: false, ageMs: -3_600_000, atMs: 0 }
 
-/** A node at this block, which reported it that long ago. */
+/** A node that reported this block that long ago. */
 const at = (block: number, status: SyncStatus | null = null, agoMs = 0) => ({
   head: { block, atMs: -agoMs, roseMs: -agoMs },
   status,

@@ -121,7 +121,7 @@ test('a client that connects during a drain is served, however late it asks, and
   void server.drain()
   await clock.advance(100)
   await leaves[0]
-  // By then a goodbye would have arrived, too.
+  // A GOAWAY would have arrived by now.
   await new Promise((resolve) => session.ping(resolve))
   openCall(session)
   await expect.poll(() => seen.exchanges).toHaveLength(2)
