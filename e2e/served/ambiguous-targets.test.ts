@@ -64,7 +64,7 @@ test.each([
   expect(node.asked.map((asked) => asked.target)).toEqual([target, target])
 })
 
-test('of the path as servers read it in one way, the answer is kept, and must fit', async () => {
+test('the answer for an unambiguous path is cached, and must fit', async () => {
   const path = '/transactions/by_version'
   expect(await verdictOf(rest, `${path}/5`)).toBe('200 miss')
   expect(await verdictOf(rest, `${path}/5`)).toBe('200 hit')

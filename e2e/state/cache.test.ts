@@ -137,7 +137,7 @@ test('what one replica asked is a hit at another, and nothing of it stands in a 
   expect(await fleet.redis.cli('keys', '*aaaa*')).toBe('')
 })
 
-test('a replica does not wait for another one whose node hangs', async () => {
+test('a replica does not wait for a replica with a hanging node', async () => {
   await using fleet = await new Fleet().start()
   const hung = Promise.withResolvers<void>()
   const holds = [hung.promise]

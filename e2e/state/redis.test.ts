@@ -103,7 +103,7 @@ test('keys have the prefix, and the database is the one of the config', async ()
   expect(await redis.cli('-n', '3', 'get', 'p:a')).toBe('1')
 })
 
-test('a killed Redis is a fault, and is there again after its restart', async () => {
+test('a killed Redis is a fault until it has restarted', async () => {
   const redis = await startRedis(options())
   const client = open([redis])
   await client.isReady()

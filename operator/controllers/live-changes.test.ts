@@ -197,7 +197,7 @@ async function refusingDesk(refusal?: (desk: OperatorDesk, text: string) => obje
   return { desk, pages, programmed, served, refused }
 }
 
-test('a config that every pod refuses which tried it is taken back for pods that start', async () => {
+test('a config that every pod with it refuses is rolled back for new pods', async () => {
   const { desk, pages, programmed, served } = await refusingDesk()
   await using _ = desk
   expect(textOf(desk)).toBe(served)
@@ -229,7 +229,7 @@ test('an operator that takes over keeps the last good config in place', async ()
   ])
 })
 
-test('another config is tried, and what pods then serve is the last good one', async () => {
+test('another config is tried, and becomes the last good one once pods serve it', async () => {
   const { desk, pages, programmed } = await refusingDesk()
   await using _ = desk
   pages.refusing.clear()
@@ -262,7 +262,7 @@ test.each<[string, boolean, (desk: OperatorDesk, text: string) => object]>([
   expect(textOf(desk)).toBe(isTakenBack ? served : refused)
 })
 
-test('a config that one pod serves stays, whoever refuses it', async () => {
+test('a config that one pod serves stays, whichever pods refuse it', async () => {
   const { desk, pages } = await observedDesk()
   await using _ = desk
   desk.router('r', { relay: { maxAttempts: 3 } })
@@ -279,7 +279,7 @@ test.each([
   ['was made since', 0, true],
   ['ended before the kubelet updated its files', -3_600_000, false],
 ])(
-  'a pod that does not start and %s: the config is taken back is %s',
+  'a pod that does not start and %s: the config is rolled back: %s',
   async (_, age, isTakenBack) => {
     const { desk: own, pages } = await observedDesk()
     await using desk = own
@@ -303,7 +303,7 @@ test.each([
   },
 )
 
-test('who can write ConfigMaps alone cannot choose the last good config', async () => {
+test('write access to ConfigMaps alone does not decide the last good config', async () => {
   const { desk, pages, programmed } = await observedDesk()
   await using _ = desk
   const forged = desk.get(configMaps, lastGood)

@@ -493,11 +493,11 @@ function operatorErrors(router: object, providers: readonly object[]): string {
   return [...refusals, ...found.flatMap((each) => each.refusals)].map(violationText).join('\n')
 }
 
-test('the least that works is refused by neither', async () => {
+test('neither refuses the smallest valid config', async () => {
   expect([await routerErrors({}), operatorErrors({}, [{}])]).toEqual(['', ''])
 })
 
-describe('what the router refuses when it starts, the operator refuses before', () => {
+describe('the operator refuses what the router would refuse at its start', () => {
   test.each(rows)('$of: $says', async (row) => {
     expect(await routerErrors(row.file)).toMatch(row.says)
     if ('never' in row) return

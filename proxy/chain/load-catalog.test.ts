@@ -52,7 +52,7 @@ describe('the sources', () => {
     expect(catalog.find('ethereum')?.id).toBe('ETH1')
   })
 
-  it('are laid over the bundled specs, of which any can be extended', async () => {
+  it('extend or replace any bundled spec', async () => {
     const own = `id: DEVNET
 extends: ETH1
 name: Our development network

@@ -95,7 +95,7 @@ describe('the last tenth of 200 topics', () => {
     expect((await take(wanted)).got).toEqual(expected)
   })
 
-  test('what a client has joined counts as well, and no more once it has left', async () => {
+  test('joined topics count until the client leaves them', async () => {
     const { fixture } = await take({ greedy: 180 })
     const joined = []
     for (let at = 0; at < 10; at++)

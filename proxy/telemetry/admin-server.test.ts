@@ -379,7 +379,7 @@ describe('a page that points its own name at the admin address', () => {
     expect(await statusFor(port, '/facts', `Host: ${host}`, ...head)).toBe(200)
   })
 
-  test('is not a tool of the router, which may come by the name of an API server', async () => {
+  test('is not a tool of the router, which may use the name of an API server', async () => {
     const { port } = await start({ facts: async () => ({}) })
     const byName = 'Host: 0123.gr7.eu-west-1.eks.example.com'
     expect(await statusFor(port, '/facts', byName)).toBe(403)

@@ -73,7 +73,7 @@ describe('tipOf', () => {
     expect(tipOf(nodes.toReversed(), pace)).toBe(tip)
   })
 
-  it('is a block that some node has, and no lone runner moves it', () => {
+  it('is a block that some node has, and no single node moves it', () => {
     const heights = fc.array(fc.nat(1_000), { minLength: 2, maxLength: 8 })
     fc.assert(
       fc.property(heights, fc.nat(20), (blocks, allowedLagBlocks) => {

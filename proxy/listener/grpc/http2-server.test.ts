@@ -111,7 +111,7 @@ test.each([
   expect(seen.connections).toBe(1)
 })
 
-test('a client that connects during a drain is served, however late it asks, and then told to leave', async () => {
+test('a client that connects during a drain is served, however late it calls, and then gets GOAWAY', async () => {
   await using own = await serving()
   const { clock, seen, server, session } = own
   const other = connect(`http://127.0.0.1:${own.wire.port}`).on('error', () => {})
