@@ -9,14 +9,14 @@ import { eventually } from '../processes/eventually.ts'
 import { imageOf, nodePod, podOf, serve, startNode, usePlace } from './cluster.ts'
 
 /*
- * Every sample with a router, in front of simulated nodes and a real one for the development network: each endpoint answers.
+ * Every sample runs with a router, simulated nodes and a real node for the development network. Each endpoint answers.
  */
 
 const place = usePlace('samples')
 const { namespace, run, apply } = place
 const folder = join(import.meta.dirname, '../../samples')
 
-/** By what an endpoint serves: its node, the method or path that the client calls, and what the answer holds. */
+/** By chain and interface: the node, the method or path that the client calls, and a part of the answer. */
 const nodes = {
   'ETH1 jsonrpc': { node: 'eth', call: 'eth_blockNumber', answer: '"result":"0x' },
   'DEVNET jsonrpc': { node: 'anvil', call: 'eth_chainId', answer: '"result":"0x7a69"' },
@@ -38,7 +38,7 @@ const nodes = {
   'MOVECHAIN rest': { node: 'move', call: '/', answer: '"chain_id":1' },
 }
 
-/** What the comment of the sample with mutual TLS asks for. */
+/** The Secret that the comment in the mutual TLS sample requires. */
 const clientCertificate = {
   apiVersion: 'v1',
   kind: 'Secret',
@@ -66,7 +66,7 @@ beforeAll(async () => {
 
 type Manifest = Readonly<Record<string, any>>
 
-/** A sample that asks the nodes here, and what else this cluster has, for what it asks of the world. */
+/** Points a sample at the nodes and services of this cluster. */
 function sampleHere(sample: string): readonly Manifest[] {
   const documents = parseAllDocuments(readFileSync(join(folder, sample), 'utf8'))
   const image = imageOf('rpc-router-pods', 'e2e')
@@ -78,7 +78,7 @@ function sampleHere(sample: string): readonly Manifest[] {
       `"kubernetes.io/metadata.name":"${namespace}"`,
     )
     .replaceAll('"registry.example.com/sidecar:1.0.0"', `"${image}","command":${command}`)
-    // A cluster may provide no volumes.
+    // Not every cluster provides volumes.
     .replaceAll('"storage":{"size":"1Gi"}', '')
   return (JSON.parse(text) as Manifest[]).map(manifestHere)
 }
@@ -103,11 +103,11 @@ function manifestHere(manifest: Manifest): Manifest {
   return { ...manifest, spec: { ...spec, nodeUrls } }
 }
 
-/** @param needsTls whether the URL says something of TLS: no node has it, and another provider answers */
+/** @param needsTls whether the URL has TLS settings: no node here speaks TLS, so another provider answers */
 function urlHere(serves: keyof typeof nodes, url: string, needsTls = false): string {
   const scheme = needsTls ? 'https' : serves.endsWith('grpc') ? 'grpc' : 'http'
   const at = `${scheme}://node-${nodes[serves].node}.${namespace}.svc:9001`
-  // Each URL is another one: simulated nodes of Ethereum serve any path.
+  // URLs must differ; simulated Ethereum nodes serve any path.
   return url.replace(/^\w+:\/\/([^/]+)/, serves === 'ETH1 jsonrpc' ? `${at}/$1` : at)
 }
 

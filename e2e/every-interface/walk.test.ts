@@ -13,7 +13,7 @@ import { echoOf, startSpecNode } from './spec-node.ts'
 
 /*
  * Every interface of every chain starts a listener, verifies its node and relays. `CATALOG_DIR` names
- * a directory of specs to walk instead of those of the repository.
+ * a directory of specs to walk instead of the specs in the repository.
  */
 const outside = process.env['CATALOG_DIR']
 const testdata = ['catalog', 'own-catalog'].map((name) =>

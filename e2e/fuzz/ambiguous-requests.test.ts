@@ -64,7 +64,7 @@ const requests: readonly (readonly [name: string, sent: string, received: string
   ],
 ]
 
-/** A decoder like that of Go: the worst case for a router that reads exact names. */
+/** A decoder like Go's: the worst case for a router that matches names exactly. */
 const likeGo = decoderTaking('last', true)
 
 async function served() {
@@ -81,12 +81,12 @@ async function served() {
 const answer = { jsonrpc: '2.0', id: 1, result: resultOf(call) }
 const other = `{"jsonrpc":"2.0","id":9,"method":"eth_call","params":[{"to":"${mine}"},"0x10"]}`
 
-describe('a node gets the members that the router has read, and no others', () => {
+describe('a node gets only the members that the router has read', () => {
   test.each(requests)('%s', async (_, sent, received) => {
     await using own = await served()
     expect(await own.post(sent)).toEqual(answer)
     expect(own.node.received).toEqual([received])
-    // The next honest caller, from the cache.
+    // The cache answers the next honest caller.
     expect(await own.post(plain)).toEqual(answer)
     expect(own.node.received).toHaveLength(1)
   })
@@ -117,7 +117,7 @@ describe('a node gets the members that the router has read, and no others', () =
     expect(await own.post(plain)).toEqual(answer)
   })
 
-  test('a refresh puts nothing else in place of what is kept', async () => {
+  test('a refresh does not replace a cached answer by the answer to another call', async () => {
     await using own = await served()
     await own.post(plain)
     const attack = `{${balance},"params":${params},"Params":${others}}`
@@ -125,7 +125,7 @@ describe('a node gets the members that the router has read, and no others', () =
     expect(await own.post(plain)).toEqual(answer)
   })
 
-  test('a transaction reaches every node like that, and so do filters', async () => {
+  test('transactions and filters also reach every node in this form', async () => {
     await using stack = new AsyncDisposableStack()
     const nodes = await Promise.all(['a', 'b'].map((name) => startDecodingNode(name, likeGo)))
     for (const node of nodes) stack.use(node)
@@ -174,7 +174,7 @@ test.each([
   expect(all.node.received).toEqual([body])
 })
 
-test('two ids that a node may take for one do not swap their answers', async () => {
+test('two ids that a node may confuse do not swap their answers', async () => {
   await using own = await served()
   const item = (id: string, address: string) =>
     `{"jsonrpc":"2.0","id":${id},"method":"eth_getBalance","params":["${address}","0x10"]}`

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { lackingTools } from '../nodes/build/toolchain.ts'
 
-/** One request as a node has decoded it. An object among the params has its known members alone. */
+/** A request as a node decodes it. Objects in the params have only their known members. */
 export interface Reading {
   readonly id: unknown
   readonly method: string
@@ -20,10 +20,10 @@ export interface Reading {
 /** Reads a request or a batch; null for an item that it cannot read. */
 export type Decoder = (text: string) => Promise<readonly (Reading | null)[]>
 
-/** Of the objects among params; `decoder/main.go` has the same. */
+/** Known members of objects in the params; `decoder/main.go` has the same list. */
 const known = ['to', 'data', 'address', 'blockNumber', 'blockHash', 'fromBlock', 'toBlock']
 
-/** Decodes as a library might that takes the first or the last of several members, with or without regard to case. */
+/** Decodes like a library that takes the first or the last duplicate member, with or without regard to case. */
 export function decoderTaking(which: 'first' | 'last', ignoresCase = false): Decoder {
   const fold = (name: string) => name.toUpperCase().toLowerCase()
   const isSame = (a: string, b: string) => a === b || (ignoresCase && fold(a) === fold(b))
@@ -60,7 +60,7 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** JSON whose names are numbered, so that of two members of one name both are there. */
+/** Parses JSON with numbered names, so that duplicate members survive. */
 function parsed(text: string): unknown {
   let names = 0
   const numbered = text.replaceAll(
@@ -70,12 +70,12 @@ function parsed(text: string): unknown {
   return JSON.parse(numbered)
 }
 
-/** `encoding/json` of Go. */
+/** Go's `encoding/json`. */
 export interface GoDecoder extends AsyncDisposable {
   readonly decode: Decoder
 }
 
-/** Builds `decoder/` and starts it. @throws Error that says what to install */
+/** Builds and starts `decoder/`. @throws Error that names what to install */
 export async function startGoDecoder(): Promise<GoDecoder> {
   const [lacking] = lackingTools(process.env)
   if (lacking?.startsWith('Go')) throw new Error(lacking)

@@ -8,12 +8,12 @@ import { createChainModel } from '../upstream-sim/chain-model.ts'
 import { startSimNode } from '../upstream-sim/sim-node.ts'
 import type { Decoder, Reading } from './decoders.ts'
 
-/** A node whose answers show what its decoder has read. */
+/** A node whose answers show how its decoder read the request. */
 export interface DecodingNode extends AsyncDisposable {
   readonly name: string
   readonly url: string
   decode: Decoder
-  /** The bodies that it answers itself, as they came. */
+  /** Raw bodies of the requests that it answers itself. */
   readonly received: string[]
 }
 
@@ -22,7 +22,7 @@ const digest = (...of: unknown[]) =>
 
 const isNumber = (block: unknown): block is string => /^0x[0-9a-f]{1,8}$/.test(String(block))
 
-/** Answers that fit what was read, so that the checks of the router find nothing unless it has read something else. */
+/** Answers that fit the decoded call, so the router's checks fail only if it read a different call. */
 const answers: Readonly<Record<string, (params: readonly unknown[]) => unknown>> = {
   eth_getBalance: (params) => digest(params).slice(0, 18),
   eth_call: (params) => digest(params),
@@ -46,12 +46,12 @@ const answers: Readonly<Record<string, (params: readonly unknown[]) => unknown>>
   },
 }
 
-/** The result that the node gives to a request that was read like this; undefined: a simulated node answers. */
+/** The node's result for a request that it read this way; undefined: a simulated node answers. */
 export function resultOf({ method, params }: Pick<Reading, 'method' | 'params'>): unknown {
   return answers[method]?.(params)
 }
 
-/** Starts a node; what it has no answers for, such as probes, a simulated node answers. */
+/** Starts a node. A simulated node answers all other requests, such as probes. */
 export async function startDecodingNode(name: string, decode: Decoder): Promise<DecodingNode> {
   const sim = await startSimNode({ chain: createChainModel(), name })
   const received: string[] = []

@@ -14,7 +14,7 @@ import { resultOf, startDecodingNode } from './decoding-node.ts'
 const [a, b] = [`0x${'aa'.repeat(20)}`, `0x${'bb'.repeat(20)}`]
 type Asked = Pick<Reading, 'method' | 'params'>
 
-/** Pairs of honest calls about final blocks, which the cache keeps. */
+/** Pairs of honest calls about final blocks, which the router caches. */
 const pairs: readonly (readonly [Asked, Asked])[] = [
   [
     { method: 'eth_getBalance', params: [a, { blockNumber: '0x10' }] },
@@ -34,7 +34,7 @@ const pairs: readonly (readonly [Asked, Asked])[] = [
   ],
 ]
 
-/** Members in the order in which they are written, with names and values as JSON. */
+/** Members in their written order, with names and values as JSON. */
 type Members = (readonly [name: string, value: Json])[]
 type Json = string | { readonly members: Members } | readonly Json[]
 
@@ -51,7 +51,7 @@ function written(tree: Json, space: string): string {
   return `{${space}${members.join(`${space},`)}}`
 }
 
-/** How a name may be written so that some decoder takes it for the same. */
+/** Spellings of a name that some decoder reads as the same name. */
 const spellings: readonly ((name: string, at: number) => string)[] = [
   (name) => name,
   (name) => name.toUpperCase(),
@@ -74,7 +74,7 @@ interface Edit {
   readonly isAdded: boolean
 }
 
-/** Members with one of another call added under another spelling, or one of their own renamed. */
+/** Adds a member of another call under another spelling, or renames an own member. */
 function edited(tree: Members, other: Members, { spelling, at, isInside, isAdded }: Edit): Members {
   const [mine, theirs] = [tree, other].map((each) => innerOf(each)?.members)
   if (isInside && mine && theirs) {
@@ -92,7 +92,7 @@ function isHolder(tree: Json): tree is { members: Members } {
   return typeof tree === 'object' && 'members' in tree
 }
 
-/** The first object among the params. */
+/** The first object in the params. */
 function innerOf(tree: Members): { members: Members } | undefined {
   const params = tree.find(([name]) => name === '"params"')?.[1]
   return Array.isArray(params) ? (params as Json[]).find(isHolder) : undefined
@@ -104,7 +104,7 @@ function put(params: Json, members: Members): Json {
   return all.map((each, index) => (index === at ? { members } : each))
 }
 
-/** The same members in another order, also those within. */
+/** Reverses the order of members at every depth. */
 function turned(tree: Json): Json {
   if (typeof tree === 'string') return tree
   if (!isHolder(tree)) return (tree as readonly Json[]).map(turned)
@@ -151,7 +151,7 @@ export async function expectSameReadings(
     return once(socket, 'message')
   }
   const keys = new Keys('')
-  /** What each decoder has read of the first call with a key. */
+  /** The reading of each decoder for the first call with a key. */
   const read = new Map<string, string[]>()
   let runs = 0
   const property = fc.asyncProperty(plan, async ({ pair, edits, space, way }) => {
@@ -204,7 +204,7 @@ async function checkCall(
   read.set(key, all)
 }
 
-/** The block that a decoder has read, as the router writes it. */
+/** The block that a decoder read, in the router's form. */
 function blockIn({ method, params }: Reading): string {
   const at = method === 'eth_getBalance' || method === 'eth_call' ? 1 : 0
   const value = params[at] ?? (method === 'eth_getLogs' ? {} : 'latest')

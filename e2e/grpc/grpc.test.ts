@@ -208,7 +208,7 @@ test("a client's credentials are not for the node; the rest of its metadata is",
   expect(Object.keys(seen)).not.toContain('rpc-debug-relay')
 })
 
-test('a directive that comes twice is an invalid argument', async () => {
+test('a repeated directive is an invalid argument', async () => {
   const metadata = new Metadata()
   for (const session of ['a', 'a']) metadata.add('rpc-stickiness', session)
   using client = new EchoClient(router.port)

@@ -111,7 +111,7 @@ function onRawSockets(sockets: number, bytes: Uint8Array, holdMs = 1_000): Attac
   })
 }
 
-/** Masked frames of a WebSocket, of one byte each, and an empty ping. */
+/** Masked WebSocket frames of one byte each, and an empty ping. */
 const textFrame = [0x81, 0x81, 0, 0, 0, 0, 0x20]
 const firstFragment = [0x01, 0x81, 0, 0, 0, 0, 0x20]
 const fragment = [0x00, 0x81, 0, 0, 0, 0, 0x20]
@@ -121,7 +121,7 @@ function repeated(bytes: readonly number[], times: number): Buffer {
   return Buffer.alloc(bytes.length * times, Buffer.from(bytes))
 }
 
-/** A head of 16 KiB with as many headers as that takes. */
+/** A head of 16 KiB with as many headers as fit. */
 const manyHeaders = 'a:\r\n'.repeat(3_900)
 
 /** Of the logs of tokens. */
@@ -385,7 +385,7 @@ export const grpcAttacks: Readonly<Record<string, Attack>> = {
     frame(9, 0, 1, Buffer.concat([Buffer.from([0, 1, 0x61, 100]), Buffer.alloc(100, 'a')])),
   ),
   'heads of thousands of headers': onEach(10, async (socket, over) => {
-    // One header that HPACK indexes, and thousands of references to it of one byte each.
+    // HPACK indexes one header; thousands of one-byte references repeat it.
     const rest = Buffer.concat([Buffer.from([0x40, 1, 0x61, 0]), Buffer.alloc(16_000, 0xbe)])
     const calls = Array.from({ length: 128 }, (_, at) =>
       frame(1, 4, 2 * at + 1, Buffer.concat([headBlock, rest])),

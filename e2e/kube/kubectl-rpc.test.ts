@@ -40,7 +40,7 @@ let folder: string
 let api: ChaosProxy
 const front = createServer((request, response) => {
   const { pathname, searchParams } = new URL(request.url ?? '', 'http://any')
-  // Routers know their own tools by it where the API server has a public name, which they see as the host.
+  // This header identifies the router's own tools when the host is the API server's public name.
   if (pathname.includes('/proxy/') && request.headers['sec-router-client'] === undefined)
     return void response.writeHead(403).end()
   if (pathname.endsWith('/pods/r-1:7779/proxy/facts')) {

@@ -11,7 +11,7 @@ import { Store } from '../../operator/kube/store.ts'
 import { type Condition, type Pod, pods } from './resources.ts'
 
 /**
- * The fate of a pod: it works, it runs but fails its readiness probe, it never starts, or its container ends since it
+ * The fate of a pod: it works, it fails its readiness probe, it never starts, or its container ends because it
  * cannot serve its config.
  */
 export type Fate = 'ready' | 'failing' | 'waiting' | 'refusing'
@@ -31,7 +31,7 @@ export interface PretendKubeletOptions {
 export class PretendKubelet {
   readonly #options: PretendKubeletOptions
   readonly #store = new Store<Pod>()
-  /** Pods that were given an address. */
+  /** Number of addresses given to pods. */
   #addresses = 0
   readonly #controller: Controller
   fateOf: (pod: Pod) => Fate

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { buildGo } from './build-go.ts'
 
-/** A build by a program in the place of Go, and what it says. */
+/** Runs a build with a script in place of Go, and returns its output. */
 async function build(folder: string, script: string) {
   await writeFile(join(folder, 'go'), `#!/bin/sh\ncd ${folder}\n${script}\n`, { mode: 0o755 })
   const said: string[] = []
@@ -15,7 +15,7 @@ async function build(folder: string, script: string) {
   return { said, done: buildGo({ name: 'etcd', args: ['x'], env, say, progressMs: 20 }) }
 }
 
-test('a build says what it builds, that it still does, and how long it took', async () => {
+test('a build reports its target, its progress and its duration', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'build-go-test-'))
   const { said, done } = await build(folder.path, 'until [ -e over ]; do sleep 0.05; done')
   await expect.poll(() => said.length).toBeGreaterThan(3)
@@ -29,13 +29,13 @@ test('a build says what it builds, that it still does, and how long it took', as
   expect(said.at(-1)).toMatch(/^etcd built in \d+ s$/)
 })
 
-test('a build that fails names what could not be built', async () => {
+test('a failed build names its target', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'build-go-test-'))
   const { done } = await build(folder.path, 'exit 3')
   await expect(done).rejects.toThrow('go could not build etcd (3); its words are above')
 })
 
-test('without Go the error says so', async () => {
+test('the error names a missing Go', async () => {
   const env = { PATH: '/nowhere' }
   const built = buildGo({ name: 'etcd', args: [], env, say: () => {} })
   await expect(built).rejects.toMatchObject({ code: 'ENOENT' })

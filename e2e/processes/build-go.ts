@@ -5,17 +5,17 @@ import { spawn } from 'node:child_process'
 const progressMs = 15_000
 
 export interface GoBuild {
-  /** For messages. */
+  /** Name for messages. */
   readonly name: string
-  /** Behind `go build`. */
+  /** Arguments of `go build`. */
   readonly args: readonly string[]
   readonly env: NodeJS.ProcessEnv
-  /** Reports progress, on a terminal or not. */
+  /** Reports progress, with or without a terminal. */
   readonly say: (line: string) => void
   readonly progressMs?: number
 }
 
-/** Runs `go build`, and reports every 15 s that it still runs. The words of Go go to stderr. */
+/** Runs `go build`, and reports progress every 15 s. The output of Go goes to stderr. */
 export async function buildGo(build: GoBuild): Promise<void> {
   const { name, args, env, say } = build
   const startedMs = performance.now()

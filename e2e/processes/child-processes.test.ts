@@ -75,7 +75,7 @@ test('a wait ends with the last error as its cause', async () => {
   })
 })
 
-test('ports are free, differ, and are given to nobody else', async () => {
+test('ports are free, distinct and reserved', async () => {
   const ports = await freePorts(10)
   expect(new Set(ports).size).toBe(10)
   for (const port of ports) {

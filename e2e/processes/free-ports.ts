@@ -8,16 +8,16 @@ import { createServer } from 'node:net'
 const [leastPort, endPort] = [20_000, 32_000]
 const reservations: Socket[] = []
 
-/** A free TCP port of loopback that no other caller gets until it is released. */
+/** Reserves a free TCP port on loopback until it is released. */
 export async function freePort(): Promise<number> {
   const [port = 0] = await freePorts(1)
   return port
 }
 
 /**
- * Free TCP ports of loopback, for programs that are told their port. No other caller on this machine gets one of them
- * until they are released, at the latest when this thread ends. They are below the ports of outgoing connections, so
- * that none of these takes one before the program listens.
+ * Free TCP ports on loopback, for programs that take a port as input. They stay reserved on this machine until they are
+ * released, at the latest when this thread ends. They are below the ephemeral range, so no outgoing connection can take
+ * one before the program listens.
  */
 export async function freePorts(count: number): Promise<number[]> {
   const ports: number[] = []
@@ -30,12 +30,12 @@ export async function freePorts(count: number): Promise<number[]> {
   return ports
 }
 
-/** Ends the reservation of all ports that this thread got. */
+/** Releases all ports that this thread reserved. */
 export function releasePorts(): void {
   for (const socket of reservations.splice(0)) socket.close()
 }
 
-/** The UDP port of the same number is the reservation: the system gives it to one socket, and takes it back at the end. */
+/** The UDP port of the same number is the reservation: one socket at a time can bind it, and the system frees it at exit. */
 async function reserve(port: number): Promise<boolean> {
   const socket = createSocket('udp4').unref()
   try {

@@ -22,8 +22,8 @@ interface LegNode {
 }
 
 /**
- * An `epoch-duration` of a day, less a few seconds: the present epoch has just begun. Epochs are multiples of it since 1970,
- * and one that began in the midst of a test would make dead nodes eligible.
+ * An `epoch-duration` of about a day, chosen so that the current epoch has just begun. Epochs are multiples of it since 1970.
+ * A new epoch during a test would make dead nodes eligible.
  */
 export function longEpoch(): string {
   const nowMs = Date.now()

@@ -8,7 +8,7 @@ import { waitUntil } from '../processes/eventually.ts'
 import { longEpoch } from '../processes/router-config.ts'
 import type { Workspace } from './workspace.ts'
 
-/** The bundle that `make test` builds, and the sources where they are newer. */
+/** The bundle that `make test` builds, or the sources if they are newer. */
 const usualEntry = fileURLToPath(new URL('../../bin/router.mjs', import.meta.url))
 const startTimeoutMs = 150_000
 
@@ -24,7 +24,7 @@ export interface Ended {
 export interface Surroundings {
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
-  /** Of the program, where it is not the one of this checkout. */
+  /** Entry file of the program. Default: this checkout. */
   readonly entry?: string
 }
 
@@ -38,7 +38,7 @@ export async function runProgram(
 
 /**
  * Starts the program and waits until its listeners are open.
- * @param config as in the file; without `metrics-listen-address` and `epoch-duration`, those are added
+ * @param config as in the file; `metrics-listen-address` and `epoch-duration` are added if absent
  */
 export async function startProgram(
   workspace: Workspace,

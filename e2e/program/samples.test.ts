@@ -13,13 +13,13 @@ import { Program } from './program.ts'
 import { createWorkspace, type Workspace } from './workspace.ts'
 
 /*
- * Every sample starts: the operator renders it, and the router of the image reads what its pods would mount. The image
- * has the bundle and the bundled specs below dist/, and nothing else of the sources.
+ * Every sample starts: the operator renders it, and the router from the image reads the files that its pods would mount.
+ * The image has the bundle and the bundled specs below dist/, and no other sources.
  */
 
 const root = join(import.meta.dirname, '../..')
 let workspace: Workspace
-/** The router, as it lies in the image. */
+/** The router, laid out as in the image. */
 let entry = ''
 
 beforeAll(async () => {
@@ -48,7 +48,7 @@ const manifestsOf = (text: string): readonly Manifest[] =>
 
 const hosts = new Map<string, string>()
 
-/** The same text with each host at a port of loopback that nobody has: tests send nothing elsewhere. */
+/** Replaces each host by an unused port on loopback, because tests send nothing elsewhere. */
 function onLoopback(text: string): string {
   const moved = (host: string) =>
     hosts.getOrInsertComputed(host, () => `127.0.0.1:${hosts.size + 2}`)
@@ -58,7 +58,7 @@ function onLoopback(text: string): string {
     .replaceAll(/(?<=(?:network|listen)-address: )0\.0\.0\.0:\d+/g, '127.0.0.1:0')
 }
 
-/** `kubectl create secret tls`, which the sample of mutual TLS asks for. */
+/** Does what `kubectl create secret tls` does, as the mutual TLS sample requires. */
 const clientCertificate: Manifest = {
   kind: 'Secret',
   metadata: { name: 'node-client-certificate' },
@@ -82,7 +82,7 @@ async function rendered(text: string): Promise<readonly Manifest[]> {
   return manifestsOf(out.join(''))
 }
 
-/** What the kubelet would do for the container of a router, below a folder instead of `/`. */
+/** Mounts volumes as the kubelet does for a router's container, below a folder instead of `/`. */
 async function startPod(
   name: string,
   pod: V1PodSpec,

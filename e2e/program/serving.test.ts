@@ -127,7 +127,7 @@ test('SR_* variables, flags over them, and the log as text', async () => {
     expect(line).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z (INFO |WARN |ERROR) \S/)
 })
 
-test('the specs of --use-static-spec are laid over the bundled ones', async () => {
+test('the specs of --use-static-spec extend or replace the bundled ones', async () => {
   const spec = await workspace.write('specs.yml', {
     id: 'OWNCHAIN',
     name: 'A chain of our own',

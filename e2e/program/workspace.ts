@@ -39,7 +39,7 @@ export function ethereumConfig(
   settings: Readonly<Record<string, unknown>> = {},
 ): Readonly<Record<string, unknown>> {
   const leg = legOf('ETH1', nodes)
-  // On a busy machine a node may need more than the usual second.
+  // On a busy machine, a node may need more than the default of one second.
   const usual = { 'epoch-duration': longEpoch(), 'min-relay-timeout': '20s' }
   return { ...routerConfig([leg]), 'skip-websocket-verification': true, ...usual, ...settings }
 }

@@ -58,7 +58,7 @@ async function serving() {
   return { sha256, refused, upstreams: page.upstreams.map(({ name }) => name).join() }
 }
 
-/** Waits until it has judged a config: until it says that it serves this text, or that it refuses what it read. */
+/** Waits until the router reports that it serves this config, or that it refuses the one it read. */
 async function judged(from: number, served: string | null): Promise<string> {
   const lines = () => program.stdout.slice(from).split('\n').slice(0, -1)
   const sha256 = createHash('sha256')

@@ -71,7 +71,7 @@ async function changeUnderLoad(changes: number): Promise<Seen> {
     'metrics-listen-address': `127.0.0.1:${adminPort}`,
     'use-static-spec': specs,
     'drain-timeout': '2s',
-    // A machine that is busy answers late, and a session has no other node.
+    // A busy machine answers late, and a session has no other node.
     'min-relay-timeout': '20s',
     'max-relay-attempts': isSo(0.5) ? 8 : 10,
     'max-sessions-per-provider': isSo(0.5) ? 500 : 1_000,

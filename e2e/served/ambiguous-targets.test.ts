@@ -9,8 +9,8 @@ import { MirrorNode } from '../rest/mirror-node.ts'
 import { serveRouter, type ServedRouter } from './served-router.ts'
 
 /*
- * Where servers may read a path, a query, a header or a message in two ways: it reaches the node as it was sent, and its
- * answer is not kept, or is kept for these very bytes.
+ * Servers may read a path, a query, a header or a message in two ways. The request reaches the node unchanged, and its
+ * answer is not cached, or is cached for exactly these bytes.
  */
 
 const stack = new AsyncDisposableStack()
@@ -39,7 +39,7 @@ beforeAll(async () => {
 })
 beforeEach(() => (node.asked.length = 0))
 
-/** The status and what the cache says. The path is sent as it is. */
+/** Returns the status and the cache outcome. The path is sent unchanged. */
 async function verdictOf({ url }: ServedRouter, path: string, given: readonly string[] = []) {
   const headers = ['rpc-debug-relay', '1', ...given]
   const asked = { origin: url, path, method: 'GET', headers } as const
@@ -56,7 +56,7 @@ test.each([
   '/transactions/by_version/5;x=1',
   '/transactions/by_version/5%3Bx',
   '/transactions/by_version/5%00',
-  // The answer is about another one, which is not judged.
+  // The answer is about another block, but the router does not check it.
   '/transactions//by_version/6',
 ])('GET %s over REST', async (target) => {
   for (let each = 0; each < 2; each++)
@@ -64,7 +64,7 @@ test.each([
   expect(node.asked.map((asked) => asked.target)).toEqual([target, target])
 })
 
-test('of the path as servers read it in one way, the answer is kept, and must fit', async () => {
+test('the answer for an unambiguous path is cached, and must fit', async () => {
   const path = '/transactions/by_version'
   expect(await verdictOf(rest, `${path}/5`)).toBe('200 miss')
   expect(await verdictOf(rest, `${path}/5`)).toBe('200 hit')

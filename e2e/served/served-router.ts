@@ -45,7 +45,7 @@ export interface ServedRouterOptions {
   readonly urlSettings?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   /** Where its spans go; default: there are none. */
   readonly tracing?: CallSpans
-  /** What observes its calls. */
+  /** Observers of its calls. */
   readonly observers?: Parameters<typeof combineObservers>[0]
   /** Values of placeholders. */
   readonly environment?: Readonly<Record<string, string>>

@@ -46,8 +46,8 @@ export class TipWatch {
   }
 
   /**
-   * One of the heads, and of three or more at least the highest that two nodes have reached within the allowed lag:
-   * heads that are old by their own timestamp do not count.
+   * The tip is one of the heads. With three or more, it is at least the highest that two nodes have reached within the
+   * allowed lag. Heads with an old timestamp do not count, and a fresh one wins while other nodes have yet to say.
    */
   #compareTip(): void {
     const { pool, allowedLagBlocks } = this.#arena
@@ -58,7 +58,8 @@ export class TipWatch {
     const heads = known.filter(({ atMs }) => atMs >= newestMs - memoryMs).map(({ block }) => block)
     const isBacked = (block: number) =>
       heads.filter((other) => other >= block - allowedLagBlocks).length > 1
-    const least = heads.length > 2 ? Math.max(...heads.filter(isBacked)) : 0
+    const isSettled = pool.upstreams.every(({ latest, status }) => !latest || status !== null)
+    const least = isSettled && heads.length > 2 ? Math.max(...heads.filter(isBacked)) : 0
     const expected = heads.filter((block) => block >= least)
     const { tip } = pool
     const isTrue = tip === null ? heads.length === 0 : expected.includes(tip)

@@ -43,7 +43,7 @@ class Fleet implements AsyncDisposable {
   node!: MirrorNode
   branch = 'a'
   head = 100
-  /** The node answers after this. */
+  /** Delay of the node's answers. */
   hold: () => Promise<unknown> | undefined = () => undefined
   /** Questions of clients that came to the node. */
   asked: string[] = []
@@ -137,7 +137,7 @@ test('what one replica asked is a hit at another, and nothing of it stands in a 
   expect(await fleet.redis.cli('keys', '*aaaa*')).toBe('')
 })
 
-test('a replica does not wait for another one whose node hangs', async () => {
+test('a replica does not wait for a replica with a hanging node', async () => {
   await using fleet = await new Fleet().start()
   const hung = Promise.withResolvers<void>()
   const holds = [hung.promise]
@@ -161,7 +161,7 @@ test('a reorg that one replica sees drops what is near the head in all of them',
   await fleet.ask(0, 'eth_getBlockByNumber', block, '', true)
   for (const at of [1, 0])
     await expect.poll(async () => (await fleet.ask(at, 'eth_getBalance', near)).result).toBe('0xb')
-  // On the clock of both routers, an entry is kept for a block time.
+  // By the clocks of both routers, an entry lasts one block time.
   expect(patientClock.nowMs() - beganMs).toBeLessThan(12_000)
 })
 

@@ -38,7 +38,7 @@ export interface RedisProcess {
   resume(): void
   /** By SIGKILL, as a machine that dies. */
   kill(): Promise<void>
-  /** The same again on its port, after it has ended; without its data, unless it keeps what it had saved. */
+  /** Starts it again on its port after it has ended. It loses its data, unless it keeps what it saved. */
   restart(how?: { readonly keepsData: boolean }): Promise<RedisProcess>
 }
 

@@ -103,7 +103,7 @@ test('keys have the prefix, and the database is the one of the config', async ()
   expect(await redis.cli('-n', '3', 'get', 'p:a')).toBe('1')
 })
 
-test('a killed Redis is a fault, and is there again after its restart', async () => {
+test('a killed Redis is a fault until it has restarted', async () => {
   const redis = await startRedis(options())
   const client = open([redis])
   await client.isReady()
@@ -142,7 +142,7 @@ test('an answer that comes while this process is busy is no timeout', async () =
   for (let each = 0; each < 3; each++) {
     const got = faultOf(client.get('x'))
     const untilMs = performance.now() + 700
-    // The last of these commands is answered after the first one of the client.
+    // Redis answers the last of these commands after the client's first command.
     while (performance.now() < untilMs) execFileSync('redis-cli', ['-p', `${redis.port}`, 'ping'])
     expect(await got).toBe('none')
   }
@@ -214,7 +214,7 @@ test.each(['standalone', 'cluster', 'without INFO'] as const)(
   },
 )
 
-/** How a Redis loses data, and what it has then. */
+/** Ways in which a Redis loses data. */
 const losses: Readonly<Record<string, (redis: RedisProcess) => Promise<unknown>>> = {
   'is flushed': (redis) => redis.cli('flushall'),
   'evicts the generation alone': (redis) => redis.cli('del', 'p:sticky:generation'),
@@ -269,7 +269,7 @@ test.each(['standalone', 'sentinel'] as const)(
     await Promise.all(asked)
     const connections = async () =>
       Number(/total_connections_received:(\d+)/.exec(await redis.cli('info', 'stats'))?.[1])
-    // Some of them are those of redis-cli.
+    // Some of these connections belong to redis-cli.
     const before = await connections()
     await expect.poll(connections).toBeGreaterThan(before + 20)
     expect(await faultOf(client.set('after', '1'))).toBe('no-database')

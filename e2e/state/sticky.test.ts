@@ -433,7 +433,7 @@ test('Cluster: when the slot of a session has moved, its node stays', async () =
   const owner = await cluster.ownerOf(slot)
   const target = cluster.nodes.find((each) => each !== owner) as RedisProcess
   await cluster.moveSlot(slot, target)
-  // Another node of the Cluster may have missed the last writes.
+  // Another Cluster node may have missed the last writes.
   const moved = await Promise.all(Array.from({ length: 20 }, () => other.ask(session)))
   expect(
     Object.keys(tally(moved)).filter((each) => ![node, 'session-store'].includes(each)),

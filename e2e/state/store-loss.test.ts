@@ -10,7 +10,7 @@ import { type SimNode, startSimNode } from '../upstream-sim/sim-node.ts'
 import { type Replica, startFleet } from './fleet.fixture.ts'
 import { type RedisProcess, startCluster, startRedis } from './redis-process.fixture.ts'
 
-/* One replica has sessions that the other one does not know, and their store loses its data. */
+/* One replica has sessions that the other replica does not know, and their store loses its data. */
 
 const { signal } = new AbortController()
 
@@ -48,7 +48,7 @@ async function startLosing(how: (redis: RedisProcess) => Promise<RedisProcess>):
   return { store, lose }
 }
 
-/** Starts a store, and says how often it loses its data. */
+/** By way of loss: the number of rounds, and a function that starts the store. */
 const losses: Readonly<Record<string, readonly [number, () => Promise<Losing>]>> = {
   'a Redis restarts without its data': [
     4,
@@ -80,7 +80,7 @@ const losses: Readonly<Record<string, readonly [number, () => Promise<Losing>]>>
       const losing = await startLosing(async (redis) => {
         await redis.kill()
         const again = await redis.restart({ keepsData: true })
-        // The copy of the next round.
+        // Saves the copy for the next round.
         await again.cli('save')
         return again
       })
@@ -107,7 +107,7 @@ const losses: Readonly<Record<string, readonly [number, () => Promise<Losing>]>>
           Number(await first.cli('cluster', 'keyslot', '{sticky}')),
         )
         await owner.kill()
-        // It has saved its place in the Cluster, and no data.
+        // It has saved its Cluster role, but no data.
         await owner.restart({ keepsData: true })
       }
       return { store: { topology: 'cluster', addresses, 'key-prefix': 'c' }, lose }
@@ -117,7 +117,7 @@ const losses: Readonly<Record<string, readonly [number, () => Promise<Losing>]>>
 
 let last = 0
 
-/** Asks again while the store is away or closed. @returns the node that serves it then */
+/** Retries while the store is down or closed. @returns the node that then serves the session */
 async function untilServed(replica: Replica, session: string): Promise<string> {
   for (;;) {
     const { node, reason } = await replica.ask(session)

@@ -40,7 +40,7 @@ async function ask(url: string, headers: Readonly<Record<string, string>> = {}) 
   return answer.headers.get('rpc-guid')
 }
 
-test('spans and metrics are sent at the latest when it stops', async () => {
+test('spans and metrics are sent before the router stops', async () => {
   await using collector = await startOtlpReceiver()
   await using router = await start({
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,

@@ -50,11 +50,11 @@ export interface ChainNode extends SocketNode {
 export interface ServeOptions {
   /** The node's name, which seeds its faults. Default `sim`. */
   readonly name?: string
-  /** Default: a port that no other test gets. It stays the same over `stop` and `start`; 0: any free one. */
+  /** Default: a reserved port that survives `stop` and `start`. 0: any free port. */
   readonly port?: number
   /** Default 127.0.0.1. */
   readonly host?: string
-  /** Times slow answers. Default: one that stands still while this thread has to wait. */
+  /** Times slow answers. The default clock stands still while this thread is held up. */
   readonly clock?: Clock
 }
 

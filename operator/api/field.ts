@@ -54,7 +54,7 @@ export function withName(message: string, field: string): string {
   return message.replaceAll('{field}', field)
 }
 
-/** The message about the field that an issue of zod is about. */
+/** The message for the field of a zod issue. */
 export function errorOf(message: string) {
   return ({ path = [] }: { path?: readonly PropertyKey[] | undefined }) =>
     withName(message, path.findLast((key) => typeof key === 'string') ?? 'it')

@@ -60,7 +60,7 @@ export async function runRender(
   return endWith(problems, io)
 }
 
-/** Names what a file alone does not show. */
+/** Names the checks that a file alone does not allow. */
 const more =
   'The API server also checks rules between fields, immutable fields and policies: kubectl apply --dry-run=server -f FILES'
 

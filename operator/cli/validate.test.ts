@@ -12,8 +12,8 @@ import { rulesKeyword } from '../api/field.ts'
 import { main } from './main.ts'
 
 /*
- * These are the tables of e2e/kube/manifests, which a real API server judges there. `validate` knows no earlier form of an
- * object, and leaves the rules in CEL to the API server.
+ * These are the tables of e2e/kube/manifests, which a real API server validates there. `validate` knows no earlier version of
+ * an object, and leaves the rules in CEL to the API server.
  */
 
 async function validate(manifest: unknown) {

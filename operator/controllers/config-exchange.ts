@@ -31,23 +31,23 @@ export interface Exchange {
 
 export interface ConfigExchangeParts {
   readonly children: Pick<ChildApplier, 'latest'>
-  /** Null: pods are not looked at, and no config is ever taken back. */
+  /** Null: the operator does not observe pods, and never rolls a config back. */
   readonly fleets: Pick<FleetObserver, 'looks' | 'ended'> | null
   readonly clock: Pick<Clock, 'wallMs'>
 }
 
-/** The kubelet updates the files of a pod that runs within this time. */
+/** The kubelet updates the files of a running pod within this time. */
 const updateMs = 120_000
 
 /**
  * Rolls back a config that pods refuse, so new pods can start.
  *
- * The last good config is in a ConfigMap of its own. Annotations of the Deployment hold its hash and say what was refused:
- * whoever can write ConfigMaps alone cannot choose what pods get.
+ * The last good config is in a ConfigMap of its own. Annotations of the Deployment hold its hash and name the refused config:
+ * write access to ConfigMaps alone must not decide what pods get.
  */
 export class ConfigExchange {
   readonly #parts: ConfigExchangeParts
-  /** By router: the config that was applied last, and since when this operator has seen it applied. */
+  /** By router: the last applied config, and when this operator first saw it applied. */
   readonly #applied = new Map<string, { readonly mark: string; readonly sinceMs: number }>()
 
   constructor(parts: ConfigExchangeParts) {
@@ -58,7 +58,7 @@ export class ConfigExchange {
     this.#applied.delete(key)
   }
 
-  /** @param present the Deployment as it is; null when there is none */
+  /** @param present the current Deployment; null if there is none */
   of(key: string, router: RpcRouter, config: RenderedConfig, present: Deployment | null): Exchange {
     const { fleets } = this.#parts
     if (fleets === null || present === null) return { config, good: null, refusedBy: null }
@@ -72,7 +72,7 @@ export class ConfigExchange {
     if (good === null) return { config, good, refusedBy: null }
 
     const marks = { [goodHashAnnotation]: hashOf(good) }
-    // The keys that pods take over belong to it: with another one it is worth another try.
+    // The mark includes the keys that pods reload: a new key makes the config worth another try.
     const mark = `${config.contentHash}-${config.keyHash}`
     const wasRefused = annotations[refusedAnnotation] === mark
     const refusedBy = isApplied ? this.#refusing(key, mark, config, pods) : []
@@ -98,7 +98,7 @@ export class ConfigExchange {
     return hashOf(good) === annotations[goodHashAnnotation] ? good : null
   }
 
-  /** The pods that have tried an applied config and refuse it; those that only had an earlier one do not count. */
+  /** Pods that tried the applied config and refuse it. Pods that only had an earlier config do not count. */
   #refusing(
     key: string,
     mark: string,
@@ -113,7 +113,7 @@ export class ConfigExchange {
         refusal !== null &&
         (refusal.sha256?.startsWith(config.contentHash) ?? refusal.atMs > sinceMs),
     )
-    // A pod that was made since had the config from its start; an older one has it once its files are updated.
+    // A newer pod has the config from its start. An older pod has it once the kubelet has updated its files.
     const ended = (this.#parts.fleets?.ended(key) ?? []).filter(
       ({ createdMs, endedMs }) => createdMs > sinceMs || endedMs > sinceMs + updateMs,
     )

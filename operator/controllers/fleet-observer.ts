@@ -35,7 +35,7 @@ export interface FleetObserverOptions extends Pick<
 interface RunningPod extends KubeObject {
   /** Null while it does not run. */
   readonly ip: string | null
-  /** When its container last ended because it cannot serve its config; null: it did not. */
+  /** When its container last ended because it cannot serve its config; null if never. */
   readonly endedMs: number | null
 }
 
@@ -90,7 +90,7 @@ export class FleetObserver {
     return this.#looks.get(router) ?? []
   }
 
-  /** The pods of a router that ended because they cannot serve their config. */
+  /** Pods of a router that ended because they cannot serve their config. */
   ended(router: string): readonly EndedPod[] {
     return this.#pods.byIndex('instance', router).flatMap(({ metadata, endedMs }) => {
       const createdMs = Date.parse(metadata.creationTimestamp ?? '')

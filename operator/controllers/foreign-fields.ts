@@ -25,7 +25,7 @@ interface FieldTree {
 
 /** What others may set in the spec of our objects. */
 const allowed = [
-  // An autoscaler owns the count where there is one; otherwise the operator sets it by force.
+  // An autoscaler, if any, owns the count; otherwise the operator forces it.
   'f:replicas',
   // Of a Service: what clouds and load balancers write there.
   'f:loadBalancerIP',

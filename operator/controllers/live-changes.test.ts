@@ -107,7 +107,7 @@ test.each<[string, (desk: OperatorDesk) => void]>([
 /** The pages of pods, by IP address. */
 class Pages {
   readonly sha256 = new Map<string, string>()
-  /** What their routers add to a refusal. */
+  /** Further members of the routers' refusal. */
   refusal: () => object = () => ({ at: '' })
   readonly refusing = new Set<string>()
   /** How long a page takes. */
@@ -183,7 +183,7 @@ const configOf = (desk: OperatorDesk) =>
   desk.get(configMaps, desk.names(configMaps).find((name) => name !== lastGood) ?? '')
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
-/** Two pods serve a config, which is kept; then the router gets another budget, which the first pod refuses. */
+/** Two pods serve a config, which becomes the last good one. Then the first pod refuses a new budget. */
 async function refusingDesk(refusal?: (desk: OperatorDesk, text: string) => object) {
   const { desk, pages, programmed } = await observedDesk()
   const served = textOf(desk)
@@ -197,7 +197,7 @@ async function refusingDesk(refusal?: (desk: OperatorDesk, text: string) => obje
   return { desk, pages, programmed, served, refused }
 }
 
-test('a config that every pod refuses which tried it is taken back for pods that start', async () => {
+test('a config that every pod with it refuses is rolled back for new pods', async () => {
   const { desk, pages, programmed, served } = await refusingDesk()
   await using _ = desk
   expect(textOf(desk)).toBe(served)
@@ -208,7 +208,7 @@ test('a config that every pod refuses which tried it is taken back for pods that
   expect(desk.conditions(rpcRouters, 'r')['Accepted']).toMatch(/^True/)
   expect(desk.conditions(rpcRouters, 'r')['Ready']).toMatch(/^False\/NotProgrammed/)
   expect(desk.events).toContain('LastGoodRestored')
-  // Their files are again what they serve.
+  // The files of the pods match what they serve again.
   pages.refusing.clear()
   await desk.pass(200_000)
   expect([textOf(desk), programmed()]).toEqual([
@@ -229,7 +229,7 @@ test('an operator that takes over keeps the last good config in place', async ()
   ])
 })
 
-test('another config is tried, and what pods then serve is the last good one', async () => {
+test('another config is tried, and becomes the last good one once pods serve it', async () => {
   const { desk, pages, programmed } = await refusingDesk()
   await using _ = desk
   pages.refusing.clear()
@@ -262,7 +262,7 @@ test.each<[string, boolean, (desk: OperatorDesk, text: string) => object]>([
   expect(textOf(desk)).toBe(isTakenBack ? served : refused)
 })
 
-test('a config that one pod serves stays, whoever refuses it', async () => {
+test('a config that one pod serves stays, whichever pods refuse it', async () => {
   const { desk, pages } = await observedDesk()
   await using _ = desk
   desk.router('r', { relay: { maxAttempts: 3 } })
@@ -279,7 +279,7 @@ test.each([
   ['was made since', 0, true],
   ['ended before the kubelet updated its files', -3_600_000, false],
 ])(
-  'a pod that does not start and %s: the config is taken back is %s',
+  'a pod that does not start and %s: the config is rolled back: %s',
   async (_, age, isTakenBack) => {
     const { desk: own, pages } = await observedDesk()
     await using desk = own
@@ -303,7 +303,7 @@ test.each([
   },
 )
 
-test('who can write ConfigMaps alone cannot choose the last good config', async () => {
+test('write access to ConfigMaps alone does not decide the last good config', async () => {
   const { desk, pages, programmed } = await observedDesk()
   await using _ = desk
   const forged = desk.get(configMaps, lastGood)

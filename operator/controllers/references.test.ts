@@ -116,7 +116,7 @@ describe('every field that can refer to a Secret or a ConfigMap', () => {
     const data = Object.fromEntries(referencedKeys.map((key) => [key, value(key)]))
     put(desk, resource, 'wanted', data)
     expect(await resolved()).toMatch(/^True/)
-    // The watch of both kinds goes on: what is taken away is missed again.
+    // The watch continues, so the operator notices the removal.
     desk.remove(resource, 'wanted')
     expect(await resolved()).toMatch(new RegExp(missing))
     expect(desk.failures).toEqual([])

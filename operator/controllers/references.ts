@@ -17,12 +17,12 @@ export function outlineOf({ apiVersion, kind, metadata }: KubeObject): KubeObjec
 
 /**
  * The Secrets and ConfigMaps that translations read. A cluster can have many others, and large ones, so the operator
- * watches only metadata and gets the data of those alone. Each translation is recorded: what it reads is what a later
- * change concerns, and no second list of references can disagree with it.
+ * watches only metadata and loads data on demand. It records what each translation reads: a change to one of these
+ * enqueues the object, and no second list of references can disagree.
  */
 export class References {
   readonly stores = { secrets: new Store<KubeObject>(), configMaps: new Store<KubeObject>() }
-  /** By key: what the last translation of an object read, as `secrets ns/name`, whether or not it existed. */
+  /** By key: the references that the last translation of an object read, as `secrets ns/name`, existing or not. */
   readonly readBy = {
     routers: new Map<string, ReadonlySet<string>>(),
     providers: new Map<string, ReadonlySet<string>>(),
@@ -42,7 +42,7 @@ export class References {
     return plural === secrets.plural ? this.stores.secrets : this.stores.configMaps
   }
 
-  /** Runs the translation of an object, and again after it has read data that was not loaded yet. */
+  /** Runs the translation of an object, and repeats it once missing data is loaded. */
   async translate<T>(
     kind: keyof References['readBy'],
     { metadata }: RpcRouter | UpstreamProvider,
@@ -70,7 +70,7 @@ export class References {
           return object && configMapData(object.data)
         },
       })
-      // Before anything is loaded: a change from here on enqueues the object again.
+      // Recorded before loading, so that any change from here on enqueues the object.
       this.readBy[kind].set(keyOf(metadata), read)
       if ([...read].every((path) => found.has(path))) return result
       paths = read

@@ -34,7 +34,7 @@ async function servingDesk(): Promise<OperatorDesk> {
 const count = (desk: OperatorDesk) => desk.get(deployments, 'r-router').spec.replicas
 const programmed = (desk: OperatorDesk) => desk.conditions(rpcRouters, 'r')['Programmed'] ?? ''
 
-test('a count that a person sets now and then is put back each time', async () => {
+test('the operator restores the count each time a person changes it', async () => {
   await using desk = await servingDesk()
   for (const pauseMs of [10_000, 300_000, 10_000, 600_000]) {
     scale(desk, 5, 'kubectl')
@@ -44,7 +44,7 @@ test('a count that a person sets now and then is put back each time', async () =
   }
 })
 
-test('a foreign autoscaler beside a fixed count holds up nothing else', async () => {
+test('a foreign autoscaler on a fixed count blocks nothing else', async () => {
   await using desk = await servingDesk()
   for (let time = 0; time < 4; time++) {
     scale(desk, 4, 'kube-controller-manager')

@@ -20,7 +20,7 @@ export type Admitted<T> = { readonly object: T } | { readonly faults: readonly s
  * duplicate items. The API server alone evaluates the rules in CEL.
  */
 export function admit<T>({ schema, definition }: Kind<T>, given: JsonMap): Admitted<T> {
-  // The API server drops a status that a client gives.
+  // The API server drops a status that a client sends.
   const written = withoutNulls({ ...given, status: null })
   const structure = definition.spec.versions[0].schema.openAPIV3Schema
   const unknown = unknownFields(placesIn({ path: '', schema: structure, value: written }))

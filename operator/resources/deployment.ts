@@ -52,7 +52,7 @@ export function buildConfigMap(router: RpcRouter, config: RenderedConfig): Confi
   return { ...childOf(router, configMaps, { name, annotations }), data: config.data }
 }
 
-/** The ConfigMap with the last config that a pod was seen to serve. No pod mounts it. */
+/** The ConfigMap with the last config that a pod reported to serve. No pod mounts it. */
 export function lastGoodName(router: Pick<RpcRouter, 'metadata'>): string {
   return `${objectName(router)}-last-good`
 }

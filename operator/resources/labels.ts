@@ -24,9 +24,9 @@ export const appliedAnnotation = `${group}/applied-hash`
 export const fixedHashAnnotation = `${group}/fixed-hash`
 /** On the Deployment: of the whole config that its pods have, or will have in a moment. */
 export const contentHashAnnotation = `${group}/content-hash`
-/** On the Deployment: of the config that `lastGoodName` keeps. Without it that ConfigMap is not trusted. */
+/** On the Deployment: hash of the config in `lastGoodName`. Without it, the operator does not trust that ConfigMap. */
 export const goodHashAnnotation = `${group}/last-good-hash`
-/** On the Deployment: identifies the config that pods refuse, and that is not tried again. */
+/** On the Deployment: identifies the config that pods refuse, so the operator does not retry it. */
 export const refusedAnnotation = `${group}/refused-config`
 /** Of keys of Secrets; on pods those that they were started with, on the Deployment those that they take over. */
 export const secretHashAnnotation = `${group}/secret-hash`

@@ -57,7 +57,7 @@ export interface RouterObservation {
   readonly lost?: readonly LostRedis[]
   /** Pods that were last seen to serve another config; null before the first look. */
   readonly behind?: readonly Pick<PodView, 'pod' | 'isRefusing'>[] | null
-  /** Pods that refuse the wanted config, so that the last good one was restored; null where it was not. */
+  /** Pods that refuse the desired config, so that the operator restored the last good one; null if it did not. */
   readonly refusedBy?: readonly string[] | null
   /** RFC 3339. */
   readonly now: string

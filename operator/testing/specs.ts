@@ -66,7 +66,7 @@ interfaces:
 `,
 }
 
-/** Chains that stay as they are, whatever specs the project has. */
+/** Chains that do not change with the specs of the project. */
 export const testSpecs = specsOver({
   kind: 'directory',
   files: Object.entries(texts).map(([file, text]) => ({ file, text })),

@@ -15,26 +15,26 @@ import { translate } from './translate.ts'
 import { violationText } from './translation.ts'
 
 /*
- * Every refusal of a config by the router, and the operator's refusal of the same mistake. A place in the source that
- * reports an error needs a row here, and a test counts them. A port that is taken is no refusal of the config: exit code 1.
+ * Each way in which the router refuses a config, and the operator's refusal of the same mistake. Every line of source that
+ * reports an error needs a row here; a test counts them. A port in use is no refusal of the config: exit code 1.
  */
 
 type Row = {
   /** The file that reports it. */
   readonly of: string
-  /** What the router says; the file is the least that works, with these keys over it. */
+  /** The router's message for the smallest valid file with these keys merged in. */
   readonly says: RegExp
   readonly file: object
 } & (
   | {
-      /** The same mistake as the user of the operator makes it: over the least router and provider. */
+      /** The same mistake in the operator's objects, merged into the smallest router and provider. */
       readonly router?: object
       readonly provider?: object
       readonly more?: readonly object[]
-      /** What the operator says where its own words differ. */
+      /** The operator's message, if it differs. */
       readonly operatorSays?: RegExp
     }
-  /** Why the operator cannot write such a config. */
+  /** Why the operator cannot render such a config. */
   | { readonly never: string }
 )
 
@@ -418,7 +418,7 @@ const rows: readonly Row[] = [
   },
 ]
 
-/** Files whose reports no config of the operator leads to. */
+/** Files whose errors no rendered config can cause. */
 const apart: Readonly<Record<string, string>> = {
   'config/yaml/read-yaml.ts': 'The form of a text. The operator writes its texts by a YAML writer.',
   'config/live-keys.ts':
@@ -493,11 +493,11 @@ function operatorErrors(router: object, providers: readonly object[]): string {
   return [...refusals, ...found.flatMap((each) => each.refusals)].map(violationText).join('\n')
 }
 
-test('the least that works is refused by neither', async () => {
+test('neither refuses the smallest valid config', async () => {
   expect([await routerErrors({}), operatorErrors({}, [{}])]).toEqual(['', ''])
 })
 
-describe('what the router refuses when it starts, the operator refuses before', () => {
+describe('the operator refuses what the router would refuse at its start', () => {
   test.each(rows)('$of: $says', async (row) => {
     expect(await routerErrors(row.file)).toMatch(row.says)
     if ('never' in row) return
@@ -506,7 +506,7 @@ describe('what the router refuses when it starts, the operator refuses before', 
   })
 })
 
-/** The lines of a file that report an error. */
+/** Lines of a file that report an error. */
 function errorReports(path: string): readonly number[] {
   const text = readFileSync(path, 'utf8')
   const lines: number[] = []

@@ -218,7 +218,7 @@ export function sentenceOf({ message, hint }: Problem): string {
     .replaceAll('`--use-static-spec`', 'specSources')
 }
 
-/** The files of the pods: what each is, for messages, and its text as far as that is known. */
+/** Files of the pods: a description for messages, and the text if known. */
 function filesOf(
   parts: readonly Needs[],
   data: ReferenceData,

@@ -38,7 +38,7 @@ export interface RenderedConfig {
   readonly secretHash: string
   /** Of the values that running pods take over. */
   readonly keyHash: string
-  /** Further annotations of the Deployment, which describe the exchange of configs. */
+  /** Further annotations of the Deployment that record the state of the config exchange. */
   readonly marks?: Readonly<Record<string, string>>
 }
 

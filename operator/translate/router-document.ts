@@ -74,7 +74,7 @@ export function planRouter(
   const stores = storeSections(router, collector)
   const specs = readSpecSources(spec.specSources, collector)
   const hasOwnSpecs = specs.section.length > 0
-  // The names in the user's own specs are known to the router only.
+  // Only the router knows the names in the user's own specs.
   const chainIdOf = chainNames(hasOwnSpecs ? null : bundled.catalog)
   const environment = tracingEnvironment(router, collector)
   const settings = {

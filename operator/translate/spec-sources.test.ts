@@ -10,7 +10,7 @@ import { ValueCollector } from './value-collector.ts'
 
 const bundled = await loadBundledSpecs()
 
-/** What the operator makes of specs in a ConfigMap, and of further sources. */
+/** Gathers the specs of a ConfigMap and of further sources, as the operator does. */
 function compiled(texts: Readonly<Record<string, string>>, ...others: readonly object[]) {
   const data = {
     secret: () => null,
@@ -66,7 +66,7 @@ test.each([
   expect(offered?.addons.has('debug')).toBe(true)
 })
 
-test('beside a URL nothing is refused that its specs could be the base of', () => {
+test('next to a URL, specs that may extend its specs are not refused', () => {
   const url = { type: 'Url', url: 'https://git.example/specs.tar.gz' }
   const good = compiled({ 'a.yml': 'id: OURS\nextends: THEIRS' }, url)
   expect(good).toEqual({ refusals: [], catalog: null })

@@ -19,7 +19,7 @@ export interface SpecsRead {
   readonly areAll: boolean
 }
 
-/** Gathers the specs that a router lays over the bundled ones. */
+/** Gathers the specs that a router adds to the bundled ones. */
 export function readSpecSources(
   sources: readonly SpecSource[] = [],
   collector: ValueCollector,
@@ -57,18 +57,18 @@ interface SpecText {
   readonly text: string
 }
 
-/** A pod reads a text by the end of its name. */
+/** A pod infers the format from the file extension. */
 function isJsonKey(key: string): boolean {
   return key.endsWith('.json')
 }
 
 export interface ReadSpecs {
   readonly refusals: readonly ConfigRefusal[]
-  /** The chains of the router; null where not all of their specs can be seen and used. */
+  /** Chains of the router; null if some of their specs cannot be seen or used. */
   readonly catalog: ChainCatalog | null
 }
 
-/** The name of a spec in messages; its end says whether it is JSON. */
+/** Name of a spec in messages; its extension tells JSON from YAML. */
 function fileOf(configMap: string, key: string): string {
   return `the ConfigMap ${configMap}, key ${key}`
 }
@@ -80,7 +80,7 @@ export function compileSpecs({ texts, areAll }: SpecsRead, bundled: BundledSpecs
   })
   const problems: Problem[] = []
   try {
-    // What extends a spec that cannot be seen is read for its form alone.
+    // A spec that may extend an unseen one is only checked for its form.
     if (areAll)
       return { refusals: [], catalog: sources.length > 0 ? bundled.over(sources) : bundled.catalog }
     for (const source of sources) readDocuments(source, problems)

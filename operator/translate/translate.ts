@@ -211,7 +211,7 @@ export interface ProviderJudgement extends ProviderFaults {
 /**
  * Judges a provider by itself.
  *
- * @param bundled for a provider that no router selects: it is judged as by a router of its chain; null for a provider
+ * @param bundled for a provider that no router selects, validated as a router of its chain would; null for a provider
  *   that routers judge themselves
  */
 export function judgeProvider(

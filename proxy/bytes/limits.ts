@@ -25,7 +25,7 @@ export const budgetLimits = {
 export const objectCosts = {
   requestBytes: 4 * KiB,
   headerBytes: 64,
-  pieceBytes: 512, // of what came in one read, or waits
+  pieceBytes: 512, // of one socket read, or of a waiting message
   fragmentBytes: 128, // of a WebSocket message
   subscriptionBytes: 2 * KiB,
 }
@@ -42,13 +42,13 @@ export const httpTimes = {
 /** Of what a client sends. */
 export const clientLimits = {
   headBytes: 16 * KiB,
-  headers: 256, // in one head or metadata; proxies on the way usually take 100
+  headers: 256, // in one head or metadata; proxies usually accept 100
   waitingRequests: 1_024, // that are pipelined: Node reads 64 KiB at once, and with bodies they are fewer
   tinyPieces: { count: 4_096, bytes: 64 }, // each costs a microsecond: no client sends so many that are shorter
   inflation: { bytes: 256 * KiB, ratio: 200 }, // whichever is more: batches of like calls reach 100 times
   nesting: 10_000, // of JSON; nodes written in Go have the same limit
   values: 250_000, // in one member of a request or item of a batch: each costs some 30 ns, and no client sends so many
-  fragments: { count: 1_024, bytes: 1 * KiB }, // of a WebSocket message, and one more for each KiB: geth's client writes such pieces
+  fragments: { count: 1_024, bytes: 1 * KiB }, // of a WebSocket message, plus one per KiB: geth's client writes fragments of 1 KiB
   batchItems: 1_000, // more of them in one batch are refused together
   waveItems: 100, // of one batch that are asked for at the same time
   lingerMs: 2_000, // after a refusal or an early answer, for the rest of the request
@@ -61,7 +61,7 @@ export const socketTimes = {
   closeMs: 5_000, // for the answer to a goodbye, and to read what is left
 }
 
-/** Pings, pongs and settings of one connection, over HTTP/2 and WebSocket: some clients measure each round trip by a ping. */
+/** Pings, pongs and settings on one HTTP/2 or WebSocket connection. Some clients measure each round trip with a ping. */
 export const controlFrames = { count: 300_000, inMs: 30_000 }
 
 /** Of HTTP/2, with clients and with nodes. */
@@ -96,7 +96,7 @@ export const nodeLimits = {
 export const subscriptionLimits = {
   earlyBytes: 8 * MiB, // events before the client has its reply; far more than can come in that time
   questionsAtOnce: 64, // a thousand filters have a thousand questions a block: the calls of clients must find room
-  fewTopics: 10, // of a client: with more, it gets none of the last tenth of the topics
+  fewTopics: 10, // of a client; beyond this count, the last tenth of the topics is closed to it
   ownQuestions: 4, // beyond so many, filters share one question about each block
 }
 

@@ -34,7 +34,7 @@ test('a client keeps, claims, deletes and counts', async () => {
   expect(cache.calls.slice(0, 5)).toEqual(first)
 })
 
-test('sessions are claimed in a generation, which a restart ends', async () => {
+test('a restart ends the generation in which sessions are claimed', async () => {
   await using open = await new ServedCache().start()
   await using closed = await new ServedCache(1024 * 1024, 1e9).start()
   await expectSessionContract(open.client(), closed.client())

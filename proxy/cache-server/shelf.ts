@@ -16,7 +16,7 @@ const counterMs = 48 * 3_600_000
 export class Shelf {
   readonly #answers: LRUCache<string, Uint8Array>
   readonly #claims: LRUCache<string, Uint8Array>
-  /** Claims outlive no process, so each process is a generation of its own. */
+  /** Claims do not outlive the process, so each process is its own generation. */
   readonly #generation: string
   readonly #clock: Clock
   readonly #graceMs: number
@@ -68,7 +68,7 @@ export class Shelf {
     return {}
   }
 
-  /** A step of a sticky session, as cache.proto defines it. @throws RangeError when there is no room */
+  /** One step of a sticky session, as cache.proto defines it. @throws RangeError if the store is full */
   session(key: string, known: string, value?: Uint8Array, ttlMs = 0): SessionHeld {
     const nowMs = this.#clock.nowMs()
     const [generation, isOpen] = [this.#generation, nowMs >= this.#closedUntilMs]

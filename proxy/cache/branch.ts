@@ -25,10 +25,10 @@ export class Branch {
     this.#onReorg = onReorg
   }
 
-  /** The highest block that a client may have seen; 0 for none. A lower one than before belongs to another branch. */
+  /** The highest block that a client may have seen; 0 for none. A drop means another branch. */
   get head(): number {
     const head = this.#tracker.highestShown
-    // Either a reorg, which the other replicas see for themselves, or a node that has left.
+    // Either a reorg, which the other replicas detect themselves, or a node that has left.
     if (head < this.#head) this.changed()
     return (this.#head = head)
   }

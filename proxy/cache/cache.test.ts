@@ -370,7 +370,7 @@ describe('questions', () => {
     expect((await cache.get('eth_call', other)).cache).toMatch('miss')
   })
 
-  test('have their key without params as well', async () => {
+  test('have a key without params too', async () => {
     const cache = counting()
     await cache.get('eth_getBalance', null)
     expect((await cache.get('eth_getBalance', null)).cache).toMatch('hit')
@@ -614,8 +614,8 @@ describe('calls at the same time', () => {
     expect(cache.asked).toBeLessThanOrEqual(3)
   })
 
-  test('do not share an answer that two nodes give and that does not fit, and it is not kept', async () => {
-    // Whatever block is asked for, the answer is about the one before.
+  test('neither share nor cache an answer that does not fit, even if two nodes agree', async () => {
+    // The answer is about the previous block, whatever block the request names.
     const before = ({ params: [block] }: Question) => ({ number: hex(Number(block) - 1), hash })
     const cache = new CacheFixture(before, { nodes: 'ab' }).heads(head)
     const ask = (id: number) => cache.start('eth_getBlockByNumber', ['0x10', false], { id })

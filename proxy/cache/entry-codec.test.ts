@@ -15,7 +15,7 @@ const entry: SharedEntry = {
 }
 const head = { ...entry, bodyBytes: 2, body: undefined }
 
-/** An entry with a checksum that is right, as anyone can write it. */
+/** An entry with a valid checksum, as anyone can write it. */
 function crafted(headText: string, packed: Uint8Array = Buffer.from('{}'), headBytes?: number) {
   const text = Buffer.from(headText)
   const prefix = Buffer.from('RPC2????????')
@@ -44,8 +44,8 @@ test('a long answer is compressed, and one of more than 16 MiB, or 2 MiB compres
 describe.each([
   ['short', Buffer.from('{"result":[]}')],
   ['compressed', Buffer.alloc(2_000, 'abc')],
-])('an entry is none, and nothing throws: %s', (_, body) => {
-  test('where a bit of it is another one, or its end is missing', async () => {
+])('a damaged entry reads as none, and nothing throws: %s', (_, body) => {
+  test('with a flipped bit or a missing end', async () => {
     const whole = (await encodeEntry(name, { ...entry, body }))!
     await fc.assert(
       fc.asyncProperty(
@@ -61,7 +61,7 @@ describe.each([
     )
   })
 
-  test('under any other name', async () => {
+  test('read under another name', async () => {
     const whole = (await encodeEntry(name, { ...entry, body }))!
     await fc.assert(
       fc.asyncProperty(fc.string(), async (other) => {
@@ -83,7 +83,7 @@ test('random bytes are no entry, also behind the right version and checksum', as
 })
 
 describe('a crafted entry', () => {
-  test('is one where all of it is as the router writes it', async () => {
+  test('is an entry if it has the form that the router writes', async () => {
     expect(await decodeEntry(name, crafted(JSON.stringify(head)))).toEqual(entry)
   })
 
@@ -127,7 +127,7 @@ describe('a crafted entry', () => {
     expect(await decodeEntry(name, crafted(text))).toBeNull()
   })
 
-  test.each([0, 1, 1_000, 2 ** 32 - 1])('is none where its head has %s bytes', async (bytes) => {
+  test.each([0, 1, 1_000, 2 ** 32 - 1])('is no entry if its head has %s bytes', async (bytes) => {
     expect(
       await decodeEntry(name, crafted(JSON.stringify(head), Buffer.from('{}'), bytes)),
     ).toBeNull()
@@ -144,11 +144,11 @@ describe('a crafted entry', () => {
   })
 })
 
-/** 5,000 zeros as a frame of zstd that does not say its length (RFC 8878, 3.1.1). */
+/** 5,000 zeros as a zstd frame that omits its length (RFC 8878, 3.1.1). */
 function zeros(windowLog: number): Buffer {
   const frame = Buffer.from('28b52ffd000000000000', 'hex')
   frame[5] = (windowLog - 10) << 3
-  // The last block, of one byte that is repeated.
+  // The last block repeats one byte.
   frame.writeUIntLE((5_000 << 3) | 0b011, 6, 3)
   return frame
 }

@@ -10,14 +10,14 @@ import { type Answer, bytesOf } from './entry.ts'
 const maxBytes = nodeLimits.wholeBytes
 
 const count = z.int().min(0)
-/** Names and values in turn, as a server can send them. */
+/** Names and values alternate, as a server can send them. */
 const headerForms = [/^[!#-'*+.^-`|~\w-]+$/, /^[\t -~\x80-\xff]*$/] as const
 const headerList = z
   .array(z.string())
   .refine((list) => list.every((each, at) => headerForms[at % 2]?.test(each)))
   .refine(({ length }) => length % 2 === 0)
   .readonly()
-/** What stands before the body. Whoever can write to the store may have written it. */
+/** The head of an entry. Anyone with write access to the store may have written it. */
 const headSchema = z.object({
   headers: headerList,
   trailers: headerList,
@@ -26,9 +26,9 @@ const headSchema = z.object({
   ageClass: z.enum(ageClasses),
   isEmpty: z.boolean(),
   head: z.int().min(-1),
-  /** How many reorgs the replicas had seen when the upstream was asked. */
+  /** Number of reorgs that the replicas had seen when the request was sent. */
   reorgs: count,
-  /** When it was stored, in milliseconds since the Unix epoch, and for how long. */
+  /** Time of storing, in milliseconds since the Unix epoch, and the TTL. */
   storedWallMs: z.number(),
   ttlMs: z.number().positive(),
   bodyBytes: count.max(maxBytes),
@@ -39,7 +39,7 @@ export type SharedEntry = Omit<z.output<typeof headSchema>, 'bodyBytes'> & Pick<
 
 /** Another version of the router reads nothing of what this one wrote. */
 const version = Buffer.from('RPC2')
-/** The version, a checksum of the name and of what follows, and the length of the head. */
+/** The version, a checksum of the name and the rest, and the length of the head. */
 const prefixBytes = 12
 /** Longer bodies are compressed. */
 const minCompressedBytes = 1024
@@ -47,10 +47,10 @@ const minCompressedBytes = 1024
 const maxPackedBytes = 2 * 1024 * 1024
 const compress = promisify(zstdCompress)
 const decompress = promisify(zstdDecompress)
-/** A compressed body may ask for no more memory than the longest one takes. */
+/** Decompression never takes more memory than the longest body needs. */
 const params = { [constants.ZSTD_d_windowLogMax]: Math.log2(maxBytes) }
 
-/** @param name of the entry, a digest of its key @returns null for one that is too long */
+/** @param name of the entry, a digest of its key @returns null if the entry is too long */
 export async function encodeEntry(name: string, entry: SharedEntry): Promise<Buffer | null> {
   const { body, ...rest } = entry
   if (body.length > maxBytes) return null
@@ -65,7 +65,7 @@ export async function encodeEntry(name: string, entry: SharedEntry): Promise<Buf
   return Buffer.concat([prefix, head, packed])
 }
 
-/** @returns null for all that this version did not write under this name; never throws */
+/** @returns null for any bytes that this version did not write under this name; never throws */
 export async function decodeEntry(name: string, bytes: Buffer): Promise<SharedEntry | null> {
   if (bytes.length < prefixBytes || !bytes.subarray(0, 4).equals(version)) return null
   const end = prefixBytes + bytes.readUInt32BE(8)

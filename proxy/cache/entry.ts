@@ -22,7 +22,7 @@ export interface Answer {
   readonly latestBlock: number | null
 }
 
-/** An answer that is kept, and for how long it holds. */
+/** A cached answer and its lifetime. */
 export interface Entry {
   readonly answer: Answer
   readonly ageClass: AgeClass

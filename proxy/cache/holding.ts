@@ -81,13 +81,13 @@ export interface Moment {
   readonly head: number
 }
 
-/** How long an answer stays true, or why it is not kept. */
+/** How long an answer stays valid, or why it is not cached. */
 export type Holding = Pick<Entry, 'ageClass' | 'isEmpty'> | CacheWhy
 
 /** A node may have lost the block, so its empty answer expires after a minute. */
 const maxEmptyMs = 60_000
 
-/** How long an answer is retained. An empty one that may not be there yet counts like one about the latest block. */
+/** Retention of an answer. An empty answer that may still fill counts like one about the latest block. */
 export function retentionMs(lifetimes: Lifetimes, ageClass: AgeClass, isEmpty: boolean): number {
   const emptyMs = ageClass === 'finalized' ? maxEmptyMs : lifetimes.latest
   return isEmpty ? Math.min(lifetimes[ageClass], emptyMs) : lifetimes[ageClass]
@@ -152,7 +152,7 @@ function isBelieved({ journal }: Call, reply: Reply): boolean {
   return given?.result === expected && !given.missedBlock && !given.isDoubted
 }
 
-/** The answer does not fit its request, however many upstreams show the same: no other call may have it. */
+/** The answer does not fit its request, however many upstreams agree. No other call may get it. */
 export function isDoubtful({ journal }: Call, reply: Reply): boolean {
   const given = attemptOf(journal, reply)
   return given !== undefined && (given.isDoubted || given.violation !== null)
@@ -164,7 +164,7 @@ function attemptOf({ attempts }: Journal, { upstream }: Reply): AttemptRecord | 
   )
 }
 
-/** The upstream whose empty answer about a final block another one is to confirm; null: none. */
+/** The upstream whose empty answer about a final block needs confirmation by another upstream; null: none. */
 export function unconfirmedBy(
   upstream: string,
   { ageClass, isEmpty }: Pick<Entry, 'ageClass' | 'isEmpty'>,
@@ -173,9 +173,9 @@ export function unconfirmedBy(
 }
 
 /**
- * An entry of the store, which others can write to: its answer is judged like that of an upstream.
- * @param now what is known at this replica
- * @returns null where it does not hold for the call any more; `broken` where it is no answer to the call
+ * Adopts an entry of the store. Others can write to it, so its answer is checked like an upstream's.
+ * @param now the state of this replica
+ * @returns null if the entry is no longer valid for the call; `broken` if it does not answer the call
  */
 export function adopted(
   { ageClass, isEmpty, head, ...entry }: SharedEntry,

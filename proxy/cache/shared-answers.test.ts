@@ -13,7 +13,7 @@ const head = 10_000
 const final = `0x${(head - 150).toString(16)}`
 const balance = ['eth_getBalance', [account, final]] as const
 
-/** Replicas that share a store, with clocks that go together. */
+/** Replicas that share a store, with synchronized clocks. */
 class Fleet {
   readonly clock = new VirtualClock()
   readonly keys = new FakeKeys(this.clock)
@@ -38,7 +38,7 @@ class Fleet {
     return Object.keys(this.keys.texts).find((each) => each.startsWith('a:'))!
   }
 
-  /** Writes a changed entry in place of an answer, as anyone can who writes to the store. */
+  /** Replaces an answer by a changed entry, as anyone with write access to the store can. */
   async craft(change: Partial<SharedEntry>): Promise<void> {
     await this.advance(1_000)
     const { key } = this
@@ -147,7 +147,7 @@ describe('a shorter time in the policy of a replica', () => {
     expect(await ask(short)).toMatchObject({ cache: `miss ${ageClass}`, answer: '0x2' })
   })
 
-  test('never uses what another one stored', async () => {
+  test('never uses what another replica stored', async () => {
     const fleet = new Fleet()
     await fleet.replica(() => '0x1').get(...balance)
     const none = fleet.replica(() => '0x2', { policies: [policy(0, 'finalized')] })
@@ -215,7 +215,7 @@ describe('an empty answer about a final block', () => {
     expect(await cache.get(...logs)).toMatchObject({ cache: 'hit finalized', answer: [log] })
   })
 
-  test('is asked for again each minute where one upstream alone answers', async () => {
+  test('is fetched again each minute if only one upstream answers', async () => {
     const fleet = new Fleet()
     const cache = fleet.replica(() => [], { nodes: 'ab' })
     const ask = () => cache.get(...logs, { directives: { selectProvider: 'a' } })
@@ -226,7 +226,7 @@ describe('an empty answer about a final block', () => {
     }
   })
 
-  test('is kept for long where the pool has one upstream', async () => {
+  test('gets the full TTL if the pool has one upstream', async () => {
     const fleet = new Fleet()
     const cache = fleet.replica(() => [])
     expect((await cache.get(...logs)).cache).toBe('miss finalized')
@@ -234,7 +234,7 @@ describe('an empty answer about a final block', () => {
     expect((await cache.get(...logs)).cache).toBe('hit finalized')
   })
 
-  test('is confirmed by what another replica asks of another upstream, for all replicas', async () => {
+  test('is confirmed for all replicas by another replica and upstream', async () => {
     const fleet = new Fleet()
     const [one, two] = [1, 2].map(() => fleet.replica(() => [], { nodes: 'ab' })) as [
       CacheFixture,

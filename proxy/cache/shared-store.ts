@@ -26,7 +26,7 @@ export interface Found<T> {
 /** What went wrong with the store. */
 export interface SharedFigures {
   failures: number
-  /** Answers that could not be read: of another version, of another key, or damaged. */
+  /** Unreadable answers: of another version, of another key, or damaged. */
   broken: number
 }
 
@@ -57,7 +57,7 @@ export class SharedStore {
 
   /**
    * Looks for an answer, and waits a moment for one that another replica is asking for.
-   * @param adopt returns the entry as the call takes it; null: it cannot
+   * @param adopt returns the entry in the form for the call; null if the call cannot use it
    * @param mayWait else it is on its own
    */
   async lookUp<T>(

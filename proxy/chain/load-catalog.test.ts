@@ -52,7 +52,7 @@ describe('the sources', () => {
     expect(catalog.find('ethereum')?.id).toBe('ETH1')
   })
 
-  it('are laid over the bundled specs, of which any can be extended', async () => {
+  it('extend or replace any bundled spec', async () => {
     const own = `id: DEVNET
 extends: ETH1
 name: Our development network
@@ -74,7 +74,7 @@ interfaces:
     expect(ownIds(again)).toEqual(again.ids)
   })
 
-  /** By the name that a config uses: the name of the chain that counts. */
+  /** Name in a config to the name of the chain that it selects. */
   type Found = Readonly<Record<string, string | undefined>>
   const named = (id: string, name: string, aliases = '[]') =>
     `${spec(id, name)}aliases: ${aliases}\n`

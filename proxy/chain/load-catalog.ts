@@ -24,27 +24,27 @@ const beside = ['../specs', '../../specs'].map((path) =>
 )
 const bundledSpecs = beside.find((path) => existsSync(path)) ?? ''
 
-/** A spec whose inheritance is resolved, and where it comes from. */
+/** A spec with its inheritance resolved, and its origin. */
 interface LayeredSpec {
   readonly spec: NativeSpec
-  /** Of its source; 0 for the bundled specs. */
+  /** Index of its source; 0 for the bundled specs. */
   readonly layer: number
   readonly file: string
 }
 
-/** The bundled chain specs, over which others can be laid. */
+/** The bundled chain specs, as a base for further specs. */
 export interface BundledSpecs {
   readonly catalog: ChainCatalog
   /** @throws SpecError with all problems of all sources */
   readonly over: (sources: readonly SourceFiles[]) => ChainCatalog
 }
 
-/** Reads the bundled specs once; each catalog over them shares what was read. */
+/** Reads the bundled specs once, for all catalogs on top of them. */
 export async function loadBundledSpecs(): Promise<BundledSpecs> {
   return specsOver(await readSource(bundledSpecs))
 }
 
-/** The specs of a source, over which others can be laid. @throws SpecError */
+/** The specs of a source, as a base for further specs. @throws SpecError */
 export function specsOver(bundled: SourceFiles): BundledSpecs {
   const problems: Problem[] = []
   const read = readDocuments(bundled, problems)
@@ -54,9 +54,9 @@ export function specsOver(bundled: SourceFiles): BundledSpecs {
 }
 
 /**
- * Loads the bundled chain specs, and lays the sources over them. A source is a file, a directory with those below it,
- * or an http(s) URL of a `.tar.gz` archive. A later spec replaces an earlier one of the same id, and its names win; the
- * failure rows of later sources come first. A chain is compiled when it is first asked for.
+ * Loads the bundled chain specs, and then the sources on top. A source is a file, a directory tree, or an http(s) URL of
+ * a `.tar.gz` archive. A later spec replaces an earlier one of the same id, and its names win. Failure rows of later
+ * sources come first. A chain is compiled on first use.
  * @throws SpecError with all problems of all sources
  */
 export async function loadCatalog(sources: readonly string[]): Promise<ChainCatalog> {
@@ -73,7 +73,7 @@ function layered(read: readonly SourceDocuments[], problems: Problem[]): ChainCa
     const fileOf = refuseDoubles(source, problems)
     const put = (spec: NativeSpec) => {
       const id = spec.id.toLowerCase()
-      // A map keeps the place of a key: the layers would no longer be in order.
+      // A map keeps the position of an existing key, which would break the order of layers.
       specs.delete(id)
       specs.set(id, { spec, layer, file: fileOf.get(id) ?? '' })
     }
@@ -81,7 +81,7 @@ function layered(read: readonly SourceDocuments[], problems: Problem[]): ChainCa
     resolveNatives(source, specs, problems).forEach(put)
   }
   refuseUnknownTables(read)
-  // The documents that were read complain to this list for good.
+  // The parsed documents keep reporting to this list.
   const found = problems.splice(0)
   if (found.length > 0) throw new SpecError(found)
   // The sources' own rows come before the bundled ones.

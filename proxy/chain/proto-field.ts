@@ -14,8 +14,8 @@ const fixed32 = 5
 /**
  * The value at the end of a path of field numbers: a number for a varint, text for a field with a
  * length; 0 is a field like any other.
- * @returns undefined when there is none; null when the bytes are no protobuf message, and where decoders may differ: a
- * field comes twice, or there is a group
+ * @returns undefined if the field is absent; null if the bytes are no protobuf message, or if decoders may differ because a
+ * field repeats or a group occurs
  */
 export function fieldAt(
   message: Uint8Array,
@@ -38,7 +38,7 @@ function fieldOf(message: Uint8Array, wanted: number): number | Uint8Array | und
     at = tag.end
     const isWanted = Math.floor(tag.value / 8) === wanted
     const wire = tag.value % 8
-    // Two messages in one field are merged, and of two numbers the last counts: no client writes either.
+    // Decoders merge a repeated message and take the last repeated number; no client writes either.
     if (isWanted && found !== undefined) return null
     if (wire === fixed64) at += 8
     else if (wire === fixed32) at += 4

@@ -87,7 +87,7 @@ export interface Classification {
   readonly deterministic: boolean
   /** Answers about one object named by its hash, which never changes once final. */
   readonly byHash: boolean
-  /** Where the case of hex digits means nothing; absent: nowhere. `true` holds for the answer too. */
+  /** Where the case of hex digits is irrelevant; absent: nowhere. `true` covers the answer too. */
   readonly anyCaseHex?: AnyCaseHex
   /** The node delays the answer until an event: the deadline is two block times later. */
   readonly waitsForBlock: boolean
@@ -189,9 +189,9 @@ export interface ChainInterface {
   readonly responseHeaders: ReadonlySet<string>
   /** How to ask for the latest block; null where there is no way. */
   readonly latestBlock: ProbeCall | null
-  /** How to ask a node whether it is syncing; null where there is no way. */
+  /** The call that shows whether a node is syncing; null if there is none. */
   readonly syncing: ProbeCall | null
-  /** How to ask for the timestamp of the latest block; null where there is no way. */
+  /** The call that returns the timestamp of the latest block; null if there is none. */
   readonly latestTime: ProbeCall | null
   readonly verifications: readonly Verification[]
   /** Names of the verifications, and of others that the chain's specs know and the router never runs. */

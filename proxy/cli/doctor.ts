@@ -56,14 +56,14 @@ export async function runDoctor(
   return wrong > 0 ? exitCodes.failed : exitCodes.done
 }
 
-/** Adds what only the URLs of a chain together show: which of them are outdated, and how far each is behind their tip. */
+/** Compares the URLs of a chain: which are outdated, and how far each is behind the tip. */
 function compareHeads(all: readonly Examined[]): void {
   for (const { chain, iface, url, owner, cells, changes } of all) {
     const own = url.head
     if (own === null) continue
     const reported = all.flatMap(({ iface: other, url: { head }, owner: { status } }) => {
       if (other !== iface || head === null) return []
-      // The chain has grown between two questions.
+      // The chain has grown between two probes.
       const grown = Math.round((head.atMs - own.atMs) / chain.blockTimeMs)
       const [block, atMs] = [head.block - grown, own.atMs]
       return [{ head: { block, atMs, roseMs: atMs }, status }]

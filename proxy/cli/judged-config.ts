@@ -26,15 +26,15 @@ export interface LoadedConfig {
 
 /** A config with all that is wrong with it. */
 export interface JudgedConfig extends ValidatedConfig, LoadedConfig {
-  /** The chain specs; null when they cannot be used. */
+  /** The chain specs; null if they are unusable. */
   readonly catalog: ChainCatalog | null
   /** Takes every value out of a text that must not be printed. */
   readonly redact: (text: string) => string
 }
 
 /**
- * Reads a config with all that it refers to, and validates it.
- * @param running the chain specs of a router that runs: they are read at its start only
+ * Reads a config with everything that it refers to, and validates it.
+ * @param running chain specs of a running router, which reads them only at its start
  */
 export async function judgeConfig(
   request: ConfigRequest,

@@ -68,7 +68,7 @@ test('a warning alone leaves the file valid', async () => {
   expect(stderr).toContain(':5:5: warning: direct-rpc[1]: ')
 })
 
-test('what the chain specs know is reported with its line, in order, also of a file that is wrong otherwise', async () => {
+test('problems that need the chain specs have their line, in order, even in a file with other problems', async () => {
   const { code, stderr } = await validate(`stratgy: latency\n${right.replace('BTC', 'BTCX')}`)
   expect(code).toBe(2)
   expect(stderr).toMatch(

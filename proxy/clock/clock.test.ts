@@ -36,7 +36,7 @@ test('what is due never, or in 400 centuries, does not run, and can be cancelled
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('what was due before now runs at once, and Node prints no warning', async () => {
+test('an overdue callback runs at once, and Node prints no warning', async () => {
   vi.useRealTimers()
   const warn = vi.spyOn(process, 'emitWarning')
   await new Promise<void>((resolve) => systemClock.after(-5, resolve))

@@ -74,7 +74,7 @@ export type RelayConfig = ValuesOf<typeof relaySettings>
 /** What one WebSocket of a client may cost. */
 export type SocketLimits = ValuesOf<typeof socketSettings> & {
   readonly maxCalls: number
-  /** Behind them `X-Forwarded-For` names the client; null: one connection is one client. */
+  /** Behind these proxies, `X-Forwarded-For` names the client; null: each connection is a client. */
   readonly trustedProxies: BlockList | null
 }
 /** What one gRPC connection of a client may cost. */

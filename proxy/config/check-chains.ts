@@ -20,7 +20,7 @@ export interface KnownChain {
   readonly id: string
   /** Null where only its name is known. */
   readonly interfaces: ReadonlyMap<ApiInterface, KnownInterface> | null
-  /** The file of its spec, where that is not a bundled one. */
+  /** File of its spec, unless that is bundled. */
   readonly ownFile?: string | null
 }
 
@@ -86,7 +86,7 @@ function checkEntry(
         }
 }
 
-/** A sentence that says which spec counts where it is not a bundled one; empty otherwise. */
+/** A sentence that names the spec, unless that is bundled; else empty. */
 export function placeOf(chain: Pick<KnownChain, 'ownFile'> | null): string {
   return chain?.ownFile ? ` Its spec is ${chain.ownFile}.` : ''
 }
@@ -121,7 +121,7 @@ export function checkPolicy(entry: Partly<PolicyEntry>, path: string, report: Re
   const groups = floorOf('min-groups')
   const quorum = entry['per-group-quorum'] ?? 1
   floorOf('max-participants')
-  // The router raises a floor of participants to what must match. It never exceeds a cap.
+  // The router raises the floor of participants to the agreement threshold. It never exceeds a cap.
   const { cap = Infinity } = entry['max-participants'] ?? {}
   if (agreement > cap)
     report(

@@ -8,7 +8,7 @@ import { isSettingName } from './settings.ts'
 import { type Tree, child, isList, isMap } from './yaml/scalar.ts'
 
 const maxListedKeys = 12
-/** More mistakes of one file than anyone reads; to explain each of a long file would take minutes. */
+/** Nobody reads more mistakes than this; explaining all mistakes of a long file would take minutes. */
 const maxExplained = 100
 
 type Issue = z.core.$ZodIssue

@@ -83,7 +83,7 @@ describe('another answer', () => {
     ['a number beyond all doubles', answer('1e400'), answer('null')],
     ['two numbers beyond all doubles', answer('1e400'), answer('1e401')],
     ['a number below all doubles', answer('1e-400'), answer('0')],
-    // Some clients read the first, some the last.
+    // Some clients read the first duplicate, some the last.
     ['a member given twice', answer('{"a":1,"a":2}'), answer('{"a":2}')],
     ['a member given twice, the other way', answer('{"a":2,"a":1}'), answer('{"a":2}')],
     ['a member given twice, as an escape', answer('[{"a":1,"\\u0061":2}]'), answer('[{"a":2}]')],

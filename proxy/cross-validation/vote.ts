@@ -87,8 +87,8 @@ const maxExcerptLength = 256
  * what the contract returned; of what is no JSON the bytes. With an excerpt of it for the log.
  *
  * @param body all of it
- * @param ignored paths of fields that are not compared
- * @param anyCaseHex the case of hex digits means nothing
+ * @param ignored paths of fields to leave out
+ * @param anyCaseHex whether to ignore the case of hex digits
  */
 export function digestOf(
   { refusal }: { readonly refusal: Pick<FailureClass, 'name'> | null },

@@ -9,8 +9,8 @@ import { Integrity } from './integrity.ts'
 
 /*
  * Honest answers in the forms of real chains, with made-up values. None may be refused. All chains of
- * Ethereum's JSON-RPC are asked with the checks of ETH1, as a spec that extends it does, and with those
- * that a chain of the public catalog gets.
+ * Ethereum's JSON-RPC get the checks of ETH1, as in a spec that extends it, and the checks that a chain of the public
+ * catalog gets.
  */
 
 const file = (name: string) => fileURLToPath(new URL(name, import.meta.url))
@@ -439,7 +439,7 @@ const stateSync = {
   ...{ v: '0x0', r: '0x0', s: '0x0' },
 }
 
-/** Blocks at the edges, second names, and what only one chain does. */
+/** Edge blocks, second names, and answers that only one chain gives. */
 const edges: readonly Case[] = [
   ['Evmos: block 0 is the latest', byNumber, ['0x0', false], { ...block, number: '0x1a2b3c' }],
   ['OKC: block 0 with transactions', byNumber, ['0x00', true], { ...block, transactions: [] }],
@@ -673,7 +673,7 @@ describe('chains that speak JSON-RPC of Ethereum', () => {
   })
 })
 
-/** An epoch without a block, and a message that is known by the hash of its CID as well. */
+/** An epoch without a block, and a message that the node also finds by the hash of its CID. */
 const ofFilecoin: readonly Case[] = [
   ['a transaction by its CID', 'eth_getTransactionByHash', [a], transaction],
   ['a receipt by its CID', 'eth_getTransactionReceipt', [a], receipt],
@@ -696,7 +696,7 @@ describe.each(['FVM', 'FVMT'])('%s', (chain) => {
   })
 })
 
-/** Answers by the other hash, from a chain whose spec says that there are two. */
+/** Answers with the other hash, from a chain whose spec declares two. */
 const aliased: readonly Case[] = [
   ['Harmony: a transaction by its own hash', 'eth_getTransactionByHash', [a], transaction],
   ['Harmony: a receipt by its own hash', 'eth_getTransactionReceipt', [a], receipt],
@@ -994,7 +994,7 @@ describe('REST', () => {
   })
 })
 
-/** Chains that the public catalog has and that get no checks: whatever they show is passed on. */
+/** Chains of the public catalog without checks: every answer is passed on. */
 const unchecked: readonly (readonly [chain: string, ...Case])[] = [
   ['SOLANA', 'the first block', 'getBlock', [0], { parentSlot: 0 }],
   ['SOLANA', 'a transaction', 'getTransaction', [signature], { slot: 5 }],

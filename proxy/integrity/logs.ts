@@ -47,7 +47,7 @@ class Accepted {
   }
 }
 
-/** A second address of a contract on Hedera and Filecoin, made of its number. A log may show either one. */
+/** On Hedera and Filecoin, a contract has a second address, derived from its number. A log may show either. */
 const numbered = /^(?:00|ff)0{22}[0-9a-f]{16}$/
 
 type Normal = (value: unknown) => string | null
@@ -82,7 +82,7 @@ export function readLogFilter(filter: object, asked: BlockRef): LogFilter {
   }
 }
 
-/** Only the node knows the height of a tag, and what block 0 means: on Ethermint a range ends at block 1 then. */
+/** Only the node knows the height of a tag and the meaning of block 0: on Ethermint, such a range ends at block 1. */
 function heightOf(point: BlockPoint, open: number): number {
   return point.kind === 'number' && point.number > 0 ? point.number : open
 }

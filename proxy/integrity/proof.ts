@@ -24,7 +24,7 @@ interface Hashed {
  * compute them otherwise: a form of which two upstreams show the same is not compared any more.
  */
 export class Proofs {
-  /** Few: forms are made of the names of forks' members and of types, never of a node's own words. */
+  /** A small set: forms consist of member and type names of known forks, never of text from a node. */
   readonly #unprovable = new Set<string>()
 
   check({ form, each }: ProofRule, result: unknown): Violation | null {
@@ -141,7 +141,7 @@ function listOf(value: unknown, itemOf: (item: unknown) => string | null): strin
   return Array.isArray(value) ? listFrom(value.map(itemOf)) : null
 }
 
-/** A list of items in RLP; null where one is missing, or in another form. */
+/** Encodes a list in RLP; null if an item is missing or has another form. */
 function listFrom(items: readonly (string | null)[]): string | null {
   return items.includes(null) ? null : rlp(0xc0, items.join(''))
 }

@@ -3,12 +3,12 @@
 import { lowerHex } from './canonical-params.ts'
 
 /**
- * The same text for the same value: members sorted, no spaces, numbers not rounded. Null for what is no JSON, is
- * nested too deep, or has an object with two members of one name, of which clients read one or the other.
+ * Equal values give equal text: sorted members, no spaces, unrounded numbers. Null for a text that is no JSON, nests too
+ * deep, or has a duplicate member, of which clients may read either.
  *
  * @param member of the document that is wanted, where it is an object that has it; null: the whole document
  * @param ignored paths of fields to leave out, such as `context.slot`; `*` is every element of a list
- * @param anyCaseHex the case of hex digits means nothing
+ * @param anyCaseHex whether to ignore the case of hex digits
  */
 export function canonicalJson(
   bytes: Uint8Array,
@@ -52,7 +52,7 @@ function membersIn(value: Json): number {
   )
 }
 
-/** How many names of members a valid document has: each is followed by the only colons that are not in a string. */
+/** Number of member names in a valid document: outside strings, a colon follows each name and nothing else. */
 function namesIn(text: string): number {
   let names = 0
   for (let at = 0; at < text.length; at++)
@@ -71,7 +71,7 @@ function exactNumber(_name: string, value: Json, context?: { source?: string }):
 
 const verbatim = (text: string) => text
 
-/** The same for a value that was parsed. @param form of each text and name */
+/** Canonical text of a parsed value. @param form maps each string and name */
 export function canonical(value: Json, form = verbatim): string {
   if (typeof value === 'string') return JSON.stringify(form(value))
   if (value instanceof ExactNumber) return value.source

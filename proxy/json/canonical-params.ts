@@ -6,10 +6,10 @@ import { bufferOf, Cursor, foldedName, spaceEnd } from './scanner.ts'
 const maxNesting = 32
 export const maxCanonicalBytes = 64 * 1024
 
-/** Where the case of hex digits means nothing: everywhere, nowhere, or in these params, by position or name. */
+/** Where the case of hex digits is irrelevant: everywhere, nowhere, or in these params, by position or name. */
 export type AnyCaseHex = boolean | ReadonlySet<number | string>
 
-/** Bytes that only a text in another form may have: white space, objects, and capitals where hex has any case. */
+/** Bytes that occur only in non-canonical text: white space, objects, and capitals if the case of hex is irrelevant. */
 const [suspicious, suspiciousWithHex] = [' \t\r\n{', ' \t\r\n{ABCDEF'].map((bytes) => {
   const table = new Uint8Array(256)
   for (const byte of Buffer.from(bytes)) table[byte] = 1
@@ -17,11 +17,10 @@ const [suspicious, suspiciousWithHex] = [' \t\r\n{', ' \t\r\n{ABCDEF'].map((byte
 }) as [Uint8Array, Uint8Array]
 
 /**
- * Params in the same bytes for all spellings of them: without white space, members in the order of their names, and
- * hex in lower case where its case means nothing. Numbers and escapes stay as they are, so that different values never
- * have the same bytes.
- * @returns the bytes as they are when they are too many or nested too deep, and when decoders differ in how they match
- * the names of members: they have escapes or letters beyond ASCII, or differ by case alone
+ * Equal bytes for all spellings of the params: no white space, members sorted by name, and hex in lower case if its case
+ * is irrelevant. Numbers and escapes stay unchanged, so that different values never have the same bytes.
+ * @returns the bytes unchanged if they are too long, nest too deep, or have names that decoders match differently: names with
+ * escapes or letters beyond ASCII, or names that differ only in case
  */
 export function canonicalParams(bytes: Uint8Array, hex: AnyCaseHex = false): Uint8Array {
   if (bytes.length > maxCanonicalBytes) return bytes
@@ -77,7 +76,7 @@ function objectText(bytes: Buffer, cursor: Cursor, depth: number, hex: AnyCaseHe
     members.push([folded, `${own ? lowerHex(name) : name}:${value}`])
   }
   members.sort(([a], [b]) => (a < b ? -1 : Number(a > b)))
-  // Nodes differ in which of two members of one name they take, so their order counts.
+  // Nodes differ on which duplicate member counts, so the order matters.
   if (members.some(([name], at) => name === members[at - 1]?.[0])) return null
   return `{${members.map(([, text]) => text).join(',')}}`
 }

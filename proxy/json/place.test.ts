@@ -23,7 +23,7 @@ test.each<[string, (string | number)[], unknown]>([
   ['[1]', ['x'], unreadable],
   ['["x"]', [0, 'x'], unreadable],
   ['{"a":"}],[{","x":2}', ['x'], 2],
-  // Some nodes take the first, some the last.
+  // Some nodes take the first duplicate, some the last.
   ['{"x":1,"x":2}', ['x'], misspelt],
   ['{"x":1,"X":2}', ['x'], misspelt],
   ['{"X":1,"x":2}', ['x'], misspelt],
@@ -31,7 +31,7 @@ test.each<[string, (string | number)[], unknown]>([
   ['{"block":1,"bloc\u212a":2}', ['block'], misspelt],
   ['{"params":1,"param\u017f":2}', ['params'], misspelt],
   ['{"x":1,"y":2,"Y":3}', ['x'], 1],
-  // So it is inside a value that is an object.
+  // The same applies inside a nested object.
   ['[{"x":1,"y":2}]', [0], { x: 1, y: 2 }],
   ['[{"x":1,"y":2,"x":1}]', [0], misspelt],
   ['[{"x":1,"y":2,"X":1}]', [0], misspelt],
@@ -65,7 +65,7 @@ it('finds what a parser finds', () => {
   )
 })
 
-/** No names of an object may mean the same to a node. */
+/** No two names in an object may be the same field to a node. */
 function isPlain(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return true
   const names = Object.keys(value)

@@ -6,8 +6,8 @@ import { Cursor, foldedName, parseSpan, spaceEnd, type Span, valueEnd } from './
 export const unreadable = Symbol('unreadable')
 
 /**
- * Stands for a value on which nodes may differ: a name repeats, or differs from the known one in case alone, or has
- * escapes or letters beyond ASCII. Some nodes take the first of such members, some the last, and some ignore case.
+ * Stands for a value on which nodes may differ: a name repeats, differs from the known name only in case, or has escapes
+ * or letters beyond ASCII. Some nodes take the first such member, some the last, and some ignore case.
  */
 export const misspelt = Symbol('misspelt')
 
@@ -44,7 +44,7 @@ export function valueIn({ bytes, start }: FoundJson, path: readonly (string | nu
   return end - at > (isText ? maxTextBytes : maxListBytes) ? unreadable : parseSpan(bytes, at, end)
 }
 
-/** The end of the object at `start`; null where nodes may differ on its members. */
+/** The end of the object at `start`; null if nodes may differ on its members. */
 function objectEnd(bytes: Uint8Array, start: number): number | null {
   const names: string[] = []
   const cursor = new Cursor(bytes, start)
@@ -56,7 +56,7 @@ function objectEnd(bytes: Uint8Array, start: number): number | null {
   return cursor.end
 }
 
-/** Where the element or the member of the list or object at `start` begins. */
+/** Offset of the element or member in the list or object at `start`. */
 function childOf(bytes: Uint8Array, start: number, key: string | number) {
   // Null.
   if (bytes[start] === 0x6e) return undefined
@@ -94,15 +94,15 @@ function mayMean(bytes: Uint8Array, { nameStart, nameEnd }: Cursor, name: string
   return isAlike
 }
 
-/** What some servers read as the end of a parameter, and names of parameters with encoded letters. */
+/** Separators that only some servers recognize, and parameter names with encoded letters. */
 const ambiguousQuery = /;|(?:^|&)[^=&]*[%+]/
 
-/** Whether servers may differ on how a query is divided into parameters, or on their names. */
+/** Whether servers may split a query into different parameters, or read different names. */
 export function isAmbiguous(query: string): boolean {
   return ambiguousQuery.test(query)
 }
 
-/** The parameters of a query as an object of texts, so that one rule says which of them can be read. */
+/** Query parameters as an object of strings, so that one rule decides which are readable. */
 export function jsonOfQuery(query: string, valueOf = (text: string) => text): FoundJson {
   const members = [...new URLSearchParams(query)].map(
     ([name, text]) => `${JSON.stringify(name)}:${JSON.stringify(valueOf(text))}`,

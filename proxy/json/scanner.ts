@@ -75,7 +75,7 @@ export class Cursor {
     return spells(this.#bytes, this.nameStart + 1, this.nameEnd - 1, name)
   }
 
-  /** The name as it is written, with its quotes. */
+  /** The raw name, with its quotes. */
   get name(): string {
     return bufferOf(this.#bytes).toString('latin1', this.nameStart, this.nameEnd)
   }
@@ -86,14 +86,14 @@ export class Cursor {
   }
 }
 
-/** A name in lower case; null where it has escapes or letters beyond ASCII, by which it may equal any other. */
+/** A name in lower case; null if it has escapes or letters beyond ASCII, so that it may equal any other name. */
 export function foldedName(name: string): string | null {
   return /^[ -[\]-~]*$/.test(name) ? name.toLowerCase() : null
 }
 
 /**
  * Finds members of the object whose opening brace is at `start`.
- * @returns `at`: the first member of each name, in the order of `names`; `twice`: the first name that repeats; `hasOthers`:
+ * @returns `at`: the first member of each name, in the order of `names`; `twice`: the first duplicate name; `hasOthers`:
  * the object has a member of any other name, including a known name written with escapes; `end`: the offset behind the
  * object, or `~offset` of the byte that is wrong
  */

@@ -5,10 +5,10 @@ import type { HeaderList } from '../upstream/wire.ts'
 import { listOf } from './request-head.ts'
 
 /**
- * The address of a client behind trusted proxies: the last one in `X-Forwarded-For` that is none of theirs. Whatever
- * stands before it, the client may have written itself.
+ * The address of a client behind trusted proxies: the last address in `X-Forwarded-For` that is not a proxy's. The client
+ * may have forged every address before it.
  *
- * @param trusted null: no proxy is, and one address may be that of many clients
+ * @param trusted null: no proxy is trusted, and many clients may share one address
  */
 export function clientAddress(
   request: {

@@ -28,7 +28,7 @@ export const directiveHeaders = {
   debugRelay: 'rpc-debug-relay',
 } as const
 
-/** A bit for each header that a request may have once: programs differ in which of two counts. */
+/** A bit for each header that must not repeat: programs differ on which duplicate counts. */
 const onceBits = new Map<string, number>(
   Object.values(directiveHeaders)
     .filter((name) => name !== directiveHeaders.blockProviders)
@@ -36,8 +36,8 @@ const onceBits = new Map<string, number>(
 )
 
 /**
- * Reads the directives, or returns the error for a value that is invalid or a header that comes twice.
- * `rpc-providers-block` is a list, which may come in several headers.
+ * Reads the directives, or returns the error for an invalid value or a duplicate header. `rpc-providers-block` is a list,
+ * which may span several headers.
  */
 export function readDirectives(headers: HeaderList): Directives | RelayError {
   let directives: { -readonly [Key in keyof Directives]: Directives[Key] } | null = null

@@ -27,7 +27,7 @@ export function createGrpcListener(options: ListenerOptions): Listener {
 const grpc = 'application/grpc'
 /** Also with the coding of its messages, but not gRPC-Web, which is another protocol. */
 const isGrpc = /^application\/grpc(?:[+;]|$)/i
-/** Its messages are Protobuf, and in no other coding. */
+/** Messages are Protobuf, in no other encoding. */
 const isProtobuf = /^application\/grpc(?:\+proto)?(?:;|$)/i
 /** How long a read may take to end after its first message, before it is sent on as a stream. */
 const readMomentMs = 2

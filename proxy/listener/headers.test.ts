@@ -190,7 +190,7 @@ describe('request directives', () => {
   })
 
   const once = Object.values(directiveHeaders).filter((name) => name !== 'rpc-providers-block')
-  test.each(once)('a second %s is refused, whatever the two say', (name) => {
+  test.each(once)('a repeated %s is refused, whatever its values', (name) => {
     const values = [['1', '1'], ['1', '2'], ['', '1'], ['1', '']] as const // prettier-ignore
     for (const [first, second] of values)
       expect(

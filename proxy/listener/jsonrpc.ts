@@ -104,7 +104,7 @@ export class JsonRpcHandler extends HttpCalls<JsonRpcCall> {
     const metadata = this.metadataOf(guid)
     const origin = this.#originOf(exchange)
     const { directives } = origin
-    // Each item says what is wrong with the headers; the status is that of the request.
+    // Each item reports the error in the headers; the status applies to the whole request.
     const status = directives instanceof RelayError ? directives.kind.httpStatus : 200
     const context: ItemContext = {
       ...origin,

@@ -7,7 +7,7 @@ import type { HeaderList } from '../upstream/wire.ts'
 /** What the headers of a request say to the router itself. */
 export interface RequestHead {
   readonly contentEncoding: string | null
-  /** The announced length of the body; 0 when there is none. */
+  /** The declared length of the body; 0 if none. */
   readonly contentLength: number
   /** The memory that the head takes, as the budget counts it. */
   readonly heldBytes: number
@@ -15,7 +15,7 @@ export interface RequestHead {
   readonly origin: string | null
   /** A browser sent it for a page, or for a site other than the router's own. */
   readonly isFromPage: boolean
-  /** The request is refused before its body is read: it is too large, or another server could read it differently. */
+  /** Refused before its body is read, because it is too large or another server could read it differently. */
   readonly fault: RelayError | null
 }
 
@@ -66,14 +66,14 @@ export function readHead({
   return { contentEncoding, contentLength, heldBytes, origin, isFromPage, fault }
 }
 
-/** Refuses a head with more headers than any client sends: each costs far more than its bytes. */
+/** Refuses a head with more headers than any client sends: a header costs far more than its bytes. */
 function faultOfCount(headers: HeaderList): RelayError | null {
   if (headers.length <= 2 * clientLimits.headers) return null
   const message = `the request has ${headers.length / 2} headers, and at most ${clientLimits.headers} are taken`
   return new RelayError(errorKinds.headersTooLarge, message)
 }
 
-/** The memory that a request takes beside the bytes of its head and its body. */
+/** Memory that a request takes in addition to the bytes of its head and body. */
 export function headCost(headers: HeaderList): number {
   return objectCosts.requestBytes + (headers.length / 2) * objectCosts.headerBytes
 }

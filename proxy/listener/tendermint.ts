@@ -71,7 +71,7 @@ function nameIn(path: string): string {
   return segmentsOf(path.replaceAll(/%2f/gi, '/')).join('/')
 }
 
-/** `height="5"` and `height=5` both give `5`. Other texts stay as they are: the node parses them. */
+/** `height="5"` and `height=5` both give `5`. Other values stay unchanged: the node parses them. */
 function unquoted(text: string): string {
   return /^"(.*)"$/s.exec(text)?.[1] ?? text
 }

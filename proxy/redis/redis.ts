@@ -19,7 +19,7 @@ export interface RedisParts extends StoreParts {
 const firstBackoffMs = 50
 const maxBackoffMs = 1_000
 const connectTimeoutMs = 2_000
-/** A listener that hears nothing, not even an answer to its ping, is replaced after at most 1.5 s. */
+/** A listening connection that receives nothing, not even a pong, is replaced within 1.5 s. */
 const heartbeatMs = 500
 const silentMs = 1_000
 const untilConnected = 'while connecting, and is not asked before it does'
@@ -36,7 +36,7 @@ export class RedisStore {
   readonly #subscribers: Subscriber[] = []
   /** Its name has the prefix, which only keys get by themselves. */
   readonly channel: string
-  /** Keys of sessions start with it: in a Cluster, those that one script reads must share a slot. */
+  /** Prefix of session keys: in a Cluster, all keys of one script must share a slot. */
   readonly slot: string
   readonly random: Random
   #password: string | null

@@ -34,15 +34,15 @@ export interface Held {
   readonly count?: number
 }
 
-/** Keys of sticky sessions start with it. */
+/** Prefix of sticky session keys. */
 export const sessionPrefix = 'sticky:'
 /** The generation of the store; absent in a store that lost its data. */
 export const generationKey = `${sessionPrefix}generation`
 const closedKey = `${sessionPrefix}closed`
-/** A store opens this long after the last choice was restored. A replica notices a loss, and reconnects, in less. */
+/** A store opens this long after the last restored choice. Replicas detect a loss and reconnect sooner. */
 export const graceMs = 5_000
 
-/** The reply to a session operation; without a `value`, no other choice stands. */
+/** The reply to a session operation. Without a `value`, the store has no other choice. */
 export interface SessionHeld extends Held {
   readonly generation: string
   /** Whether the store is open. A read or a claim is refused unless it is, and in the caller's generation. */
@@ -56,10 +56,10 @@ export interface SharedKeys {
   /** Sets a value unless there is one. @returns the one that stands; undefined: it is this one */
   claim(key: string, value: Buffer, ttlMs: number): Promise<Uint8Array | undefined>
   /**
-   * Reads the choice of a session, or claims it, in one atomic step with a check of the generation. A store that lost its
-   * data starts a new generation, closed until replicas have restored their choices, and announces `generationKey`.
-   * @param generation the one in which the caller's choices are stored; empty: `value` is restored, also into a closed
-   * store, where it replaces an older choice and extends the closed time
+   * Reads or claims the choice of a session, and checks the generation in the same atomic step. A store that lost its data
+   * starts a new generation, which is closed until replicas have restored their choices, and announces `generationKey`.
+   * @param generation the generation that has the caller's choices; empty: restore `value`, even into a closed store, where it
+   * replaces an older choice and extends the closed time
    */
   session(key: string, generation: string, value?: Buffer, ttlMs?: number): Promise<SessionHeld>
   /** @param value deletes this one, unless it is another one by now, and announces that */
@@ -81,8 +81,8 @@ return redis.call('publish', ARGV[2], ARGV[3])`
 
 /**
  * One step of a session, as `SharedKeys.session` defines it. A generation starts with the run id of its Redis: after a
- * restart or a failover the data may be a copy that misses the last writes, so it counts as lost too. A user that may not
- * run INFO goes without that check. INFO takes 30 µs, so the many writes that restore choices skip it.
+ * restart or a failover, the data may lack the last writes, so it counts as lost too. Users without the INFO permission
+ * skip that check. INFO takes 30 µs, so the many writes that restore choices skip it too.
  */
 const sessionScript = `
 local known, value, ttl, graceMs = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]

@@ -108,7 +108,7 @@ test.each([
   expect(keyOf('eth_getBalance', '["0xab"]')).toEqual(balance)
 })
 
-// Some nodes take the first of two members, some the last, and some ignore the case of their names.
+// Some nodes take the first duplicate member, some the last, and some ignore case.
 test.each([
   ['a name twice', '{"to":"0x1","to":"0x2"}', '{"to":"0x2","to":"0x1"}'],
   ['a name in two cases', '{"to":"0x1","To":"0x2"}', '{"To":"0x2","to":"0x1"}'],
@@ -125,7 +125,7 @@ test.each([
   expect(key(one)).not.toBe(key(other))
 })
 
-test('one key for members in another order', () => {
+test('members in another order have the same key', () => {
   const [one, other] = ['{"to":"0x1","data":"0x2"}', '{ "data":"0x2","to":"0x1"}']
   expect(keyOf('eth_call', `[${one}]`)).toEqual(keyOf('eth_call', `[${other}]`))
 })
@@ -140,7 +140,7 @@ test.each([
   expect(keyOfPath(`/x?${one}`)).not.toBe(keyOfPath(`/x?${other}`))
 })
 
-test('one key for parameters in another order', () => {
+test('parameters in another order have the same key', () => {
   expect(keyOfPath('/x?b.c=%3B&a=1')).toBe(keyOfPath('/x?a=1&b.c=%3B'))
 })
 

@@ -117,7 +117,7 @@ function pathText(path: string): string {
   const at = path.indexOf('?')
   if (at < 0 || !path.includes('&', at)) return path
   const query = path.slice(at + 1)
-  // Gateways know a field by a name with underscores and by one with capitals.
+  // Gateways accept a field in snake case and in camel case.
   const nameOf = (part: string) => part.replace(/=.*/s, '').replaceAll(/[\W_]/g, '').toLowerCase()
   const parts = query.split('&').map((part) => ({ name: nameOf(part), part }))
   parts.sort((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)))

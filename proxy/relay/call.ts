@@ -142,7 +142,7 @@ export interface AttemptRecord {
   detail: string | null
   /** What in the answer does not fit the request; null when nothing was found. */
   violation: Violation | null
-  /** Another upstream showed the same violation, so its answer is passed on, to its own caller alone. */
+  /** Another upstream showed the same violation, so this answer goes to its own caller only. */
   isDoubted: boolean
   /** It answered null for a block that exists. */
   missedBlock: boolean
@@ -226,7 +226,7 @@ export class Journal {
   mayStream = false
   /** Its connection has other calls in flight, or it came in a batch. */
   isOneOfMany = false
-  /** An upstream that gave an empty answer, which another one is to confirm: it is asked last. */
+  /** An upstream whose empty answer needs confirmation by another upstream; it is tried last. */
   unconfirmed: string | null = null
   /** Of the trace that has spans of it; null: none has; undefined: it is not known yet. Written by telemetry, for the log. */
   traceId: string | null | undefined = undefined

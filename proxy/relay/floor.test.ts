@@ -111,13 +111,13 @@ it.each<[string, ScriptedAnswer]>([
   },
 )
 
-it('asks an upstream again that lacked the block it had reported', async () => {
+it('retries an upstream that lacked the block it had reported', async () => {
   const answers = [nodeError(-32000, 'header not found'), nodeError(-32000, 'header not found')]
   const { relay } = fixture({ a: 101 }, { a: () => answers.shift() ?? result('a') })
   expect((await relay.ask({ directives: { minBlock: 101 } })).outcome).toContain('"a"')
 })
 
-it('is the error of the node where it never gets the block that it reported', async () => {
+it('returns the error of a node that never gets the block it reported', async () => {
   const { relay } = fixture({ a: 101 }, { a: nodeError(-32000, 'header not found') })
   const seen = await relay.ask({ directives: { minBlock: 101 } })
   expect(seen.outcome).toContain('header not found')

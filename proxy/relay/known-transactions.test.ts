@@ -54,7 +54,7 @@ test.each([
   expect(again.outcome).toContain(message)
 })
 
-it('does not go to another caller when its hash is that of another transaction, though two nodes agree', async () => {
+it('does not go to another caller if its hash belongs to another transaction, even if two nodes agree', async () => {
   const { store, values } = memory()
   const wrong = result(`0x${'ab'.repeat(32)}`)
   expect((await replica(wrong, store).ask(write)).outcome).toBe(wrong.body)

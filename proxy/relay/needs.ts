@@ -31,7 +31,7 @@ export class Needs implements Wanted {
   readonly isOneOfMany: boolean
   readonly floor: number | null
   untriedOnly = false
-  /** The call waits for the block of its floor: upstreams that lacked it are asked again. */
+  /** The call waits for the block of its floor, so upstreams that lacked it are retried. */
   isWaiting = false
   readonly #call: Call
 

@@ -60,7 +60,7 @@ function begin(parts: RelayParts, call: Call, resolve: Resolve, reject: Reject):
 }
 
 const maxBackoffMs = 400
-/** How long a call waits for the block of its floor: heads have to be asked for, however fast the chain is. */
+/** How long a call waits for the block of its floor. Heads are polled, however fast the chain is. */
 const floorWait = { blocks: 2, minMs: 1_000 } as const
 /** A slow attempt that found no upstream for a hedge looks again after twice the time, up to this. */
 const maxHedgeDelayMs = 1_000
@@ -222,8 +222,8 @@ class InTurn implements AttemptOwner {
   }
 
   /**
-   * Looks again in a moment while the call may still be answered at its floor: by an upstream that has yet to reach
-   * it, or by one that reported the block and then lacked it.
+   * Retries soon while an upstream may still answer at the call's floor: one that has yet to reach it, or one that
+   * reported the block and then lacked it.
    */
   #waitsForFloor(nowMs: number): boolean {
     const { pool, chain, config } = this.#parts

@@ -49,7 +49,7 @@ export type Finding =
 /** Reads answers of one interface; made by the listener along with the call. */
 export interface ReplyReader {
   /**
-   * Reads as little as possible, and parses the result only when it is wanted. Never throws.
+   * Reads as little as possible, and parses the result only on demand. Never throws.
    * @param takesAnyId the answer may have the id of another request
    */
   read(incoming: Incoming, wantsResult?: boolean, takesAnyId?: boolean): Finding

@@ -27,15 +27,15 @@ export function shownBlock(
   return readBlockNumber(dialect, incoming, place)
 }
 
-/** What an answer reveals of the chain. */
+/** What an answer reveals about the chain. */
 export interface Revealed {
   readonly block: number
-  /** Its node has the block as its latest; else a block that the node may know of before it has its state. */
+  /** The block is the node's head. Otherwise the node may know the block before it has the block's state. */
   readonly isHead: boolean
 }
 
 /**
- * The block that an answer shows: one about the latest block shows its node's head, any other counts only above
+ * The block that an answer shows. An answer about the latest block shows the node's head; any other counts only above
  * `known`.
  * @param known the highest block that clients may have seen
  */
@@ -60,7 +60,7 @@ export function isNull(finding: Finding | null, body: Uint8Array): boolean {
   return finding.isNull === true || finding.parsed === null
 }
 
-/** Longer answers hold something. */
+/** Longer answers are not empty. */
 const maxNothingBytes = 1024
 
 /** Whether an answer is a list, a page or a message without items. */
@@ -84,7 +84,7 @@ function hasList(value: unknown): boolean {
   return Array.isArray(value) || Object.values(value).some(hasList)
 }
 
-/** A page also counts its items, and names the page behind it. */
+/** A page also has a count and the key of the next page. */
 function isBlank(value: unknown): boolean {
   if (Array.isArray(value)) return value.length === 0
   if (typeof value === 'object' && value !== null) return Object.values(value).every(isBlank)

@@ -36,7 +36,7 @@ class Replica {
   }
 }
 
-/** Replicas that started long ago, and their store, which has been open since. */
+/** Replicas that started long ago, and their open store. */
 async function fleet(replicas = 2) {
   const clock = new VirtualClock()
   const store = new FakeKeys(clock)
@@ -53,7 +53,7 @@ function restart(store: FakeKeys): void {
   store.connect(true)
 }
 
-test('the store in these tests does what a real one does', async () => {
+test('the store in these tests keeps the contract of a real one', async () => {
   const [open, closed] = [new FakeKeys(new VirtualClock()), new FakeKeys(new VirtualClock())]
   closed.forget()
   await expectSessionContract(open, closed)
@@ -88,7 +88,7 @@ describe('a store that lost its data', () => {
     expect([one.losses, other.losses]).toEqual([1, 1])
   })
 
-  test('a second loss before it opened: closed for as long again, and all is restored again', async () => {
+  test('a second loss before it opens closes it for as long again, and all choices are restored again', async () => {
     const { clock, store, all } = await fleet()
     const [one, other] = all as [Replica, Replica]
     for (const key of keys250) await one.find('a', 'a', key)
@@ -103,7 +103,7 @@ describe('a store that lost its data', () => {
     for (const key of keys250) expect(await other.find('b', 'b', key)).toBe('a')
   })
 
-  test('a choice that is restored late keeps it closed', async () => {
+  test('a late restore keeps it closed', async () => {
     const { clock, store } = await fleet(0)
     const [early, late] = [new Replica(clock, store.another()), new Replica(clock, store)]
     await clock.advance(60_000)
@@ -119,7 +119,7 @@ describe('a store that lost its data', () => {
     for (const key of keys250) expect(await early.find('b', 'b', key)).toBe('a')
   })
 
-  test('of two choices the newer one stands: the other replica missed that it was dropped', async () => {
+  test('the newer of two choices wins: the other replica missed the drop', async () => {
     const { clock, store } = await fleet(0)
     const connections = [store, store.another()] as const
     const [one, other] = connections.map((each) => new Replica(clock, each)) as [Replica, Replica]
@@ -131,7 +131,7 @@ describe('a store that lost its data', () => {
     expect(await one.find('a', 'c')).toBe('c')
     connections[0].connect(false)
     store.forget()
-    // The one that missed it is first.
+    // The replica that missed it restores first.
     connections[1].connect(true)
     await clock.advance(10)
     connections[0].connect(true)
@@ -139,7 +139,7 @@ describe('a store that lost its data', () => {
     expect([await other.find('b'), await one.find('a')]).toEqual(['c', 'c'])
   })
 
-  /** A replica that has the session `k` at `a`, and one that does not. */
+  /** A replica with the session `k` at `a`, and a replica without it. */
   async function two() {
     const { clock, store } = await fleet(0)
     const keys = store.another()
@@ -149,7 +149,7 @@ describe('a store that lost its data', () => {
     return { clock, store, keys, holder, other }
   }
 
-  test('a replica that hears of it when the store is open again asks the store about each', async () => {
+  test('a replica that learns of the loss after the store has opened checks each session with the store', async () => {
     const { clock, store, keys, holder, other } = await two()
     keys.isSlow = true
     store.forget()
@@ -161,7 +161,7 @@ describe('a store that lost its data', () => {
     expect(await holder.find('c')).toBe('b')
   })
 
-  test('a replica that cannot restore its choices does not serve them until it could', async () => {
+  test('a replica does not serve choices that it has yet to restore', async () => {
     const { clock, store, keys, holder, other } = await two()
     keys.session = () => Promise.reject(new StoreError('timeout'))
     store.forget()
@@ -174,13 +174,13 @@ describe('a store that lost its data', () => {
     expect(await holder.find('c')).toBe('b')
   })
 
-  test('what was dropped meanwhile is not restored', async () => {
+  test('a choice that is dropped meanwhile is not restored', async () => {
     const { clock, store, keys, holder, other } = await two()
     for (const key of keys250) await holder.find('a', 'a', key)
     keys.delayMs = () => 10
     store.forget()
     await expect(other.find('b')).rejects.toThrow(closed)
-    // The first hundred are on their way.
+    // The first hundred are in flight.
     await clock.advance(25)
     await other.sessions.drop('k200', 'a')
     await clock.advance(graceMs)
@@ -188,7 +188,7 @@ describe('a store that lost its data', () => {
     expect(store.texts).not.toHaveProperty('sticky:k200')
   })
 
-  test('a reply from before it that comes after it is not used', async () => {
+  test('a reply from before the loss is not used after it', async () => {
     const { clock, store, keys, holder, other } = await two()
     await other.find('b', 'b', 'new')
     const delays = [1, 100, 1, 1]

@@ -39,21 +39,21 @@ interface Choice {
   readonly era: number
 }
 
-/** Choices that are restored at the same time. */
+/** Choices that are restored concurrently. */
 const atOnce = 100
 const retryMs = 250
 const noEra = -1
 
 /**
- * Which node each session has.
+ * The node of each session.
  *
- * Invariant: a session changes its node only after a replica dropped that node, and so failed a request, even when the
- * store loses its data. Three rules keep it:
+ * Invariant: a session changes its node only after a replica dropped that node, and so failed a request, even if the
+ * store loses its data. Three rules guarantee this:
  * - The store reads and claims only while it is open, for a replica whose choices it has: one atomic step checks that.
- * - A store that lost its data is closed until `graceMs` after the last restored choice; each replica restores its own in
- *   that time. Where two differ, one of them missed a drop: the newer choice, which has more time left, stands.
- * - Memory answers what the store confirmed in this era. A gap in the announcements ends an era, and so does a restore
- *   that failed or came too late. A connection that is lost without notice is found in 1.5 s, sooner than a store opens.
+ * - A store that lost its data is closed until `graceMs` after the last restored choice. Replicas restore their own in
+ *   that time. If two differ, one replica missed a drop: the newer choice, which has more time left, wins.
+ * - Memory answers only what the store confirmed in this era. A gap in the announcements ends an era, as does a restore
+ *   that fails or comes too late. A silently lost connection is found within 1.5 s, before a store opens.
  */
 export class Sessions {
   readonly #options: SessionsOptions
@@ -62,12 +62,12 @@ export class Sessions {
   readonly #running = new Map<string, Promise<string | null>>()
   /** The node that failed a session, until another is chosen. */
   readonly #dropped = new Map<string, string>()
-  /** The generation of the store that has all choices of this replica; empty: none has. */
+  /** The store generation that has all choices of this replica; empty: none. */
   #generation = ''
   #joining: Promise<void> | null = null
-  /** The store may have changed since the join asked it. */
+  /** The store may have changed since the join read it. */
   #isStale = false
-  /** The first start of a fleet finds a new store, which is closed: until then requests wait instead of failing. */
+  /** A new fleet finds a new, closed store. Until this time, requests wait instead of failing. */
   readonly #patientUntilMs: number
   #era = noEra
   #eras = 0
@@ -166,7 +166,7 @@ export class Sessions {
         count('adopted')
         return keep(found.node, found.untilMs)
       }
-      // A choice that the store alone has lost becomes a new one, newer than any that was dropped.
+      // A choice that only the store lost becomes a new choice, newer than any dropped one.
       const own = this.#live(key)?.node ?? choose(this.#dropped.get(key) ?? null)
       if (own === null) {
         count('no_candidate')
@@ -181,7 +181,7 @@ export class Sessions {
     }
   }
 
-  /** Reads or claims a session. @returns the node of another choice that stands. @throws StoreError */
+  /** Reads or claims a session. @returns the node of another choice, if one wins. @throws StoreError */
   async #step(keys: SharedKeys, key: string, own?: Buffer, lifetimeMs = 0) {
     const { clock } = this.#options
     for (;;) {
@@ -200,7 +200,7 @@ export class Sessions {
     }
   }
 
-  /** Restores all choices in the generation that the store has now, unless it has them; tries until that is done. */
+  /** Restores all choices into the current generation, unless it has them. Retries until this succeeds. */
   #join(keys: SharedKeys): void {
     this.#isStale = true
     this.#joining ??= this.#joinStore(keys)
@@ -218,7 +218,7 @@ export class Sessions {
         if (!this.#isStale) this.#generation = generation
       } catch (error) {
         if (!(error instanceof StoreError)) throw error
-        // Without announcements, the next connection joins.
+        // Without announcements, joining is left to the next connection.
         if (this.#era === noEra) continue
         this.#era = ++this.#eras
         this.#isStale = true

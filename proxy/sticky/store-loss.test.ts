@@ -9,13 +9,13 @@ import { StoreError } from '../redis/store-error.ts'
 import { Sessions } from './sessions.ts'
 
 /*
- * A fleet in virtual time, whose store loses its data at random moments. Each session has a client that sends one request
- * after the other, each to any replica. The invariant of `Sessions`: its node changes only after a node failed it.
+ * A fleet in virtual time loses the data of its store at random moments. Each session has a client that sends requests one
+ * by one, each to any replica. The invariant of `Sessions`: a session's node changes only after that node failed it.
  */
 
 const nodes = ['a', 'b', 'c']
 const runMs = 120_000
-/** A connection is back within this time, and lasts for as long at least. */
+/** A connection recovers within this time, and lasts at least as long. */
 const gapMs = 2_000
 
 interface Member {
@@ -35,7 +35,7 @@ class Simulation {
 
   readonly #isOld
 
-  /** @param isOld a store that restarts has an older copy of its data: any refusal then counts as a failure */
+  /** @param isOld a restarted store has an older copy of its data, so any refusal counts as a failure */
   constructor(seed: number, isOld: boolean) {
     this.#random = seededRandom(seed)
     this.#isOld = isOld

@@ -46,7 +46,7 @@ export class Hub {
   readonly #options: HubOptions
   readonly #sockets: Sockets
   readonly #topics = new Map<string, SharedTopic>()
-  /** The number of subscriptions that each client has. */
+  /** Number of subscriptions per client. */
   readonly #clients = new Map<string, number>()
   readonly #sequences = new Map<string, Sequence>()
 

@@ -66,7 +66,7 @@ test('beyond the limit a client can join what others have, and nothing new', asy
 
 describe('the last tenth of 200 topics', () => {
   const mine = (at: number) => ['surprise', at]
-  /** Clients of these names subscribe to one new topic after the other. @returns how many each one got */
+  /** Clients of these names subscribe to new topics in turn. @returns how many each client got */
   async function take(wanted: Readonly<Record<string, number>>) {
     const { fixture } = await setUp({ maxTopics: 200 })
     let topics = 0
@@ -95,7 +95,7 @@ describe('the last tenth of 200 topics', () => {
     expect((await take(wanted)).got).toEqual(expected)
   })
 
-  test('what a client has joined counts as well, and no more once it has left', async () => {
+  test('joined topics count until the client leaves them', async () => {
     const { fixture } = await take({ greedy: 180 })
     const joined = []
     for (let at = 0; at < 10; at++)

@@ -3,22 +3,22 @@
 import { isIP } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 
-/** Pages for programs that call the admin address by whatever name: Prometheus and probes. */
+/** Pages for Prometheus and probes, which may use any host name. */
 export const openPages: ReadonlySet<string> = new Set([
   ...['/metrics', '/metrics/overall-health', '/livez', '/readyz'],
 ])
 
-/** `router top` and `router explain` send it. No page can: browsers keep names that begin with Sec- to themselves. */
+/** `router top` and `router explain` send this header. No page can: browsers reserve names that begin with Sec-. */
 export const toolHeader = 'sec-router-client'
 
-/** Names that public DNS does not have, so no web page can be loaded from one: `localhost`, a pod, a Service. */
+/** Names that public DNS cannot have, so no web page can use one: `localhost`, a pod, a Service. */
 const privateName = /^[^.]*$|\.(?:localhost|svc|local|internal)$/
 
 /**
- * Whether a request may read what the router knows. A web page may point its own name at this address (DNS rebinding);
- * its browser then sends that name as the `Host`, and takes the answers for the page's own.
+ * Whether a request may read the admin pages. A web page may point its own name at this address (DNS rebinding). The
+ * browser then sends that name as the `Host`, and lets the page read the answers.
  *
- * @param names that are allowed beside those that no web page can have
+ * @param names allowed in addition to names that no web page can have
  */
 export function mayRead(
   { host = '', origin, [toolHeader]: tool }: FastifyRequest['headers'],

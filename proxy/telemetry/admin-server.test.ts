@@ -299,7 +299,7 @@ test('events that cannot be made are a line in the log, and the next page is ser
   expect((await get(`${url}/`)).status).toBe(200)
 })
 
-/** The status of a page, and its text where it is refused, for these lines of a head. */
+/** Sends these head lines. Returns the status of the page, and its text if refused. */
 async function statusFor(port: number, path: string, ...head: readonly string[]) {
   const socket = connect(port, '127.0.0.1')
   socket.end(`${[`GET ${path} HTTP/1.1`, ...head, 'Connection: close'].join('\r\n')}\r\n\r\n`)
@@ -379,7 +379,7 @@ describe('a page that points its own name at the admin address', () => {
     expect(await statusFor(port, '/facts', `Host: ${host}`, ...head)).toBe(200)
   })
 
-  test('is not a tool of the router, which may come by the name of an API server', async () => {
+  test('is not a tool of the router, which may use the name of an API server', async () => {
     const { port } = await start({ facts: async () => ({}) })
     const byName = 'Host: 0123.gr7.eu-west-1.eks.example.com'
     expect(await statusFor(port, '/facts', byName)).toBe(403)

@@ -23,7 +23,7 @@ export interface AdminServer {
 
 export interface AdminServerOptions {
   readonly address: Address
-  /** Names by which browsers may open it, beside those that no web page can have. */
+  /** Host names that browsers may use, in addition to names that no web page can have. */
   readonly names?: readonly string[]
   readonly metrics: Pick<Metrics, 'scrape' | 'contentType'>
   /** Without a status, that page is not served. */

@@ -2,12 +2,12 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from '../clock/clock.ts'
 
-/** Why a router does not take a config over. */
+/** Why a router refuses a config. */
 interface Refusal {
   readonly why: string
-  /** Of the text of its file. */
+  /** Hash of the config file. */
   readonly sha256: string
-  /** Whether the router tries it again by itself, since its upstreams may recover. */
+  /** Whether the router retries it by itself, because its upstreams may recover. */
   readonly retries: boolean
   readonly atMs: number
 }

@@ -10,23 +10,23 @@ export interface TrackedNode {
   /** Its head counts for the tip. */
   readonly isInService: boolean
   latest: Head | null
-  /** Null until it was asked for. */
+  /** Null until first queried. */
   status: SyncStatus | null
   /** The tip when `latest` was reported. */
   tipThen: number | null
   lagBlocks: number
-  /** Why it gets no reads of the latest state while another upstream can serve them; null: it gets them. */
+  /** Why it gets no reads of the latest state while another upstream can serve them; null if it gets them. */
   lagReason: string | null
 }
 
 /** The upstreams of one interface of the chain. */
 export interface TrackedPool {
   readonly upstreams: readonly TrackedNode[]
-  /** `node.lagReason` became null, or ceased to be. */
+  /** `node.lagReason` changed to or from null. */
   lagChanged(node: TrackedNode): void
 }
 
-/** A shown block that no head confirms within so many block times, and at least so long, has left the chain. */
+/** A shown block has left the chain if no head confirms it within this many block times and this much time. */
 const shownLife = { blocks: 3, minMs: 3_000 } as const
 
 export interface TrackerOptions {
@@ -34,7 +34,7 @@ export interface TrackerOptions {
   readonly clock: Clock
 }
 
-/** What this process knows of one running chain, whichever interface showed it. */
+/** What this process knows about a running chain, across its interfaces. */
 export class ChainTracker {
   /** The latest block of the chain; null while no upstream in service has reported one. */
   tip: number | null = null
@@ -47,7 +47,7 @@ export class ChainTracker {
     this.#options = options
   }
 
-  /** The highest block that clients may have seen lately: as a head, or in any other answer. 0: none. */
+  /** The highest block that clients may have seen recently, as a head or in any other answer. 0: none. */
   get highestShown(): number {
     const { chain, clock } = this.#options
     const { block, atMs } = this.#shown
@@ -55,7 +55,7 @@ export class ChainTracker {
     return clock.nowMs() - atMs <= lifeMs ? block : 0
   }
 
-  /** An answer shows this block. Its node need not have the state of it: a receipt may come before the block. */
+  /** An answer shows this block. The node may still lack its state: a receipt may precede the block. */
   show(block: number): void {
     if (block >= this.highestShown) this.#shown = { block, atMs: this.#options.clock.nowMs() }
   }
@@ -64,14 +64,14 @@ export class ChainTracker {
     this.#pools.push(pool)
   }
 
-  /** The time since the tip last rose; null before it was known. */
+  /** Time since the tip last rose; null until it is known. */
   get tipAgeMs(): number | null {
     return this.#roseMs === null ? null : this.#options.clock.nowMs() - this.#roseMs
   }
 
   /**
    * A node reported its latest block.
-   * @param askedMs when it was asked: a report that a newer one has overtaken does not lower the head
+   * @param askedMs when the request was sent: a report that a newer one has overtaken does not lower the head
    */
   observeHead(node: TrackedNode, block: number, askedMs: number): void {
     const before = node.latest
@@ -87,13 +87,13 @@ export class ChainTracker {
     this.#judge(nowMs)
   }
 
-  /** A node said how far it has come. */
+  /** A node reported its progress. */
   observeStatus(node: TrackedNode, status: SyncStatus): void {
     node.status = status
     this.update()
   }
 
-  /** An upstream came into service or left it. */
+  /** An upstream entered or left service. */
   update(): void {
     const nowMs = this.#options.clock.nowMs()
     this.#setTip(nowMs)

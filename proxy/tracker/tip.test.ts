@@ -10,7 +10,7 @@ const old: SyncStatus = { isSyncing: false, ageMs: 2 * 86_400_000, atMs: 0 }
 const syncing: SyncStatus = { isSyncing: true, ageMs: null, atMs: 0 }
 const future: SyncStatus = { isSyncing: false, ageMs: -3_600_000, atMs: 0 }
 
-/** A node at this block, which reported it that long ago. */
+/** A node that reported this block that long ago. */
 const at = (block: number, status: SyncStatus | null = null, agoMs = 0) => ({
   head: { block, atMs: -agoMs, roseMs: -agoMs },
   status,
@@ -73,7 +73,7 @@ describe('tipOf', () => {
     expect(tipOf(nodes.toReversed(), pace)).toBe(tip)
   })
 
-  it('is a block that some node has, and no lone runner moves it', () => {
+  it('is a block that some node has, and no single node moves it', () => {
     const heights = fc.array(fc.nat(1_000), { minLength: 2, maxLength: 8 })
     fc.assert(
       fc.property(heights, fc.nat(20), (blocks, allowedLagBlocks) => {

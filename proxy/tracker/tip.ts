@@ -15,11 +15,11 @@ export interface Head {
 
 /** A node's statement about its own progress. */
 export interface SyncStatus {
-  /** Null where the node does not say. */
+  /** Null if the node does not report it. */
   readonly isSyncing: boolean | null
-  /** The age of its latest block by the block's own timestamp; null where the node does not say. */
+  /** Age of its latest block by the block's timestamp; null if the node does not report it. */
   readonly ageMs: number | null
-  /** When it said so, on the clock's monotonic scale. */
+  /** When it was reported, on the clock's monotonic scale. */
   readonly atMs: number
 }
 
@@ -29,16 +29,16 @@ export interface Reported {
   readonly status: SyncStatus | null
 }
 
-/** No block is fresh for less than this: clocks differ, and blocks take time to spread. */
+/** Every block is fresh for at least this long: clocks differ, and blocks take time to propagate. */
 const minFreshMs = 30_000
 /** A head reported this long before the newest report does not count: its node is unreachable by now. */
 const headLifeMs = 60_000
-/** A chain may run this many times faster than its spec says: one that extends ETH1 and names no block time. */
+/** A chain may be this many times faster than its spec: a spec that extends ETH1 may name no block time. */
 const fastest = 10
-/** Each verification that a URL passes after a jump doubles the jump that it may make, up to this factor. */
+/** Each verification that a URL passes after a jump doubles its allowed jump, up to this factor. */
 const maxHabit = 64
 
-/** Whether a node's head moved further, in either direction, than the chain can have grown: it may serve another chain. */
+/** Whether a node's head moved further, in either direction, than the chain can grow. The node may serve another chain. */
 export function hasJumped(
   {
     head,
@@ -74,8 +74,8 @@ export function tipOf(all: readonly Reported[], pace: Pace): number | null {
 }
 
 /**
- * Why a node is outdated by its own account; null when it is not. A node that says that it is syncing is
- * believed unless its latest block is fresh: some also say so while they index old blocks.
+ * Why a node is outdated by its own account; null if it is not. A node that reports syncing counts as outdated unless
+ * its latest block is fresh: some nodes also report it while they index old blocks.
  */
 export function whyOutdated(node: Reported, all: readonly Reported[], pace: Pace): string | null {
   const { head, status } = node
@@ -88,14 +88,14 @@ export function whyOutdated(node: Reported, all: readonly Reported[], pace: Pace
   return all.some(isAhead) ? `its latest block is ${ageText(ageMs)} old` : null
 }
 
-/** Blocks of development chains may be ahead of the clock: they are fresh as well. */
+/** Blocks of development chains may be ahead of the clock; they count as fresh. */
 function isFresh(node: Reported, { allowedLagBlocks, blockTimeMs }: Pace): boolean {
   const ageMs = ageOf(node)
   const freshMs = Math.max((allowedLagBlocks + 1) * blockTimeMs, minFreshMs)
   return ageMs !== null && ageMs <= freshMs
 }
 
-/** The age of a node's latest block: as it said, and longer for the time that its head has stood still since. */
+/** Age of a node's latest block: the reported age, plus the time that its head has not moved since. */
 function ageOf({ head, status }: Reported): number | null {
   if (!status || status.ageMs === null) return null
   return status.ageMs + Math.max(0, head.atMs - Math.max(head.roseMs, status.atMs))

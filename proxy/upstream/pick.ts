@@ -20,7 +20,7 @@ export interface Wanted {
   readonly excluded: readonly string[]
   /** These alone; absent or null: any. */
   readonly only?: readonly string[] | null
-  /** The upstream must have this block, whatever the call is about; absent or null: no floor. */
+  /** The upstream must have this block, whatever the call reads; absent or null: no floor. */
   readonly floor?: number | null
   /** Whether this call has asked that upstream. */
   tried(upstream: string): boolean
@@ -318,7 +318,7 @@ export function isKeptOut({ name }: Upstream, { only, excluded }: Wanted): boole
   return only?.includes(name) === false || (excluded.length > 0 && excluded.includes(name))
 }
 
-/** Whether it is known to have this block. Every upstream has block 0. */
+/** Whether the upstream is known to have this block. Every upstream has block 0. */
 export function reaches({ latest }: Pick<Upstream, 'latest'>, floor: number | null = 0): boolean {
   return (latest?.block ?? 0) >= (floor ?? 0)
 }

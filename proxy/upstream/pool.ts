@@ -41,7 +41,7 @@ export interface Change {
   readonly added: readonly Upstream[]
 }
 
-/** A floor further than this above a head is none that the upstream will reach soon. */
+/** An upstream will not soon reach a floor that is further than this above its head. */
 const maxAheadBlocks = 1_000
 
 /** The upstreams of one chain and interface. */
@@ -128,8 +128,8 @@ export class Pool implements Members, TrackedPool {
   }
 
   /**
-   * A URL that the call could use has not finished its first verification, or the one after a jump of its head. One
-   * that did not answer is waited for only while no upstream at all is in service.
+   * A URL that the call could use is still in its first verification, or in the one after a jump of its head. A URL that
+   * did not answer is waited for only while no upstream is in service.
    */
   isVerifying(wanted: Wanted): boolean {
     const { hasEligible } = this
@@ -140,7 +140,7 @@ export class Pool implements Members, TrackedPool {
     )
   }
 
-  /** Some upstream that the call may go to lacks the block of its floor, and may soon have it. */
+  /** An upstream that the call may use lacks the block of its floor, but may soon have it. */
   mayReach(wanted: Wanted): boolean {
     const { floor = null } = wanted
     return (

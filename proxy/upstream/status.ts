@@ -5,10 +5,10 @@ import type { SyncStatus } from '../tracker/tip.ts'
 import { probe, type ProbeOptions } from './probe.ts'
 import type { NodeUrl } from './upstream.ts'
 
-/** The failure class of a node that says so instead of answering (`specs/failures/solana.yml`). */
+/** Failure class of a node that reports lag instead of answering (`specs/failures/solana.yml`). */
 const nodeBehind = 'node-behind'
 
-/** Asks a URL whether its node is syncing, and for the time of its latest block. A node need not know either. */
+/** Queries whether the node of a URL is syncing, and the time of its latest block. A node may support neither. */
 export async function askStatus(
   url: NodeUrl,
   { syncing, latestTime }: Pick<ChainInterface, 'syncing' | 'latestTime'>,
@@ -34,12 +34,12 @@ export async function askStatus(
 /** The spellings of `true` on all interfaces. */
 const yes: readonly unknown[] = [true, 'true', 1, '1']
 
-/** An object describes the progress of a node that is syncing. */
+/** An object describes the progress of a syncing node. */
 function isYes(value: unknown): boolean {
   return typeof value === 'object' || yes.includes(value)
 }
 
-/** Units of timestamps by the largest value, in seconds, that each can be told apart from. */
+/** Units of timestamps, by the smallest value that each applies to. */
 const unitsMs: readonly (readonly [atLeast: number, unitMs: number])[] = [
   [1e17, 1e-6],
   [1e14, 1e-3],
@@ -47,7 +47,7 @@ const unitsMs: readonly (readonly [atLeast: number, unitMs: number])[] = [
   [0, 1_000],
 ]
 
-/** A node's timestamp: RFC 3339, or a number in hex or decimal, of seconds down to nanoseconds. @returns null for none */
+/** Parses a timestamp: RFC 3339, or a hex or decimal number of seconds to nanoseconds. @returns null if invalid */
 export function toTimeMs(value: unknown): number | null {
   const text = typeof value === 'number' ? String(value) : value
   if (typeof text !== 'string') return null

@@ -16,14 +16,14 @@ describe('the tip of a pool', () => {
     expect(fixture.pool.tip).toBe(100)
   })
 
-  it('stays known while nobody asks', async () => {
+  it('stays known without traffic', async () => {
     const fixture = new PoolFixture('ab')
     for (const name of 'ab') fixture.sees(name, 100)
     await fixture.clock.advance(3_600_000)
     expect(fixture.pool.tip).toBe(100)
   })
 
-  it('is not lowered by an answer that a newer one has overtaken', () => {
+  it('is not lowered by a report that a newer one has overtaken', () => {
     const fixture = new PoolFixture('a')
     fixture.sees('a', 100)
     fixture.sees('a', 99, 5)
@@ -32,7 +32,7 @@ describe('the tip of a pool', () => {
     expect(fixture.pool.tip).toBe(99)
   })
 
-  it('is that of the one of two that keeps up, and the other one lags', async () => {
+  it('follows the faster of two nodes, and the other lags', async () => {
     const fixture = new PoolFixture('ab')
     for (let block = 1_000; block < 1_010; block++) {
       fixture.sees('a', block)
@@ -111,7 +111,7 @@ describe('the tip of a pool', () => {
     )
   })
 
-  it('has nobody lag who was asked a while ago, while the chain keeps its pace', async () => {
+  it('marks no node as lagging for an old report while the chain keeps its pace', async () => {
     const fixture = new PoolFixture('ab')
     fixture.sees('a', 100)
     for (let block = 100; block < 110; block++) {

@@ -190,7 +190,7 @@ describe('a node that is not in sync', () => {
     },
   )
 
-  it('gets them again soon after it has caught up', async () => {
+  it('gets reads again soon after it has caught up', async () => {
     const node: NodeState = { block: 230_719, isSyncing: true, ageSeconds: 200_000 }
     const fixture = new WatchFixture([[node], [{ block: 1_320_320 }]])
     await fixture.clock.advance(1_000)
@@ -199,21 +199,21 @@ describe('a node that is not in sync', () => {
     expect(fixture.states).toEqual(['eligible', 'eligible'])
   })
 
-  it('serves when it is all there is', async () => {
+  it('serves if there is no other node', async () => {
     const fixture = new WatchFixture([[{ block: 5, isSyncing: true }]])
     await fixture.clock.advance(1_000)
     expect(fixture.pool.hasEligible).toBe(true)
     expect(fixture.pool.tip).toBe(5)
   })
 
-  it('is believed to be in sync while it only indexes old blocks', async () => {
+  it('counts as in sync while it only indexes old blocks', async () => {
     const node = { block: 100, isSyncing: true, ageSeconds: 5 }
     const fixture = new WatchFixture([[node], [{ block: 100 }]])
     await fixture.clock.advance(1_000)
     expect(fixture.states).toEqual(['eligible', 'eligible'])
   })
 
-  it('costs a node that knows neither question one try', async () => {
+  it('gets each call only once if it supports neither', async () => {
     const lacks = ['eth_syncing', 'eth_getBlockByNumber']
     const fixture = new WatchFixture([[{ lacks }]])
     await fixture.clock.advance(60_000)

@@ -218,7 +218,7 @@ export class Watch {
     if (pool.tracker.needsStatus(upstream)) await this.#askStatus(upstream, url)
   }
 
-  /** Asks a node how far it has come by its own account. */
+  /** Queries a node's own account of its progress. */
   async #askStatus(upstream: Upstream, url: NodeUrl): Promise<void> {
     const { pool, iface } = this.#options
     const status = await askStatus(url, iface, this.#probing(upstream))

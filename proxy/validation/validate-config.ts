@@ -11,19 +11,19 @@ import { judgeTls, type TlsFault } from '../config/tls-material.ts'
 import type { RouterConfig } from '../config/types.ts'
 import { subscriptionFormOf } from '../subscription/forms/form-of.ts'
 
-/** What a config refers to, as far as the caller can see it. Nothing is refused for what cannot be seen. */
+/** What a config refers to, as far as the caller can see. The caller's blind spots never cause a refusal. */
 export interface Surroundings {
-  /** The chain specs; null where they cannot be seen in full. */
+  /** The chain specs; null if the caller cannot see all of them. */
   readonly catalog: ChainCatalog | null
-  /** The text of a file that the config names; null where it cannot be seen. @throws where it cannot be read */
+  /** The text of a file that the config names; null if the caller cannot see it. @throws if it cannot be read */
   readonly readText: (path: string) => string | null
 }
 
-/** A config with all that is wrong with it. */
+/** A config with all its problems. */
 export interface ValidatedConfig {
-  /** Null when a problem is an error. */
+  /** Null if a problem is an error. */
   readonly config: RouterConfig | null
-  /** Those of the parser too, in the order of the file. */
+  /** Problems, including the parser's, in the order of the file. */
   readonly problems: readonly Problem[]
 }
 
@@ -31,7 +31,7 @@ export interface ValidatedConfig {
  * Validates a config completely. The router at its start and at a reload, `router validate`, the operator and
  * `rpc-operator validate` all call this one function, so none accepts what another refuses.
  *
- * @param others what is wrong with the chain specs themselves
+ * @param others problems of the chain specs themselves
  */
 export function validateConfig(
   parsed: ParsedConfig,
@@ -54,7 +54,7 @@ export function validateConfig(
   return { config: isValid ? parsed.config : null, problems }
 }
 
-/** What configs are checked against; where the specs cannot be seen, any chain may exist. */
+/** The chains to check configs against; without visible specs, any chain may exist. */
 export function knownChains(catalog: ChainCatalog | null): KnownChains {
   if (catalog === null) return anyChain
   return {
@@ -71,7 +71,7 @@ export function knownChains(catalog: ChainCatalog | null): KnownChains {
   }
 }
 
-/** Reports the files for TLS and of passwords that cannot be read or used. */
+/** Reports TLS and password files that are unreadable or unusable. */
 function checkFiles(
   { entries, config, locate }: ParsedConfig,
   readText: Surroundings['readText'],
@@ -85,7 +85,7 @@ function checkFiles(
   ] as const
   const ofStores = stores.map(([path, store]) => [`${path}.tls`, store?.tls] as const)
   return gather(locate, (report) => {
-    /** Undefined for no file, and for one that cannot be seen or read. */
+    /** Undefined for no file, or for a file that cannot be seen or read. */
     const textOf = (path: string, file: string | null | undefined): string | undefined => {
       try {
         return file ? (readText(file) ?? undefined) : undefined

@@ -107,7 +107,7 @@ export const knownOnlyTo: Readonly<Record<string, readonly string[]>> = {
   zod: [
     'proxy/config/**',
     'proxy/chain/**',
-    // Bytes that others may have written.
+    // These bytes may come from other writers.
     'proxy/cache/entry-codec.ts',
     'proxy/telemetry/record/recording.ts',
     'operator/api/**',

@@ -21,7 +21,7 @@ async function count(router: string): Promise<number | undefined> {
   return (await fleet.get(deployments, `${router}-router`)).spec.replicas
 }
 
-test('a Deployment that was scaled by hand gets its count again', async () => {
+test('the operator restores the count of a Deployment that was scaled by hand', async () => {
   await fleet.provider('once', 'once-a')
   await fleet.router('once', { replicas: 2 })
   await fleet.routerIs('once', 'Ready', 'Ready')

@@ -13,18 +13,18 @@ import { type Pod, pods } from '../resources.ts'
 import { useOperatedFleet } from './operated-fleet.ts'
 
 /*
- * A mistake never takes a running fleet down: after a bad change all pods are deleted, one by one, and the service
- * answers all the time. The pods are pretended. Their routers are of an older image, which refuses some settings.
+ * A mistake never takes a running fleet down. After a bad change, each test deletes all pods one by one, and the service
+ * answers throughout. The pods are simulated; their routers have an older image that refuses some settings.
  */
 
 const unknownToTheImage = /max-relay-attempts: 3|log-level: debug/
 
 const texts = new Store<ConfigMap>()
-/** The config that the router of a pod serves, by the uid of the pod. */
+/** Pod uid to the config that its router serves. */
 const served = new Map<string, string>()
 const byAddress = new Map<string, Pod>()
 
-/** What the pod finds in its volume. */
+/** The config in the pod's volume. */
 function textOf(pod: Pod): string {
   const name = pod.spec?.volumes?.find((volume) => volume.name === 'config')?.configMap?.name
   const found = texts.get(`${pod.metadata.namespace}/${name}`)
@@ -86,13 +86,13 @@ async function readyOf(router: string): Promise<readonly Pod[]> {
   return (await podsOf(router)).filter(isReady)
 }
 
-/** Deletes every pod that is there now, each when the one before was replaced; the service answers all the time. */
+/** Deletes every present pod, each after the previous one was replaced. The service answers throughout. */
 async function replaceAll(router: string): Promise<void> {
   const before = await podsOf(router)
   for (const { metadata } of before) {
     await fleet.delete(pods, metadata.name)
     await eventually(async () => {
-      // Containers that ended start again.
+      // Restarts the containers that ended.
       kubelet.decide(kubelet.fateOf)
       const ready = await readyOf(router)
       expect(ready.length).toBeGreaterThan(0)

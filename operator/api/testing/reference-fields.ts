@@ -15,22 +15,22 @@ interface Schema {
   readonly [rulesKeyword]?: readonly Rule[]
 }
 
-/** A field that names a Secret or a ConfigMap which the operator itself reads. */
+/** A field that names a Secret or a ConfigMap that the operator reads. */
 export interface ReferenceField {
   readonly kind: 'RpcRouter' | 'UpstreamProvider'
   /** `.spec.tracing.headers[].valueFrom.secretKeyRef.name`. */
   readonly path: string
   readonly refersTo: 'Secret' | 'ConfigMap'
-  /** A spec with this field, what is required beside it, and nothing else. */
+  /** The smallest valid spec with this field. */
   specWith(name: string): Readonly<Record<string, unknown>>
 }
 
-/** The keys that the specs ask of what they name, whatever its kind. */
+/** Keys that the specs expect in their Secrets and ConfigMaps. */
 export const referencedKeys = [
   ...['apiKey', 'username', 'password', 'tls.crt', 'tls.key', 'ca.crt', 'ourchain.yml'],
 ]
 
-/** In a spec, the name that is not known yet. */
+/** Placeholder for the referenced name. */
 const standIn = 'the-name'
 
 /** Fields that the kubelet resolves: the operator passes them on. */
@@ -51,7 +51,7 @@ export const referenceFields: readonly ReferenceField[] = kinds.flatMap(([kind, 
     .map((field) => ({ kind, ...field })),
 )
 
-/** Every place whose name says that it refers to a Secret or a ConfigMap, to compare. */
+/** Every path whose name suggests a reference to a Secret or a ConfigMap, for comparison. */
 export const referencePlaces: readonly string[] = kinds.flatMap(([kind, schema]) =>
   pathsBelow(specOf(schema), '.spec')
     .filter((path) => /(?:secret\w*|configMap\w*|valueFrom)$/i.test(path) && !ofKubelet.test(path))
@@ -78,7 +78,7 @@ function fieldsBelow(
   if (refersTo !== undefined) {
     const text = JSON.stringify(wrap(standIn))
     const specWith = (name: string) => {
-      // Examples of URLs name a variable, which only some specs have.
+      // Example URLs use a variable that only some specs define.
       const whole = text.includes('"variables"') ? text : text.replaceAll('${API_KEY}', 'key')
       return JSON.parse(whole.replaceAll(`"${standIn}"`, `"${name}"`))
     }
@@ -92,7 +92,7 @@ function fieldsBelow(
   )
 }
 
-/** What an object needs beside one of its fields: required ones, and those that its rules demand. */
+/** Further fields that an object needs next to the named one: required fields and fields that its rules demand. */
 function neededBeside(
   { properties = {}, required = [], [rulesKeyword]: rules = [] }: Schema,
   name: string,

@@ -18,7 +18,7 @@ export class ServedCache implements AsyncDisposable {
   /** `Get hit`, one for each call. */
   readonly calls: string[] = []
 
-  /** @param graceMs how long it is closed to sessions after its start */
+  /** @param graceMs how long the store stays closed to sessions after its start */
   constructor(maxBytes = 1024 * 1024, graceMs = 0) {
     this.shelf = new Shelf(maxBytes, systemClock, systemRandom, graceMs)
     this.#server = new CacheServer(this.shelf, (call, verdict) => {

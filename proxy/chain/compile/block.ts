@@ -242,7 +242,7 @@ function readObject(value: object, syntax: PointSyntax): BlockPoint | null {
  */
 export type PlaceReader = (question: Question, segments: readonly string[]) => unknown
 
-/** Reads the headers that name a block. Where several do, nodes differ on which of them counts, and it is none. */
+/** Reads the headers that name a block. If several do, nodes differ on which one counts, so none does. */
 function headersReader(headers: readonly string[]): PlaceReader {
   return (question) => {
     if (!('header' in question)) return unreadable

@@ -171,7 +171,7 @@ describe('the range of eth_getLogs', () => {
   })
 })
 
-describe('params on which nodes may differ', () => {
+describe('params that nodes may read differently', () => {
   const [one, two] = ['"0x1"', '"0x2"']
   const kelvin = 'toBloc\u212a'
   test.each([

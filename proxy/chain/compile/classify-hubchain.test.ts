@@ -81,7 +81,7 @@ describe('REST', () => {
   test.each<[Record<string, string>, BlockRef]>([
     [{ 'x-cosmos-block-height': '5' }, height(5)],
     [{ 'grpc-metadata-x-cosmos-block-height': '6' }, height(6)],
-    // A gateway passes on both as one, and a node heeds neither.
+    // A gateway joins both into one, and a node ignores it.
     [{ 'x-cosmos-block-height': '5', 'grpc-metadata-x-cosmos-block-height': '6' }, invalid],
     [{ 'x-cosmos-block-height': '5, 6' }, invalid],
     [{ 'x-cosmos-block-height': '0' }, latest],
@@ -190,7 +190,7 @@ describe('gRPC', () => {
     ['GetBlockByHeight', [0xff], invalid],
     ['ABCIQuery', [0x12, 0x02, 0x2f, 0x61, 0x18, 0x07], height(7)],
     ['ABCIQuery', [0x12, 0x02, 0x2f, 0x61], latest],
-    // Decoders differ: twice, and a group.
+    // Decoders differ on a repeated field and on a group.
     ['ABCIQuery', [0x18, 0x07, 0x18, 0x08], invalid],
     ['ABCIQuery', [0x0b, 0x0c, 0x18, 0x07], invalid],
     ['GetLatestBlock', [], latest],

@@ -134,7 +134,7 @@ function defaultTag(block: NativeMethod['block']): BlockTag | null {
   return block.default === undefined || block.default === 'none' ? null : block.default
 }
 
-/** The same call where a node may read another one: nothing is shared with others, nothing is concluded from its answer. */
+/** The call, marked as ambiguous: a node may read another call, so the answer is neither shared nor checked. */
 export function ambiguous(asked: Classification): Classification {
   const { showsBlock: _, ...others } = asked
   return { ...others, cacheable: false, checks: none, tellsTip: null }

@@ -54,10 +54,10 @@ export function segmentsOf(path: string): string[] {
   return path.includes('%') ? segments.map(decoded) : segments
 }
 
-/** Separators that servers may drop, merge, or find only once they have decoded the path, also twice; and control characters. */
+/** Control characters, and separators that servers may drop, merge, or find only after decoding the path once or twice. */
 const ambiguousPath = /\/\.?\/|\/\.$|[;\\]|%(?:[01]|2[5f]|3b|5c|7f|c[01])/i
 
-/** Whether servers may differ on the segments of a path. */
+/** Whether servers may split a path into different segments. */
 export function isAmbiguousPath(path: string): boolean {
   return ambiguousPath.test(path)
 }

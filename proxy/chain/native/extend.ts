@@ -33,7 +33,7 @@ export function extendSpec(base: NativeSpec, own: NativeSpec): NativeSpec {
   return {
     ...base,
     ...own,
-    // Another chain has other names.
+    // A chain with another id does not inherit names.
     aliases: own.aliases ?? (own.id.toLowerCase() === base.id.toLowerCase() ? base.aliases : []),
     'block-words': { ...base['block-words'], ...own['block-words'] },
     interfaces,

@@ -109,7 +109,7 @@ export const checkSchema = z.discriminatedUnion('check', [
     hash: path.optional(),
     /** The result is a list; the paths start at each item. */
     each: z.boolean().optional(),
-    /** The number may be that of an earlier block: lower by at most this. */
+    /** The number may name an earlier block, lower by at most this many. */
     older: z.int().min(1).max(1e9).optional(),
   }),
   /** The value at the path is the one at a place of the request. */
@@ -155,7 +155,7 @@ const methodSchema = strict({
   stateful: z.enum(['creates', 'uses', 'ends']).optional(),
   block: blockSchema,
   'by-hash': z.boolean().optional(),
-  /** The case of hex digits after `0x` means nothing: anywhere, nowhere, or in these params, by position or name. */
+  /** Where the case of hex digits after `0x` is irrelevant: everywhere, nowhere, or in these params, by position or name. */
   'any-case-hex': z.union([z.boolean(), z.array(z.union([position, text])).min(1)]).optional(),
   cost: z.int().min(1).max(100_000).optional(),
   cacheable: z.boolean().optional(),

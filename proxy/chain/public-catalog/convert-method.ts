@@ -75,7 +75,7 @@ function kindOf(api: CatalogApi, inBody: boolean): CallKind {
 
 const identity = (member: string): CheckRule => ({ check: 'identity', param: 0, result: [member] })
 
-/** The catalog has no checks. These hold wherever a transaction has one hash and each number a block: not on Filecoin. */
+/** The catalog has no checks. These checks hold if a transaction has one hash and each number a block: not on Filecoin. */
 const ethereumChecks: ReadonlyMap<string, CheckRule[]> = new Map<string, CheckRule[]>([
   ['eth_getBlockByNumber', [{ check: 'block', number: ['number'] }]],
   ['eth_getBlockByHash', [identity('hash')]],

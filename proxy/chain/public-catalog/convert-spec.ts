@@ -215,7 +215,7 @@ const familyMarks: readonly (readonly [Family, ApiInterface, RegExp])[] = [
   ['aptos', 'rest', /^GET \/accounts\/\{address\}\/resources$/],
 ]
 
-/** The catalog does not say how to ask a node about its own progress: the family does. */
+/** The catalog does not define how to query a node's progress; the family does. */
 const statusProbes: Readonly<
   Partial<Record<Family, Pick<NativeInterface, 'syncing' | 'latest-time'>>>
 > = {

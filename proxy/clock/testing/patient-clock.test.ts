@@ -9,7 +9,7 @@ function holdThread(forMs: number): void {
   while (performance.now() < untilMs);
 }
 
-test('a thread that was held up has lost no more than a tick', async () => {
+test('a suspended thread loses at most one tick', async () => {
   let ran = false
   clock.after(100, () => (ran = true))
   const beganMs = clock.nowMs()
@@ -23,7 +23,7 @@ test('a thread that was held up has lost no more than a tick', async () => {
   expect(clock.nowMs() - beganMs).toBeGreaterThanOrEqual(100)
 })
 
-test('what is cancelled does not run', async () => {
+test('a cancelled callback does not run', async () => {
   let ran = false
   clock.after(5, () => (ran = true))()
   await new Promise<void>((resolve) => clock.after(30, resolve))

@@ -17,8 +17,8 @@ setInterval(() => {
 }, tickMs).unref()
 
 /**
- * The machine's time, but it goes on by 10 ms at most per turn of the event loop. For tests that have a router and its
- * nodes in one thread: where the machine lets the thread wait, no deadline passes and no hedge is sent.
+ * The machine's clock, except that it advances by at most 10 ms per turn of the event loop. For tests with a router and
+ * its nodes in one thread: if the machine suspends the thread, no deadline passes and no hedge is sent.
  */
 export const patientClock: Clock = {
   nowMs,

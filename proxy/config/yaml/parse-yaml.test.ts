@@ -51,7 +51,7 @@ test.each([
   expect(read).toMatchObject({ message: `a.json:1: is not JSON: ${tooDeep}` })
 })
 
-test('what is within the limits is read', () => {
+test('a text within the limits is parsed', () => {
   const deep = `${'['.repeat(50)}${']'.repeat(50)}`
   expect(readDocuments(`a: ${deep}`)).toMatchObject([{ value: { a: expect.any(Array) } }])
   expect(parseSpecDocument('a.json', deep, [])).toHaveProperty('value')

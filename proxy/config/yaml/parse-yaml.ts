@@ -13,19 +13,19 @@ import {
 } from 'yaml'
 
 /**
- * Bounds of every text in YAML that comes from a user. Composing a document recurses, and both the parser and the
- * checks behind it look keys up one by one: without bounds a short text takes minutes or overflows the stack.
+ * Bounds of all YAML that users supply. Composing a document recurses, and both the parser and the later checks search
+ * keys linearly: without bounds, a short text takes minutes or overflows the stack.
  */
 const limits = { depth: 64, keys: 1_000, items: 10_000 } as const
 
-/** The fault of a text whose values nest beyond the limit. */
+/** The error for a text whose values nest too deep. */
 export const tooDeep = `values nest more than ${limits.depth} levels deep`
 
 type Options = ParseOptions &
   DocumentOptions &
   SchemaOptions & { readonly lineCounter: LineCounter }
 
-/** Parses one document. A second one is an error of the first. Never throws. */
+/** Parses one document. A second document is reported as an error. Never throws. */
 export function parseYaml(text: string, options: Options): Document {
   const [document = new Document(), second] = parseYamlStream(text, options)
   const at = second?.range?.[0]
@@ -36,7 +36,7 @@ export function parseYaml(text: string, options: Options): Document {
   return document
 }
 
-/** Parses all documents of a text; one document with an error where the text exceeds a limit. Never throws. */
+/** Parses all documents of a text. A text beyond a limit gives one document with an error. Never throws. */
 export function parseYamlStream(text: string, options: Options): readonly Document[] {
   const composer = new Composer({ ...options, prettyErrors: false })
   try {
@@ -49,7 +49,7 @@ export function parseYamlStream(text: string, options: Options): readonly Docume
   }
 }
 
-/** Stops at the first error and at the first token beyond a limit: the rest of the text costs nothing. */
+/** Stops at the first error or at the first token beyond a limit, so the rest of the text costs nothing. */
 function* tokensOf(text: string, lineCounter: LineCounter): ReturnType<Parser['parse']> {
   const parser = new Parser(lineCounter.addNewLine)
   lineCounter.addNewLine(0)
@@ -65,7 +65,7 @@ function* tokensOf(text: string, lineCounter: LineCounter): ReturnType<Parser['p
   yield* parser.end()
 }
 
-/** What of a text exceeds its limit, given the nodes that are open. */
+/** The limit that the text exceeds, with these open nodes. */
 function excessOf(open: Parser['stack']): string | null {
   const { depth, keys, items } = limits
   if (open.length > depth) return tooDeep
@@ -80,7 +80,7 @@ function excessOf(open: Parser['stack']): string | null {
     : null
 }
 
-/** Whether a value, such as one of JSON, nests beyond the limit. */
+/** Whether a value, such as parsed JSON, nests too deep. */
 export function isTooDeep(value: unknown, depth: number = limits.depth): boolean {
   if (typeof value !== 'object' || value === null) return false
   return depth === 0 || Object.values(value).some((inner) => isTooDeep(inner, depth - 1))

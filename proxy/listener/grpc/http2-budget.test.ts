@@ -136,7 +136,7 @@ test.each([
   expect(budget.heldBytes).toBe(heldBefore)
 })
 
-test('calls that never begin cost what their objects take: the idlest are refused, and others are served', async () => {
+test('calls that never begin are charged for their objects: the idlest are refused, and others are served', async () => {
   const budget = new ByteBudget(1e6)
   await using served = await serve(() => Promise.resolve(answer(100)), budget)
   using client = new RawHttp2(served.port)

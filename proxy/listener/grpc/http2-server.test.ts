@@ -111,7 +111,7 @@ test.each([
   expect(seen.connections).toBe(1)
 })
 
-test('a client that connects during a drain is served, however late it asks, and then told to leave', async () => {
+test('a client that connects during a drain is served, however late it calls, and then gets GOAWAY', async () => {
   await using own = await serving()
   const { clock, seen, server, session } = own
   const other = connect(`http://127.0.0.1:${own.wire.port}`).on('error', () => {})
@@ -121,7 +121,7 @@ test('a client that connects during a drain is served, however late it asks, and
   void server.drain()
   await clock.advance(100)
   await leaves[0]
-  // By then a goodbye would have arrived, too.
+  // A GOAWAY would have arrived by now.
   await new Promise((resolve) => session.ping(resolve))
   openCall(session)
   await expect.poll(() => seen.exchanges).toHaveLength(2)

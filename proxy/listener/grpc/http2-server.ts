@@ -75,7 +75,7 @@ export class Http2Server implements Listener {
     return this.#doors.open(this.#options.address)
   }
 
-  /** Sends GOAWAY on every connection that has had a call: before its first one, that would fail it. Calls run on. */
+  /** Sends GOAWAY on every connection that has had a call; an earlier GOAWAY would fail the first call. Calls continue. */
   async drain(): Promise<void> {
     const { clock } = this.#options
     await until(clock, () => {

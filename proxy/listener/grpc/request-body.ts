@@ -26,7 +26,7 @@ export class RequestBody implements ByteStream {
   #wake = () => {}
   readonly #whenWhole: (() => void)[] = []
 
-  /** @param headBytes the memory that the call takes beside its body */
+  /** @param headBytes memory that the call takes in addition to its body */
   constructor(
     keepBytes: number,
     flow: Flow,

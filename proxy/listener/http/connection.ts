@@ -35,7 +35,7 @@ export class Connection extends Held {
     return this.inFlight > (this.newest?.complete === false ? 1 : 0)
   }
 
-  /** A request came while another is served. @param bytes that Node keeps for it */
+  /** Queues a request behind the one being served. @param bytes that Node buffers for it */
   wait(bytes: number, serve: () => void): void {
     this.hold(bytes)
     if (this.#waiting.push({ bytes, serve }) > clientLimits.waitingRequests) return this.cutOff()

@@ -412,7 +412,7 @@ describe('a body over the limit', () => {
       ...(bytes.includes(call + 'POST') ? ['HTTP/1.1 200'] : []),
       'HTTP/1.1 413',
     ])
-    // The rest of the body is dropped, for a moment.
+    // The server discards the rest of the body for a moment.
     client.write(' '.repeat(500))
     await clock.advance(clientLimits.lingerMs)
     await client.untilClosed()

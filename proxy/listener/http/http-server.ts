@@ -163,7 +163,7 @@ export class HttpServer implements Listener {
     this.#lastUsedMs = this.#options.clock.nowMs()
   }
 
-  /** @param isAsking the client sends the body once it is told to continue */
+  /** @param isAsking the client waits for 100 Continue before it sends the body */
   #receive(request: IncomingMessage, response: ServerResponse, isAsking = false): void {
     const { socket } = request
     const connection = this.#connections.get(socket) ?? new Connection(socket, this.#options.budget)
@@ -191,7 +191,7 @@ export class HttpServer implements Listener {
       exchange.closed()
       connection.serveNext()
     })
-    // What is behind a doubtful head may belong to another request.
+    // Bytes after an ambiguous head may belong to another request.
     if (fault || contentLength > maxRequestBytes) {
       request.resume()
       return this.#refuse(fault ?? tooLarge(maxRequestBytes), request.socket)
@@ -255,7 +255,7 @@ export class HttpServer implements Listener {
     this.#refuse(new RelayError(kind, message), socket)
   }
 
-  /** Answers before the request has ended, and drops the rest of it for a moment, so that the client reads the answer. */
+  /** Answers before the request has ended, and discards the rest for a moment, so that the client reads the answer. */
   #refuse(error: RelayError, socket: Socket): void {
     const { clock, handler } = this.#options
     socket.end(rawAnswer(handler.refuse(error)))

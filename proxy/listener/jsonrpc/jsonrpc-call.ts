@@ -104,8 +104,8 @@ export function makeOwnCall(
 /** With its quotes. */
 const maxIdBytes = 66
 /**
- * Without what writers of JSON may write otherwise: escapes, letters beyond ASCII, what HTML reads, and -0, which in a
- * joined batch would come back as the id 0 of another item.
+ * Excludes characters that JSON encoders write differently: escapes, letters beyond ASCII, HTML characters, and -0, which
+ * in a joined batch would return as the id 0 of another item.
  */
 const plainId = /^(?:"[ !#-%'-;=?-[\]-~]*"|0|-?[1-9]\d{0,15})$/
 
@@ -131,8 +131,8 @@ function isShortNumber(body: Uint8Array, { start, end }: Span): boolean {
 }
 
 /**
- * The bytes for the upstream: those of the client where they are all known members under an id that nodes return, else
- * the same members written anew. A request without a version gets one when the chain's nodes require it.
+ * Bytes for the upstream: the client's, if it sent only known members and an id that nodes return unchanged; else the
+ * known members, rewritten. A request without a version gets one if the chain's nodes require it.
  */
 function sentBytes(request: JsonRpcRequest, sentId: Uint8Array, version: string | null) {
   const { body, span, hasOthers, hasVersion } = request

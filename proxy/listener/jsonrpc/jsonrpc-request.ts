@@ -84,7 +84,7 @@ export class JsonRpcRequest {
   readonly isVersion2: boolean
   /** It has a `jsonrpc` member. */
   readonly hasVersion: boolean
-  /** It has a member besides the four, such as `Params`, which some nodes would read instead of `params`. */
+  /** It has a member other than the four, such as `Params`, which some nodes would read instead of `params`. */
   readonly hasOthers: boolean
   readonly method: string
   /** The chain's internal path that the client called; empty for none. */
@@ -137,9 +137,9 @@ export class JsonRpcRequest {
   }
 
   /**
-   * The four members alone, with the bytes of their values, under this id. What a node reads is then what the router
-   * has read, however the node matches names.
-   * @param version in place of a version that is not there; null: none
+   * Only the four members, with the bytes of their values, under this id. A node then reads the same call as the
+   * router, however it matches names.
+   * @param version for a request without a version; null: none
    */
   rebuilt(id: Uint8Array, version: string | null): Uint8Array {
     const text = (span: Span) => bufferOf(this.body).toString('latin1', span.start, span.end)

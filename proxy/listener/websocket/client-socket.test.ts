@@ -214,7 +214,7 @@ describe('notifications', () => {
   })
 })
 
-it('of the pings of one read of the wire the newest is answered, and of those that came since when the client reads', async () => {
+it('pings from one socket read share one pong, as do pings that arrive while the client does not read', async () => {
   const { socket, clock } = made()
   const ping = async (from: number, to: number) => {
     for (let at = from; at < to; at++) socket.emit('ping', Buffer.from(String(at)))

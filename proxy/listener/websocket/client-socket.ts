@@ -33,7 +33,7 @@ export const closeCodes = {
   notRead: 1008,
   /** The end of a message does not come. */
   notWhole: 1008,
-  /** Pings, pongs or fragments are more than any client needs. */
+  /** The client sent more pings, pongs or fragments than any client needs. */
   flood: 1008,
   /** An answer broke off when a part of it was sent. */
   brokenOff: 1011,
@@ -72,7 +72,7 @@ export class ClientSocket extends Held {
   readonly #held: (readonly Uint8Array[])[] = []
   #wireBytes = 0
   #cancelEnd: Cancel = () => {}
-  /** The data of the newest ping, until it is answered: older ones need no pong (RFC 6455, 5.5.3). */
+  /** Payload of the newest unanswered ping; older pings need no pong (RFC 6455, 5.5.3). */
   #ping: Buffer | null = null
   /** The estimated size of the next answer: that of the last ones, and less with each shorter one. */
   #likelyBytes: number
@@ -102,7 +102,7 @@ export class ClientSocket extends Held {
     this.#wire.prependListener('data', (chunk: Buffer) => {
       if (unfinished.came(chunk, this.#serving.clock.nowMs())) return
       this.close(closeCodes.flood, 'a message has too many fragments')
-      // The library still reads this chunk, and would keep its fragments: no frame begins with these bytes.
+      // The library still reads this chunk and would store its fragments. No frame begins with these bytes.
       chunk.fill(0xff)
     })
     this.ws
@@ -148,7 +148,7 @@ export class ClientSocket extends Held {
   override cutOff(): void {
     this.close(closeCodes.tryAgain, fullReason)
     this.ws.terminate()
-    // Before the socket has closed: many that are read in one turn of the event loop would fill the budget for all.
+    // Release now, not on close: messages read in one turn of the event loop could fill the budget for all clients.
     this.unfinished.finish()
     this.finish()
   }

@@ -19,7 +19,7 @@ import { SessionSubscriptions } from './session-subscriptions.ts'
 interface SessionOrigin extends Omit<CallOrigin, 'signal'> {
   /** Names the connection; its messages are numbered behind it. */
   readonly guid: string
-  /** The client's address where it is known, else the connection. */
+  /** The client's address if known, else the connection. */
   readonly client: string
 }
 

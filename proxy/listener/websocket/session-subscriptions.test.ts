@@ -227,7 +227,7 @@ describe('a subscription', () => {
     expect(hub.clients).toEqual(clients)
   })
 
-  it('is charged as an object, and refused while only short requests are taken', async () => {
+  it('is charged as an object, and refused while only short requests are accepted', async () => {
     const budget = new ByteBudget(100_000)
     const { fixture } = await setUp(ethereumForm, { budget })
     const { ask } = await connect(fixture.port)

@@ -24,7 +24,7 @@ export class SessionSubscriptions {
   /** By handle: the subscriptions that the client has, or has asked for. */
   readonly #open = new Map<string, { opening: Promise<Subscription>; heldBytes: number }>()
 
-  /** @param client whose share of the topics they count against */
+  /** @param client the client that the topics count against */
   constructor(
     offer: SubscriptionServing,
     serving: JsonRpcServing,
@@ -106,7 +106,7 @@ export class SessionSubscriptions {
       const message = `this connection has ${maxSubscriptions} subscriptions already`
       throw new RelayError(errorKinds.tooManySubscriptions, message)
     }
-    // Subscriptions stay for long: like long bodies, they leave room for short requests.
+    // Subscriptions are long-lived. Like long bodies, they must leave room for short requests.
     if (!this.#serving.budget.allows(0, Infinity)) throw overloaded()
     const id = form.name(wish, random)
     if (this.#open.has(id.handle)) {

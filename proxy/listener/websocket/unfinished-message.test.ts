@@ -32,7 +32,7 @@ function came(chunks: readonly Buffer[], budgetBytes = 1e9) {
   return { unfinished, cutOffs, heldBytes: budget.heldBytes, isTaken }
 }
 
-describe('a message costs what its pieces take until it is whole', () => {
+describe('an unfinished message is charged for its fragments', () => {
   const long = frame(final | text, 100_000)
   test.each<[string, Buffer[], number, number | null]>([
     ['nothing', [], 0, null],
@@ -99,7 +99,7 @@ describe('a message costs what its pieces take until it is whole', () => {
   })
 })
 
-it('is cut off when its pieces take half of what the process may hold, though its bytes do not', () => {
+it('is cut off when the cost of its fragments, rather than its bytes, takes half of the budget', () => {
   expect(came([frame(text, 1), frames(more, 1, 300)], 100_000).cutOffs).toEqual([])
   expect(came([frame(text, 1), frames(more, 1, 400)], 100_000).cutOffs).toHaveLength(1)
   expect(came([frame(text, 40_000), frame(more, 1)], 100_000).cutOffs).toEqual([])

@@ -5,16 +5,16 @@ import { clientLimits, objectCosts } from '../../bytes/limits.ts'
 
 const { fragments } = clientLimits
 
-/** The part of a client's message that has come. The library shows messages only when they are whole. */
+/** The received part of a client's message. The library exposes only whole messages. */
 export class UnfinishedMessage extends Held {
-  /** When it began; null: there is none. */
+  /** When it began; null if there is none. */
   sinceMs: number | null = null
   readonly #frames = new ClientFrames()
   #chunks = 0
 
   /**
-   * To be called for all bytes on the wire, before the library reads them.
-   * @returns false: the message has more fragments than the library may be given
+   * Call this with all received bytes, before the library reads them.
+   * @returns false if the message has more fragments than allowed
    */
   came(chunk: Uint8Array, nowMs: number): boolean {
     const frames = this.#frames
@@ -43,13 +43,13 @@ export class UnfinishedMessage extends Held {
   }
 }
 
-/** Follows the frames of a client (RFC 6455, 5.2) without reading their payload. */
+/** Tracks the frames of a client (RFC 6455, 5.2) without reading their payload. */
 class ClientFrames {
-  /** The payload of the unfinished message so far. */
+  /** Payload bytes of the unfinished message so far. */
   bytes = 0
-  /** The frames of that message so far, which the library keeps one by one. */
+  /** Frames of that message so far, which the library stores one by one. */
   fragments = 0
-  /** A message had more fragments than clients send. */
+  /** A message had more fragments than any client sends. */
   isTooFine = false
   /** The last whole frame ended its message. */
   #isEnded = true
@@ -89,7 +89,7 @@ class ClientFrames {
     return hasEnded
   }
 
-  /** @returns whether the head is whole: two bytes, up to eight more of a long length, and the mask */
+  /** @returns whether the head is complete: two bytes, up to eight more for a long length, and the mask */
   #readHead(): boolean {
     const short = (this.#head[1] as number) & 0x7f
     const more = short === 127 ? 8 : short === 126 ? 2 : 0

@@ -13,7 +13,7 @@ import { StoreError } from '../store-error.ts'
 
 type Entries = Map<string, { readonly value: Buffer; readonly untilMs: number }>
 
-/** The data of a store; it has been open for long. */
+/** The data of a store that has long been open. */
 class FakeStore {
   entries: Entries = new Map()
   readonly counts = new Map<string, number>()
@@ -23,7 +23,7 @@ class FakeStore {
   closedUntilMs = 0
 }
 
-/** Keys that replicas share, in this process and in virtual time: one connection to a store. */
+/** One connection to a store of shared keys, in this process and in virtual time. */
 export class FakeKeys implements SharedKeys {
   readonly #clock: Clock
   readonly #store: FakeStore
@@ -43,7 +43,7 @@ export class FakeKeys implements SharedKeys {
   asked = 0
   /** How long a command takes that fails. */
   timeoutMs = 0
-  /** How long a command takes to the store, and its reply back. */
+  /** Latency of a command, and of its reply. */
   delayMs: (() => number) | null = null
 
   constructor(clock: Clock, store = new FakeStore()) {
@@ -57,7 +57,7 @@ export class FakeKeys implements SharedKeys {
     return new FakeKeys(this.#clock, this.#store)
   }
 
-  /** Breaks the connection, which loses what was not delivered, or makes it again. */
+  /** Breaks the connection, which loses undelivered messages, or restores it. */
   connect(isUp: boolean): void {
     if (isUp !== this.isDown) return
     this.isDown = !isUp
@@ -66,7 +66,7 @@ export class FakeKeys implements SharedKeys {
     for (const { of } of this.#watchers) of.listening(isUp)
   }
 
-  /** Loses all data, as a Redis that is flushed, or one that restarts; or restores an older copy. */
+  /** Loses all data, as a flushed or restarted Redis does, or restores an older copy. */
   forget(copy: Entries = new Map()): void {
     this.#store.entries = new Map(copy)
     this.#store.generation = ''

@@ -7,9 +7,9 @@ const [a, b, c] = ['a', 'b', 'c'].map((node) => Buffer.from(node)) as [Buffer, B
 const key = 'sticky:key'
 
 /**
- * What every store of sessions does, step by step.
+ * The contract of every session store, step by step.
  * @param open a store that opens as soon as it has a generation
- * @param closed one that stays closed
+ * @param closed a store that stays closed
  */
 export async function expectSessionContract(open: SharedKeys, closed: SharedKeys): Promise<void> {
   const step = async (keys: SharedKeys, ...args: Parameters<SharedKeys['session']>) => {
@@ -22,11 +22,11 @@ export async function expectSessionContract(open: SharedKeys, closed: SharedKeys
   expect(await step(open, key, generation, a, 50_000)).toBe('open - 0')
   expect(await step(open, key, generation, b, 90_000)).toBe('open a 5')
   expect(await step(open, key, generation)).toBe('open a 5')
-  // Another generation, or none, reads and claims nothing.
+  // A caller in another generation, or in none, reads and claims nothing.
   for (const other of ['another', '']) expect(await step(open, key, other)).toBe('refused - 0')
   expect(await step(open, 'sticky:new', 'another', a, 50_000)).toBe('refused - 0')
   expect(await step(open, 'sticky:new', generation)).toBe('open - 0')
-  // What comes late is restored where nothing stands.
+  // A late restore succeeds if the session has no choice.
   expect(await step(open, key, '', b, 90_000)).toBe('open a 5')
   expect(await step(open, 'sticky:late', '', b, 90_000)).toBe('open - 0')
   expect(await step(open, 'sticky:late', generation)).toBe('open b 9')
@@ -38,7 +38,7 @@ export async function expectSessionContract(open: SharedKeys, closed: SharedKeys
   expect(second).not.toBe(generation)
   expect(await step(closed, key, second, a, 50_000)).toBe('refused - 0')
   expect(await step(closed, key, second)).toBe('refused - 0')
-  // Of what is restored the newer choice stands.
+  // Of two restored choices, the newer one wins.
   const restored = async (node: Buffer, ttlMs: number) =>
     (await step(closed, key, '', node, ttlMs)).replace(/^\w+ /, '')
   expect(await restored(a, 50_000)).toBe('- 0')

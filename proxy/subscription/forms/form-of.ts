@@ -6,7 +6,7 @@ import type { SubscriptionForm } from './form.ts'
 import { solanaForm } from './solana.ts'
 import { tendermintForm } from './tendermint.ts'
 
-/** The form that a chain speaks through an interface; null where it has nothing to subscribe to that the router knows. */
+/** The subscription form of a chain on an interface; null if the router knows none. */
 export function subscriptionFormOf(
   { family }: Pick<Chain, 'family'>,
   { apiInterface, methods }: Pick<ChainInterface, 'apiInterface' | 'methods'>,
