@@ -14,7 +14,7 @@ const key = 'sticky:key'
 export async function expectSessionContract(open: SharedKeys, closed: SharedKeys): Promise<void> {
   const step = async (keys: SharedKeys, ...args: Parameters<SharedKeys['session']>) => {
     const { isOpen, value, ttlMs = 0 } = await keys.session(...args)
-    return `${isOpen ? 'open' : 'refused'} ${value ? Buffer.from(value).toString() : '-'} ${Math.ceil(ttlMs / 10_000)}`
+    return `${isOpen ? 'open' : 'refused'} ${value ? Buffer.from(value).toString() : '-'} ${Math.round(ttlMs / 10_000)}`
   }
   const { generation } = await open.session('sticky:', '')
   expect(generation).not.toBe('')
