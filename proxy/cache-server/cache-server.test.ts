@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { Client, credentials, loadPackageDefinition, Metadata, status } from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
 import { expect, onTestFinished, test } from 'vitest'
+import { eventually } from '../../e2e/processes/eventually.ts'
 import { clientOf, ServedCache } from './testing/served-cache.ts'
 import { expectSessionContract } from '../redis/testing/session-contract.ts'
 import type { CacheClient } from './cache-client.ts'
@@ -133,7 +134,8 @@ test('watchers get what happens to their keys, also after the service was away',
   seen.length = 0
   expect(await first.stop()).toBe(true)
   await expect.poll(() => seen[0]).toBe(false)
-  const second = await new ServedCache().start(first.port)
+  // For a moment, something else on the machine may have the port.
+  const second = await eventually(() => new ServedCache().start(first.port))
   onTestFinished(() => second[Symbol.asyncDispose]())
   await expect.poll(() => seen.at(-1)).toBe(true)
   await client.increment('c:m')
