@@ -234,7 +234,7 @@ export const attacks: Readonly<Record<string, Attack>> = {
   ),
   'a few fragments on many connections': onRawSockets(
     1_000,
-    Buffer.concat([Buffer.from(firstFragment), repeated(fragment, 1_000)]),
+    Buffer.concat([Buffer.from(firstFragment), repeated(fragment, 250)]),
     600_000,
   ),
   'messages of one byte': onRawSockets(150, repeated(textFrame, 10_000)),
@@ -393,7 +393,7 @@ export const grpcAttacks: Readonly<Record<string, Attack>> = {
     await write(socket, Buffer.concat([preface, ...calls]))
     await sleep(600_000, null, { signal: over }).catch(() => {})
   }),
-  'streams that never begin': onEach(300, async (socket, over) => {
+  'streams that never begin': onEach(100, async (socket, over) => {
     const calls = Array.from({ length: 128 }, (_, at) => frame(1, 4, 2 * at + 1, headBlock))
     await write(socket, Buffer.concat([preface, ...calls]))
     await sleep(600_000, null, { signal: over }).catch(() => {})

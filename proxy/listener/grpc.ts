@@ -16,7 +16,7 @@ import { Http2Server } from './grpc/http2-server.ts'
 import type { Listener, ListenerOptions } from './listener.ts'
 import type { Http2Exchange } from './grpc/http2-exchange.ts'
 import { faultOfPath, healthAnswer } from './http/http-exchange.ts'
-import { listOf } from './request-head.ts'
+import { faultOfCount, listOf } from './request-head.ts'
 
 /** A listener for gRPC over plaintext HTTP/2: any service, any method, unary or streaming. */
 export function createGrpcListener(options: ListenerOptions): Listener {
@@ -200,7 +200,7 @@ function faultOf({ path, headers }: Http2Exchange): RelayError | null {
     const message = `the path ${path} is not of the form /package.Service/Method`
     return new RelayError(errorKinds.methodNotFound, message)
   }
-  const fault = faultOfPath(path)
+  const fault = faultOfPath(path) ?? faultOfCount(headers)
   if (fault) return fault
   const { metadataBytes } = http2Limits
   if (headers.reduce((sum, { length }) => sum + length, 0) <= metadataBytes) return null

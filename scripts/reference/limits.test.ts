@@ -55,6 +55,12 @@ const places: Readonly<Record<string, readonly string[]>> = {
   'of these, copies': ['budgetLimits.copyShare'],
   'inflation of a gzip body': ['clientLimits.inflation.bytes', 'clientLimits.inflation.ratio'],
   'bodies in tiny pieces': ['clientLimits.tinyPieces.count', 'clientLimits.tinyPieces.bytes'],
+  'tiny frames of a gRPC stream': [
+    'http2Limits.tinyPieces.count',
+    'http2Limits.tinyPieces.bytes',
+    'http2Limits.tinyPieces.inMs',
+  ],
+  'messages on a WebSocket': ['clientLimits.messagesAtOnce'],
   'head of a request': ['clientLimits.headBytes', 'clientLimits.headers'],
   'an answer that is collected': ['nodeLimits.collectedBytes', 'nodeLimits.tightBytes'],
   'what is kept at its source': ['http2Limits.streamWindowBytes', 'http2Limits.nodeWindowBytes'],

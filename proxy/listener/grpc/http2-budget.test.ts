@@ -136,16 +136,30 @@ test.each([
   expect(budget.heldBytes).toBe(heldBefore)
 })
 
-test('calls that never begin are charged for their objects: the idlest are refused, and others are served', async () => {
+const opened = (calls: number) => Array.from({ length: calls }, (_, at) => openCall(2 * at + 1))
+
+test('calls that are answered hold nothing, also when their requests never end', async () => {
   const budget = new ByteBudget(1e6)
-  await using served = await serve(() => Promise.resolve(answer(100)), budget)
+  let asked = 0
+  const relay: Relay = () => Promise.resolve(answer(++asked))
+  await using served = await serve(relay, budget)
   using client = new RawHttp2(served.port)
-  const calls = Array.from({ length: 128 }, (_, at) => openCall(2 * at + 1))
-  await client.writeAll(...calls)
-  await expect.poll(() => budget.cutOffs).toBeGreaterThan(10)
-  expect(budget.heldBytes).toBeGreaterThan(128 * 3_500)
+  await client.writeAll(...opened(100))
+  await expect.poll(() => asked).toBe(100)
+  await expect.poll(() => budget.heldBytes).toBe(0)
   expect(client.isClosed).toBe(false)
-  expect(await call(served.session, '/a.B/C', message(10))).toEqual({ http: 200, grpc: '0' })
+})
+
+test('calls that never begin are charged for their objects: the idlest connection goes, and others are served', async () => {
+  const budget = new ByteBudget(1e6)
+  const relay: Relay = ({ request }) =>
+    request.path === '/a.B/Innocent' ? Promise.resolve(answer(100)) : new Promise(() => {})
+  await using served = await serve(relay, budget)
+  using client = new RawHttp2(served.port)
+  await client.writeAll(...opened(128))
+  await expect.poll(() => budget.cutOffs).toBeGreaterThan(0)
+  await expect.poll(() => budget.heldBytes).toBe(0)
+  expect(await call(served.session, '/a.B/Innocent', message(10))).toEqual({ http: 200, grpc: '0' })
 })
 
 test('a client that reads is not cut off for an answer that is on its way', async () => {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { constants, type ServerHttp2Stream } from 'node:http2'
+import { constants, type Http2Session, type ServerHttp2Stream } from 'node:http2'
 import { Held } from '../../bytes/byte-budget.ts'
 import { clientLimits, http2Limits, httpTimes } from '../../bytes/limits.ts'
 import { Cancellation, type CancelSignal } from '../../clock/cancellation.ts'
 import type { Cancel, Clock } from '../../clock/clock.ts'
-import { RelayError, errorKinds, overloaded } from '../../relay/errors.ts'
+import { floodOf } from '../../clock/flood.ts'
+import { RelayError, errorKinds } from '../../relay/errors.ts'
 import { drained, type Body, type HeaderList } from '../../upstream/wire.ts'
 import { tooLarge } from '../http/compression.ts'
 import type { ListenerOptions } from '../listener.ts'
@@ -19,12 +20,24 @@ const watchedFromBytes = 16 * 1024
 /** Made once: a stack for every call costs more than its messages. */
 const clientLeft = new Error('the client left')
 const answered = new Error('the call is answered')
+const calm = constants.NGHTTP2_ENHANCE_YOUR_CALM
+/** Why a client loses its connection. Without an error Node would send no code. */
+export const flooded = Object.assign(new Error('too many pings, settings, resets or tiny frames'), {
+  code: 'ERR_HTTP2_FLOOD',
+})
+const overBudget = new Error('the connection stands still, and holds too much')
+
+export function endConnection(session: Http2Session | undefined, why: Error): void {
+  session?.destroy(why, calm)
+}
 
 /** The connection of a client. */
 export interface ClientConnection {
   /** How often it has taken all that was written to one of its streams. */
   drains: number
   streams: number
+  /** Of requests, that have come. */
+  pieces: number
   /** In which a call of it was begun, see `Turns`. */
   lastTurn: number
 }
@@ -62,7 +75,19 @@ export class Http2Exchange extends Held {
     this.verb = pseudo(':method')
     this.path = pseudo(':path')
     this.headers = headers
-    const client = { cutOff: () => this.cutOffWith(statusOf(overloaded())) }
+    const client = {
+      // Many may be cut off at once, so it must be cheap: a code, which clients read as RESOURCE_EXHAUSTED, and
+      // for a connection whose calls all stand still, no more than one.
+      cutOff: () => {
+        this.body.release()
+        if (connection.pieces === piecesBefore) endConnection(stream.session, overBudget)
+        else stream.close(calm)
+      },
+    }
+    const piecesBefore = connection.pieces
+    const countTiny = floodOf(clock, http2Limits.tinyPieces, () => {
+      endConnection(stream.session, flooded)
+    })
     const headBytes = headers.reduce((sum, { length }) => sum + length, headCost(headers))
     const body = new RequestBody(http2Limits.keptBytes, stream, budget, client, headBytes)
     this.body = body
@@ -71,6 +96,8 @@ export class Http2Exchange extends Held {
     stream
       .on('data', (chunk: Buffer) => {
         this.#activeMs = clock.nowMs()
+        connection.pieces += 1
+        if (chunk.length < http2Limits.tinyPieces.bytes) countTiny()
         frames.push(chunk)
         if (frames.longestBytes > maxRequestBytes)
           return this.cutOffWith(statusOf(tooLarge(maxRequestBytes)))
@@ -208,6 +235,7 @@ export class Http2Exchange extends Held {
     if (body instanceof Uint8Array) {
       this.hold(body.length)
       stream.end(body)
+      this.#linger()
       if (body.length < watchedFromBytes) {
         // A client that reads has it by then, however long the router was busy.
         setImmediate(() => setImmediate(() => this.waits(body.length)))
@@ -228,15 +256,14 @@ export class Http2Exchange extends Held {
       }
       if (stream.destroyed) return
       stream.end()
+      this.#linger()
     }
     stream.once('close', this.#waitForClient(stream.writableLength))
   }
 
   /** Cuts the client off when it does not read for too long. */
   #waitForClient(bytes: number): Cancel {
-    const cancel = this.#clock.after(httpTimes.stalledMs, () =>
-      this.#stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM),
-    )
+    const cancel = this.#clock.after(httpTimes.stalledMs, () => this.#stream.close(calm))
     this.waits(bytes)
     return () => {
       cancel()
@@ -251,10 +278,9 @@ export class Http2Exchange extends Held {
 
   /** The code shows the client the reason. A connection that takes nothing goes as a whole: it keeps what is written to it. */
   override cutOff(): void {
-    const code = constants.NGHTTP2_ENHANCE_YOUR_CALM
     if (this.#connection.drains === this.#drainsBefore)
-      return this.#stream.session?.destroy(undefined, code)
-    this.#stream.close(code)
+      return endConnection(this.#stream.session, overBudget)
+    this.#stream.close(calm)
     this.#stream.destroy()
   }
 }

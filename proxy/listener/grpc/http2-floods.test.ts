@@ -61,12 +61,19 @@ async function serving() {
 
 const idOf = (at: number) => 2 * at + 1
 
+const oneByte = raw.frame(raw.frameType.data, 0, 1, Buffer.alloc(1))
+
 /** Each row: what a client sends again and again, and the most of it that may be taken. */
 const floods: [string, number, (at: number) => Buffer[]][] = [
   ['calls that are reset at once', 4_000, (at) => [raw.openCall(idOf(at)), raw.reset(idOf(at))]],
   ['pings', 350_000, () => [raw.ping]],
   ['settings', 350_000, () => [raw.emptySettings]],
   ['empty DATA', 4_000, (at) => [...(at === 0 ? [raw.openCall(1)] : []), raw.emptyData(1)]],
+  [
+    'requests in frames of one byte',
+    40_000,
+    (at) => [...(at === 0 ? [raw.openCall(1)] : []), oneByte],
+  ],
   ['headers that never end', 100, (at) => [raw.endlessHeaders(idOf(at), 100)]],
   ['priorities', 40_000, () => [raw.prioritized(3)]],
   ['frames of an unknown type', 40_000, () => [raw.frame(77, 0, 0)]],

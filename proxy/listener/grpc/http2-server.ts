@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import {
-  constants,
   createServer,
   type Http2Server as NodeHttp2Server,
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from 'node:http2'
-import { budgetLimits, controlFrames, http2Limits } from '../../bytes/limits.ts'
+import { budgetLimits, clientLimits, controlFrames, http2Limits } from '../../bytes/limits.ts'
 import { floodOf } from '../../clock/flood.ts'
 import { feelPulse } from '../../clock/pulse.ts'
 import type { Address } from '../../config/types.ts'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
 import { metadataOptions } from '../../upstream/wire/grpc/http2-sessions.ts'
-import { type ClientConnection, Http2Exchange } from './http2-exchange.ts'
+import { type ClientConnection, endConnection, flooded, Http2Exchange } from './http2-exchange.ts'
 import {
   closeGraceMs,
   drainQuietMs,
@@ -27,9 +26,6 @@ import {
 /** A client that is silent for one to two times this long is pinged, and cut off after the same time again. */
 const pulseMs = 30_000
 const { resets } = http2Limits
-const flooded = Object.assign(new Error('too many pings, settings or resets'), {
-  code: 'ERR_HTTP2_FLOOD',
-})
 
 /** `maxRequestBytes` is of one message of a client. */
 export interface Http2ServerOptions extends Pick<
@@ -54,6 +50,8 @@ export class Http2Server implements Listener {
     this.#server = createServer({
       maxSessionMemory: http2Limits.clientSessionMiB,
       ...metadataOptions,
+      // Node resets a stream that has more; up to here the status says what is wrong.
+      maxHeaderListPairs: 2 * clientLimits.headers,
       // Beyond them Node sends GOAWAY, as for floods of empty, unknown and invalid frames, and of what it must answer.
       streamResetBurst: resets.count,
       streamResetRate: (1_000 * resets.count) / resets.inMs,
@@ -120,7 +118,7 @@ export class Http2Server implements Listener {
       },
       lost: () => session.destroy(),
     })
-    const end = () => session.destroy(flooded, constants.NGHTTP2_ENHANCE_YOUR_CALM)
+    const end = () => endConnection(session, flooded)
     const count = floodOf(clock, controlFrames, end)
     session.on('ping', count).on('remoteSettings', count)
     // Node ends the connection too, but only when it has begun all streams of the 64 KiB that it read.
@@ -141,8 +139,9 @@ export class Http2Server implements Listener {
   #receive(stream: ServerHttp2Stream, rawHeaders: readonly string[]): void {
     const session = stream.session as ServerHttp2Session
     const connection = this.#sessions.get(session) ?? newConnection()
-    const begin = () =>
-      this.#options.serve(new Http2Exchange(stream, rawHeaders, this.#options, connection))
+    // At once, so that it counts in the budget.
+    const exchange = new Http2Exchange(stream, rawHeaders, this.#options, connection)
+    const begin = () => this.#options.serve(exchange)
     const { turns } = this.#options.budget
     let takeBack = () => {}
     this.#count(connection, 1)
@@ -170,5 +169,5 @@ export class Http2Server implements Listener {
 }
 
 function newConnection(): ClientConnection {
-  return { drains: 0, streams: 0, lastTurn: -1 }
+  return { drains: 0, streams: 0, pieces: 0, lastTurn: -1 }
 }

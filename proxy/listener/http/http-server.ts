@@ -83,8 +83,8 @@ export class HttpServer implements Listener {
       shouldUpgradeCallback: (request) => options.sockets?.accepts(request) ?? false,
     })
     this.#doors = new Doors(this.#server, true)
-    // Headers are bounded by their size; a limit on their number would drop some silently.
-    this.#server.maxHeadersCount = 0
+    // Node drops those beyond it: one more than is taken shows that there are too many.
+    this.#server.maxHeadersCount = clientLimits.headers + 1
     this.#server
       .on('connection', (socket) => this.#connected(socket))
       .on('request', (request, response) => this.#receive(request, response))

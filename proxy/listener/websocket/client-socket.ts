@@ -101,7 +101,7 @@ export class ClientSocket extends Held {
     }
     this.#wire.prependListener('data', (chunk: Buffer) => {
       if (unfinished.came(chunk, this.#serving.clock.nowMs())) return
-      this.close(closeCodes.flood, 'a message has too many fragments')
+      this.close(closeCodes.flood, 'too many fragments, or messages of a few bytes')
       // The library still reads this chunk and would store its fragments. No frame begins with these bytes.
       chunk.fill(0xff)
     })

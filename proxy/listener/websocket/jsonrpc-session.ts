@@ -36,6 +36,7 @@ export class JsonRpcSession extends Held {
   #gone: AbortController | null = null
   /** Messages that came while a call was in flight: they take turns with those of other clients. */
   readonly #waiting: Uint8Array[] = []
+  #waitingBytes = 0
   #isTurnAsked = false
   #inFlight = 0
   #count = 0
@@ -66,11 +67,13 @@ export class JsonRpcSession extends Held {
     if (this.#isSettling) return
     if (!this.budget.allows(0, message.length))
       return this.#socket.close(closeCodes.tryAgain, fullReason)
-    this.hold(message.length + objectCosts.pieceBytes)
+    this.hold(costOf(message))
     if (!this.isServing) return this.#serve(message)
     // Messages that the library has read already still come.
     this.#waiting.push(message)
+    this.#waitingBytes += costOf(message)
     this.#socket.ws.pause()
+    this.waits()
     this.#serveWaiting()
   }
 
@@ -84,7 +87,7 @@ export class JsonRpcSession extends Held {
 
   /** The connection has ended, from either side. */
   closed(): void {
-    this.#waiting.length = 0
+    this.#dropWaiting()
     this.finish()
     this.#subscriptions?.close()
     this.#gone?.abort()
@@ -99,8 +102,23 @@ export class JsonRpcSession extends Held {
   /** Messages that come from now on are not answered. */
   settle(): void {
     this.#isSettling = true
-    this.#waiting.length = 0
+    this.#dropWaiting()
     this.leave()
+  }
+
+  override waits(): void {
+    super.waits(this.#waitingBytes)
+  }
+
+  override cutOff(): void {
+    this.#dropWaiting()
+    this.#socket.cutOff()
+  }
+
+  #dropWaiting(): void {
+    this.hold(-this.#waitingBytes)
+    this.#waiting.length = this.#waitingBytes = 0
+    this.waits()
   }
 
   #leaveWhenDone(): void {
@@ -125,7 +143,7 @@ export class JsonRpcSession extends Held {
   #await(weight: number, message: Uint8Array, answered: Promise<void>): void {
     this.#inFlight += weight
     void answered.then(() => {
-      this.hold(-message.length - objectCosts.pieceBytes)
+      this.hold(-costOf(message))
       this.#inFlight -= weight
       if (this.#inFlight === 0) this.#gone = null
       this.#serveWaiting()
@@ -143,7 +161,11 @@ export class JsonRpcSession extends Held {
     this.budget.turns.run(budgetLimits.itemBytes, () => {
       this.#isTurnAsked = false
       const message = this.#hasRoom ? this.#waiting.shift() : null
-      if (message) this.#serve(message)
+      if (message) {
+        this.#waitingBytes -= costOf(message)
+        this.acted()
+        this.#serve(message)
+      }
       this.#serveWaiting()
       this.#leaveWhenDone()
     })
@@ -176,4 +198,8 @@ export class JsonRpcSession extends Held {
     // Also after a batch that broke off: a subscription that never begins would only fill its buffer.
     for (const run of afterAnswer) run()
   }
+}
+
+function costOf(message: Uint8Array): number {
+  return message.length + objectCosts.pieceBytes
 }

@@ -50,24 +50,24 @@ describe('an unfinished message is charged for its fragments', () => {
     ['a fragment without bytes', [frame(text, 0)], read + each, 0],
     [
       'hundreds of one byte',
-      [Buffer.concat([frame(text, 1), frames(more, 1, 900)])],
-      901 * (1 + each) + read,
+      [Buffer.concat([frame(text, 1), frames(more, 1, 200)])],
+      201 * (1 + each) + read,
       0,
     ],
     [
       'hundreds in two reads',
-      [frame(text, 1), frames(more, 1, 900)],
-      901 * (1 + each) + 2 * read,
+      [frame(text, 1), frames(more, 1, 200)],
+      201 * (1 + each) + 2 * read,
       0,
     ],
-    ['hundreds and the last', [frame(text, 1), frames(more, 1, 900), frame(final, 1)], 0, null],
+    ['hundreds and the last', [frame(text, 1), frames(more, 1, 200), frame(final, 1)], 0, null],
     [
       'fragments behind a whole message',
       [frame(text, 1), Buffer.concat([frame(final, 1), frame(text, 1), frames(more, 1, 99)])],
       100 * (1 + each) + read,
       1,
     ],
-    ['many messages', [frames(final | text, 1, 9_000)], 0, null],
+    ['many messages', [frames(final | text, 1, 2_000)], 0, null],
     ['pings', [frames(ping, 100, 1_000)], 0, null],
     ['the half of a ping', [frame(ping, 100).subarray(0, 50)], read, 0],
     [
@@ -100,16 +100,16 @@ describe('an unfinished message is charged for its fragments', () => {
 })
 
 it('is cut off when the cost of its fragments, rather than its bytes, takes half of the budget', () => {
-  expect(came([frame(text, 1), frames(more, 1, 300)], 100_000).cutOffs).toEqual([])
-  expect(came([frame(text, 1), frames(more, 1, 400)], 100_000).cutOffs).toHaveLength(1)
-  expect(came([frame(text, 40_000), frame(more, 1)], 100_000).cutOffs).toEqual([])
+  expect(came([frame(text, 1), frames(more, 1, 150)], 50_000).cutOffs).toEqual([])
+  expect(came([frame(text, 1), frames(more, 1, 240)], 50_000).cutOffs).toHaveLength(1)
+  expect(came([frame(text, 20_000), frame(more, 1)], 50_000).cutOffs).toEqual([])
 })
 
 test.each<[string, Buffer[], boolean]>([
-  ['1,024 of one byte', [frame(text, 1), frames(more, 1, 1_023)], true],
+  ['256 of one byte', [frame(text, 1), frames(more, 1, 255)], true],
   [
     'one more without a byte',
-    [frame(text, 1), frames(more, 1, 1_023), frame(more, 0), frame(more, 0)],
+    [frame(text, 1), frames(more, 1, 255), frame(more, 0), frame(more, 0)],
     false,
   ],
   [
@@ -119,15 +119,21 @@ test.each<[string, Buffer[], boolean]>([
   ],
   ['thousands of empty ones', [frame(text, 1), frames(more, 0, 2_000)], false],
   ['thousands of a kibibyte', [frame(text, 1), frames(more, 1_024, 5_000)], true],
-  ['thousands behind a long one', [frame(text, 4 * 1_024 ** 2), frames(more, 1, 5_000)], true],
+  ['thousands behind a long one', [frame(text, 4 * 1_024 ** 2), frames(more, 1, 4_000)], true],
   [
     'thousands, and a long one',
     [frame(text, 1), frames(more, 1, 5_000), frame(more, 4 * 1_024 ** 2)],
     false,
   ],
-  ['as many messages', [frames(final | text, 1, 9_000)], true],
+  ['as many messages', [frames(final | text, 1, 2_000)], true],
+  ['thousands of messages in each read', [frames(final | text, 1, 9_000)], false],
+  [
+    'as many in several reads',
+    Array.from({ length: 9 }, () => frames(final | text, 1, 1_000)),
+    true,
+  ],
   ['as many pings', [frame(text, 1), frames(ping, 0, 9_000)], true],
-])('fragments of a message, %s: whether the library reads them', (_, chunks, isTaken) => {
+])('pieces from a client, %s: whether the library reads them', (_, chunks, isTaken) => {
   const { heldBytes, ...rest } = came(chunks)
   expect(rest.isTaken).toBe(isTaken)
   if (!isTaken) expect(heldBytes).toBe(0)

@@ -3,7 +3,7 @@
 import { Held } from '../../bytes/byte-budget.ts'
 import { clientLimits, objectCosts } from '../../bytes/limits.ts'
 
-const { fragments } = clientLimits
+const { fragments, messagesAtOnce } = clientLimits
 
 /** The received part of a client's message. The library exposes only whole messages. */
 export class UnfinishedMessage extends Held {
@@ -14,7 +14,7 @@ export class UnfinishedMessage extends Held {
 
   /**
    * Call this with all received bytes, before the library reads them.
-   * @returns false if the message has more fragments than allowed
+   * @returns false if these are more fragments or messages than allowed
    */
   came(chunk: Uint8Array, nowMs: number): boolean {
     const frames = this.#frames
@@ -49,7 +49,7 @@ class ClientFrames {
   bytes = 0
   /** Frames of that message so far, which the library stores one by one. */
   fragments = 0
-  /** A message had more fragments than any client sends. */
+  /** More fragments of a message came, or more messages in one chunk, than any client sends. */
   isTooFine = false
   /** The last whole frame ended its message. */
   #isEnded = true
@@ -64,7 +64,7 @@ class ClientFrames {
 
   /** @returns whether a message ended in this chunk */
   push(chunk: Uint8Array): boolean {
-    let hasEnded = false
+    let messages = 0
     for (let at = 0; at < chunk.length && !this.isTooFine;) {
       if (this.#missing === 0) {
         this.#head[this.#headLength++] = chunk[at++] as number
@@ -83,10 +83,11 @@ class ClientFrames {
       this.fragments += 1
       this.isTooFine = this.fragments > fragments.count + this.bytes / fragments.bytes
       if (!this.#isEnded) continue
-      hasEnded = true
+      messages += 1
+      this.isTooFine ||= messages > messagesAtOnce
       this.bytes = this.fragments = 0
     }
-    return hasEnded
+    return messages > 0
   }
 
   /** @returns whether the head is complete: two bytes, up to eight more for a long length, and the mask */

@@ -253,11 +253,11 @@ describe('a WebSocket', () => {
   })
 
   it.each([
-    ['1,024 of one byte', 1_024, 1, 'an answer'],
-    ['a few more of one byte', 1_030, 1, 1008],
-    ['2,000 of 600 bytes', 2_000, 600, 'an answer'],
+    ['256 of one byte', 256, 1, 'an answer'],
+    ['a few more of one byte', 260, 1, 1008],
+    ['600 of 600 bytes', 600, 600, 'an answer'],
     ['9,000 of a kibibyte, as the client of geth sends them', 9_000, 1_024, 'an answer'],
-    ['3,000 of 500 bytes', 3_000, 500, 1008],
+    ['600 of 500 bytes', 600, 500, 1008],
     ['thousands of one byte', 16_000, 1, 1008],
     ['thousands without a byte', 16_000, 0, 1008],
   ])('a message in fragments, %s', async (_, fragments, length, outcome) => {
@@ -271,6 +271,13 @@ describe('a WebSocket', () => {
     await expect.poll(isOver, { timeout: 20_000 }).toBe(true)
     const [answer = (await client.untilClosed()).code] = client.received
     expect(answer).toEqual(outcome === 1008 ? 1008 : expect.stringContaining('"id":1'))
+  })
+
+  it('is closed when it sends calls that are too short to be any', async () => {
+    const { port } = await listen()
+    const client = await connect(port)
+    for (let at = 0; at < 20_000; at++) client.socket.send(' ')
+    expect((await client.untilClosed()).code).toBe(1008)
   })
 
   it('aborts its calls when the client leaves', async () => {
