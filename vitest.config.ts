@@ -56,7 +56,11 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'state', include: [onRealRedis] },
+        test: {
+          name: 'state',
+          include: [onRealRedis],
+          exclude: [...configDefaults.exclude, slow],
+        },
       },
       {
         extends: true,
