@@ -295,7 +295,7 @@ export class Attempt implements Due {
     rest: StreamJudge | null,
     nowMs: number,
   ): void {
-    if (refusal === null) this.#observeHead(incoming)
+    if (refusal === null) this.#observeChain(incoming)
     this.failure = null
     if (incoming.body instanceof Uint8Array) {
       this.#succeed(refusal, nowMs)
@@ -318,12 +318,19 @@ export class Attempt implements Due {
     this.reply = this.#reply({ ...incoming, body }, refusal)
   }
 
-  #observeHead(incoming: Incoming): void {
+  /** Before the answer leaves: nothing older may be served after it. */
+  #observeChain(incoming: Incoming): void {
     const { pool, dialect } = this.#parts
-    const revealed = revealedBy(this.#call, incoming, pool.tracker.highestShown, dialect)
-    if (revealed?.isHead)
-      pool.observeHead(this.upstream, revealed.block, this.#record.startedMs, this.#url)
-    else if (revealed) pool.tracker.show(revealed.block)
+    const { tracker } = pool
+    const { kind, known } = this.#call.asked
+    // It may have changed anything.
+    if (kind === 'local' && !known) return tracker.branchChanged()
+    const revealed = revealedBy(this.#call, incoming, tracker.highestShown, dialect)
+    if (revealed === null) return
+    const { block, isHead } = revealed
+    if (block === null) return tracker.revise()
+    if (isHead) pool.observeHead(this.upstream, block.number, this.#record.startedMs, this.#url)
+    tracker.showBlock(block)
   }
 
   /** The answer broke off when a part of it may have been passed on. */
