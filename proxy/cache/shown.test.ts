@@ -42,7 +42,11 @@ const byNumber: readonly Showing[] = [
   ['eth_getBlockReceipts', ['latest'], (n, branch) => [receipt(n, branch)]],
   ['eth_getBlockReceipts', [hashOf(next)], (n, branch) => [receipt(n, branch)]],
   ['eth_getTransactionReceipt', [transaction], receipt],
-  ['eth_getTransactionByHash', [transaction], (n, branch) => ({ ...receipt(n, branch), hash: transaction })],
+  [
+    'eth_getTransactionByHash',
+    [transaction],
+    (n, branch) => ({ ...receipt(n, branch), hash: transaction }),
+  ],
   ['eth_sendRawTransactionSync', ['0x00'], receipt],
   [
     'eth_feeHistory',
@@ -51,7 +55,11 @@ const byNumber: readonly Showing[] = [
   ],
   ['eth_simulateV1', [{ blockStateCalls: [{}] }, 'latest'], (n) => [{ number: hex(n + 1) }]],
   ['eth_getBlockByNumber', ['pending', false], (n) => block(n + 1)],
-  ['eth_getLogs', [{ fromBlock: hex(known - 5), toBlock: 'latest' }], (n, branch) => [log(n, branch)]],
+  [
+    'eth_getLogs',
+    [{ fromBlock: hex(known - 5), toBlock: 'latest' }],
+    (n, branch) => [log(n, branch)],
+  ],
   ['eth_getFilterChanges', ['0x1'], (n, branch) => [log(n, branch)]],
   ['eth_getFilterLogs', ['0x1'], (n, branch) => [log(n, branch)]],
   // A result about a numbered block proves that the block exists.
@@ -182,4 +190,19 @@ test('a block of an abandoned branch that is asked for by its hash again replace
   await near()
   await orphan()
   expect((await near()).cache).toBe('hit near-head')
+})
+
+test('a block whose head was announced is asked for by its hash at a node that has it', async () => {
+  const answering = ({ params }: Question, node: string) =>
+    node === 'b' || params[0] !== hashOf(next) ? block(next) : null
+  const cache = new CacheFixture(answering, { nodes: 'ab' }).heads(known).heads(next, 'b')
+  cache.pool.tracker.showBlock({
+    ...{ number: next, hash: `${'a'.repeat(32)}${next.toString(16).padStart(32, '0')}` },
+    ...{ parent: null, isByHash: false },
+  })
+  for (let each = 0; each < 10; each++) {
+    const directives = { refreshCache: true }
+    const seen = await cache.get('eth_getBlockByHash', [hashOf(next), false], { directives })
+    expect(seen).toMatchObject({ upstream: 'b', answer: block(next) })
+  }
 })

@@ -20,7 +20,7 @@ import { atKnownHead } from './pin.ts'
 import type { Reply, StreamJudge } from './reply.ts'
 import { Session } from './session.ts'
 import { isStreamFailure, StreamedAnswer, type StreamFailure } from './streamed-answer.ts'
-import { revealedBy } from './shown-block.ts'
+import { observeChain } from './shown-block.ts'
 import { requestTo } from './traced-request.ts'
 import type { Verdict } from './verdict.ts'
 import { mayBeRight, type Violation } from '../integrity/violation.ts'
@@ -295,7 +295,11 @@ export class Attempt implements Due {
     rest: StreamJudge | null,
     nowMs: number,
   ): void {
-    if (refusal === null) this.#observeChain(incoming)
+    // Before it leaves: nothing older may be served after it.
+    if (refusal === null)
+      observeChain(this.#call, incoming, this.#parts, (block) => {
+        this.#parts.pool.observeHead(this.upstream, block, this.#record.startedMs, this.#url)
+      })
     this.failure = null
     if (incoming.body instanceof Uint8Array) {
       this.#succeed(refusal, nowMs)
@@ -316,21 +320,6 @@ export class Attempt implements Due {
       else this.#end('aborted', isAborted ? null : ownDefect, endMs)
     })
     this.reply = this.#reply({ ...incoming, body }, refusal)
-  }
-
-  /** Before the answer leaves: nothing older may be served after it. */
-  #observeChain(incoming: Incoming): void {
-    const { pool, dialect } = this.#parts
-    const { tracker } = pool
-    const { kind, known } = this.#call.asked
-    // It may have changed anything.
-    if (kind === 'local' && !known) return tracker.branchChanged()
-    const revealed = revealedBy(this.#call, incoming, tracker.highestShown, dialect)
-    if (revealed === null) return
-    const { block, isHead } = revealed
-    if (block === null) return tracker.revise()
-    if (isHead) pool.observeHead(this.upstream, block.number, this.#record.startedMs, this.#url)
-    tracker.showBlock(block)
   }
 
   /** The answer broke off when a part of it may have been passed on. */

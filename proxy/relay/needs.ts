@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { BlockRef } from '../chain/types.ts'
 import type { Pool } from '../upstream/pool.ts'
+import { toHash } from '../integrity/values.ts'
+import type { ChainTracker } from '../tracker/chain-tracker.ts'
 import { isServing } from '../upstream/observer.ts'
 import type { TransportError } from '../upstream/wire.ts'
 import type { Upstream } from '../upstream/upstream.ts'
@@ -35,10 +38,10 @@ export class Needs implements Wanted {
   isWaiting = false
   readonly #call: Call
 
-  constructor(call: Call) {
+  constructor(call: Call, tracker: Pick<ChainTracker, 'numberOf'>) {
     this.#call = call
     this.addons = addonsOf(call)
-    this.block = call.asked.block
+    this.block = numbered(call.asked.block, tracker)
     this.byHash = call.asked.byHash
     this.prefer = call.directives.selectProvider
     this.only = call.directives.only
@@ -64,6 +67,12 @@ export class Needs implements Wanted {
   tried(upstream: string): boolean {
     return this.#call.journal.tried(upstream)
   }
+}
+
+/** A block that was named by its hash, by the number under which clients have seen it: some upstreams may lack it. */
+function numbered(block: BlockRef, tracker: Pick<ChainTracker, 'numberOf'>): BlockRef {
+  const number = block.kind === 'hash' ? tracker.numberOf(toHash(block.hash) ?? '') : null
+  return number === null ? block : { kind: 'number', number }
 }
 
 /**

@@ -5,10 +5,12 @@ import type { ResultPath } from '../chain/types.ts'
 import { spells } from '../json/scanner.ts'
 import { valueAt } from '../json/value-at.ts'
 import { toHash } from '../integrity/values.ts'
+import type { ChainTracker } from '../tracker/chain-tracker.ts'
 import type { ShownBlock } from '../tracker/recent-blocks.ts'
 import { type Dialect, toBlockNumber, valuesOf } from '../upstream/dialect.ts'
 import { header as headerOf, type Incoming } from '../upstream/wire.ts'
 import type { Call } from './call.ts'
+import type { RelayParts } from './parts.ts'
 import type { Finding } from './reply.ts'
 
 /**
@@ -27,28 +29,46 @@ export function shownBlock(
 }
 
 /** What an answer reveals about the chain. */
-export interface Revealed {
+interface Revealed {
   /** Null: a block whose number is unknown. */
   readonly block: ShownBlock | null
   /** The block is the node's head. Otherwise the node may know the block before it has the block's state. */
   readonly isHead: boolean
 }
 
+/** Tells the tracker what the result of a call shows of the chain. @param head called with the node's head, if shown */
+export function observeChain(
+  call: Call,
+  incoming: Incoming,
+  { pool: { tracker }, dialect }: Pick<RelayParts, 'pool' | 'dialect'>,
+  head: (block: number) => void,
+): void {
+  const { kind, known } = call.asked
+  // It may have changed anything.
+  if (kind === 'local' && !known) return tracker.branchChanged()
+  const revealed = revealedBy(call, incoming, tracker, dialect)
+  if (revealed === null) return
+  const { block, isHead } = revealed
+  if (block === null) return tracker.revise()
+  if (isHead) head(block.number)
+  tracker.showBlock(block)
+}
+
 /**
  * The block that a result shows, or that it implies: a result about a numbered block proves that the block exists.
  * An answer about the latest block shows the node's head.
- * @param known the highest block that clients may have seen
  */
-export function revealedBy(
+function revealedBy(
   { asked, reader }: Call,
   incoming: Incoming,
-  known: number,
+  tracker: Pick<ChainTracker, 'highestShown' | 'numberOf'>,
   dialect: Dialect,
 ): Revealed | null {
   const { tellsTip, showsBlock, impliesBlock, block, byHash } = asked
   const { body } = incoming
   const place = tellsTip ?? showsBlock
   const isHead = tellsTip !== null
+  const known = tracker.highestShown
   // Most calls are about the past.
   if (!isHead && block.kind !== 'hash' && (lastPoint(block) ?? Infinity) <= known && !place?.hash)
     return null
@@ -67,6 +87,7 @@ export function revealedBy(
   // A filter of blocks gives hashes; a transaction that waits has no block yet.
   const isKnownToShowNone = place && at && asked.stateful === null
   if (isKnownToShowNone || !impliesBlock || saysNothing(incoming, finding, dialect)) return null
+  if (block.kind === 'hash' && tracker.numberOf(toHash(block.hash) ?? '') !== null) return null
   if (block.kind !== 'number') return { block: null, isHead }
   if (block.number <= known) return null
   return { block: { number: block.number, hash: null, parent: null, isByHash: false }, isHead }

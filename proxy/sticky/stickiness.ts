@@ -61,7 +61,7 @@ async function relayInSession(
   } catch (cause) {
     throw storeError(cause)
   }
-  if (node === null) throw noReply(null, call, pool, new Needs(call))
+  if (node === null) throw noReply(null, call, pool, new Needs(call, pool.tracker))
   const choice = node === chosen ? 'new' : 'known'
   const session: SessionNote = { node, choice, isDropped: false, ...story }
   call.journal.session = session

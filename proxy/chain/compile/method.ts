@@ -83,7 +83,8 @@ export function compileMethod(
     block.kind === 'number' ||
     ((block.kind === 'hash' || block === tagPoints.pending) && tip?.header === undefined)
   const isByHash = (block: BlockRef) =>
-    block.kind === 'hash' || (block.kind === 'none' && (always.byHash || always.stateful === 'uses'))
+    block.kind === 'hash' ||
+    (block.kind === 'none' && (always.byHash || always.stateful === 'uses'))
   const block = compileBlock(method.block, spec['block-headers'], syntax)
   const checks = compileChecks(method, syntax)
   if (typeof checks === 'function')
