@@ -84,9 +84,9 @@ function revealedBy(
     if (!isHead && number <= known && hash === null) return null
     return { block: { number, hash, parent, isByHash: byHash || block.kind === 'hash' }, isHead }
   }
-  // A filter of blocks gives hashes; a transaction that waits has no block yet.
-  const isKnownToShowNone = place && at && asked.stateful === null
-  if (isKnownToShowNone || !impliesBlock || saysNothing(incoming, finding, dialect)) return null
+  // A transaction that waits has no block yet.
+  const isWaiting = at && place && at(place) === null
+  if (isWaiting || !impliesBlock || saysNothing(incoming, finding, dialect)) return null
   if (block.kind === 'hash' && tracker.numberOf(toHash(block.hash) ?? '') !== null) return null
   if (block.kind !== 'number') return { block: null, isHead }
   if (block.number <= known) return null
