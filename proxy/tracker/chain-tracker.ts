@@ -76,7 +76,7 @@ export class ChainTracker {
   /** The same for a block whose hash is shown as well. */
   showBlock(block: ShownBlock): void {
     this.show(block.number)
-    if (!this.#recent.observe(block)) return
+    if (!this.#recent.observe(block, this.highestShown)) return
     this.branchChanged()
     for (const reorged of this.#reorgListeners) reorged()
   }

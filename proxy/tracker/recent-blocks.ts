@@ -11,10 +11,12 @@ export interface ShownBlock {
 }
 
 const rememberedBlocks = 256
+/** Of one number. */
+const maxBranches = 8
 
 /** The hashes of the last blocks, as far as clients have seen them. */
 export class RecentBlocks {
-  /** By number; the first hash is that of the current branch, the others were replaced. */
+  /** By number; the first hash is that of the current branch, empty if unknown, and the others were replaced. */
   readonly #hashes = new Map<number, readonly string[]>()
   readonly #numbers = new Map<string, number>()
 
@@ -23,40 +25,39 @@ export class RecentBlocks {
     return this.#numbers.get(hash) ?? null
   }
 
-  /** @returns whether it replaces a block that was shown before */
-  observe({ number, hash, parent, isByHash }: ShownBlock): boolean {
-    if (hash === null) return false
+  /**
+   * @param highest the number of the newest block; what is far below it is not remembered
+   * @returns whether it replaces a block that was shown before
+   */
+  observe({ number, hash, parent, isByHash }: ShownBlock, highest: number): boolean {
+    if (hash === null || number <= highest - rememberedBlocks) return false
     const known = this.#hashes.get(number)
     if (known?.[0] === hash || (isByHash && known?.includes(hash))) return false
-    const isOther = known !== undefined
+    const isOther = this.#isOther(number, hash)
     const isOtherParent = this.#isOther(number - 1, parent)
-    if (isOther || isOtherParent) this.#dropFrom(isOther ? number + 1 : number)
-    this.#remember(number, [hash, ...(known ?? []).filter((each) => each !== hash)])
-    if (isOtherParent && parent !== null)
-      this.#remember(number - 1, [parent, ...(this.#hashes.get(number - 1) ?? [])])
+    if (isOther || isOtherParent) this.#leaveFrom(number)
+    this.#remember(number, hash)
+    if (isOtherParent && parent !== null) this.#remember(number - 1, parent)
     return isOther || isOtherParent
-  }
-
-  clear(): void {
-    this.#hashes.clear()
-    this.#numbers.clear()
   }
 
   #isOther(number: number, hash: string | null): boolean {
     const known = this.#hashes.get(number)
-    return known !== undefined && hash !== null && known[0] !== hash
+    return hash !== null && Boolean(known?.[0]) && known?.[0] !== hash
   }
 
-  /** Blocks above a replaced one are of its branch. */
-  #dropFrom(number: number): void {
-    for (const each of this.#hashes.keys()) if (each >= number) this.#forget(each)
+  /** Blocks above a replaced one are of its branch: the current ones are unknown. */
+  #leaveFrom(number: number): void {
+    for (const [each, hashes] of this.#hashes)
+      if (each > number && hashes[0] !== '') this.#hashes.set(each, ['', ...hashes])
   }
 
-  #remember(number: number, hashes: readonly string[]): void {
-    this.#hashes.set(number, hashes)
-    for (const hash of hashes) this.#numbers.set(hash, number)
-    const [oldest] = this.#hashes.keys()
-    if (this.#hashes.size > rememberedBlocks) this.#forget(oldest as number)
+  #remember(number: number, hash: string): void {
+    const others = (this.#hashes.get(number) ?? []).filter((each) => each !== '' && each !== hash)
+    for (const each of others.splice(maxBranches - 1)) this.#numbers.delete(each)
+    this.#hashes.set(number, [hash, ...others])
+    this.#numbers.set(hash, number)
+    if (this.#hashes.size > rememberedBlocks) this.#forget(Math.min(...this.#hashes.keys()))
   }
 
   #forget(number: number): void {
