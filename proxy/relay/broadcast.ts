@@ -44,7 +44,7 @@ export class Broadcast implements AttemptOwner {
   ) {
     this.#parts = parts
     this.#call = call
-    this.#needs = new Needs(call, parts.pool.tracker)
+    this.#needs = new Needs(call)
     this.#needs.untriedOnly = true
     this.#suspects = new Suspects(parts.judge)
     this.#resolve = resolve

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { BlockRef } from '../chain/types.ts'
 import type { Pool } from '../upstream/pool.ts'
-import { toHash } from '../integrity/values.ts'
-import type { ChainTracker } from '../tracker/chain-tracker.ts'
 import { isServing } from '../upstream/observer.ts'
 import type { TransportError } from '../upstream/wire.ts'
 import type { Upstream } from '../upstream/upstream.ts'
@@ -38,10 +35,10 @@ export class Needs implements Wanted {
   isWaiting = false
   readonly #call: Call
 
-  constructor(call: Call, tracker: Pick<ChainTracker, 'numberOf'>) {
+  constructor(call: Call) {
     this.#call = call
     this.addons = addonsOf(call)
-    this.block = numbered(call.asked.block, tracker)
+    this.block = call.asked.block
     this.byHash = call.asked.byHash
     this.prefer = call.directives.selectProvider
     this.only = call.directives.only
@@ -67,12 +64,6 @@ export class Needs implements Wanted {
   tried(upstream: string): boolean {
     return this.#call.journal.tried(upstream)
   }
-}
-
-/** A block that was named by its hash, by the number under which clients have seen it: some upstreams may lack it. */
-function numbered(block: BlockRef, tracker: Pick<ChainTracker, 'numberOf'>): BlockRef {
-  const number = block.kind === 'hash' ? tracker.numberOf(toHash(block.hash) ?? '') : null
-  return number === null ? block : { kind: 'number', number }
 }
 
 /**

@@ -43,7 +43,7 @@ function begin(parts: RelayParts, call: Call, resolve: Resolve, reject: Reject):
     return reject(new RelayError(errorKinds.timeout, 'the time of the call is used up'))
   if (!breaker.admits(call, nowMs)) {
     const why = 'no upstream is up; calls fail at once until one is'
-    const limited = rateLimited(parts.pool, new Needs(call, parts.pool.tracker))
+    const limited = rateLimited(parts.pool, new Needs(call))
     return reject(limited ?? new RelayError(errorKinds.breakerOpen, why))
   }
   const answered = (reply: Reply) => {
@@ -95,7 +95,7 @@ class InTurn implements AttemptOwner {
   constructor(parts: RelayParts, call: Call, resolve: Resolve, reject: Reject) {
     this.#parts = parts
     this.#call = call
-    this.#needs = new Needs(call, parts.pool.tracker)
+    this.#needs = new Needs(call)
     this.#resolve = resolve
     this.#reject = reject
     this.#isHedged = call.asked.kind === 'read' && parts.config.now.retryLimit > 0 && isWhole(call)

@@ -61,7 +61,7 @@ async function relayInSession(
   } catch (cause) {
     throw storeError(cause)
   }
-  if (node === null) throw noReply(null, call, pool, new Needs(call, pool.tracker))
+  if (node === null) throw noReply(null, call, pool, new Needs(call))
   const choice = node === chosen ? 'new' : 'known'
   const session: SessionNote = { node, choice, isDropped: false, ...story }
   call.journal.session = session
