@@ -5,17 +5,16 @@ import type { Turns } from '../bytes/turns.ts'
 import { finalDistance } from '../chain/finality.ts'
 import type { Chain, ChainInterface } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
-import type { Live } from '../config/types.ts'
+import type { AgeClass, Live } from '../config/types.ts'
 import { type Key, Keys, textOf } from '../relay/call-key.ts'
 import type { CacheWhy, Call } from '../relay/call.ts'
 import { CallAborted } from '../relay/errors.ts'
 import type { Relay } from '../relay/relay.ts'
-import type { Finding, Reply, StreamJudge } from '../relay/reply.ts'
+import type { Reply, StreamJudge } from '../relay/reply.ts'
 import { StreamedAnswer } from '../relay/streamed-answer.ts'
 import type { Dialect } from '../upstream/dialect.ts'
 import type { Pool } from '../upstream/pool.ts'
 import { header, type HeaderList, type Incoming } from '../upstream/wire.ts'
-import { Branch } from './branch.ts'
 import { type Answer, answerOf, type Entry, isFor, replyOf } from './entry.ts'
 import {
   adopted,
@@ -84,7 +83,6 @@ class CachedRelay {
   readonly #relay: Relay
   readonly #options: CacheOptions
   readonly #keys: Keys
-  readonly #branch: Branch
   readonly #shared: SharedStore | null
   readonly #nature: { readonly distance: number; readonly dialect: Dialect }
   /** By the hashes of their keys. */
@@ -97,8 +95,9 @@ class CachedRelay {
     this.#options = options
     const prefix = `${chain.id} ${iface.apiInterface} ${scope}`
     this.#keys = new Keys(prefix)
-    this.#branch = new Branch(pool.tracker, () => void this.#shared?.reorged())
-    this.#shared = shared && new SharedStore(shared, clock, prefix, () => this.#branch.changed())
+    const { tracker } = pool
+    this.#shared = shared && new SharedStore(shared, clock, prefix, () => tracker.branchChanged())
+    tracker.onReorg(() => void this.#shared?.reorged())
     this.#nature = { distance: finalDistance(chain), dialect }
   }
 
@@ -111,7 +110,7 @@ class CachedRelay {
     const { pool, store } = this.#options
     // What held when the call came is an answer to it.
     const nowMs = journal.startedMs
-    const head = this.#branch.head
+    const head = pool.tracker.highestShown
     const { refreshCache } = directives
     if (refreshCache) store.delete(key)
     const entry = store.get(key)
@@ -131,7 +130,7 @@ class CachedRelay {
       ageClass,
       tip,
       head,
-      branch: this.#branch.id,
+      branch: this.#branchOf(ageClass),
       reorgs: null,
       payload: null,
       followers: null,
@@ -167,23 +166,18 @@ class CachedRelay {
 
   #bypass(call: Call, why: CacheWhy): Promise<Reply> {
     call.journal.cache = { verdict: 'bypass', ageClass: 'none', why }
-    const asked = this.#relay(call)
-    if (call.asked.checks.length === 0) return asked
-    return asked.then((reply) => (this.#observe(call, reply), reply))
-  }
-
-  /** Learns from an answer about a block what the branch of the chain is. @returns what it is; null where that is not known */
-  #observe({ reader, asked }: Call, { incoming }: Reply): Finding | null {
-    const finding = reader.findingOf?.(incoming) ?? null
-    if (finding?.kind === 'result' && finding.parsed !== undefined)
-      this.#branch.observe(finding.parsed, asked)
-    return finding
+    return this.#relay(call)
   }
 
   /** An entry is still true: no head is known that its answer could lack. */
-  #holds({ expiresMs, head, branch }: Entry, headNow: number, nowMs: number): boolean {
+  #holds({ expiresMs, head, branch, ageClass }: Entry, headNow: number, nowMs: number): boolean {
     if (expiresMs <= nowMs) return false
-    return head < 0 || (head >= headNow && branch === this.#branch.id)
+    return head < 0 || (head >= headNow && branch === this.#branchOf(ageClass))
+  }
+
+  #branchOf(ageClass: AgeClass): number {
+    const { branch, revision } = this.#options.pool.tracker
+    return ageClass === 'latest' ? revision : branch
   }
 
   #ask(call: Call, flight: Flight): Promise<Reply> {
@@ -227,8 +221,8 @@ class CachedRelay {
     if (next === undefined) return
     const again: Flight = {
       ...flight,
-      ...{ tip: flight.tip && pool.tip, head: this.#branch.head },
-      ...{ branch: this.#branch.id, reorgs: null, followers: others },
+      ...{ tip: flight.tip && pool.tip, head: pool.tracker.highestShown },
+      ...{ branch: this.#branchOf(flight.ageClass), reorgs: null, followers: others },
       payload: next.call.payload ?? flight.key.bytes,
     }
     const { cache } = next.call.journal
@@ -252,8 +246,10 @@ class CachedRelay {
     const { clock, store, chain, pool, policies } = this.#options
     const { asked, journal } = call
     const { key, branch, payload } = flight
+    const { tracker } = pool
     const adopt = (stored: SharedEntry) => {
-      const now = { ms: clock.nowMs(), wallMs: clock.wallMs(), branch, head: this.#branch.head }
+      const { revisedWallMs, highestShown: head } = tracker
+      const now = { ms: clock.nowMs(), wallMs: clock.wallMs(), branch, head, revisedWallMs }
       const entry = { ...stored, headers: this.#headersOf({ incoming: stored }) }
       const found = adopted(entry, call, policies.now.lifetimes(asked.method), now, chain.failures)
       if (found === 'broken') shared.figures.broken += 1
@@ -264,7 +260,7 @@ class CachedRelay {
     flight.reorgs = reorgs
     if (entry === null) return this.#relay(call)
     const { ageClass, head, expiresMs, answer } = entry
-    pool.tracker.show(head)
+    tracker.show(head)
     journal.cache = { verdict: 'hit', ageClass, why: null }
     // The clocks of replicas differ by more than others are kept for.
     if (head < 0 && expiresMs > clock.nowMs()) store.set(key, entry)
@@ -309,7 +305,7 @@ class CachedRelay {
   /** @returns why the answer is not kept, or not for long; null when it is */
   #keep(call: Call, reply: Reply, flight: Flight, judge?: StreamJudge): CacheWhy | null {
     const { store, clock, pool } = this.#options
-    const finding = judge ? null : this.#observe(call, reply)
+    const finding = judge ? null : (call.reader.findingOf?.(reply.incoming) ?? null)
     const holding = holdingOf(call, reply, flight, finding, this.#nature)
     if (typeof holding === 'string') return holding
     const { ageClass } = holding

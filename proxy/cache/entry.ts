@@ -32,7 +32,7 @@ export interface Entry {
   readonly expiresMs: number
   /** It holds up to this head of the chain; -1 for one that no head can change. */
   readonly head: number
-  /** What the branch of the chain was; of no account where no head can change it. */
+  /** The tracker's `branch`, or its `revision` for an answer about the latest block. Irrelevant where no head can change it. */
   readonly branch: number
 }
 

@@ -181,7 +181,11 @@ export function adopted(
   { ageClass, isEmpty, head, ...entry }: SharedEntry,
   { reader, asked, directives, journal }: Call,
   lifetimes: Lifetimes,
-  now: Pick<Entry, 'head' | 'branch'> & { readonly ms: number; readonly wallMs: number },
+  now: Pick<Entry, 'head' | 'branch'> & {
+    readonly ms: number
+    readonly wallMs: number
+    readonly revisedWallMs: number
+  },
   failures: FailureTable,
 ): Entry | null | 'broken' {
   const { headers, trailers, upstream, latestBlock, ttlMs, storedWallMs } = entry
@@ -190,6 +194,7 @@ export function adopted(
   const leftMs = Math.min(ownMs, ttlMs) - Math.max(0, now.wallMs - storedWallMs)
   // If the store's TTL is no longer than ours, the store expires the entry.
   if (directives.refreshCache || (leftMs <= 0 && ownMs < ttlMs)) return null
+  if (ageClass === 'latest' && storedWallMs <= now.revisedWallMs) return null
   if ((head >= 0 && head < now.head) || !isFor(entry, head, directives)) return null
   const kept = { status: okStatus, headers, body: bytesOf(entry), trailers: () => trailers }
   const finding = reader.read(kept, false, true)

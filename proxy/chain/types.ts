@@ -101,6 +101,11 @@ export interface Classification {
   readonly tellsTip: ResultPath | null
   /** Where the answer to a call by hash, by number or about logs shows its block; absent or null: it does not. */
   readonly showsBlock?: ResultPath | null
+  /**
+   * What a result without such a place implies: the block that was asked for by its number exists, or a block exists
+   * whose number is unknown. Absent or null: nothing.
+   */
+  readonly impliesBlock?: 'asked' | 'unknown' | null
   /** The tag that a request without a block is about, where the block is the last param; absent or null: none. */
   readonly defaultTag?: BlockTag | null
   /** The checks that an answer must pass. */
@@ -141,7 +146,14 @@ export interface ResultPath {
   readonly path: readonly (string | number)[]
   readonly encoding: NonNullable<NativeProbe['encoding']>
   /** The response header with the value instead, lower case. */
-  readonly header?: string
+  readonly header?: string | undefined
+  /** The hash of the block, and that of its parent; absent or null: not shown. */
+  readonly hash?: readonly (string | number)[] | null | undefined
+  readonly parent?: readonly (string | number)[] | null
+  /** `path` shows the first block of as many as this list has items. */
+  readonly span?: readonly (string | number)[] | undefined
+  /** `path` shows a block so far ahead of the chain. */
+  readonly ahead?: number | undefined
 }
 
 /** A request that the router itself sends to an upstream. */

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { BlockPoint, BlockRef } from '../chain/types.ts'
 import { mismatch } from './identity.ts'
-import { shown, toHash, toNumber } from './values.ts'
+import { shown, toHash, toNumber } from '../json/values.ts'
 import type { CheckName, Violation } from './violation.ts'
 
 type Fields = Readonly<Record<string, unknown>>

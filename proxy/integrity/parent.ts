@@ -4,7 +4,7 @@ import { rememberedLimits } from '../bytes/limits.ts'
 import type { CheckRule } from '../chain/native/schema.ts'
 import { mismatch } from './identity.ts'
 import { valueAt } from '../json/value-at.ts'
-import { toHash } from './values.ts'
+import { toHash } from '../json/values.ts'
 import type { Violation } from './violation.ts'
 
 /**

@@ -3,7 +3,7 @@
 import type { CheckRule } from '../chain/native/schema.ts'
 import { keccak256 } from './keccak256.ts'
 import { valueAt } from '../json/value-at.ts'
-import { shown, toHash, toNumber } from './values.ts'
+import { shown, toHash, toNumber } from '../json/values.ts'
 import type { CheckName, Violation } from './violation.ts'
 
 type ProofRule = Extract<CheckRule, { check: 'proof' }>

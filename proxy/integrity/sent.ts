@@ -4,7 +4,7 @@ import type { CheckRule } from '../chain/native/schema.ts'
 import { mismatch } from './identity.ts'
 import { keccak256 } from './keccak256.ts'
 import { valueAt } from '../json/value-at.ts'
-import { toHash } from './values.ts'
+import { toHash } from '../json/values.ts'
 import type { Violation } from './violation.ts'
 
 type SentRule = Extract<CheckRule, { check: 'sent' }>

@@ -20,7 +20,7 @@ import { atKnownHead } from './pin.ts'
 import type { Reply, StreamJudge } from './reply.ts'
 import { Session } from './session.ts'
 import { isStreamFailure, StreamedAnswer, type StreamFailure } from './streamed-answer.ts'
-import { revealedBy } from './shown-block.ts'
+import { observeChain } from './shown-block.ts'
 import { requestTo } from './traced-request.ts'
 import type { Verdict } from './verdict.ts'
 import { mayBeRight, type Violation } from '../integrity/violation.ts'
@@ -295,7 +295,11 @@ export class Attempt implements Due {
     rest: StreamJudge | null,
     nowMs: number,
   ): void {
-    if (refusal === null) this.#observeHead(incoming)
+    // Before it leaves: nothing older may be served after it.
+    if (refusal === null)
+      observeChain(this.#call, incoming, this.#parts, (block) => {
+        this.#parts.pool.observeHead(this.upstream, block, this.#record.startedMs, this.#url)
+      })
     this.failure = null
     if (incoming.body instanceof Uint8Array) {
       this.#succeed(refusal, nowMs)
@@ -316,14 +320,6 @@ export class Attempt implements Due {
       else this.#end('aborted', isAborted ? null : ownDefect, endMs)
     })
     this.reply = this.#reply({ ...incoming, body }, refusal)
-  }
-
-  #observeHead(incoming: Incoming): void {
-    const { pool, dialect } = this.#parts
-    const revealed = revealedBy(this.#call, incoming, pool.tracker.highestShown, dialect)
-    if (revealed?.isHead)
-      pool.observeHead(this.upstream, revealed.block, this.#record.startedMs, this.#url)
-    else if (revealed) pool.tracker.show(revealed.block)
   }
 
   /** The answer broke off when a part of it may have been passed on. */

@@ -4,10 +4,13 @@ import { lastPoint } from '../chain/finality.ts'
 import type { ResultPath } from '../chain/types.ts'
 import { spells } from '../json/scanner.ts'
 import { valueAt } from '../json/value-at.ts'
-import { toNumber } from '../integrity/values.ts'
-import { type Dialect, readBlockNumber } from '../upstream/dialect.ts'
-import type { Incoming } from '../upstream/wire.ts'
+import { toHash } from '../json/values.ts'
+import type { ChainTracker } from '../tracker/chain-tracker.ts'
+import type { ShownBlock } from '../tracker/recent-blocks.ts'
+import { type Dialect, toBlockNumber, valuesOf } from '../upstream/dialect.ts'
+import { header as headerOf, type Incoming } from '../upstream/wire.ts'
 import type { Call } from './call.ts'
+import type { RelayParts } from './parts.ts'
 import type { Finding } from './reply.ts'
 
 /**
@@ -21,38 +24,97 @@ export function shownBlock(
   place: ResultPath,
   dialect: Dialect,
 ): number | null {
-  // Parsed for a check already.
-  if (finding?.kind === 'result' && finding.parsed !== undefined && place.header === undefined)
-    return toNumber(valueAt(finding.parsed, place.path))
-  return readBlockNumber(dialect, incoming, place)
+  const at = valuesIn(incoming, finding, dialect)
+  return at && numberAt(place, at)
 }
 
 /** What an answer reveals about the chain. */
-export interface Revealed {
-  readonly block: number
+interface Revealed {
+  /** Null: a block whose number is unknown. */
+  readonly block: ShownBlock | null
   /** The block is the node's head. Otherwise the node may know the block before it has the block's state. */
   readonly isHead: boolean
 }
 
+/** Tells the tracker what the result of a call shows of the chain. @param head called with the node's head, if shown */
+export function observeChain(
+  call: Call,
+  incoming: Incoming,
+  { pool: { tracker }, dialect }: Pick<RelayParts, 'pool' | 'dialect'>,
+  head: (block: number) => void,
+): void {
+  const { kind, known } = call.asked
+  // It may have changed anything.
+  if (kind === 'local' && !known) return tracker.branchChanged()
+  const revealed = revealedBy(call, incoming, tracker, dialect)
+  if (revealed === null) return
+  const { block, isHead } = revealed
+  if (block === null) return tracker.revise()
+  if (isHead) head(block.number)
+  tracker.showBlock(block)
+}
+
 /**
- * The block that an answer shows. An answer about the latest block shows the node's head; any other counts only above
- * `known`.
- * @param known the highest block that clients may have seen
+ * The block that a result shows, or that it implies: a result about a numbered block proves that the block exists.
+ * An answer about the latest block shows the node's head.
  */
-export function revealedBy(
+function revealedBy(
   { asked, reader }: Call,
   incoming: Incoming,
-  known: number,
+  tracker: Pick<ChainTracker, 'highestShown' | 'numberOf'>,
   dialect: Dialect,
 ): Revealed | null {
-  const { tellsTip, showsBlock, block } = asked
+  const { tellsTip, showsBlock, impliesBlock, block, byHash } = asked
+  const { body } = incoming
   const place = tellsTip ?? showsBlock
-  if (!place || !(incoming.body instanceof Uint8Array)) return null
   const isHead = tellsTip !== null
+  const known = tracker.highestShown
   // Most calls are about the past.
-  if (!isHead && (lastPoint(block) ?? Infinity) <= known) return null
-  const shown = shownBlock(incoming, reader.findingOf?.(incoming) ?? null, place, dialect)
-  return shown !== null && (isHead || shown > known) ? { block: shown, isHead } : null
+  if (!isHead && block.kind !== 'hash' && (lastPoint(block) ?? Infinity) <= known && !place?.hash)
+    return null
+  const finding = reader.findingOf?.(incoming) ?? null
+  const at = place && body instanceof Uint8Array ? valuesIn(incoming, finding, dialect) : null
+  const shown = at && place ? numberAt(place, at) : null
+  if (shown !== null && place) {
+    const isPending = block.kind === 'tag' && block.tag === 'pending'
+    const number = shown - (place.ahead ?? 0) - (isPending ? 1 : 0)
+    const hashAt = (path: ResultPath['path'] | null | undefined) =>
+      path && !isPending ? toHash(at?.({ path, encoding: 'text' })) : null
+    const [hash, parent] = [hashAt(place.hash), hashAt(place.parent)]
+    if (!isHead && number <= known && hash === null) return null
+    return { block: { number, hash, parent, isByHash: byHash || block.kind === 'hash' }, isHead }
+  }
+  // A transaction that waits has no block yet.
+  const isWaiting = at && place && at(place) === null
+  if (isWaiting || !impliesBlock || saysNothing(incoming, finding, dialect)) return null
+  if (block.kind === 'hash' && tracker.numberOf(toHash(block.hash) ?? '') !== null) return null
+  if (block.kind !== 'number') return { block: null, isHead }
+  if (block.number <= known) return null
+  return { block: { number: block.number, hash: null, parent: null, isByHash: false }, isHead }
+}
+
+function saysNothing(incoming: Incoming, finding: Finding | null, dialect: Dialect): boolean {
+  const { body } = incoming
+  if (!(body instanceof Uint8Array)) return false
+  return isNull(finding, body) || isNothing(incoming, finding, dialect)
+}
+
+type ValueAt = (place: ResultPath) => unknown
+
+/** Reads values of a result; null where it is too long to parse for them. */
+function valuesIn(incoming: Incoming, finding: Finding | null, dialect: Dialect): ValueAt | null {
+  // Parsed for a check already.
+  if (finding?.kind === 'result' && finding.parsed !== undefined)
+    return ({ path, header }) =>
+      header === undefined ? valueAt(finding.parsed, path) : headerOf(incoming.headers, header)
+  return valuesOf(dialect, incoming)
+}
+
+function numberAt(place: ResultPath, at: ValueAt): number | null {
+  const first = toBlockNumber(at(place), place.encoding)
+  if (first === null || !place.span) return first
+  const items = at({ path: place.span, encoding: 'text' })
+  return Array.isArray(items) && items.length > 0 ? first + items.length - 1 : null
 }
 
 export function isNull(finding: Finding | null, body: Uint8Array): boolean {

@@ -6,6 +6,7 @@ import type { Random } from '../clock/random.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
 import { TransportError } from '../upstream/wire.ts'
 import { retryBackoff } from './ask.ts'
+import type { Position } from './family.ts'
 import type { Socket, Sockets } from './socket.ts'
 import type { Source } from './source.ts'
 import { NodeRefused, type SubscriptionObserver, type TopicRequest } from './subscriptions.ts'
@@ -63,7 +64,7 @@ export class Feed {
   }
 
   /** Its source has sent this block of the chain. */
-  observeHead(block: number): void {
+  observeHead(block: Position): void {
     this.#socket?.observeHead(block)
   }
 

@@ -5,11 +5,12 @@ import { within } from '../clock/cancellation.ts'
 import { type Clock, sleep, type Cancel } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
 import type { Live, RelayConfig } from '../config/types.ts'
+import { toHash } from '../json/values.ts'
 import { Cooldown } from '../upstream/health.ts'
 import type { SocketUrl, Upstream } from '../upstream/upstream.ts'
 import type { Pool } from '../upstream/pool.ts'
 import { NoRoom, TransportError } from '../upstream/wire.ts'
-import type { ChainReader } from './family.ts'
+import type { ChainReader, Position } from './family.ts'
 import { SharedSource, urlBackoff, type Source } from './source.ts'
 import {
   hasStalled,
@@ -115,9 +116,10 @@ export class Socket {
   }
 
   /** Its node has sent this block. */
-  observeHead(block: number): void {
+  observeHead({ number, id, parent }: Position): void {
     const { pool, clock } = this.#options
-    pool.observeHead(this.upstream, block, clock.nowMs(), this.url)
+    pool.observeHead(this.upstream, number, clock.nowMs(), this.url)
+    pool.tracker.showBlock({ number, hash: toHash(id), parent: toHash(parent), isByHash: false })
   }
 
   /** Subscribes for a topic. @throws TransportError and cools down @throws NodeRefused */

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Chain } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
+import { RecentBlocks, type ShownBlock } from './recent-blocks.ts'
 import { type Head, lagOf, type SyncStatus, tipOf, whyOutdated } from './tip.ts'
 
 /** An upstream as the tracker sees it. The tracker alone writes these fields. */
@@ -42,6 +43,15 @@ export class ChainTracker {
   readonly #pools: TrackedPool[] = []
   #roseMs: number | null = null
   #shown = { block: 0, atMs: -Infinity }
+  #lastShown = 0
+  readonly #recent = new RecentBlocks()
+  readonly #reorgListeners: (() => void)[] = []
+  /** Changes with the branch: what was true near the head may not be. */
+  branch = 0
+  /** Changes with the branch, and when something newer was shown without a number: what was true of the latest block may not be. */
+  revision = 0
+  /** When `revision` last changed, on the wall clock. */
+  revisedWallMs = -Infinity
 
   constructor(options: TrackerOptions) {
     this.#options = options
@@ -52,12 +62,44 @@ export class ChainTracker {
     const { chain, clock } = this.#options
     const { block, atMs } = this.#shown
     const lifeMs = Math.max(shownLife.blocks * chain.blockTimeMs, shownLife.minMs)
-    return clock.nowMs() - atMs <= lifeMs ? block : 0
+    const highest = clock.nowMs() - atMs <= lifeMs ? block : 0
+    // The chain is on another branch, or the node that was ahead has left.
+    if (highest < this.#lastShown) this.branchChanged()
+    return (this.#lastShown = highest)
   }
 
-  /** An answer shows this block. The node may still lack its state: a receipt may precede the block. */
+  /** A client sees this block. The node may still lack its state: a receipt may precede the block. */
   show(block: number): void {
     if (block >= this.highestShown) this.#shown = { block, atMs: this.#options.clock.nowMs() }
+  }
+
+  /** The same for a block whose hash is shown as well. */
+  showBlock(block: ShownBlock): void {
+    this.show(block.number)
+    if (!this.#recent.observe(block, this.highestShown)) return
+    this.branchChanged()
+    for (const reorged of this.#reorgListeners) reorged()
+  }
+
+  /** The number of a block that was shown recently; null if it is unknown. */
+  numberOf(hash: string): number | null {
+    return this.#recent.numberOf(hash)
+  }
+
+  /** Calls when a block was replaced here. Other replicas tell by `branchChanged`. */
+  onReorg(reorged: () => void): void {
+    this.#reorgListeners.push(reorged)
+  }
+
+  branchChanged(): void {
+    this.branch += 1
+    this.revise()
+  }
+
+  /** A client sees something that may be newer than all known blocks, and that names no block. */
+  revise(): void {
+    this.revision += 1
+    this.revisedWallMs = this.#options.clock.wallMs()
   }
 
   join(pool: TrackedPool): void {

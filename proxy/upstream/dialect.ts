@@ -191,14 +191,13 @@ export function toBlockNumber(value: unknown, encoding: ResultPath['encoding']):
   return Number.isSafeInteger(number) ? number : null
 }
 
-/** The block number that an answer reports; null when it reports none or is too large to be parsed. */
-export function readBlockNumber(
+/** Reads values of a result; null where the answer is another one, or too large to be parsed. */
+export function valuesOf(
   dialect: Dialect,
   incoming: Incoming,
-  path: ResultPath,
-): number | null {
+): ((place: ResultPath) => unknown) | null {
   const { body } = incoming
   if (!(body instanceof Uint8Array) || body.length > maxParsedBytes) return null
   const said = dialect.read({ ...incoming, body })
-  return said.kind === 'answer' ? toBlockNumber(said.at(path), path.encoding) : null
+  return said.kind === 'answer' ? said.at : null
 }

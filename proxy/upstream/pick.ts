@@ -4,6 +4,7 @@ import type { BlockPoint, BlockRef, ChainInterface } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
 import type { Strategy } from '../config/types.ts'
+import { toHash } from '../json/values.ts'
 import type { ChainTracker } from '../tracker/chain-tracker.ts'
 import type { Members, Upstream } from './upstream.ts'
 import { draw, floorOf, weigh, type Candidate } from './weights.ts'
@@ -79,7 +80,7 @@ export class Picker {
   /** How many calls each upstream may answer at a time. */
   maxSessions: number
   readonly #pool: Members
-  readonly #tracker: Pick<ChainTracker, 'tip'>
+  readonly #tracker: Pick<ChainTracker, 'tip' | 'numberOf'>
   readonly #options: PickOptions
   #hasArchive = false
   readonly #tables = new Map<
@@ -93,7 +94,11 @@ export class Picker {
   readonly #lastTurn = new WeakMap<Upstream, number>()
   #turn = 0
 
-  constructor(pool: Members, tracker: Pick<ChainTracker, 'tip'>, options: PickOptions) {
+  constructor(
+    pool: Members,
+    tracker: Pick<ChainTracker, 'tip' | 'numberOf'>,
+    options: PickOptions,
+  ) {
     this.maxSessions = options.maxSessions
     this.#pool = pool
     this.#tracker = tracker
@@ -279,7 +284,13 @@ export class Picker {
       const { number } = point
       const hasIt = ({ latest }: Upstream) => latest === null || latest.block >= number
       if (!this.#keep(candidates, wanted, hasIt)) this.#keep(candidates, wanted, isFresh)
-    } else if (isAboutTip(point, wanted.byHash)) this.#keep(candidates, wanted, isFresh)
+    } else if (isAboutTip(point, wanted.byHash)) {
+      const number =
+        point?.kind === 'hash' ? this.#tracker.numberOf(toHash(point.hash) ?? '') : null
+      if (number !== null)
+        this.#keep(candidates, wanted, ({ latest }) => latest === null || latest.block >= number)
+      this.#keep(candidates, wanted, isFresh)
+    }
     if (candidates.length > 1 && this.wantsArchive(wanted.block))
       keepAny(candidates, (each) => each.serves(['archive']))
   }

@@ -66,6 +66,7 @@ export class CacheFixture extends RelayFixture {
   constructor(answering: Answering, options: CacheFixtureOptions = {}) {
     const { nodes = 'a', policies = [], crossValidated = [], maxBytes = 1024 * 1024 } = options
     const script = (node: string) => ({
+      urls: [{ addons: ['debug', 'trace'] }],
       script: ({ body }: { body: unknown }): ScriptedAnswer => {
         const question = JSON.parse(Buffer.from(body as Uint8Array).toString()) as Question
         const answer = this.answering(question, node)

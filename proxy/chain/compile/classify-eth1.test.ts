@@ -245,7 +245,7 @@ describe('the other properties of a method', () => {
   })
 
   it('shows the tip only when the latest block was asked for', () => {
-    const path = { path: ['number'], encoding: 'hex' }
+    const path = { path: ['number'], encoding: 'hex', hash: ['hash'], parent: ['parentHash'] }
     expect(ask('eth_blockNumber', []).tellsTip).toEqual({ path: [], encoding: 'hex' })
     expect(ask('eth_getBlockByNumber', ['latest', false]).tellsTip).toEqual(path)
     expect(ask('eth_getBlockByNumber', ['0x5', false]).tellsTip).toBeNull()

@@ -73,10 +73,18 @@ export function compileMethod(
       cacheable: cacheable && block.kind !== 'invalid',
       // Only an answer about the latest block shows its number.
       tellsTip: block === tagPoints.latest ? tip : null,
-      showsBlock: shown ?? (block.kind === 'number' ? tip : null),
+      showsBlock: shown ?? (showsAsTip(block) ? tip : null),
+      impliesBlock: block.kind === 'number' ? 'asked' : isByHash(block) ? 'unknown' : null,
       checks,
     }
   }
+  // A header with the head stands beside any answer.
+  const showsAsTip = (block: BlockRef) =>
+    block.kind === 'number' ||
+    ((block.kind === 'hash' || block === tagPoints.pending) && tip?.header === undefined)
+  const isByHash = (block: BlockRef) =>
+    block.kind === 'hash' ||
+    (block.kind === 'none' && (always.byHash || always.stateful === 'uses'))
   const block = compileBlock(method.block, spec['block-headers'], syntax)
   const checks = compileChecks(method, syntax)
   if (typeof checks === 'function')
@@ -113,19 +121,30 @@ function compileChecks(
 }
 
 /** Where the answer shows the tip: at the method's own place, else in the interface's header. */
-function tellsTip(
-  { 'tells-tip': own = {} }: NativeMethod,
-  tipHeader: string | undefined,
-): ResultPath | null {
-  const { path, header = tipHeader, encoding = 'decimal' } = own
-  if (path !== undefined) return { path, encoding }
+function tellsTip(method: NativeMethod, tipHeader: string | undefined): ResultPath | null {
+  const { path, header = tipHeader, encoding = 'decimal' } = method['tells-tip'] ?? {}
+  if (path !== undefined) return { path, encoding, ...shownHashes(method, path) }
   return header === undefined ? null : { path: [], encoding, header }
 }
 
-function showsBlock({ 'shows-block': own }: NativeMethod): ResultPath | null {
+function showsBlock(method: NativeMethod): ResultPath | null {
+  const own = method['shows-block']
   if (own === undefined) return null
-  const { path = [], encoding = 'decimal', header } = own
-  return { path, encoding, ...(header !== undefined && { header }) }
+  const { path = [], encoding = 'decimal', ...others } = own
+  return { path, encoding, ...shownHashes(method, path), ...others }
+}
+
+/** Beside the number of a block: where the checks find its hash and its parent. */
+function shownHashes(
+  { checks = [] }: NativeMethod,
+  path: ResultPath['path'],
+): Pick<ResultPath, 'hash' | 'parent'> {
+  const block = checks.find((rule) => rule.check === 'block')
+  const parent = checks.find((rule) => rule.check === 'parent')
+  const item = path.slice(0, -(block?.number?.length ?? 0))
+  if (!block?.number || !block.hash || block.older) return {}
+  const hash = [...item, ...block.hash]
+  return parent ? { hash, parent: [...item, ...parent.parent] } : { hash }
 }
 
 function defaultTag(block: NativeMethod['block']): BlockTag | null {
@@ -136,7 +155,7 @@ function defaultTag(block: NativeMethod['block']): BlockTag | null {
 
 /** The call, marked as ambiguous: a node may read another call, so the answer is neither shared nor checked. */
 export function ambiguous(asked: Classification): Classification {
-  const { showsBlock: _, ...others } = asked
+  const { showsBlock: _, impliesBlock: __, ...others } = asked
   return { ...others, cacheable: false, checks: none, tellsTip: null }
 }
 

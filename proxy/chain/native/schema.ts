@@ -92,6 +92,12 @@ const resultPath = strict({
   path: path.optional(),
   header: headerName.optional(),
   encoding: z.enum(['hex', 'decimal', 'text']).optional(),
+  /** The hash of the block, where no check names it. */
+  hash: path.optional(),
+  /** `path` shows the first block of as many as this list has items. */
+  span: path.optional(),
+  /** `path` shows a block so far ahead of the chain. */
+  ahead: z.int().min(1).optional(),
 }).refine((value) => (value.path === undefined) !== (value.header === undefined), {
   error: 'must have either `path` or `header`',
 })

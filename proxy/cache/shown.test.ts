@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { expect, test } from 'vitest'
+import { CacheFixture, type Question } from './testing/cache-fixture.ts'
+
+/* A client that has seen block N gets nothing older from the cache, whatever showed it the block. */
+
+const hex = (value: number) => `0x${value.toString(16)}`
+const account = '0x00000000000000000000000000000000000000aa'
+const hashOf = (number: number, branch = 'a') =>
+  `0x${branch.repeat(32)}${number.toString(16).padStart(32, '0')}`
+const transaction = `0x${'cd'.repeat(32)}`
+const known = 10_000
+const next = known + 1
+
+const receipt = (number: number, branch?: string) => ({
+  ...{ transactionHash: transaction, blockNumber: hex(number), blockHash: hashOf(number, branch) },
+  ...{ transactionIndex: '0x0', logs: [] },
+})
+const log = (number: number, branch?: string) => ({
+  ...{ address: account, topics: [], data: '0x', logIndex: '0x0', transactionHash: transaction },
+  ...{ blockNumber: hex(number), blockHash: hashOf(number, branch), transactionIndex: '0x0' },
+})
+const block = (number: number, branch?: string) => ({
+  ...{ number: hex(number), hash: hashOf(number, branch) },
+  ...{ parentHash: hashOf(number - 1, branch), transactions: [] },
+})
+
+/** A call, and its result from a node whose latest block is N. */
+type Showing = readonly [
+  method: string,
+  params: readonly unknown[],
+  result: (n: number, branch?: string) => unknown,
+]
+
+const byNumber: readonly Showing[] = [
+  ['eth_blockNumber', [], hex],
+  ['eth_getBlockByNumber', ['latest', false], block],
+  ['eth_getBlockByNumber', [hex(next), false], block],
+  ['eth_getBlockByHash', [hashOf(next), false], block],
+  ['eth_getHeaderByNumber', ['latest'], block],
+  ['eth_getBlockReceipts', ['latest'], (n, branch) => [receipt(n, branch)]],
+  ['eth_getBlockReceipts', [hashOf(next)], (n, branch) => [receipt(n, branch)]],
+  ['eth_getTransactionReceipt', [transaction], receipt],
+  [
+    'eth_getTransactionByHash',
+    [transaction],
+    (n, branch) => ({ ...receipt(n, branch), hash: transaction }),
+  ],
+  ['eth_sendRawTransactionSync', ['0x00'], receipt],
+  [
+    'eth_feeHistory',
+    ['0x3', 'latest', []],
+    (n) => ({ oldestBlock: hex(n - 2), gasUsedRatio: [0, 0, 0] }),
+  ],
+  ['eth_simulateV1', [{ blockStateCalls: [{}] }, 'latest'], (n) => [{ number: hex(n + 1) }]],
+  ['eth_getBlockByNumber', ['pending', false], (n) => block(n + 1)],
+  [
+    'eth_getLogs',
+    [{ fromBlock: hex(known - 5), toBlock: 'latest' }],
+    (n, branch) => [log(n, branch)],
+  ],
+  ['eth_getFilterChanges', ['0x1'], (n, branch) => [log(n, branch)]],
+  ['eth_getFilterLogs', ['0x1'], (n, branch) => [log(n, branch)]],
+  // A result about a numbered block proves that the block exists.
+  ['eth_call', [{ to: account }, hex(next)], () => '0x'],
+  ['eth_getStorageAt', [account, '0x0', hex(next)], () => '0x1'],
+  ['eth_getTransactionCount', [account, hex(next)], () => '0x1'],
+  ['eth_getBlockTransactionCountByNumber', [hex(next)], () => '0x1'],
+  ['debug_traceBlockByNumber', [hex(next), {}], () => [{}]],
+  ['trace_block', [hex(next)], () => [{}]],
+]
+
+/** The block has no number in the answer. */
+const byHash: readonly Showing[] = [
+  ['eth_getBlockTransactionCountByHash', [hashOf(next)], () => '0x1'],
+  ['eth_getRawTransactionByHash', [transaction], () => '0x02'],
+  ['debug_traceTransaction', [transaction, {}], () => ({ gas: 1 })],
+  ['debug_traceBlockByHash', [hashOf(next), {}], () => [{}]],
+  ['trace_transaction', [transaction], () => [{}]],
+  ['trace_replayTransaction', [transaction, ['trace']], () => ({ trace: [{}] })],
+  ['eth_getFilterChanges', ['0x1'], () => [hashOf(next)]],
+]
+
+/** Reads at the latest block are cached, then the chain moves and a client gets to see it. */
+async function readAfter([method, params, result]: Showing, directives = {}) {
+  let latest = known
+  const answering = (question: Question) => {
+    const { method: asked, params: given } = question
+    if (asked === method && JSON.stringify(given) === JSON.stringify(params)) return result(latest)
+    return asked === 'eth_getBalance' ? hex(latest) : null
+  }
+  const cache = new CacheFixture(answering).heads(known)
+  const read = () => cache.get('eth_getBalance', [account, 'latest'])
+  await read()
+  expect(await read()).toMatchObject({ cache: 'hit latest', answer: hex(known) })
+  latest = next
+  const { answer } = await cache.get(method, params, { directives })
+  expect(answer).toEqual(result(next))
+  return { cache, read }
+}
+
+test.each([...byNumber, ...byHash])(
+  '%s %j: no older read is served after it',
+  async (...showing) => {
+    const { read } = await readAfter(showing)
+    expect((await read()).answer).toBe(hex(next))
+  },
+)
+
+test.each(byNumber.slice(0, 8))(
+  '%s %j: also where its own answer is not cached',
+  async (...showing) => {
+    const { read } = await readAfter(showing, { stickiness: 'session' })
+    expect((await read()).answer).toBe(hex(next))
+  },
+)
+
+const replacing: readonly Showing[] = byNumber.filter(
+  ([, [tag], result]) => tag !== 'pending' && /hash/i.test(JSON.stringify(result(next))),
+)
+
+test.each(replacing)('%s %j: a block that replaces one at the same height', async (...showing) => {
+  const [method, params, result] = showing
+  let branch = 'a'
+  const answering = ({ method: asked, params: given }: Question) => {
+    if (asked === 'eth_getBalance') return hex(branch === 'a' ? 1 : 2)
+    if (asked === 'eth_getHeaderByNumber' && given[0] === hex(next)) return block(next, branch)
+    return asked === method ? result(next, branch) : null
+  }
+  const cache = new CacheFixture(answering).heads(next)
+  await cache.get('eth_getHeaderByNumber', [hex(next)])
+  const reads = () =>
+    Promise.all(
+      ['latest', hex(next), hex(known)].map(
+        async (tag) => (await cache.get('eth_getBalance', [account, tag])).answer,
+      ),
+    )
+  expect(await reads()).toEqual(['0x1', '0x1', '0x1'])
+  branch = 'b'
+  const asked = params.map((each) => (each === hashOf(next) ? hashOf(next, 'b') : each))
+  await cache.get(method, asked)
+  expect(await reads()).toEqual(['0x2', '0x2', '0x2'])
+})
+
+test('what no block can change stays cached, and so do reads after an answer about an old block', async () => {
+  const answering = ({ method, params }: Question) => {
+    if (method === 'eth_getTransactionReceipt') return receipt(known - 500)
+    return method === 'eth_getBalance' && params[1] === 'latest' ? '0x1' : '0x2'
+  }
+  const cache = new CacheFixture(answering).heads(known)
+  const old = () => cache.get('eth_getBalance', [account, hex(known - 500)])
+  const latest = () => cache.get('eth_getBalance', [account, 'latest'])
+  await old()
+  await latest()
+  await cache.get('eth_getTransactionReceipt', [transaction])
+  expect([(await latest()).cache, (await old()).cache]).toEqual(['hit latest', 'hit finalized'])
+  await cache.get('debug_traceTransaction', [transaction, {}])
+  expect([(await latest()).cache, (await old()).cache]).toEqual(['miss latest', 'hit finalized'])
+})
+
+test('pending blocks whose hash changes each time replace nothing', async () => {
+  let asked = 0
+  const answering = ({ method, params }: Question) => {
+    if (method === 'eth_getBlockByNumber' && params[0] === 'pending')
+      return block(next, (++asked % 10).toString(16))
+    return '0x1'
+  }
+  const cache = new CacheFixture(answering).heads(known)
+  await cache.get('eth_getBalance', [account, 'latest'])
+  for (let each = 0; each < 5; each++) {
+    await cache.get('eth_getBlockByNumber', ['pending', false])
+    expect((await cache.get('eth_getBalance', [account, 'latest'])).cache).toBe('hit latest')
+  }
+})
+
+test('a block of an abandoned branch that is asked for by its hash again replaces nothing', async () => {
+  const answering = ({ method, params }: Question) => {
+    if (method === 'eth_getBlockByNumber') return block(known, 'b')
+    if (method === 'eth_getBlockByHash')
+      return block(known, params[0] === hashOf(known) ? 'a' : 'b')
+    return '0x1'
+  }
+  const cache = new CacheFixture(answering).heads(known)
+  const near = () => cache.get('eth_getBalance', [account, hex(known - 1)])
+  const orphan = () =>
+    cache.get('eth_getBlockByHash', [hashOf(known), false], { directives: { refreshCache: true } })
+  await orphan()
+  await cache.get('eth_getBlockByNumber', [hex(known), false])
+  await near()
+  await orphan()
+  expect((await near()).cache).toBe('hit near-head')
+})
+
+test('a block whose head was announced is asked for by its hash at a node that has it', async () => {
+  const answering = ({ params }: Question, node: string) =>
+    node === 'b' || params[0] !== hashOf(next) ? block(next) : null
+  const cache = new CacheFixture(answering, { nodes: 'ab' }).heads(known).heads(next, 'b')
+  cache.pool.tracker.showBlock({
+    ...{ number: next, hash: `${'a'.repeat(32)}${next.toString(16).padStart(32, '0')}` },
+    ...{ parent: null, isByHash: false },
+  })
+  for (let each = 0; each < 10; each++) {
+    const directives = { refreshCache: true }
+    const seen = await cache.get('eth_getBlockByHash', [hashOf(next), false], { directives })
+    expect(seen).toMatchObject({ upstream: 'b', answer: block(next) })
+  }
+})

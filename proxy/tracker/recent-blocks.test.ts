@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { RecentBlocks } from './recent-blocks.ts'
+
+/** `5a`: block 5 of branch a, on block 4 of it; `5b<4a`: on block 4 of another one; `5a?`: asked for by its hash. */
+function observe(blocks: RecentBlocks, spelled: string, highest = 0): boolean {
+  const [, number = '', branch = '', on, isByHash] = /^(\d+)(\w)(?:<(\w+))?(\?)?$/.exec(spelled)!
+  const parent = on ?? `${Number(number) - 1}${branch}`
+  return blocks.observe(
+    { number: Number(number), hash: number + branch, parent, isByHash: Boolean(isByHash) },
+    highest,
+  )
+}
+
+test.each<[string, string, string]>([
+  ['the first block', '5a', 'no'],
+  ['the same block', '5a 5a', 'no no'],
+  ['the next block', '5a 6a 8a', 'no no no'],
+  ['a block at the same height', '5a 5b', 'no yes'],
+  ['a block whose parent is another one', '5a 6b', 'no yes'],
+  ['a block that replaces two', '5a 6a 5b 6b', 'no no yes no'],
+  ['a branch that comes back', '5a 5b 5a', 'no yes yes'],
+  ['a block of another branch, by its hash', '5a 5b?', 'no yes'],
+  ['an abandoned block, by its hash again', '5a 5b 5a? 5b', 'no yes no no'],
+  ['the parent of an abandoned block', '4a 5a 4b 5b 5a?', 'no no yes no no'],
+  ['blocks of one branch in any order', '7a 5a 6a 4a', 'no no no no'],
+])('%s', (_, spelled, expected) => {
+  const blocks = new RecentBlocks()
+  const replaced = spelled.split(' ').map((each) => (observe(blocks, each) ? 'yes' : 'no'))
+  expect(replaced.join(' ')).toBe(expected)
+})
+
+test('a hash is known by its number, also when its block was replaced', () => {
+  const blocks = new RecentBlocks()
+  for (const each of ['5a', '5b']) observe(blocks, each)
+  expect(['5a', '5b', '6a'].map((hash) => blocks.numberOf(hash))).toEqual([5, 5, null])
+})
+
+test('reads of old blocks drive out no recent one, however many', () => {
+  const blocks = new RecentBlocks()
+  observe(blocks, '10000a', 10_000)
+  for (let number = 1; number < 9_000; number++) observe(blocks, `${number}a`, 10_000)
+  expect(observe(blocks, '10000b', 10_000)).toBe(true)
+})
+
+test('one branch in any order replaces nothing, and its memory is bounded', () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 1, max: 2_000 })), (numbers) => {
+      const blocks = new RecentBlocks()
+      for (const each of numbers) expect(observe(blocks, `${each}a`)).toBe(false)
+      const isKnown = (number: number) => blocks.numberOf(`${number}a`) !== null
+      expect(numbers.filter(isKnown).length).toBeLessThanOrEqual(numbers.length)
+      expect(new Set(numbers.filter(isKnown)).size).toBeLessThanOrEqual(256)
+    }),
+  )
+})

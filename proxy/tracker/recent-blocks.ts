@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+
+/** A block that an answer or an event shows. Hashes are in the form of `toHash`; null where they are not shown. */
+export interface ShownBlock {
+  readonly number: number
+  readonly hash: string | null
+  readonly parent: string | null
+  /** The client named it by a hash, so it may be on an abandoned branch. */
+  readonly isByHash: boolean
+}
+
+const rememberedBlocks = 256
+/** Of one number. */
+const maxBranches = 8
+
+/** The hashes of the last blocks, as far as clients have seen them. */
+export class RecentBlocks {
+  /** By number; the first hash is that of the current branch, empty if unknown, and the others were replaced. */
+  readonly #hashes = new Map<number, readonly string[]>()
+  readonly #numbers = new Map<string, number>()
+
+  /** The number of a block that was shown; null if it is unknown. */
+  numberOf(hash: string): number | null {
+    return this.#numbers.get(hash) ?? null
+  }
+
+  /**
+   * @param highest the number of the newest block; what is far below it is not remembered
+   * @returns whether it replaces a block that was shown before
+   */
+  observe({ number, hash, parent, isByHash }: ShownBlock, highest: number): boolean {
+    if (hash === null || number <= highest - rememberedBlocks) return false
+    const known = this.#hashes.get(number)
+    if (known?.[0] === hash || (isByHash && known?.includes(hash))) return false
+    const isOther = this.#isOther(number, hash)
+    const isOtherParent = this.#isOther(number - 1, parent)
+    if (isOther || isOtherParent) this.#leaveFrom(number)
+    this.#remember(number, hash)
+    if (isOtherParent && parent !== null) this.#remember(number - 1, parent)
+    return isOther || isOtherParent
+  }
+
+  #isOther(number: number, hash: string | null): boolean {
+    const known = this.#hashes.get(number)
+    return hash !== null && Boolean(known?.[0]) && known?.[0] !== hash
+  }
+
+  /** Blocks above a replaced one are of its branch: the current ones are unknown. */
+  #leaveFrom(number: number): void {
+    for (const [each, hashes] of this.#hashes)
+      if (each > number && hashes[0] !== '') this.#hashes.set(each, ['', ...hashes])
+  }
+
+  #remember(number: number, hash: string): void {
+    const others = (this.#hashes.get(number) ?? []).filter((each) => each !== '' && each !== hash)
+    for (const each of others.splice(maxBranches - 1)) this.#numbers.delete(each)
+    this.#hashes.set(number, [hash, ...others])
+    this.#numbers.set(hash, number)
+    if (this.#hashes.size > rememberedBlocks) this.#forget(Math.min(...this.#hashes.keys()))
+  }
+
+  #forget(number: number): void {
+    for (const hash of this.#hashes.get(number) ?? []) this.#numbers.delete(hash)
+    this.#hashes.delete(number)
+  }
+}
