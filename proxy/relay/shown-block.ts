@@ -6,7 +6,7 @@ import { spells } from '../json/scanner.ts'
 import { valueAt } from '../json/value-at.ts'
 import { toHash } from '../json/values.ts'
 import type { ChainTracker } from '../tracker/chain-tracker.ts'
-import type { ShownBlock } from '../tracker/recent-blocks.ts'
+import { rememberedBlocks, type ShownBlock } from '../tracker/recent-blocks.ts'
 import { type Dialect, toBlockNumber, valuesOf } from '../upstream/dialect.ts'
 import { header as headerOf, type Incoming } from '../upstream/wire.ts'
 import type { Call } from './call.ts'
@@ -69,9 +69,9 @@ function revealedBy(
   const place = tellsTip ?? showsBlock
   const isHead = tellsTip !== null
   const known = tracker.highestShown
-  // Most calls are about the past.
-  if (!isHead && block.kind !== 'hash' && (lastPoint(block) ?? Infinity) <= known && !place?.hash)
-    return null
+  // Most calls are about the past, where no block is replaced.
+  const past = place?.hash ? known - rememberedBlocks : known
+  if (!isHead && block.kind !== 'hash' && (lastPoint(block) ?? Infinity) <= past) return null
   const finding = reader.findingOf?.(incoming) ?? null
   const at = place && body instanceof Uint8Array ? valuesIn(incoming, finding, dialect) : null
   const shown = at && place ? numberAt(place, at) : null

@@ -10,7 +10,8 @@ export interface ShownBlock {
   readonly isByHash: boolean
 }
 
-const rememberedBlocks = 256
+/** Of so many numbers the hashes are remembered. */
+export const rememberedBlocks = 256
 /** Of one number. */
 const maxBranches = 8
 
