@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import { latest, number, PoolFixture } from './testing/pool-fixture.ts'
-import type { Considered, Wanted } from './pick.ts'
+import type { Considered } from './considered.ts'
+import type { Wanted } from './pick.ts'
 
 /** What a pick saw, as `a 0` for one that was drawn from and `b 1 backup` for one that was left out. */
 function seen(fixture: PoolFixture, different: Partial<Wanted> = {}): string {

@@ -46,7 +46,7 @@ function validateProbes(
     apiInterface === 'rest' ? 'Give a `path`.' : 'Give a `method`, and `params` if it takes any.'
   const asks = (probe: NativeProbe) =>
     (apiInterface === 'rest' ? probe.path : probe.method) !== undefined || probe.body !== undefined
-  for (const key of ['latest-block', 'syncing', 'latest-time'] as const)
+  for (const key of ['latest-block', 'syncing', 'latest-time', 'oldest-block'] as const)
     if (own[key] !== undefined && !asks(own[key]))
       complain([key], 'does not say what to ask.', hint)
   if (own['implied-version'] !== undefined && apiInterface !== 'jsonrpc')
