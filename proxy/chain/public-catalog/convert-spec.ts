@@ -217,7 +217,7 @@ const familyMarks: readonly (readonly [Family, ApiInterface, RegExp])[] = [
 
 /** The catalog does not define how to query a node's progress; the family does. */
 const statusProbes: Readonly<
-  Partial<Record<Family, Pick<NativeInterface, 'syncing' | 'latest-time'>>>
+  Partial<Record<Family, Pick<NativeInterface, 'syncing' | 'latest-time' | 'oldest-block'>>>
 > = {
   evm: {
     syncing: { method: 'eth_syncing' },
@@ -230,11 +230,16 @@ const statusProbes: Readonly<
   cosmos: {
     syncing: { method: 'status', result: ['sync_info', 'catching_up'] },
     'latest-time': { method: 'status', result: ['sync_info', 'latest_block_time'] },
+    'oldest-block': { method: 'status', result: ['sync_info', 'earliest_block_height'] },
   },
-  solana: { syncing: { method: 'getHealth' } },
+  solana: {
+    syncing: { method: 'getHealth' },
+    'oldest-block': { method: 'getFirstAvailableBlock' },
+  },
   bitcoin: {
     syncing: { method: 'getblockchaininfo', result: ['initialblockdownload'] },
     'latest-time': { method: 'getblockchaininfo', result: ['time'] },
+    'oldest-block': { method: 'getblockchaininfo', result: ['pruneheight'] },
   },
 }
 
