@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Cancel } from '../clock/clock.ts'
-import { drawnOf } from '../upstream/pick.ts'
+import { drawnOf } from '../upstream/considered.ts'
 import { release } from '../upstream/wire.ts'
 import { Attempt, type AttemptOwner } from './attempt.ts'
 import { Broadcast } from './broadcast.ts'
 import { type AttemptKind, type Call, isRepeatable, isWhole, maySendAgain } from './call.ts'
 import { CallAborted, RelayError, errorKinds, isUnanswered } from './errors.ts'
+import { learnHistory } from './learn-history.ts'
 import { firstBackoffMs, maxVerificationMs, Needs, noReply, rateLimited } from './needs.ts'
 import { atLeastTip } from './pin.ts'
 import { partsOf, type RelayOptions, type RelayParts } from './parts.ts'
@@ -81,6 +82,8 @@ class InTurn implements AttemptOwner {
   readonly #running: Attempt[] = []
   #suspects: Suspects | null = null
   #best: Attempt | null = null
+  /** An empty answer that another upstream is to confirm. */
+  #unconfirmed: Attempt | null = null
   #retries = 0
   /** When the first attempt, or the last retry, began. */
   #triedMs = 0
@@ -124,7 +127,15 @@ class InTurn implements AttemptOwner {
     this.#running.splice(this.#running.indexOf(attempt), 1)
     const { failure, violation, reply, defect } = attempt
     if (defect) return this.#fail(defect, nowMs)
-    if (failure === null && reply) return this.#answered(reply, nowMs, attempt.isLate)
+    if (failure === null && reply) {
+      if (learnHistory(attempt, reply, this.#call, this.#parts)) {
+        this.#unconfirmed ??= attempt
+        return this.#goOn(attempt, nowMs)
+      }
+      // An error confirms nothing, and is no better.
+      const empty = reply.refusal && this.#unconfirmed?.reply
+      return this.#answered(empty || reply, nowMs, attempt.isLate)
+    }
     if (violation) {
       this.#suspects ??= new Suspects(this.#parts.judge)
       if (this.#suspects.add(attempt) && reply) return this.#answered(reply, nowMs)
@@ -154,7 +165,8 @@ class InTurn implements AttemptOwner {
 
   #mayRetry(failed: Attempt, nowMs: number): boolean {
     const { retryLimit } = this.#parts.config.now
-    if (!failed.failure?.retry || retryLimit === 0 || !isRepeatable(this.#call)) return false
+    const mayHelp = failed.failure === null || failed.failure.retry
+    if (!mayHelp || retryLimit === 0 || !isRepeatable(this.#call)) return false
     if (this.#call.journal.isSpent(nowMs)) return false
     return isSent(failed) ? maySendAgain(this.#call) && this.#retries < retryLimit : true
   }
@@ -203,6 +215,9 @@ class InTurn implements AttemptOwner {
 
   /** No new attempt begins; a running one may still bring an answer. */
   #conclude(nowMs: number): void {
+    const empty = this.#unconfirmed?.reply
+    if (empty && !this.#cancelPause && this.#running.every(({ isLate }) => isLate))
+      return this.#answered(empty, nowMs)
     if (this.#running.length > 0 || this.#cancelPause || this.#waitsForFloor(nowMs)) return
     const reply = this.#best?.fallback
     if (!reply) {

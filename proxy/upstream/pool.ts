@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { hash } from 'node:crypto'
+import { dataKinds } from '../chain/native/schema.ts'
 import type { Chain, ChainInterface } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
 import { exactText } from '../config/secret.ts'
 import type { Live, NodeUrlConfig, RelayConfig, UpstreamConfig } from '../config/types.ts'
 import type { ChainTracker, TrackedPool } from '../tracker/chain-tracker.ts'
+import { History } from '../tracker/history.ts'
 import { hasJumped } from '../tracker/tip.ts'
 import { Availability, Cooldown } from './health.ts'
 import { type Members, NodeUrl, type SocketUrl, Upstream } from './upstream.ts'
-import { isServing, type PoolObserver, type PoolSnapshot, type UpstreamState } from './observer.ts'
+import {
+  isServing,
+  type PoolObserver,
+  type PoolSnapshot,
+  type UpstreamSnapshot,
+  type UpstreamState,
+} from './observer.ts'
 import { isKeptOut, Picker, reaches, type Wanted } from './pick.ts'
 import type { SocketTransport, Transport } from './wire.ts'
 import { readTls } from './wire/upstream-target.ts'
@@ -184,6 +192,7 @@ export class Pool implements Members, TrackedPool {
       const why = `went from ${url.head?.block} to ${block}: verified again before it serves`
       observer.verificationFailed(upstream.name, url.printable, 'head', why)
       url.head = null
+      url.history = new History()
       url.verified = null
       url.isUnreached = false
       upstream.status = null
@@ -231,6 +240,7 @@ export class Pool implements Members, TrackedPool {
         sessions: each.sessions,
         latestBlock: each.latest?.block ?? null,
         lagBlocks: each.latest && each.lagBlocks,
+        oldestBlocks: oldestBlocksOf(each),
         lagSeconds: each.latest && (each.lagBlocks * chain.blockTimeMs) / 1000,
         ...cooldownsOf(each),
         latencyMs: each.score.latencyMs(clock.nowMs()),
@@ -277,6 +287,11 @@ export class Pool implements Members, TrackedPool {
     const best = Math.max(floor, ...raw)
     return new Map(known.map((each, at) => [each, Math.max(raw[at] ?? 0, floor) / best]))
   }
+}
+
+function oldestBlocksOf(upstream: Upstream): UpstreamSnapshot['oldestBlocks'] {
+  const all = dataKinds.map((kind) => [kind, upstream.oldest(kind)] as const)
+  return Object.fromEntries(all.filter(([, block]) => block > 0))
 }
 
 function cooldownsOf({ allUrls }: Upstream) {

@@ -16,7 +16,8 @@ const maxAnswerBytes = 1024 * 1024
 
 /** What came of a question of the router's own. `why` holds no payload. */
 export type ProbeAnswer =
-  | { readonly kind: 'value'; readonly value: unknown }
+  /** `at`: what else the answer says. */
+  | { readonly kind: 'value'; readonly value: unknown; readonly at: (path: ResultPath) => unknown }
   /** The node answered, but not with what was asked for. `failure`: where it was an error. */
   | { readonly kind: 'refused'; readonly why: string; readonly failure?: FailureClass }
   /** 429 and its kin. */
@@ -129,7 +130,7 @@ function read(answer: WholeAnswer, path: ResultPath, options: ProbeOptions): Pro
     return { kind: 'refused', why, failure }
   }
   const value = found.at(path)
-  if (value !== undefined && value !== null) return { kind: 'value', value }
+  if (value !== undefined && value !== null) return { kind: 'value', value, at: found.at }
   return { kind: 'refused', why: 'the answer does not hold what was asked for' }
 }
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureClass } from '../chain/failure-table.ts'
+import { firstPoint } from '../chain/finality.ts'
+import type { Classification, DataKind } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { NodeUrlConfig, Tier } from '../config/types.ts'
 import type { TrackedNode } from '../tracker/chain-tracker.ts'
+import { History } from '../tracker/history.ts'
 import type { Head, SyncStatus } from '../tracker/tip.ts'
 import { Score, type Availability, type Cooldown } from './health.ts'
 import { SecretMask } from './secrets/mask.ts'
@@ -32,6 +35,8 @@ export class NodeUrl<Wire extends Transport = Transport> {
   isUnreached = false
   /** The latest block that it reported since it was verified. */
   head: { readonly block: number; readonly atMs: number } | null = null
+  /** What its node still has of the past. */
+  history = new History()
   /** How often it passed the verification that follows a jump of its head. */
   jumpsPassed = 0
   /** JSON-RPC: calls that one request to it may hold. */
@@ -80,6 +85,8 @@ export class NodeUrl<Wire extends Transport = Transport> {
 
 /** One WebSocket URL of an upstream. */
 export type SocketUrl = NodeUrl<SocketTransport>
+
+const anything = { block: { kind: 'none' } } as const
 
 /** The weight of one that comes back rises from nothing to the whole within this time. */
 const rampMs = 10_000
@@ -145,6 +152,13 @@ export class Upstream implements TrackedNode {
     return [...new Set<NodeUrl>([...this.urls, ...this.sockets])]
   }
 
+  /** The oldest block for which one of its URLs may have this data; 0 if no bound is known. */
+  oldest(kind: DataKind): number {
+    let oldest = Infinity
+    for (const { history } of this.urls) oldest = Math.min(oldest, history.oldest(kind))
+    return oldest
+  }
+
   serves(addons: readonly string[]): boolean {
     return this.urls.some((url) => url.serves(addons))
   }
@@ -157,10 +171,19 @@ export class Upstream implements TrackedNode {
     )
   }
 
-  /** URLs that may be asked now, the most reliable first and the file's order among equals. */
-  urlsFor(addons: readonly string[]): readonly NodeUrl[] {
+  /**
+   * URLs that may be asked now: those that have not pruned what is read, then the most reliable, then in the file's order.
+   * @param asked what is read; absent: anything
+   */
+  urlsFor(
+    addons: readonly string[],
+    { data = null, block }: Pick<Classification, 'data' | 'block'> = anything,
+  ): readonly NodeUrl[] {
     const able = this.urls.filter((url) => url.serves(addons))
-    return able.length < 2 ? able : able.toSorted((a, b) => a.failures - b.failures)
+    if (able.length < 2) return able
+    const first = (data && firstPoint(block)) ?? Infinity
+    const isPruned = ({ history }: NodeUrl) => Number(data !== null && first < history.oldest(data))
+    return able.toSorted((a, b) => isPruned(a) - isPruned(b) || a.failures - b.failures)
   }
 
   /**

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it, test } from 'vitest'
 import { loadCatalog } from '../chain/load-catalog.ts'
 import type { Chain, ChainInterface } from '../chain/types.ts'
 import { seededRandom } from '../clock/testing/seeded-random.ts'
@@ -222,6 +222,19 @@ describe('a node that is not in sync', () => {
     )
     expect(asked.filter((method) => lacks.includes(method)).toSorted()).toEqual(lacks.toSorted())
   })
+})
+
+test('what a node lacks is forgotten after two health checks', async () => {
+  const { clock, pool } = new WatchFixture([[{}]])
+  await clock.advance(1_000)
+  pool.upstreams[0]!.urls[0]!.history.lacked('logs', 50)
+  const shown = () => pool.snapshot().upstreams[0]!.oldestBlocks
+  expect(shown()).toEqual({ logs: 51 })
+  // Health checks are five minutes apart, a tenth more or less.
+  await clock.advance(400_000)
+  expect(shown()).toEqual({ logs: 51 })
+  await clock.advance(300_000)
+  expect(shown()).toEqual({})
 })
 
 describe('start-up verification', () => {

@@ -130,6 +130,7 @@ export class Watch {
     for (;;) {
       await this.#verifyAgain(upstream, url, mayShowMore)
       await this.#sleep(interval.next(), upstream)
+      url.history.age()
       await this.#verify(upstream, url)
       if (url === upstream.urlsFor([])[0]) await this.#askStatus(upstream, url)
     }

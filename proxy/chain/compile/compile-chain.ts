@@ -40,7 +40,7 @@ function compileInterface(
 ): ChainInterface {
   const methods = methodsOf(spec)
   const verifications = compileVerifications(apiInterface, spec)
-  const { syncing, 'latest-block': latest, 'latest-time': time } = spec
+  const { syncing, 'latest-block': latest, 'latest-time': time, 'oldest-block': oldest } = spec
   return {
     apiInterface,
     addons: new Set(Object.keys(spec['add-ons'] ?? {})),
@@ -57,6 +57,7 @@ function compileInterface(
     ),
     syncing: syncing ? compileProbe(apiInterface, syncing, 'text', spec.aliases) : null,
     latestTime: time ? compileProbe(apiInterface, time, 'text', spec.aliases) : null,
+    oldestBlock: oldest ? compileProbe(apiInterface, oldest, 'decimal', spec.aliases) : null,
     verifications,
     verificationNames: new Set([
       ...verifications.map(({ name }) => name),

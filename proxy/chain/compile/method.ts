@@ -40,6 +40,7 @@ export function compileMethod(
   const kind = method.kind ?? 'read'
   const tip = tellsTip(method, kind === 'read' ? spec['tip-header'] : undefined)
   const shown = showsBlock(method)
+  const { data = 'state' } = method
   const cacheable = method.cacheable ?? kind === 'read'
   const anyCaseHex = method['any-case-hex'] ?? syntax.notation === 'ethereum'
   const always = {
@@ -47,6 +48,7 @@ export function compileMethod(
     known: true,
     kind,
     stateful: method.stateful ?? null,
+    data: kind === 'read' && data !== 'none' ? data : null,
     addon,
     cost: method.cost ?? 10,
     deterministic: method.deterministic ?? kind === 'read',

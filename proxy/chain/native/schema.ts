@@ -12,6 +12,9 @@ import { strict } from '../document.ts'
 
 export const blockTags = ['latest', 'pending', 'safe', 'finalized', 'earliest'] as const
 
+/** The kinds of data that a node may prune separately. */
+export const dataKinds = ['blocks', 'logs', 'receipts', 'transactions', 'state'] as const
+
 const chainId = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, 'must be 1 to 64 letters, digits, - or _')
@@ -162,6 +165,8 @@ const methodSchema = strict({
   block: blockSchema,
   /** Where a request may name the lowest block at which a node may answer it. */
   'min-block': pointPlace.optional(),
+  /** What a read of a numbered block needs of its node; `none` if no node prunes it. */
+  data: z.enum([...dataKinds, 'none']).optional(),
   'by-hash': z.boolean().optional(),
   /** Where the case of hex digits after `0x` is irrelevant: everywhere, nowhere, or in these params, by position or name. */
   'any-case-hex': z.union([z.boolean(), z.array(z.union([position, text])).min(1)]).optional(),
@@ -215,6 +220,7 @@ const interfaceSchema = strict({
   'finalized-block': probeSchema.optional(),
   syncing: probeSchema.optional(),
   'latest-time': probeSchema.optional(),
+  'oldest-block': probeSchema.optional(),
   verifications: verifications.optional(),
   'unasked-verifications': z.array(word).optional(),
   methods: methods.optional(),

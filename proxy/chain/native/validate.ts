@@ -36,7 +36,14 @@ export function validateSpec(
   }
 }
 
-const probes = ['latest-block', 'safe-block', 'finalized-block', 'syncing', 'latest-time'] as const
+const probes = [
+  'latest-block',
+  'safe-block',
+  'finalized-block',
+  'syncing',
+  'latest-time',
+  'oldest-block',
+] as const
 
 function validateProbes(
   apiInterface: ApiInterface,

@@ -233,11 +233,16 @@ const statusProbes: Readonly<Partial<Record<Family, Record<string, NativeProbe>>
   cosmos: {
     syncing: { method: 'status', result: ['sync_info', 'catching_up'] },
     'latest-time': { method: 'status', result: ['sync_info', 'latest_block_time'] },
+    'oldest-block': { method: 'status', result: ['sync_info', 'earliest_block_height'] },
   },
-  solana: { syncing: { method: 'getHealth' } },
+  solana: {
+    syncing: { method: 'getHealth' },
+    'oldest-block': { method: 'getFirstAvailableBlock' },
+  },
   bitcoin: {
     syncing: { method: 'getblockchaininfo', result: ['initialblockdownload'] },
     'latest-time': { method: 'getblockchaininfo', result: ['time'] },
+    'oldest-block': { method: 'getblockchaininfo', result: ['pruneheight'] },
   },
 }
 

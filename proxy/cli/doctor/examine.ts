@@ -112,6 +112,8 @@ export async function examine(
     }
     if (trouble || url.verified !== true) return examined
     owner.status = await askStatus(url, iface, verifying)
+    const oldest = url.history.oldest('blocks')
+    if (oldest > 1) notes.push(`has pruned the blocks before ${oldest}`)
 
     // The add-ons: of those that it does not declare the router asks nothing.
     const addons = [...iface.addons.difference(new Set(config.addons))]

@@ -62,6 +62,7 @@ export function anyInterface(options: FixtureOptions): ChainInterface {
     latestBlock: null,
     syncing: null,
     tagBlocks: new Map(),
+    oldestBlock: null,
     latestTime: null,
     verifications: [],
     verificationNames: new Set(),
