@@ -239,6 +239,8 @@ export interface Chain {
   readonly allowedLagBlocks: number
   /** Which blocks are final: those up to the tag, or those this many blocks behind the tip. */
   readonly finality: NonNullable<NativeSpec['finality']>
+  /** False for test nodes: their state changes without a block, so no answer is cached. */
+  readonly cacheable: boolean
   readonly interfaces: ReadonlyMap<ApiInterface, ChainInterface>
   readonly failures: FailureTable
   /** The file of its spec, for messages; null for a bundled one. */

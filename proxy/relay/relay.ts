@@ -30,6 +30,24 @@ export function createRelay(options: RelayOptions): Relay {
   }
 }
 
+/**
+ * Reports each call to the watch over the upstreams. A call that is pinned to known heads waits for those of a pool at
+ * rest, since its answer would be as old as they are. No other call waits.
+ * @param isVoted whether the config has a method cross-validated
+ */
+export function withWake(
+  relay: Relay,
+  watch: { asked(nowMs: number): Promise<unknown> | null },
+  isVoted: (method: string) => boolean = () => false,
+): Relay {
+  return (call) => {
+    const heads = watch.asked(call.journal.startedMs)
+    const { minBlock, crossValidation: vote } = call.directives
+    const isPinned = heads && (minBlock !== null || vote !== null || isVoted(call.asked.method))
+    return isPinned ? heads.then(() => relay(call)) : relay(call)
+  }
+}
+
 type Resolve = (reply: Reply) => void
 type Reject = (error: unknown) => void
 

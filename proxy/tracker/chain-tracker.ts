@@ -39,9 +39,14 @@ export interface TrackerOptions {
 export class ChainTracker {
   /** The latest block of the chain; null while no upstream in service has reported one. */
   tip: number | null = null
+  /** When a client last asked for something, on the clock's monotonic scale. */
+  askedMs = 0
+  /** Clients that are subscribed now. */
+  subscriptions = 0
   readonly #options: TrackerOptions
   readonly #pools: TrackedPool[] = []
   #roseMs: number | null = null
+  #reportedMs = 0
   #shown = { block: 0, atMs: -Infinity }
   #peak = { block: 0, atMs: -Infinity }
   #lastShown = 0
@@ -116,9 +121,9 @@ export class ChainTracker {
     this.#pools.push(pool)
   }
 
-  /** Time since the tip last rose; null until it is known. */
+  /** Time from the last rise of the tip to the last report of a head; null until the tip is known. */
   get tipAgeMs(): number | null {
-    return this.#roseMs === null ? null : this.#options.clock.nowMs() - this.#roseMs
+    return this.#roseMs === null ? null : this.#reportedMs - this.#roseMs
   }
 
   /**
@@ -129,6 +134,7 @@ export class ChainTracker {
     const before = node.latest
     if (before && block < before.block && askedMs < before.atMs) return
     const nowMs = this.#options.clock.nowMs()
+    this.#reportedMs = nowMs
     const isHigher = before === null || block > before.block
     // What the node said was about another head.
     if (before && block < before.block - this.#options.chain.allowedLagBlocks) node.status = null

@@ -69,5 +69,7 @@ export interface PoolObserver {
   stateChanged(upstream: string, from: UpstreamState, to: UpstreamState, why: string): void
   /** Nothing is sent to a URL for a while, after what its node answered. `url` is printable. */
   cooldownBegan(upstream: string, url: string, forMs: number, why: string): void
+  /** The router sends a request of its own. */
+  probeSent?(upstream: string): void
   verificationFailed(upstream: string, url: string, verification: string, why: string): void
 }

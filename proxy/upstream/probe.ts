@@ -43,6 +43,8 @@ export interface ProbeOptions {
   readonly failures: FailureTable
   readonly clock: Clock
   readonly signal: AbortSignal
+  /** Called for each request. */
+  readonly sent?: () => void
 }
 
 /**
@@ -95,7 +97,8 @@ async function probeOnce(
   call: ProbeCall,
   options: ProbeOptions,
 ): Promise<ProbeAnswer> {
-  const { dialect, failures, clock, signal } = options
+  const { dialect, failures, clock, signal, sent } = options
+  sent?.()
   const budgetMs = url.timeoutMs ?? call.timeoutMs ?? probeTimeoutMs
   try {
     return await within(clock, signal, budgetMs, async (limited) => {

@@ -578,6 +578,7 @@ describe('beside the traffic', () => {
     for (let second = 0; second < 60; second++) {
       await fixture.clock.advance(1_000)
       const [upstream] = fixture.pool.upstreams
+      void fixture.watch.asked(fixture.clock.nowMs())
       fixture.pool.observeHead(upstream!, 100 + Math.floor(second / 12), 0, upstream!.urls[0]!)
     }
     expect(fixture.asked(0)).toBe(asked)

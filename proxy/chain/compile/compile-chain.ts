@@ -23,6 +23,7 @@ export function compileChain(spec: NativeSpec, failures: FailureTable): Omit<Cha
     blockTimeMs: durationMs(spec['block-time'] ?? '1s'),
     allowedLagBlocks: spec['allowed-lag'] ?? 0,
     finality,
+    cacheable: spec.cacheable ?? true,
     interfaces: new Map(
       apiInterfaces.flatMap((each) => {
         const own = spec.interfaces?.[each]

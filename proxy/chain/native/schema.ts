@@ -244,6 +244,8 @@ export const nativeSchema = strict({
       error: `must be a tag (${blockTags.join(', ')}) or a number of blocks`,
     })
     .optional(),
+  /** False: no answer is cached or shared between calls, since the state changes without a block. */
+  cacheable: z.boolean().optional(),
   failures: z.array(word).optional(),
   'block-words': z.record(z.string().min(1).max(128), z.enum(blockTags)).optional(),
   interfaces: strict({
