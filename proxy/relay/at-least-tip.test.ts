@@ -100,7 +100,8 @@ describe.each(chains)('$method', (asked) => {
       const relay = fixtureOf(asked, Object.fromEntries(heads) as Record<string, () => number>)
       for (let each = 0; each < 9; each++) {
         const { upstream, outcome } = await relay.ask({ method, params })
-        if (upstream !== 'c' && each > 2) expect(numberIn(outcome)).toBe(100)
+        const isRight = upstream === 'c' || each <= 2 || numberIn(outcome) === 100
+        expect(isRight).toBe(true)
       }
     },
   )
