@@ -172,13 +172,13 @@ const chains: readonly (readonly [
   busy: number,
   atRest: number,
 ])[] = [
-  ['ETH1', 'jsonrpc', 7_200, 450],
-  ['BTC', 'jsonrpc', 5_760, 360],
-  ['PERPEVM', 'jsonrpc', 86_400, 5_400],
-  ['SLOTCHAIN', 'jsonrpc', 86_400, 5_400],
-  ['MOVECHAIN', 'rest', 86_400, 5_400],
-  ['HUBCHAIN', 'rest', 14_400, 900],
-  ['HUBCHAIN', 'tendermintrpc', 14_400, 900],
+  ['ETH1', 'jsonrpc', 7_200, 360],
+  ['BTC', 'jsonrpc', 5_760, 288],
+  ['PERPEVM', 'jsonrpc', 86_400, 4_320],
+  ['SLOTCHAIN', 'jsonrpc', 86_400, 4_320],
+  ['MOVECHAIN', 'rest', 86_400, 4_320],
+  ['HUBCHAIN', 'rest', 14_400, 720],
+  ['HUBCHAIN', 'tendermintrpc', 14_400, 720],
 ]
 
 describe('calls to a node in a day', () => {
@@ -282,7 +282,7 @@ describe('a pool at rest', () => {
     const { clock } = fixture
     await clock.advance(hourMs)
     fixture.dead.add(0)
-    await clock.advance(16 * 12_000 + 60_000)
+    await clock.advance(20 * 12_000 + 60_000)
     expect(fixture.states).toEqual(['disabled', 'eligible'])
     fixture.dead.clear()
     await clock.advance(35_000)

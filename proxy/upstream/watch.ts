@@ -15,7 +15,7 @@ const retryBackoff = { firstMs: 1_000, maxMs: 30_000, jitter: 0.1 }
 /** The tip is asked for once a block, but not more and not less often than this. */
 const tipIntervalMs = { min: 1_000, max: 15_000 }
 /** While no client asks, heads are polled less often, up to this factor. */
-const maxRest = 16
+const maxRest = 20
 /** A call that needs the heads of a pool at rest waits no longer for them. */
 const maxWakeMs = 1_000
 /** A head that calls wait for is asked for as often. */
