@@ -14,7 +14,7 @@ import { type Reply, rankOf, type WholeIncoming } from '../relay/reply.ts'
 import { isStreamFailure } from '../relay/streamed-answer.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import { release, wholeBody } from '../upstream/wire.ts'
-import { pinnedForAll } from './pinned-block.ts'
+import { pinnedForAll } from './pinned-tags.ts'
 import { nextOf, type Participant, type ParticipantsOptions } from './participants.ts'
 import { digestOf, decide, type Decision, type Vote } from './vote.ts'
 
