@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test, vi } from 'vitest'
 import type { Directives } from '../relay/call.ts'
+import { solana } from '../relay/testing/relay-fixture.ts'
 import { CacheFixture, Instead, type Question } from './testing/cache-fixture.ts'
 
 const account = '0x00000000000000000000000000000000000000aa'
@@ -310,6 +311,20 @@ describe('the directives of a client', () => {
     const own = await cache.get('eth_getBalance', params, { directives })
     expect([(await first).answer, own]).toMatchObject(['0x1', { cache: 'miss finalized' }])
     expect(cache.asked).toBe(2)
+  })
+
+  test('with minContextSlot, an answer to the same floor', async () => {
+    let slot = 200
+    const answering = () => ({ context: { slot }, value: slot })
+    const cache = new CacheFixture(answering, { of: await solana() }).heads(slot)
+    const ask = (minContextSlot: number) =>
+      cache.get('getBalance', [account, { commitment: 'confirmed', minContextSlot }])
+    const old = { answer: { value: 200 } }
+    expect(await ask(200)).toMatchObject({ cache: 'miss latest', ...old })
+    expect(await ask(200)).toMatchObject({ cache: 'hit latest', ...old })
+    cache.heads((slot = 201))
+    for (const floor of [201, 200])
+      expect(await ask(floor)).toMatchObject({ cache: 'miss latest', answer: { value: 201 } })
   })
 
   test('an upstream that is chosen or excluded gives the answer itself, or gave it once', async () => {

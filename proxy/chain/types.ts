@@ -78,6 +78,8 @@ export interface Classification {
   /** Null: the call concerns no state that one node keeps for its caller. */
   readonly stateful: NonNullable<NativeMethod['stateful']> | null
   readonly block: BlockRef
+  /** The lowest block at which the request lets a node answer, and where the answer shows its block; absent: any. */
+  readonly floor?: { readonly block: number; readonly shown: ResultPath | null } | undefined
   /** The add-on that an upstream must declare; null for the standard set. */
   readonly addon: string | null
   /** Compute units: the weight of the call in budgets and scores. 10 is a cheap read. */
@@ -201,6 +203,8 @@ export interface ChainInterface {
   readonly responseHeaders: ReadonlySet<string>
   /** How to ask for the latest block; null where there is no way. */
   readonly latestBlock: ProbeCall | null
+  /** How to ask a node for its block of a tag; a tag that is missing here is a node's own notion. */
+  readonly tagBlocks: ReadonlyMap<BlockTag, ProbeCall>
   /** The call that shows whether a node is syncing; null if there is none. */
   readonly syncing: ProbeCall | null
   /** The call that returns the timestamp of the latest block; null if there is none. */

@@ -229,15 +229,19 @@ class InTurn implements AttemptOwner {
     const { pool, chain, config } = this.#parts
     const { journal } = this.#call
     const needs = this.#needs
-    if (needs.floor === null || journal.isSpent(nowMs)) return false
+    if ((needs.floor === null && !this.#call.asked.floor) || journal.isSpent(nowMs)) return false
     const waitMs = Math.max(floorWait.blocks * chain.blockTimeMs, floorWait.minMs)
-    if (nowMs >= journal.startedMs + waitMs) return false
+    const leftMs = journal.startedMs + waitMs - nowMs
+    if (leftMs <= 0) return false
     const mayAskAgain = this.#best?.failure?.retry === true && config.now.retryLimit > 0
     if (!pool.mayReach(needs) && !mayAskAgain) return false
     if (journal.attempts.length > 0 && !isRepeatable(this.#call)) return false
     needs.isWaiting = true
     pool.askHeads?.()
-    this.#pause(firstBackoffMs, journal.attempts.length === 0 ? 'first' : 'retry')
+    const { length } = journal.attempts
+    // Attempts are limited, and have to last for the whole wait.
+    const pauseMs = firstBackoffMs * 2 ** Math.max(0, length - 1)
+    this.#pause(Math.min(pauseMs, leftMs), length === 0 ? 'first' : 'retry')
     return true
   }
 

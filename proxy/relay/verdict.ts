@@ -5,6 +5,7 @@ import type { Chain, Classification } from '../chain/types.ts'
 import type { IntegrityLevel, Live, RelayConfig } from '../config/types.ts'
 import { Integrity } from '../integrity/integrity.ts'
 import { valueAt } from '../json/value-at.ts'
+import { toNumber } from '../json/values.ts'
 import { mayBeRight, type Violation } from '../integrity/violation.ts'
 import type { Pool } from '../upstream/pool.ts'
 import { mayBeWhole, type Incoming } from '../upstream/wire.ts'
@@ -38,6 +39,9 @@ export interface VerdictOptions {
   readonly config: Live<Pick<RelayConfig, 'retryMissingBlocks'>>
 }
 
+/** Detail of an answer that is older than its request allows. */
+export const belowFloor = 'a block below the floor'
+
 type ResultFinding = Extract<Finding, { kind: 'result' }>
 
 /** Judges the answers to calls: errors by the failure table, results by the integrity checks. */
@@ -53,7 +57,9 @@ export class Judge {
   judge(incoming: Incoming, call: Call): Verdict {
     const { asked } = call
     const wantsResult =
-      Boolean(asked.refusal) || asked.checks.some(isExistence) || this.#integrity.looksAt(asked)
+      Boolean(asked.refusal ?? asked.floor?.shown) ||
+      asked.checks.some(isExistence) ||
+      this.#integrity.looksAt(asked)
     const finding = call.reader.read(incoming, wantsResult)
     if (finding.kind === 'malformed') return this.#ofMalformed(incoming, finding, call)
     if (finding.kind === 'node-error') return this.#ofNodeError(finding, call)
@@ -110,6 +116,9 @@ export class Judge {
       const failure = failures.ofAnswer(mayBeRight(found) ? 'doubted' : 'violated')
       return failed(failure, found.check, 'as-it-is', found)
     }
+    const { block = 0, shown = null } = asked.floor ?? {}
+    if (shown && (toNumber(valueAt(parsed, shown.path)) ?? block) < block)
+      return failed(failures.ofAnswer('missing-block'), belowFloor, null)
     const missedBlock = this.#missesBlock(parsed, asked)
     if (!missedBlock || !config.now.retryMissingBlocks)
       return missedBlock ? { ...answer, missedBlock } : answer

@@ -49,6 +49,12 @@ function compileInterface(
     requestHeaders: new Set(spec['request-headers']),
     responseHeaders: new Set(spec['response-headers']),
     latestBlock: latest ? compileProbe(apiInterface, latest, 'decimal', spec.aliases) : null,
+    tagBlocks: new Map(
+      (['safe', 'finalized'] as const).flatMap((tag) => {
+        const call = spec[`${tag}-block`]
+        return call ? [[tag, compileProbe(apiInterface, call, 'decimal', spec.aliases)]] : []
+      }),
+    ),
     syncing: syncing ? compileProbe(apiInterface, syncing, 'text', spec.aliases) : null,
     latestTime: time ? compileProbe(apiInterface, time, 'text', spec.aliases) : null,
     verifications,

@@ -160,6 +160,8 @@ const methodSchema = strict({
    */
   stateful: z.enum(['creates', 'uses', 'ends']).optional(),
   block: blockSchema,
+  /** Where a request may name the lowest block at which a node may answer it. */
+  'min-block': pointPlace.optional(),
   'by-hash': z.boolean().optional(),
   /** Where the case of hex digits after `0x` is irrelevant: everywhere, nowhere, or in these params, by position or name. */
   'any-case-hex': z.union([z.boolean(), z.array(z.union([position, text])).min(1)]).optional(),
@@ -209,6 +211,8 @@ const interfaceSchema = strict({
   'tip-header': headerName.optional(),
   aliases: z.record(z.string().min(1).max(100), z.string().min(1).max(100)).optional(),
   'latest-block': probeSchema.optional(),
+  'safe-block': probeSchema.optional(),
+  'finalized-block': probeSchema.optional(),
   syncing: probeSchema.optional(),
   'latest-time': probeSchema.optional(),
   verifications: verifications.optional(),

@@ -215,17 +215,20 @@ const familyMarks: readonly (readonly [Family, ApiInterface, RegExp])[] = [
   ['aptos', 'rest', /^GET \/accounts\/\{address\}\/resources$/],
 ]
 
-/** The catalog does not define how to query a node's progress; the family does. */
-const statusProbes: Readonly<
-  Partial<Record<Family, Pick<NativeInterface, 'syncing' | 'latest-time'>>>
-> = {
+const ethereumBlock = (tag: string, member = 'number'): NativeProbe => ({
+  method: 'eth_getBlockByNumber',
+  params: [tag, false],
+  result: [member],
+  encoding: 'hex',
+})
+
+/** The catalog does not define how to query a node's progress and its tags; the family does. */
+const statusProbes: Readonly<Partial<Record<Family, Record<string, NativeProbe>>>> = {
   evm: {
     syncing: { method: 'eth_syncing' },
-    'latest-time': {
-      method: 'eth_getBlockByNumber',
-      params: ['latest', false],
-      result: ['timestamp'],
-    },
+    'latest-time': ethereumBlock('latest', 'timestamp'),
+    'safe-block': ethereumBlock('safe'),
+    'finalized-block': ethereumBlock('finalized'),
   },
   cosmos: {
     syncing: { method: 'status', result: ['sync_info', 'catching_up'] },

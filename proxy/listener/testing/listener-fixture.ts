@@ -61,6 +61,7 @@ export function anyInterface(options: FixtureOptions): ChainInterface {
     responseHeaders: new Set(options.responseHeaders),
     latestBlock: null,
     syncing: null,
+    tagBlocks: new Map(),
     latestTime: null,
     verifications: [],
     verificationNames: new Set(),

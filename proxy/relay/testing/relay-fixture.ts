@@ -81,11 +81,18 @@ export const usualRelay: RelayConfig = {
 
 let catalog: Promise<ChainCatalog> | null = null
 
+type OfChain = Promise<{ chain: Chain; iface: ChainInterface }>
+
 /** The Ethereum chain of the bundled specs. */
-export async function ethereum(): Promise<{ chain: Chain; iface: ChainInterface }> {
-  const chain = (await (catalog ??= loadCatalog([]))).find('ETH1')
+export const ethereum = (): OfChain => bundled('ETH1')
+
+/** The Solana chain of the bundled specs. */
+export const solana = (): OfChain => bundled('SLOTCHAIN')
+
+async function bundled(id: string): OfChain {
+  const chain = (await (catalog ??= loadCatalog([]))).find(id)
   const iface = chain?.interfaces.get('jsonrpc')
-  if (!chain || !iface) throw new Error('the bundled specs lack ETH1')
+  if (!chain || !iface) throw new Error(`the bundled specs lack ${id}`)
   return { chain, iface }
 }
 
