@@ -107,6 +107,19 @@ describe.each(chains)('$method', (asked) => {
   )
 })
 
+it('is not raised where nothing is cacheable, as on test nodes', async () => {
+  const { chain, iface } = await ethereum()
+  const classify: typeof iface.classify = (question) => ({
+    ...iface.classify(question),
+    cacheable: false,
+  })
+  const numbers = ['0x64', '0x63']
+  const script = () => result(numbers.shift())
+  const relay = new RelayFixture(chain, { ...iface, classify }, { a: { script } })
+  const ask = () => relay.ask({ method: 'eth_blockNumber', params: [] })
+  expect([await ask(), await ask()].map(({ outcome }) => numberIn(outcome))).toEqual([100, 99])
+})
+
 it('is not raised to the block of a preconfirmed receipt', async () => {
   const { chain, iface } = await ethereum()
   const hash = `0x${'ab'.repeat(32)}`

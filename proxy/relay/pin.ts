@@ -56,15 +56,16 @@ const bareNumber = /("result"\s*:\s*"?)(?:0x[0-9a-f]+|\d+)/i
 
 /**
  * Raises an answer that is only the number of the latest block to the tip, so that this number never goes back. A vote, a
- * session, and a client that selects its upstream get the number of that upstream.
+ * session, and a client that selects its upstream get the number of that upstream. So do clients of a test node, which
+ * takes blocks back at will: none of its answers is cacheable.
  */
 export function atLeastTip(
   reply: Reply,
-  { asked: { tellsTip }, directives }: Call,
+  { asked: { tellsTip, cacheable }, directives }: Call,
   { pool: { tracker }, dialect }: Pick<RelayParts, 'pool' | 'dialect'>,
 ): Reply {
   if (tellsTip?.path.length !== 0 || tellsTip.header !== undefined) return reply
-  if (directives.only !== null || directives.selectProvider !== null) return reply
+  if (!cacheable || directives.only !== null || directives.selectProvider !== null) return reply
   const { incoming } = reply
   const shown = shownBlock(incoming, null, tellsTip, dialect)
   const tip = tracker.highestTip
