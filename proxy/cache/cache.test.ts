@@ -447,6 +447,28 @@ describe('the next blocks', () => {
     })
   })
 
+  test('the number of the latest block goes back in a reorg that is seen, and not without one', async () => {
+    let branch = 'a'
+    let tip = head
+    const answering = ({ method, params }: Question) =>
+      method === 'eth_getBlockByNumber' ? block(Number(params[0]), branch) : hex(tip)
+    const cache = new CacheFixture(answering).heads(head)
+    const number = async () => {
+      await cache.clock.advance(1_000)
+      return (await cache.get('eth_blockNumber')).answer
+    }
+    const see = () =>
+      cache.get('eth_getBlockByNumber', [hex(head - 1), false], {
+        directives: { refreshCache: true },
+      })
+    await see()
+    tip = head - 1
+    expect(await number()).toBe(hex(head))
+    branch = 'b'
+    await see()
+    expect(await number()).toBe(hex(head - 1))
+  })
+
   test('a block with another parent is a reorg as well', async () => {
     let branch = 'a'
     const answering = ({ method, params }: Question) =>

@@ -2,7 +2,11 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Place } from '../chain/native/schema.ts'
 import type { BlockPoint, BlockRef, BlockTag } from '../chain/types.ts'
+import { bufferOf } from '../json/scanner.ts'
 import type { Call } from './call.ts'
+import type { RelayParts } from './parts.ts'
+import type { Reply } from './reply.ts'
+import { shownBlock } from './shown-block.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import type { Outgoing } from '../upstream/wire.ts'
 
@@ -46,6 +50,30 @@ export function pinned<C extends Call>(
 export function atKnownHead(call: Call, { latest }: Upstream): Call {
   if (call.directives.minBlock === null || latest === null) return call
   return pinned(call, latest.block) ?? call
+}
+
+const bareNumber = /("result"\s*:\s*"?)(?:0x[0-9a-f]+|\d+)/i
+
+/**
+ * Raises an answer that is only the number of the latest block to the tip, so that this number never goes back. A vote, a
+ * session, and a client that selects its upstream get the number of that upstream. So do clients of a test node, which
+ * takes blocks back at will: none of its answers is cacheable.
+ */
+export function atLeastTip(
+  reply: Reply,
+  { asked: { tellsTip, cacheable }, directives }: Call,
+  { pool: { tracker }, dialect }: Pick<RelayParts, 'pool' | 'dialect'>,
+): Reply {
+  if (tellsTip?.path.length !== 0 || tellsTip.header !== undefined) return reply
+  if (!cacheable || directives.only !== null || directives.selectProvider !== null) return reply
+  const { incoming } = reply
+  const shown = shownBlock(incoming, null, tellsTip, dialect)
+  const tip = tracker.highestTip
+  if (shown === null || shown >= tip) return reply
+  const number = tellsTip.encoding === 'hex' ? `0x${tip.toString(16)}` : tip
+  const text = bufferOf(incoming.body as Uint8Array).toString('latin1')
+  const body = Buffer.from(text.replace(bareNumber, `$1${number}`), 'latin1')
+  return { ...reply, incoming: { ...incoming, body }, latestBlock: tip }
 }
 
 function pointsOf(block: BlockRef): readonly BlockPoint[] {

@@ -8,6 +8,7 @@ import { Broadcast } from './broadcast.ts'
 import { type AttemptKind, type Call, isRepeatable, isWhole, maySendAgain } from './call.ts'
 import { CallAborted, RelayError, errorKinds, isUnanswered } from './errors.ts'
 import { firstBackoffMs, maxVerificationMs, Needs, noReply, rateLimited } from './needs.ts'
+import { atLeastTip } from './pin.ts'
 import { partsOf, type RelayOptions, type RelayParts } from './parts.ts'
 import { isTrouble, morePreferred, type Reply } from './reply.ts'
 import { Suspects } from './suspects.ts'
@@ -249,7 +250,7 @@ class InTurn implements AttemptOwner {
     const { asked, journal } = this.#call
     if (this.#close(nowMs, isLate)) {
       if (!journal.mayStream) this.#parts.hedging.answered(asked, nowMs - this.#triedMs)
-      this.#resolve(reply)
+      this.#resolve(atLeastTip(reply, this.#call, this.#parts))
     } else release(reply.incoming.body)
   }
 

@@ -3,7 +3,7 @@
 import type { Chain } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import { RecentBlocks, type ShownBlock } from './recent-blocks.ts'
-import { type Head, lagOf, type SyncStatus, tipOf, whyOutdated } from './tip.ts'
+import { hasJumped, type Head, lagOf, type SyncStatus, tipOf, whyOutdated } from './tip.ts'
 
 /** An upstream as the tracker sees it. The tracker alone writes these fields. */
 export interface TrackedNode {
@@ -43,6 +43,7 @@ export class ChainTracker {
   readonly #pools: TrackedPool[] = []
   #roseMs: number | null = null
   #shown = { block: 0, atMs: -Infinity }
+  #peak = { block: 0, atMs: -Infinity }
   #lastShown = 0
   readonly #recent = new RecentBlocks()
   readonly #reorgListeners: (() => void)[] = []
@@ -59,13 +60,21 @@ export class ChainTracker {
 
   /** The highest block that clients may have seen recently, as a head or in any other answer. 0: none. */
   get highestShown(): number {
-    const { chain, clock } = this.#options
-    const { block, atMs } = this.#shown
-    const lifeMs = Math.max(shownLife.blocks * chain.blockTimeMs, shownLife.minMs)
-    const highest = clock.nowMs() - atMs <= lifeMs ? block : 0
+    const highest = this.#unexpired(this.#shown)
     // The chain is on another branch, or the node that was ahead has left.
     if (highest < this.#lastShown) this.branchChanged()
     return (this.#lastShown = highest)
+  }
+
+  /** The highest recent tip: a tip that falls for a moment shows nodes that take turns behind one URL. 0: none. */
+  get highestTip(): number {
+    return this.#unexpired(this.#peak)
+  }
+
+  #unexpired({ block, atMs }: Pick<Head, 'block' | 'atMs'>): number {
+    const { chain, clock } = this.#options
+    const lifeMs = Math.max(shownLife.blocks * chain.blockTimeMs, shownLife.minMs)
+    return clock.nowMs() - atMs <= lifeMs ? block : 0
   }
 
   /** A client sees this block. The node may still lack its state: a receipt may precede the block. */
@@ -93,6 +102,7 @@ export class ChainTracker {
 
   branchChanged(): void {
     this.branch += 1
+    this.#peak.atMs = -Infinity
     this.revise()
   }
 
@@ -151,7 +161,11 @@ export class ChainTracker {
     const { chain } = this.#options
     const before = this.tip
     this.tip = tipOf(this.#reported(), chain)
-    if (this.tip !== null && (before === null || this.tip > before)) this.#roseMs = nowMs
+    if (this.tip === null) return
+    if (before === null || this.tip > before) this.#roseMs = nowMs
+    // A deep fall corrects what one node claimed.
+    const isCorrected = hasJumped({ head: this.#peak, jumpsPassed: 0 }, this.tip, nowMs, chain)
+    if (this.tip >= this.highestTip || isCorrected) this.#peak = { block: this.tip, atMs: nowMs }
   }
 
   #judge(nowMs: number): void {

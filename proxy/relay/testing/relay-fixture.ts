@@ -64,6 +64,8 @@ export interface Seen {
   readonly upstream: string | null
   /** The answer as the relay gave it; null for an error of the router's own. */
   readonly incoming: Incoming | null
+  /** What the header of the answer says. */
+  readonly latestBlock: number | null
   readonly call: Call
   readonly tookMs: number
 }
@@ -244,6 +246,7 @@ export class RelayFixture {
         outcome: textOf(reply.incoming),
         upstream: reply.upstream,
         incoming: reply.incoming,
+        latestBlock: reply.latestBlock,
         call,
         tookMs: tookMs(),
       }),
@@ -251,6 +254,7 @@ export class RelayFixture {
         outcome: error.kind?.reason ?? error.name,
         upstream: null,
         incoming: null,
+        latestBlock: null,
         call,
         tookMs: tookMs(),
       }),
