@@ -4,7 +4,7 @@ import { firstPoint } from '../chain/finality.ts'
 import type { Classification, DataKind } from '../chain/types.ts'
 
 /** A read of numbered blocks, if it has a kind of data and a first block. */
-type Read = Pick<Classification, 'data' | 'block'>
+export type Read = Pick<Classification, 'data' | 'block'>
 
 /** The oldest block that a node still has, per kind of data, as learned since the last health check. */
 export class History {

@@ -6,7 +6,7 @@ import type { DataKind } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { NodeUrlConfig, Tier } from '../config/types.ts'
 import type { TrackedNode } from '../tracker/chain-tracker.ts'
-import { History } from '../tracker/history.ts'
+import { History, type Read } from '../tracker/history.ts'
 import type { Head, SyncStatus } from '../tracker/tip.ts'
 import { Score, type Availability, type Cooldown } from './health.ts'
 import { SecretMask } from './secrets/mask.ts'
@@ -86,7 +86,7 @@ export class NodeUrl<Wire extends Transport = Transport> {
 /** One WebSocket URL of an upstream. */
 export type SocketUrl = NodeUrl<SocketTransport>
 
-const anything: Parameters<History['lacks']>[0] = { block: { kind: 'none' } }
+const anything: Read = { block: { kind: 'none' } }
 
 /** The weight of one that comes back rises from nothing to the whole within this time. */
 const rampMs = 10_000
@@ -154,13 +154,13 @@ export class Upstream implements TrackedNode {
 
   /** By kind of data, the oldest block that one of its URLs still has; without kinds of which nothing is known. */
   get oldestBlocks(): Readonly<Partial<Record<DataKind, number>>> {
-    const oldest = (kind: DataKind) =>
-      Math.min(...this.urls.map(({ history }) => history.oldest(kind)))
-    const all = dataKinds.map((kind) => [kind, oldest(kind)] as const)
+    const all = dataKinds.map((kind) => {
+      return [kind, Math.min(...this.urls.map(({ history }) => history.oldest(kind)))] as const
+    })
     return Object.fromEntries(all.filter(([, block]) => block > 0))
   }
 
-  lacks(read: Parameters<History['lacks']>[0]): boolean {
+  lacks(read: Read): boolean {
     for (const { history } of this.urls) if (!history.lacks(read)) return false
     return true
   }
@@ -180,10 +180,9 @@ export class Upstream implements TrackedNode {
   /** URLs that may be asked now: those that have what is read, then the most reliable, then in the order of the file. */
   urlsFor(addons: readonly string[], read = anything): readonly NodeUrl[] {
     const able = this.urls.filter((url) => url.serves(addons))
+    if (able.length < 2) return able
     const lacks = ({ history }: NodeUrl) => Number(history.lacks(read))
-    return able.length < 2
-      ? able
-      : able.toSorted((a, b) => lacks(a) - lacks(b) || a.failures - b.failures)
+    return able.toSorted((a, b) => lacks(a) - lacks(b) || a.failures - b.failures)
   }
 
   /**
