@@ -28,7 +28,7 @@ export interface FailureClass {
 }
 
 /** What a check can find in an answer that is in the interface's form and no error. */
-export const answerFindings = ['violated', 'doubted', 'missing-block'] as const
+export const answerFindings = ['violated', 'doubted', 'below-floor'] as const
 export type AnswerFinding = (typeof answerFindings)[number]
 
 /** An error that a node returned, on any interface. */

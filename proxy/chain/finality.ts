@@ -33,10 +33,10 @@ export function lastPoint(block: BlockRef): number | null {
   return from === null || to === null ? null : Math.max(from, to)
 }
 
-/** The first numbered block that a call needs; null if there is none. Pruned nodes keep the first block of the chain. */
+/** The first numbered block that a call needs; null if there is none. Pruned nodes keep block 0. */
 export function firstPoint(block: BlockRef): number | null {
-  if (block.kind !== 'range') return block.kind === 'number' ? block.number || null : null
-  const from = heightOf(block.from)
+  if (block.kind === 'number') return block.number || null
+  const from = block.kind === 'range' ? heightOf(block.from) : null
   return from === null ? null : Math.max(from, 1)
 }
 

@@ -280,17 +280,6 @@ describe('an honest empty answer', () => {
 describe('what is learned', () => {
   const old = { method: nullBlock.method, params: nullBlock.params(500_000) }
 
-  it('is forgotten at the second health check', async () => {
-    const relay = nodesOf(nullBlock, { a: pruned, b: 0 })
-    await relay.ask(old)
-    const history = historyOf(relay, 'a')
-    expect(history.oldest('blocks')).toBe(500_001)
-    history.age()
-    expect(history.oldest('blocks')).toBe(500_001)
-    history.age()
-    expect(history.oldest('blocks')).toBe(0)
-  })
-
   it('is forgotten when the node returns an older block', async () => {
     const relay = nodesOf(nullBlock, { a: 0 })
     historyOf(relay, 'a').lacked('blocks', 600_000)

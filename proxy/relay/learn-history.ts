@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { firstPoint, lastPoint } from '../chain/finality.ts'
-import type { NodeUrl, Upstream } from '../upstream/upstream.ts'
 import type { Attempt } from './attempt.ts'
-import type { AttemptRecord, Call } from './call.ts'
+import type { Call } from './call.ts'
 import type { RelayParts } from './parts.ts'
 import type { Reply } from './reply.ts'
 import { saysNothing } from './shown-block.ts'
@@ -19,52 +18,43 @@ const settledMs = 60_000
 export function learnHistory(
   { upstream, url, record }: Attempt,
   reply: Reply,
-  call: Call,
-  parts: RelayParts,
+  { asked, journal, reader }: Call,
+  { chain, dialect, pool }: RelayParts,
 ): boolean {
-  const { asked, journal, reader } = call
-  const { data = null, block } = asked
-  const first = data && firstPoint(block)
-  if (data === null || first === null || reply.refusal !== null) return false
-  const { attempts } = journal
+  const { data, block } = asked
+  const first = firstPoint(block)
+  if (!data || first === null || reply.refusal !== null) return false
   const { missedBlock } = record
-  if (attempts.length === 1 && !missedBlock && url.history.trusts(data, first)) return false
-  const last = lastPoint(block)
-  const lacks = (node: Upstream, { history }: NodeUrl) => {
-    const { allowedLagBlocks, blockTimeMs } = parts.chain
-    const young = allowedLagBlocks + Math.ceil(settledMs / blockTimeMs)
-    const head = node.latest?.block ?? 0
-    if (first < head - young && (last ?? head) <= head) history.lacked(data, first)
-  }
-  const learn = (isSuch: (each: AttemptRecord) => boolean, lesson: typeof lacks) => {
-    for (const each of attempts) {
-      const node = isSuch(each) && parts.pool.upstreams.find(({ name }) => name === each.upstream)
-      const own = node && node.urls.find(({ printable }) => printable === each.origin)
-      if (own) lesson(node, own)
-    }
-  }
+  const { attempts } = journal
+  if (attempts.length === 1 && !missedBlock && url.history.trusts(asked)) return false
   const { incoming } = reply
-  const finding = reader.findingOf?.(incoming) ?? null
-  if (!missedBlock && !saysNothing(incoming, finding, parts.dialect)) {
-    if (attempts.length > 1) learn((each) => each.isEmpty || isPruned(each), lacks)
-    if (last !== null) url.history.returned(data, last)
-    return false
+  const isEmpty =
+    missedBlock || saysNothing(incoming, reader.findingOf?.(incoming) ?? null, dialect)
+  const last = lastPoint(block)
+  if (isEmpty && first > (upstream.latest?.block ?? -1)) return false
+  record.isEmpty = isEmpty
+  const { unconfirmed } = journal
+  const isAgreed = isEmpty && !missedBlock && unconfirmed !== null && unconfirmed !== upstream.name
+  const young = chain.allowedLagBlocks + Math.ceil(settledMs / chain.blockTimeMs)
+  for (const {
+    upstream: name,
+    origin,
+    isEmpty: isNothing,
+    result,
+    missedBlock: isMissed,
+  } of attempts) {
+    const isPruned = typeof result === 'object' && result?.pruned === true
+    // The node has had a missed block, so null is never right.
+    const isLack = isEmpty ? isMissed : isNothing || isPruned
+    if (!isLack && !(isAgreed && isNothing)) continue
+    const { latest, urls = [] } = pool.upstreams.find((each) => each.name === name) ?? {}
+    const history = urls.find(({ printable }) => printable === origin)?.history
+    const head = latest?.block ?? 0
+    if (isAgreed && isNothing) history?.agreed(data, first)
+    else if (first < head - young && (last ?? head) <= head) history?.lacked(data, first)
   }
-  if (first > (upstream.latest?.block ?? -1)) return false
-  record.isEmpty = true
-  // The node had this block, so no second answer makes null right.
-  if (missedBlock) lacks(upstream, url)
-  else if (![null, upstream.name].includes(journal.unconfirmed)) {
-    learn(
-      (each) => each.isEmpty,
-      (_, { history }) => history.agreed(data, first),
-    )
-    return false
-  }
+  if (!isEmpty && last !== null) url.history.returned(data, last)
+  if (!isEmpty || isAgreed) return false
   journal.unconfirmed ??= upstream.name
   return true
-}
-
-function isPruned({ result }: AttemptRecord): boolean {
-  return typeof result === 'object' && result?.pruned === true
 }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { firstPoint } from '../chain/finality.ts'
-import type { DataKind } from '../chain/types.ts'
 import type { Pool } from '../upstream/pool.ts'
 import { isServing } from '../upstream/observer.ts'
 import type { TransportError } from '../upstream/wire.ts'
@@ -28,8 +26,7 @@ export function addonsOf({ asked, directives }: Call): readonly string[] {
 export class Needs implements Wanted {
   readonly addons: readonly string[]
   readonly block: Wanted['block']
-  readonly data: DataKind | null
-  readonly oldest: number | null
+  readonly data: NonNullable<Wanted['data']> | null
   readonly byHash: boolean
   readonly prefer: string | null
   readonly only: readonly string[] | null
@@ -45,7 +42,6 @@ export class Needs implements Wanted {
     this.addons = addonsOf(call)
     this.block = call.asked.block
     this.data = call.asked.data ?? null
-    this.oldest = this.data && firstPoint(this.block)
     this.byHash = call.asked.byHash
     this.prefer = call.directives.selectProvider
     this.only = call.directives.only

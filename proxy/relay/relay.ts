@@ -146,13 +146,14 @@ class InTurn implements AttemptOwner {
     const { failure, violation, reply, defect } = attempt
     if (defect) return this.#fail(defect, nowMs)
     if (failure === null && reply) {
-      if (learnHistory(attempt, reply, this.#call, this.#parts)) {
-        this.#unconfirmed ??= attempt
-        return this.#goOn(attempt, nowMs)
+      const isMissing = attempt.record.missedBlock && this.#parts.config.now.retryMissingBlocks
+      if (!learnHistory(attempt, reply, this.#call, this.#parts) && !isMissing) {
+        // An error is no better than an empty answer.
+        const empty = reply.refusal && this.#unconfirmed?.reply
+        return this.#answered(empty || reply, nowMs, attempt.isLate)
       }
-      // An error confirms nothing, and is no better.
-      const empty = reply.refusal && this.#unconfirmed?.reply
-      return this.#answered(empty || reply, nowMs, attempt.isLate)
+      this.#unconfirmed ??= attempt
+      return this.#goOn(attempt, nowMs)
     }
     if (violation) {
       this.#suspects ??= new Suspects(this.#parts.judge)

@@ -94,11 +94,7 @@ function revealedBy(
 }
 
 /** Whether an answer is null or holds nothing. */
-export function saysNothing(
-  incoming: Incoming,
-  finding: Finding | null,
-  dialect: Dialect,
-): boolean {
+export function saysNothing(incoming: Incoming, finding: Finding | null, dialect: Dialect) {
   const { body } = incoming
   if (!(body instanceof Uint8Array)) return false
   return isNull(finding, body) || isNothing(incoming, finding, dialect)

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureClass } from '../chain/failure-table.ts'
 import type { Chain, Classification } from '../chain/types.ts'
-import type { IntegrityLevel, Live, RelayConfig } from '../config/types.ts'
+import type { IntegrityLevel } from '../config/types.ts'
 import { Integrity } from '../integrity/integrity.ts'
 import { valueAt } from '../json/value-at.ts'
 import { toNumber } from '../json/values.ts'
@@ -36,7 +36,6 @@ export interface VerdictOptions {
   readonly chain: Chain
   readonly pool: Pick<Pool, 'tip'>
   readonly integrity: IntegrityLevel
-  readonly config: Live<Pick<RelayConfig, 'retryMissingBlocks'>>
 }
 
 /** Detail of an answer that is older than its request allows. */
@@ -109,8 +108,7 @@ export class Judge {
     const refusal = asked.refusal ? this.#refusalIn(parsed, asked.refusal) : null
     if (refusal?.retry) return failed(refusal, 'a refusal in its result', 'node-error')
     if (refusal) return nodeError(refusal, rest)
-    const { chain, config } = this.#options
-    const { failures } = chain
+    const { failures } = this.#options.chain
     const found = this.#integrity.check(parsed, asked)
     if (found) {
       const failure = failures.ofAnswer(mayBeRight(found) ? 'doubted' : 'violated')
@@ -118,12 +116,8 @@ export class Judge {
     }
     const { block = 0, shown = null } = asked.floor ?? {}
     if (shown && (toNumber(valueAt(parsed, shown.path)) ?? block) < block)
-      return failed(failures.ofAnswer('missing-block'), belowFloor, null)
-    const missedBlock = this.#missesBlock(parsed, asked)
-    if (!missedBlock || !config.now.retryMissingBlocks)
-      return missedBlock ? { ...answer, missedBlock } : answer
-    const missing = failures.ofAnswer('missing-block')
-    return { ...failed(missing, 'null for a block that exists', 'as-it-is'), missedBlock }
+      return failed(failures.ofAnswer('below-floor'), belowFloor, null)
+    return this.#missesBlock(parsed, asked) ? { ...answer, missedBlock: true } : answer
   }
 
   /** Some nodes refuse a transaction in a result and not as an error: that is their answer. */

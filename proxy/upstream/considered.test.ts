@@ -51,8 +51,13 @@ test.each<[string, (fixture: PoolFixture) => void, Partial<Wanted>, string]>([
   ['lagging', lagging, { block: latest }, 'a 0; b 0; c 0 lagging 100'],
   ['lagging, about an old block', lagging, { block: number(800) }, 'a 0; b 0; c 0'],
   ['without the block', lagging, { block: number(950) }, 'a 0; b 0; c 0 lacks-block 100'],
-  ['pruned', pruned, { ...old, oldest: 899_999 }, 'a 0; b 0; c 8 pruned 900000'],
-  ['pruned, about a block that it has', pruned, { ...old, oldest: 900_000 }, 'a 0; b 0; c 0'],
+  ['pruned', pruned, { ...old, block: number(899_999) }, 'a 0; b 0; c 8 pruned 900000'],
+  [
+    'pruned, about a block that it has',
+    pruned,
+    { ...old, block: number(900_000) },
+    'a 0; b 0; c 0',
+  ],
   ['pruned, about nothing by number', pruned, {}, 'a 0; b 0; c 0'],
   [
     'pruned before all others',
@@ -60,7 +65,7 @@ test.each<[string, (fixture: PoolFixture) => void, Partial<Wanted>, string]>([
       pruned(fixture)
       for (const name of 'ab') fixture.upstream(name).urls[0]!.history.lacked('logs', 899_999)
     },
-    { ...old, oldest: 5 },
+    { ...old, block: number(5) },
     'a 8; b 8; c 8',
   ],
   [
@@ -69,7 +74,7 @@ test.each<[string, (fixture: PoolFixture) => void, Partial<Wanted>, string]>([
       pruned(fixture)
       for (const name of 'ab') fixture.tried.add(name)
     },
-    { ...old, oldest: 5 },
+    { ...old, block: number(5) },
     'a 4; b 4; c 8 pruned 900000',
   ],
   [

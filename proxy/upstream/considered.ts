@@ -25,10 +25,7 @@ export interface Considered extends Candidate {
   readonly rank: number | null
   /** Null: it was drawn from. */
   readonly leftOut: LeftOut | null
-  /**
-   * Of one that lags or lacks the block: blocks behind the tip. Of one in cooldown: milliseconds that were left. Of a
-   * pruned one: its oldest block.
-   */
+  /** If it lags or lacks the block: blocks behind the tip. In cooldown: milliseconds left. Pruned: its oldest block. */
   readonly amount: number | null
 }
 

@@ -15,9 +15,8 @@ export interface Wanted {
   /** Add-ons and extensions that the upstream must declare. */
   readonly addons: readonly string[]
   readonly block: BlockRef
-  /** What it reads of numbered blocks, and the first of them; absent or null if it reads none. */
+  /** What it reads of numbered blocks; absent or null if it reads none. */
   readonly data?: DataKind | null
-  readonly oldest?: number | null
   /** About one thing named by its hash, which may be as new as the newest block. */
   readonly byHash: boolean
   /** Asked for by name: taken whenever it can serve at all. */
@@ -270,9 +269,8 @@ export class Picker {
         this.#keep(candidates, wanted, ({ latest }) => latest === null || latest.block >= number)
       this.#keep(candidates, wanted, isFresh)
     }
-    const { data, oldest } = wanted
-    if (data && oldest && isConfirming(wanted))
-      keepAny(candidates, ({ urls }) => urls.some(({ history }) => history.trusts(data, oldest)))
+    if (isConfirming(wanted))
+      keepAny(candidates, ({ urls }) => urls.some(({ history }) => history.trusts(wanted)))
     if (candidates.length > 1 && this.wantsArchive(wanted.block))
       keepAny(candidates, (each) => each.serves(['archive']))
   }
@@ -319,9 +317,8 @@ export function reaches({ latest }: Pick<Upstream, 'latest'>, floor: number | nu
 /** Of these upstreams the lowest are drawn from. */
 function rankOf(upstream: Upstream, wanted: Wanted): number {
   const { name, availability, tier } = upstream
-  const { data, oldest } = wanted
   return (
-    (data && oldest && oldest < upstream.oldest(data) ? ranks.pruned : 0) +
+    (upstream.lacks(wanted) ? ranks.pruned : 0) +
     (wanted.tried(name) || wanted.unconfirmed === name ? ranks.tried : 0) +
     (availability.isOnTrial ? ranks.onTrial : 0) +
     (tier === 'backup' ? ranks.backup : 0)
@@ -341,7 +338,7 @@ function maxRankOf(wanted: Wanted): number {
 
 function amountOf(each: Upstream, leftOut: LeftOut | null, { data }: Wanted): number | null {
   const { urls, lagBlocks } = each
-  if (leftOut === 'pruned') return data ? each.oldest(data) : null
+  if (leftOut === 'pruned') return (data && each.oldestBlocks[data]) ?? null
   if (leftOut === 'lagging' || leftOut === 'lacks-block') return lagBlocks
   if (leftOut !== 'cooldown') return null
   const left = urls.map(({ cooldown }) => cooldown.leftMs).filter((ms) => ms > 0)

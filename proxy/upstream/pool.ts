@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { hash } from 'node:crypto'
-import { dataKinds } from '../chain/native/schema.ts'
 import type { Chain, ChainInterface } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
@@ -12,13 +11,7 @@ import { History } from '../tracker/history.ts'
 import { hasJumped } from '../tracker/tip.ts'
 import { Availability, Cooldown } from './health.ts'
 import { type Members, NodeUrl, type SocketUrl, Upstream } from './upstream.ts'
-import {
-  isServing,
-  type PoolObserver,
-  type PoolSnapshot,
-  type UpstreamSnapshot,
-  type UpstreamState,
-} from './observer.ts'
+import { isServing, type PoolObserver, type PoolSnapshot, type UpstreamState } from './observer.ts'
 import { isKeptOut, Picker, reaches, type Wanted } from './pick.ts'
 import type { SocketTransport, Transport } from './wire.ts'
 import { readTls } from './wire/upstream-target.ts'
@@ -240,7 +233,7 @@ export class Pool implements Members, TrackedPool {
         sessions: each.sessions,
         latestBlock: each.latest?.block ?? null,
         lagBlocks: each.latest && each.lagBlocks,
-        oldestBlocks: oldestBlocksOf(each),
+        oldestBlocks: each.oldestBlocks,
         lagSeconds: each.latest && (each.lagBlocks * chain.blockTimeMs) / 1000,
         ...cooldownsOf(each),
         latencyMs: each.score.latencyMs(clock.nowMs()),
@@ -287,11 +280,6 @@ export class Pool implements Members, TrackedPool {
     const best = Math.max(floor, ...raw)
     return new Map(known.map((each, at) => [each, Math.max(raw[at] ?? 0, floor) / best]))
   }
-}
-
-function oldestBlocksOf(upstream: Upstream): UpstreamSnapshot['oldestBlocks'] {
-  const all = dataKinds.map((kind) => [kind, upstream.oldest(kind)] as const)
-  return Object.fromEntries(all.filter(([, block]) => block > 0))
 }
 
 function cooldownsOf({ allUrls }: Upstream) {

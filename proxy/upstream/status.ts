@@ -9,10 +9,7 @@ import type { NodeUrl } from './upstream.ts'
 /** Failure class of a node that reports lag instead of answering (`specs/failures/solana.yml`). */
 const nodeBehind = 'node-behind'
 
-/**
- * Queries whether the node of a URL is syncing, the time of its latest block, and its oldest block, which becomes part
- * of its history. A node may support none of them.
- */
+/** Queries whether the node of a URL is syncing, and its latest and oldest blocks. A node may support none of it. */
 export async function askStatus(
   url: NodeUrl,
   iface: Pick<ChainInterface, 'syncing' | 'latestTime' | 'oldestBlock'>,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureClass } from '../chain/failure-table.ts'
-import { firstPoint } from '../chain/finality.ts'
-import type { Classification, DataKind } from '../chain/types.ts'
+import { dataKinds } from '../chain/native/schema.ts'
+import type { DataKind } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { NodeUrlConfig, Tier } from '../config/types.ts'
 import type { TrackedNode } from '../tracker/chain-tracker.ts'
-import { History } from '../tracker/history.ts'
+import { History, type Read } from '../tracker/history.ts'
 import type { Head, SyncStatus } from '../tracker/tip.ts'
 import { Score, type Availability, type Cooldown } from './health.ts'
 import { SecretMask } from './secrets/mask.ts'
@@ -86,7 +86,7 @@ export class NodeUrl<Wire extends Transport = Transport> {
 /** One WebSocket URL of an upstream. */
 export type SocketUrl = NodeUrl<SocketTransport>
 
-const anything = { block: { kind: 'none' } } as const
+const anything: Read = { block: { kind: 'none' } }
 
 /** The weight of one that comes back rises from nothing to the whole within this time. */
 const rampMs = 10_000
@@ -152,11 +152,17 @@ export class Upstream implements TrackedNode {
     return [...new Set<NodeUrl>([...this.urls, ...this.sockets])]
   }
 
-  /** The oldest block for which one of its URLs may have this data; 0 if no bound is known. */
-  oldest(kind: DataKind): number {
-    let oldest = Infinity
-    for (const { history } of this.urls) oldest = Math.min(oldest, history.oldest(kind))
-    return oldest
+  /** By kind of data, the oldest block that one of its URLs still has; without kinds of which nothing is known. */
+  get oldestBlocks(): Readonly<Partial<Record<DataKind, number>>> {
+    const all = dataKinds.map((kind) => {
+      return [kind, Math.min(...this.urls.map(({ history }) => history.oldest(kind)))] as const
+    })
+    return Object.fromEntries(all.filter(([, block]) => block > 0))
+  }
+
+  lacks(read: Read): boolean {
+    for (const { history } of this.urls) if (!history.lacks(read)) return false
+    return true
   }
 
   serves(addons: readonly string[]): boolean {
@@ -171,19 +177,12 @@ export class Upstream implements TrackedNode {
     )
   }
 
-  /**
-   * URLs that may be asked now: those that have not pruned what is read, then the most reliable, then in the file's order.
-   * @param asked what is read; absent: anything
-   */
-  urlsFor(
-    addons: readonly string[],
-    { data = null, block }: Pick<Classification, 'data' | 'block'> = anything,
-  ): readonly NodeUrl[] {
+  /** URLs that may be asked now: those that have what is read, then the most reliable, then in the order of the file. */
+  urlsFor(addons: readonly string[], read = anything): readonly NodeUrl[] {
     const able = this.urls.filter((url) => url.serves(addons))
     if (able.length < 2) return able
-    const first = (data && firstPoint(block)) ?? Infinity
-    const isPruned = ({ history }: NodeUrl) => Number(data !== null && first < history.oldest(data))
-    return able.toSorted((a, b) => isPruned(a) - isPruned(b) || a.failures - b.failures)
+    const lacks = ({ history }: NodeUrl) => Number(history.lacks(read))
+    return able.toSorted((a, b) => lacks(a) - lacks(b) || a.failures - b.failures)
   }
 
   /**

@@ -4,6 +4,7 @@ import type { Chain, ChainInterface } from '../chain/types.ts'
 import { Backoff, type BackoffRow } from '../clock/backoff.ts'
 import { sleep, type Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
+import { History } from '../tracker/history.ts'
 import { toBlockNumber, type Dialect } from './dialect.ts'
 import type { NodeUrl, Upstream } from './upstream.ts'
 import type { PoolObserver } from './observer.ts'
@@ -151,7 +152,8 @@ export class Watch {
     for (;;) {
       await this.#verifyAgain(upstream, url, mayShowMore)
       await this.#sleep(interval.next(), upstream)
-      url.history.age()
+      // Nodes are pruned and resynced.
+      url.history = new History()
       await this.#verify(upstream, url)
       const isResting = this.#isResting(clock.nowMs())
       if (!isResting && url === upstream.urlsFor([])[0]) await this.#askStatus(upstream, url)

@@ -146,7 +146,7 @@ export const checkSchema = z.discriminatedUnion('check', [
     /** Each object of the list in this member. */
     each: z.string().min(1).optional(),
   }),
-  /** Null means that the node lacks the block: with `retry-missing-blocks` another node is asked. */
+  /** Null means that the node lacks the block: another node is asked. */
   strict({ check: z.literal('exists') }),
 ])
 

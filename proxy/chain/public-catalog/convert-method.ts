@@ -63,10 +63,11 @@ const running =
 const dataNeeded: readonly (readonly [RegExp, NativeMethod['data']])[] = [
   [/^eth_getLogs$/, 'logs'],
   [/^eth_getBlockReceipts$/, 'receipts'],
-  [/^eth_get(?:Raw)?TransactionByBlock/, 'transactions'],
-  [/^eth_(?:feeHistory|get(?:Block|Header|Uncle))|^getBlock(?!hash)|\/blocks?\//, 'blocks'],
+  [
+    /^eth_(?:feeHistory|get(?:Block|Header|Raw|Transaction\w+By|Uncle))|^getBlock|\/blocks?\//,
+    'blocks',
+  ],
   [/^(?:block|header|commit|block_results|blockchain|validators|consensus_params)$/, 'blocks'],
-  [/^(?:getblockhash|getSlotLeaders|getLeaderSchedule)$/, 'none'],
 ]
 // Pages for people and their tools. The catalog does not mark them.
 const page = /\/(spec(\.\w+)?|health\w*|metrics|openapi[^/]*|swagger[^/]*|ping|version)\/?$/i
