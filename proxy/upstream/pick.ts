@@ -271,8 +271,10 @@ export class Picker {
     }
     if (isConfirming(wanted))
       keepAny(candidates, ({ urls }) => urls.some(({ history }) => history.trusts(wanted)))
-    if (candidates.length > 1 && this.wantsArchive(wanted.block))
-      keepAny(candidates, (each) => each.serves(['archive']))
+    if (!this.wantsArchive(wanted.block)) return
+    const isArchive = (each: Upstream) => each.serves(['archive'])
+    // A node without the block confirms nothing.
+    if (!keepAny(candidates, isArchive) && isConfirming(wanted)) candidates.length = 0
   }
 
   /** @returns whether there were any */
