@@ -19,6 +19,8 @@ test('on a terminal it asks for a chain, URLs and a file, and writes what can be
   const screen = () => terminal.screen()
   await expect.poll(screen).toMatch(/^Chain: ❯ ETH1\n/)
   await terminal.press('Down')
+  await expect.poll(screen).toMatch(/\n +❯ ANVIL\n/)
+  await terminal.press('Down')
   await expect.poll(screen).toMatch(/\n +❯ BTC-REGTEST\n/)
   await terminal.press('Enter')
   await expect.poll(screen).toMatch(/^Chain: BTC-REGTEST\nURLs of its nodes, .*:\n/)

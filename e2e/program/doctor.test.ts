@@ -245,6 +245,19 @@ test('a question that only warns cannot be asked: the router serves, and it is n
   expect(stdout).toMatch(/hub\.yml:\d+: note: tx-indexing: /)
 })
 
+test('a node that has pruned blocks says from which block on it has them', async () => {
+  const sync = { latest_block_height: '25000000', earliest_block_height: '24000000' }
+  const network = { network: 'cosmoshub-4', other: { tx_index: 'on' } }
+  const result = { node_info: network, sync_info: { ...sync, catching_up: false } }
+  await using node = await new MirrorNode('hub', (_, response) => {
+    response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result }))
+  }).start()
+  const hub = { ...upstream('hub', { url: node.url }), 'chain-id': 'HUBCHAIN' }
+  const { code, stdout } = await doctor('hub.yml', [{ ...hub, 'api-interface': 'tendermintrpc' }])
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/hub\.yml:\d+: note: has pruned the blocks before 24000000\n/)
+})
+
 test('a config that cannot be used is refused with its problems', async () => {
   const { code, stdout, stderr } = await doctor('wrong.yml', [upstream('a', { url: 'ftp://a' })])
   expect([code, stdout]).toEqual([2, ''])

@@ -23,7 +23,7 @@ const configOf = (name: string) =>
 
 /** Documented ports and interfaces of each example. */
 const listeners = {
-  'minimal.yml': ['3360 ETH1 jsonrpc'],
+  'minimal.yml': ['3360 ANVIL jsonrpc'],
   'ethereum.yml': ['3360 ETH1 jsonrpc'],
   'cross-validation.yml': ['3360 ETH1 jsonrpc'],
   'cached.yml': ['3360 ETH1 jsonrpc'],

@@ -8,7 +8,13 @@ import type { NodeUrl, Upstream } from '../../proxy/upstream/upstream.ts'
 import type { Pool } from '../../proxy/upstream/pool.ts'
 import type { ChainModel } from '../upstream-sim/chain-model.ts'
 import type { WrongKind } from './wrong-answers.ts'
-import type { Fault, RequestPlan, Schedule, UrlPlan } from './schedule.ts'
+import {
+  type Fault,
+  keptBlocks,
+  type RequestPlan,
+  type Schedule,
+  type UrlPlan,
+} from './schedule.ts'
 
 /** What a URL did with a request: the decision of the simulation, not the engine's view. */
 export type Fate =
@@ -41,6 +47,8 @@ export interface Exchange {
   readonly limitMs: number | null
   /** It sends an error, honest or not. */
   readonly saysError: boolean
+  /** Its node has pruned the block, and answers nothing. */
+  readonly isPruned: boolean
   /** Null while it is under way. */
   endedMs: number | null
   /** The router aborted it. */
@@ -108,6 +116,14 @@ export interface Arena {
   readonly calls: ReadonlyMap<string, ClientCall>
   /** Reports a broken rule; `docs/testing.md` lists the rules. */
   report(rule: string, what: string): void
+}
+
+/** A node of the upstream has pruned the block that the call is about, or may have said so in a wrong answer. */
+export function lacksHistory({ seats }: Arena, upstream: Upstream, client: ClientCall): boolean {
+  const depth = client.plan.depth ?? 0
+  const isSuch = ({ isPruned, faults }: UrlPlan) =>
+    (isPruned && depth > keptBlocks) || (depth > 0 && faults.some(({ kind }) => kind === 'wrong'))
+  return [...seats.values()].some((each) => each.upstream === upstream && isSuch(each.plan))
 }
 
 export function upstreamNamed({ pool }: Arena, name: string): Upstream {

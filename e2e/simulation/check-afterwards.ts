@@ -46,8 +46,6 @@ function checkJournal(arena: Arena, client: ClientCall): void {
       arena.report('journal-is-true', `attempt ${index + 1} of ${id} is recorded wrongly`)
     else if (fate.kind === 'honest' && !isAborted && !saysError && result !== 'answer') {
       const what = typeof result === 'object' && result ? result.name : String(result)
-      // An option: after the honest null of a lagging node another node is asked.
-      if (what === 'block-missing') continue
       arena.report('honest-accepted', `${id} took the honest answer of ${upstream} for ${what}`)
     }
   }

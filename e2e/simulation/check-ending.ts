@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { errorKinds } from '../../proxy/relay/errors.ts'
-import type { Arena, Seat, ClientCall, Exchange } from './arena.ts'
+import type { Arena, ClientCall, Exchange, Seat } from './arena.ts'
+import { lacksHistory, upstreamNamed } from './arena.ts'
 import { coveredAt } from './wrong-answers.ts'
 
 /** Sums of fractions of milliseconds are not exact. */
@@ -116,6 +117,7 @@ function checkAnswer(arena: Arena, client: ClientCall, where: string): void {
     return arena.report('own-answer', `${where} got an answer that is not its own`)
   if (exchange.place.upstream !== client.outcome.reply.upstream)
     arena.report('own-answer', `${where} names an upstream that did not answer it`)
+  checkHistory(arena, client, exchange, where)
   const { fate } = exchange
   const covered = coveredAt[arena.schedule.settings.relay.integrity]
   if (fate.kind !== 'wrong' || !covered.has(fate.wrong)) return
@@ -126,6 +128,29 @@ function checkAnswer(arena: Arena, client: ClientCall, where: string): void {
       place.upstream !== exchange.place.upstream && other.kind === 'wrong' && other.wrong === wrong,
   )
   if (!isAlike) arena.report('right-answer', `${where} got ${wrong} of ${exchange.place.upstream}`)
+}
+
+/**
+ * Nothing is no answer while a node that has the block can answer, unless such a node answered the same. A second pruned
+ * node may agree about logs.
+ */
+function checkHistory(arena: Arena, client: ClientCall, exchange: Exchange, where: string): void {
+  const { fate, isPruned, place, method } = exchange
+  if (fate.kind !== 'honest' || !isPruned || !budgetLeft(arena, client)) return
+  if (upstreamNamed(arena, place.upstream).latest === null || endsAll(client)) return
+  const sound = client.exchanges.filter((each) => each.fate.kind === 'honest' && !each.isAborted)
+  if (sound.some((each) => !each.isPruned && !each.saysError)) return
+  const seats = [...arena.seats.values()]
+  const pruned = seats.filter(({ plan }) => plan.isPruned).map(({ upstream }) => upstream.name)
+  if (method === 'eth_getLogs' && new Set(pruned).size > 1) return
+  const able = ableFor(arena, client)
+  if (able !== null)
+    arena.report('has-the-past', `${where} got nothing while ${able} was able to answer`)
+}
+
+/** A failure that no other upstream could avoid is passed on. */
+function endsAll({ exchanges }: ClientCall): boolean {
+  return exchanges.some(({ fate }) => fate.kind === 'faulty' && fate.fault === 'too-large')
 }
 
 /** An error of the router, a broken answer, or the error of a node without the block. */
@@ -147,10 +172,7 @@ function isTakenAsItIs({ schedule }: Arena, { outcome }: ClientCall): boolean {
 }
 
 function checkFailure(arena: Arena, client: ClientCall, where: string): void {
-  // A failure that no other upstream could avoid is passed on.
-  if (client.exchanges.some(({ fate }) => fate.kind === 'faulty' && fate.fault === 'too-large'))
-    return
-  if (!budgetLeft(arena, client)) return
+  if (endsAll(client) || !budgetLeft(arena, client)) return
   const able = ableFor(arena, client)
   if (able === null) return
   const { outcome } = client
@@ -219,7 +241,8 @@ function ableFor(arena: Arena, client: ClientCall): string | null {
   return null
 }
 
-function wasFit({ clock, chain }: Arena, seat: Seat, client: ClientCall): boolean {
+function wasFit(arena: Arena, seat: Seat, client: ClientCall): boolean {
+  const { clock, chain } = arena
   const { plan, url } = seat
   const { startedMs, call, question } = client
   const nowMs = clock.nowMs()
@@ -228,6 +251,7 @@ function wasFit({ clock, chain }: Arena, seat: Seat, client: ClientCall): boolea
     url.verified === true &&
     seat.cooldownUntilMs <= startedMs &&
     !plan.isForeign &&
+    !lacksHistory(arena, seat.upstream, client) &&
     (call.asked.addon === null || plan.addons.includes(call.asked.addon)) &&
     plan.faults.every(({ fromMs, untilMs }) => untilMs <= startedMs || nowMs < fromMs) &&
     (question.neededBlock === null || chain.head - plan.lagBlocks >= question.neededBlock)

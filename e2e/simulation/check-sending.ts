@@ -2,7 +2,14 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { AttemptKind } from '../../proxy/relay/call.ts'
 import type { Upstream } from '../../proxy/upstream/upstream.ts'
-import { upstreamNamed, type Arena, type Seat, type ClientCall, type Exchange } from './arena.ts'
+import {
+  lacksHistory,
+  upstreamNamed,
+  type Arena,
+  type Seat,
+  type ClientCall,
+  type Exchange,
+} from './arena.ts'
 import { triesOf } from './check-ending.ts'
 
 /** Rules at each request of the engine. `exchange` is already among the call's. */
@@ -104,6 +111,7 @@ function checkChoice(arena: Arena, exchange: Exchange, client: ClientCall, where
       !plan.blockProviders.includes(each.name) &&
       each.availability.standing === 'eligible' &&
       !each.availability.isOnTrial &&
+      !lacksHistory(arena, each, client) &&
       each.sessions < arena.schedule.settings.maxSessions &&
       each.serves(addons),
   )

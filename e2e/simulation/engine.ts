@@ -4,7 +4,7 @@ import type { Chain, ChainInterface } from '../../proxy/chain/types.ts'
 import type { Clock } from '../../proxy/clock/clock.ts'
 import type { NodeUrlConfig, UpstreamConfig } from '../../proxy/config/types.ts'
 import type { RelayObserver } from '../../proxy/relay/call.ts'
-import { createRelay, type Relay } from '../../proxy/relay/relay.ts'
+import { createRelay, type Relay, withWake } from '../../proxy/relay/relay.ts'
 import { dialects } from '../../proxy/upstream/dialect.ts'
 import type { PoolObserver } from '../../proxy/upstream/observer.ts'
 import { ChainTracker } from '../../proxy/tracker/chain-tracker.ts'
@@ -92,7 +92,7 @@ export function createEngine(options: EngineOptions): {
     random,
     observer: poolObserver,
   })
-  return { pool, relay, watch }
+  return { pool, relay: withWake(relay, watch), watch }
 }
 
 /** The config of an upstream as the parser would return it. */

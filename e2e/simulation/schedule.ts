@@ -15,7 +15,7 @@ export function drawSchedule(seed: number) {
   const durationMs = Math.round(dice.scaled(3_000, 75_000))
   const settings = drawSettings(dice)
   const chain = drawChain(dice, durationMs)
-  const nodes = drawNodes(dice, durationMs)
+  const nodes = drawNodes(dice, new Dice(seed, 4), durationMs)
   const names = nodes.map(({ name }) => name)
   const requests = drawRequests(new Dice(seed, 1), durationMs, names)
   return { seed, durationMs, settings, chain, nodes, requests }
@@ -85,19 +85,19 @@ export interface NodePlan {
   readonly urls: readonly UrlPlan[]
 }
 
-function drawNodes(dice: Dice, durationMs: number): NodePlan[] {
+function drawNodes(dice: Dice, past: Dice, durationMs: number): NodePlan[] {
   const mood = dice.pick<Mood>(['calm', 'some', 'some', 'some', 'some', 'storm', 'storm', 'outage'])
   const outage = drawSpan(dice, durationMs, 1_000, 40_000)
   return dice.times(dice.whole(1, 8), (index) => ({
     name: `node-${index + 1}`,
     tier: index > 0 && dice.chance(0.25) ? 'backup' : 'primary',
     urls: dice.times(dice.pick([1, 1, 1, 1, 2, 2, 3]), () =>
-      drawUrl(dice, durationMs, mood, outage),
+      drawUrl(dice, past, durationMs, mood, outage),
     ),
   }))
 }
 
-function drawUrl(dice: Dice, durationMs: number, mood: Mood, outage: Span) {
+function drawUrl(dice: Dice, past: Dice, durationMs: number, mood: Mood, outage: Span) {
   const faults = [
     ...(mood === 'outage' ? [{ ...outage, share: 1, kind: 'crash' as const }] : []),
     ...drawFaults(dice, durationMs, moods[mood], faultKinds),
@@ -119,8 +119,13 @@ function drawUrl(dice: Dice, durationMs: number, mood: Mood, outage: Span) {
       tailFactor: dice.scaled(5, 100),
     },
     faults,
+    /** It lacks the blocks that are older than `keptBlocks` at the beginning. */
+    isPruned: past.chance(0.15),
   }
 }
+/** Blocks that a pruned node has at the beginning: no chain grows by as many. */
+export const keptBlocks = 150
+
 /** One URL and the machine behind it. */
 export type UrlPlan = ReturnType<typeof drawUrl>
 

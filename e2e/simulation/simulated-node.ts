@@ -10,7 +10,7 @@ import { blockOrHash, data, method } from '../upstream-sim/params.ts'
 import type { Method } from '../upstream-sim/rpc-node.ts'
 import { EthereumNode } from '../upstream-sim/sim-node.ts'
 import type { NodeCall } from './wrong-answers.ts'
-import type { PlannedFault, UrlPlan } from './schedule.ts'
+import { keptBlocks, type PlannedFault, type UrlPlan } from './schedule.ts'
 
 type Methods = Readonly<Record<string, Method<ChainView>>>
 
@@ -21,11 +21,14 @@ const noFaults = new FaultSwitch(seededRandom(0))
 export class SimulatedNode {
   readonly #node: EthereumNode
   readonly #lagBlocks: number
+  readonly #oldestBlock: number
 
-  constructor({ isForeign, lagBlocks, addons }: UrlPlan, chain: ChainModel) {
+  constructor({ isForeign, lagBlocks, addons, isPruned }: UrlPlan, chain: ChainModel) {
     this.#lagBlocks = lagBlocks
+    const earliestState = isPruned ? chain.head - keptBlocks : 0
+    this.#oldestBlock = earliestState
     const methods = { ...ownMethods(isForeign), ...(addons.includes('debug') ? debugMethods : {}) }
-    this.#node = new EthereumNode({ chain, faults: noFaults, methods, lagBlocks })
+    this.#node = new EthereumNode({ chain, faults: noFaults, methods, lagBlocks, earliestState })
   }
 
   get head(): number {
@@ -42,10 +45,25 @@ export class SimulatedNode {
     else settings.frozenAt ??= this.#node.view.head
   }
 
+  /** It answers nothing although the chain has the block. */
+  hasPruned({ method: name, params: [first] }: NodeCall): boolean {
+    const block = (first as { fromBlock?: unknown } | undefined)?.fromBlock ?? first
+    return name in nothing && Number(block) < this.#oldestBlock
+  }
+
   /** The honest answer, as this node sees the chain. */
   answer(call: NodeCall): string {
+    if (this.hasPruned(call))
+      return JSON.stringify({ jsonrpc: '2.0', id: call.id, result: nothing[call.method] })
     return this.#node.reply({ isBatch: false, items: [call] }) as string
   }
+}
+
+/** What a pruned node answers about blocks that it lacks; about their state it answers an error. */
+const nothing: Readonly<Record<string, unknown>> = {
+  eth_getBlockByNumber: null,
+  eth_getBlockReceipts: null,
+  eth_getLogs: [],
 }
 
 /**

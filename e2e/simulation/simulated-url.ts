@@ -86,6 +86,7 @@ export class SimulatedUrl implements Transport {
       head: this.#node.head,
       limitMs,
       saysError: typeof end !== 'string' && end.body.includes('"error":'),
+      isPruned: this.#node.hasPruned(call),
       endedMs: null,
       isAborted: false,
     }

@@ -10,6 +10,8 @@ interface Reported {
   readonly head: number
   readonly sentMs: number
   readonly endedMs: number
+  /** The URL, as it is printed. */
+  readonly printable: string
 }
 
 /** Records the heads that went over the wire, and compares the engine's heads and tip with them. */
@@ -24,7 +26,8 @@ export class TipWatch {
   ended({ place, callId, method, fate, saysError, isAborted, head, sentMs, endedMs }: Exchange) {
     if (callId !== null || method !== 'eth_blockNumber' || endedMs === null) return
     if (fate.kind !== 'honest' || saysError || isAborted) return
-    this.#reported.set(place.upstream, { head, sentMs, endedMs })
+    const { upstream, printable } = place
+    this.#reported.set(upstream, { head, sentMs, endedMs, printable })
   }
 
   look(): void {
@@ -37,8 +40,11 @@ export class TipWatch {
       // In the moment of its end the engine may not have read it yet.
       if (!reported || reported.endedMs >= nowMs) continue
       const isKnown = latest !== null && latest.atMs >= reported.endedMs
-      const isOvertaken =
-        latest !== null && reported.head <= latest.block && reported.sentMs < latest.atMs
+      // By a later report of the upstream, or of the same URL where another one is at another head.
+      const own = urls.find(({ printable }) => printable === reported.printable)
+      const isOvertaken = [latest, own?.head].some(
+        (later) => later && reported.head <= later.block && reported.sentMs < later.atMs,
+      )
       if (!isKnown && !isOvertaken)
         this.#arena.report('head-is-known', `${name} reported ${reported.head}`)
     }

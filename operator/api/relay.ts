@@ -108,7 +108,7 @@ const relayFields = {
     'core',
   ),
   retryMissingBlocks: boolean(
-    'Ask another upstream when one answers null for a block that the tip says exists.',
+    'Ask another upstream also when one answers null for a tag, or for a block that the tip says exists and its own head has not reached.',
     false,
   ),
 }

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test, vi } from 'vitest'
 import type { Directives } from '../relay/call.ts'
+import { solana } from '../relay/testing/relay-fixture.ts'
 import { CacheFixture, Instead, type Question } from './testing/cache-fixture.ts'
 
 const account = '0x00000000000000000000000000000000000000aa'
@@ -312,6 +313,20 @@ describe('the directives of a client', () => {
     expect(cache.asked).toBe(2)
   })
 
+  test('with minContextSlot, an answer to the same floor', async () => {
+    let slot = 200
+    const answering = () => ({ context: { slot }, value: slot })
+    const cache = new CacheFixture(answering, { of: await solana() }).heads(slot)
+    const ask = (minContextSlot: number) =>
+      cache.get('getBalance', [account, { commitment: 'confirmed', minContextSlot }])
+    const old = { answer: { value: 200 } }
+    expect(await ask(200)).toMatchObject({ cache: 'miss latest', ...old })
+    expect(await ask(200)).toMatchObject({ cache: 'hit latest', ...old })
+    cache.heads((slot = 201))
+    for (const floor of [201, 200])
+      expect(await ask(floor)).toMatchObject({ cache: 'miss latest', answer: { value: 201 } })
+  })
+
   test('an upstream that is chosen or excluded gives the answer itself, or gave it once', async () => {
     const cache = new CacheFixture((_, node) => (node === 'a' ? '0xa' : '0xb'), { nodes: 'ab' })
     cache.heads(head)
@@ -430,6 +445,28 @@ describe('the next blocks', () => {
       cache: 'miss near-head',
       answer: '0xb',
     })
+  })
+
+  test('the number of the latest block goes back in a reorg that is seen, and not without one', async () => {
+    let branch = 'a'
+    let tip = head
+    const answering = ({ method, params }: Question) =>
+      method === 'eth_getBlockByNumber' ? block(Number(params[0]), branch) : hex(tip)
+    const cache = new CacheFixture(answering).heads(head)
+    const number = async () => {
+      await cache.clock.advance(1_000)
+      return (await cache.get('eth_blockNumber')).answer
+    }
+    const see = () =>
+      cache.get('eth_getBlockByNumber', [hex(head - 1), false], {
+        directives: { refreshCache: true },
+      })
+    await see()
+    tip = head - 1
+    expect(await number()).toBe(hex(head))
+    branch = 'b'
+    await see()
+    expect(await number()).toBe(hex(head - 1))
   })
 
   test('a block with another parent is a reorg as well', async () => {

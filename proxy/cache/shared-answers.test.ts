@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, test } from 'vitest'
+import { dataKinds } from '../chain/native/schema.ts'
 import { VirtualClock } from '../clock/testing/virtual-clock.ts'
 import type { CachePolicy } from '../config/types.ts'
 import { FakeKeys } from '../redis/testing/fake-keys.ts'
@@ -179,6 +180,22 @@ describe('an empty answer about a final block', () => {
   const logs = ['eth_getLogs', [{ fromBlock: '0x1', toBlock: '0x2' }]] as const
   const log = { address: account, topics: [], blockNumber: '0x1' }
 
+  /** The nodes have returned data as old as that, so that none of their empty answers is confirmed at once. */
+  function proven(cache: CacheFixture): CacheFixture {
+    for (const { urls } of cache.pool.upstreams)
+      for (const kind of dataKinds) urls[0]!.history.returned(kind, 1)
+    return cache
+  }
+
+  test('is kept for long at once if the router had to confirm it', async () => {
+    const fleet = new Fleet()
+    const cache = fleet.replica(() => [], { nodes: 'ab' })
+    expect((await cache.get(...logs)).cache).toBe('miss finalized')
+    await fleet.advance(3_000_000)
+    expect((await cache.get(...logs)).cache).toBe('hit finalized')
+    expect(cache.asked).toBe(2)
+  })
+
   test.each<[string, string, readonly unknown[], unknown]>([
     ['no logs', ...logs, []],
     ['null', 'eth_getTransactionByBlockNumberAndIndex', ['0x1', '0x5'], null],
@@ -188,7 +205,7 @@ describe('an empty answer about a final block', () => {
     'is kept for a minute, and longer once another upstream says so: %s',
     async (_, method, params, nothing) => {
       const fleet = new Fleet()
-      const cache = fleet.replica(() => nothing, { nodes: 'ab' })
+      const cache = proven(fleet.replica(() => nothing, { nodes: 'ab' }))
       const first = await cache.get(method, params)
       expect(first.cache).toBe('miss finalized empty')
       await fleet.advance(59_000)
@@ -206,7 +223,9 @@ describe('an empty answer about a final block', () => {
   test('is replaced when another upstream has more', async () => {
     let healed: string | null = null
     const fleet = new Fleet()
-    const cache = fleet.replica((__, node) => (node === healed ? [log] : []), { nodes: 'ab' })
+    const cache = proven(
+      fleet.replica((__, node) => (node === healed ? [log] : []), { nodes: 'ab' }),
+    )
     const first = await cache.get(...logs)
     healed = first.upstream === 'a' ? 'b' : 'a'
     await fleet.advance(61_000)
@@ -217,7 +236,7 @@ describe('an empty answer about a final block', () => {
 
   test('is fetched again each minute if only one upstream answers', async () => {
     const fleet = new Fleet()
-    const cache = fleet.replica(() => [], { nodes: 'ab' })
+    const cache = proven(fleet.replica(() => [], { nodes: 'ab' }))
     const ask = () => cache.get(...logs, { directives: { selectProvider: 'a' } })
     for (let minute = 0; minute < 3; minute++) {
       expect(await ask()).toMatchObject({ cache: 'miss finalized empty', upstream: 'a' })
@@ -236,7 +255,7 @@ describe('an empty answer about a final block', () => {
 
   test('is confirmed for all replicas by another replica and upstream', async () => {
     const fleet = new Fleet()
-    const [one, two] = [1, 2].map(() => fleet.replica(() => [], { nodes: 'ab' })) as [
+    const [one, two] = [1, 2].map(() => proven(fleet.replica(() => [], { nodes: 'ab' }))) as [
       CacheFixture,
       CacheFixture,
     ]

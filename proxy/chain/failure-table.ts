@@ -18,6 +18,8 @@ export interface FailureClass {
   readonly late: boolean
   /** Its meaning is unknown: a read asks another upstream, any other call takes it as the answer. */
   readonly doubtful: boolean
+  /** The node lacks the block or its state; about an old block, it has pruned it. */
+  readonly pruned: boolean
   /**
    * About a transaction: the node has it already; its nonce is used, by this transaction or another;
    * or the node refuses it for another reason.
@@ -26,7 +28,7 @@ export interface FailureClass {
 }
 
 /** What a check can find in an answer that is in the interface's form and no error. */
-export const answerFindings = ['violated', 'doubted', 'missing-block'] as const
+export const answerFindings = ['violated', 'doubted', 'below-floor'] as const
 export type AnswerFinding = (typeof answerFindings)[number]
 
 /** An error that a node returned, on any interface. */

@@ -33,6 +33,13 @@ export function lastPoint(block: BlockRef): number | null {
   return from === null || to === null ? null : Math.max(from, to)
 }
 
+/** The first numbered block that a call needs; null if there is none. Pruned nodes keep block 0. */
+export function firstPoint(block: BlockRef): number | null {
+  if (block.kind === 'number') return block.number || null
+  const from = block.kind === 'range' ? heightOf(block.from) : null
+  return from === null ? null : Math.max(from, 1)
+}
+
 function heightOf(point: BlockPoint | { readonly kind: string }): number | null {
   if (point.kind === 'number') return (point as { number: number }).number
   return point.kind === 'tag' && (point as { tag: string }).tag === 'earliest' ? 0 : null

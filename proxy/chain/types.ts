@@ -10,6 +10,7 @@ import type {
   NativeSpec,
   Place,
   blockTags,
+  dataKinds,
 } from './native/schema.ts'
 
 /*
@@ -19,6 +20,7 @@ import type {
 
 export type Family = NonNullable<NativeSpec['family']>
 export type BlockTag = (typeof blockTags)[number]
+export type DataKind = (typeof dataKinds)[number]
 
 /** One point of the chain: a tag, a height, or a block's hash. */
 export type BlockPoint =
@@ -78,6 +80,10 @@ export interface Classification {
   /** Null: the call concerns no state that one node keeps for its caller. */
   readonly stateful: NonNullable<NativeMethod['stateful']> | null
   readonly block: BlockRef
+  /** The lowest block at which the request lets a node answer, and where the answer shows its block; absent: any. */
+  readonly floor?: { readonly block: number; readonly shown: ResultPath | null } | undefined
+  /** What a read of a numbered block needs of its node; null or absent if no node prunes it. */
+  readonly data?: DataKind | null
   /** The add-on that an upstream must declare; null for the standard set. */
   readonly addon: string | null
   /** Compute units: the weight of the call in budgets and scores. 10 is a cheap read. */
@@ -201,10 +207,14 @@ export interface ChainInterface {
   readonly responseHeaders: ReadonlySet<string>
   /** How to ask for the latest block; null where there is no way. */
   readonly latestBlock: ProbeCall | null
+  /** How to ask a node for its block of a tag; a tag that is missing here is a node's own notion. */
+  readonly tagBlocks: ReadonlyMap<BlockTag, ProbeCall>
   /** The call that shows whether a node is syncing; null if there is none. */
   readonly syncing: ProbeCall | null
   /** The call that returns the timestamp of the latest block; null if there is none. */
   readonly latestTime: ProbeCall | null
+  /** The call that returns the oldest block that a node still has; null if there is none. */
+  readonly oldestBlock: ProbeCall | null
   readonly verifications: readonly Verification[]
   /** Names of the verifications, and of others that the chain's specs know and the router never runs. */
   readonly verificationNames: ReadonlySet<string>
@@ -229,6 +239,8 @@ export interface Chain {
   readonly allowedLagBlocks: number
   /** Which blocks are final: those up to the tag, or those this many blocks behind the tip. */
   readonly finality: NonNullable<NativeSpec['finality']>
+  /** False for test nodes: their state changes without a block, so no answer is cached. */
+  readonly cacheable: boolean
   readonly interfaces: ReadonlyMap<ApiInterface, ChainInterface>
   readonly failures: FailureTable
   /** The file of its spec, for messages; null for a bundled one. */

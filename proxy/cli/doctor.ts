@@ -25,7 +25,7 @@ export async function runDoctor(
   const { config, catalog, problems, parsed, redact } = await judgeConfig(asked)
   for (const problem of problems) io.stderr.write(`${redact(problemLine(configPath, problem))}\n`)
   if (config === null || catalog === null) return exitCodes.invalid
-  const parts = { version, clock: systemClock, budget: new ByteBudget(maxBytes) }
+  const parts = { version, catalog, clock: systemClock, budget: new ByteBudget(maxBytes) }
   const asking = config.upstreams.flatMap((upstream) => {
     const chain = catalog.find(upstream.chainId)
     const iface = chain?.interfaces.get(upstream.apiInterface)

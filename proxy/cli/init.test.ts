@@ -42,8 +42,8 @@ async function judged(text: string) {
 test.each<[name: string, line: string, upstreams: readonly (readonly string[])[]]>([
   [
     'a node without a WebSocket',
-    '--chain eth --url http://127.0.0.1:8545',
-    [['node-1', 'ETH1', 'jsonrpc', 'http http://127.0.0.1:8545']],
+    '--chain eth --url http://127.0.0.1:1',
+    [['node-1', 'ETH1', 'jsonrpc', 'http http://127.0.0.1:1']],
   ],
   [
     'a WebSocket joins the upstream of its host, and a key stays a placeholder',
@@ -98,7 +98,7 @@ test.each([
   ['--chain ETX1 --url http://a', 'endpoints[0].chain-id: No chain spec has the id "ETX1". Did'],
   ['--chain ETH1 --url a', 'direct-rpc[0].node-urls[0].url: the value is a URL without a scheme'],
   ['--chain ETH1 --interface grpc --url http://a', 'ETH1 is not served through grpc'],
-  ['--url http://a', ': nothing was written'],
+  ['--url http://127.0.0.1:1', ': nothing was written'],
 ])('router init %s writes nothing', async (line, words) => {
   const { code, stdout, stderr } = await init(line)
   expect([code, stdout]).toEqual([2, ''])

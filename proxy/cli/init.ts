@@ -8,6 +8,7 @@ import { validateConfig } from '../validation/validate-config.ts'
 import { type Problem, problemAt, whyUnwritable } from '../config/problem.ts'
 import type { CommandLine } from './command-line.ts'
 import { exitCodes, problemLine } from './judged-config.ts'
+import { testNodeOf } from './doctor/test-node.ts'
 import type { CommandIo } from './validate.ts'
 
 const nothing = 'nothing was written: a chain and a URL are needed'
@@ -25,8 +26,10 @@ export async function runInit({ positionals, own }: CommandLine, io: CommandIo):
   }
   const catalog = await loadCatalog([])
   const answers = await completed(positionals[0] ?? null, own, catalog)
-  if (answers === null) return refuse(problemAt('', null, nothing, example))
-  const text = firstConfig(answers, catalog)
+  const test = answers && (await testNodeAt(answers, catalog))
+  const chainId = test?.chain.id ?? answers?.chainId
+  if (!answers || !chainId) return refuse(problemAt('', null, nothing, example))
+  const text = firstConfig({ ...answers, chainId }, catalog)
   const problem = problemIn(text, catalog)
   // Lines of a file that is not there would mislead.
   if (problem) return refuse({ ...problem, line: null })
@@ -40,6 +43,8 @@ export async function runInit({ positionals, own }: CommandLine, io: CommandIo):
     const why = exists ? 'it exists, and is left as it is' : whyUnwritable(error)
     return refuse(problemAt('', null, why), path ?? '', exitCodes.failed)
   }
+  if (test)
+    io.stderr.write(`${chainId}, which caches nothing: a test node answers (${test.words})\n`)
   const file = path ?? 'FILE'
   io.stderr.write(`Next: router validate ${file}, then router doctor ${file}\n`)
   return exitCodes.done
@@ -54,8 +59,9 @@ async function completed(
   { chain: [given] = [], url, interface: [through] = [] }: CommandLine['own'],
   { ids }: ChainCatalog,
 ) {
-  if (given && url) return { chainId: given, through, urls: url, path }
-  if (!process.stdin.isTTY || !process.stdout.isTTY) return null
+  const isTerminal = process.stdin.isTTY && process.stdout.isTTY
+  if (url && (given || !isTerminal)) return { chainId: given, through, urls: url, path }
+  if (!isTerminal) return null
   const { ask } = await import('./ask.ts')
   const choices = [...new Set(['ETH1', ...ids])]
   const chainId = given ?? (await ask('Chain:', { choices }))
@@ -64,6 +70,26 @@ async function completed(
   if (!urls?.[0]) return null
   const file = path ?? (await ask('File:', { otherwise: 'config.yml' }))
   return file ? { chainId, through, urls, path: file } : null
+}
+
+/** Test nodes run nearby: a provider, whose host is a name with dots, is not asked. */
+const nearby = /^https?:\/\/([^./]+|[\d.]+)(:\d+)?(\/|$)/
+
+/** The first test node of an EVM chain that caches. One that does not answer within a second is none. */
+async function testNodeAt({ chainId, urls }: Answers, catalog: ChainCatalog) {
+  const chain = catalog.find(chainId ?? 'ETH1')
+  if (chain?.family !== 'evm' || !chain.cacheable) return null
+  for (const url of urls.filter((each) => nearby.test(each))) {
+    const ask = async (method: string) => {
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [] })
+      const [headers, signal] = [{ 'content-type': 'application/json' }, AbortSignal.timeout(1_000)]
+      const answer = await fetch(url, { method: 'POST', headers, body, signal })
+      return ((await answer.json()) as { readonly result?: unknown } | null)?.result
+    }
+    const found = await testNodeOf(ask, catalog).catch(() => null)
+    if (found) return found
+  }
+  return null
 }
 
 /** The first thing that is wrong with a config whose placeholders have no values yet. */
@@ -78,7 +104,7 @@ function problemIn(text: string, catalog: ChainCatalog) {
 }
 
 /** The text of a config with its explanations. What is wrong with a name is said of the config, as of any other. */
-function firstConfig({ chainId, through, urls }: Answers, catalog: ChainCatalog): string {
+function firstConfig({ chainId = '', through, urls }: Answers, catalog: ChainCatalog): string {
   const chain = catalog.find(chainId)
   const byUrl = urls.some((url) => /^grpcs?:/i.test(url)) ? 'grpc' : 'jsonrpc'
   const [first = byUrl] = chain?.interfaces.keys() ?? []

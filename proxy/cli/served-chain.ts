@@ -23,7 +23,7 @@ import type { Listener, ListenerOptions, SubscriptionServing } from '../listener
 import { createRestListener } from '../listener/rest.ts'
 import { createTendermintListener } from '../listener/tendermint.ts'
 import { KnownTransactions, type SentStore } from '../relay/known-transactions.ts'
-import { createRelay, type Relay } from '../relay/relay.ts'
+import { createRelay, type Relay, withWake } from '../relay/relay.ts'
 import type { TraceHeaders } from '../relay/traced-request.ts'
 import type { Sessions } from '../sticky/sessions.ts'
 import { withStickiness } from '../sticky/stickiness.ts'
@@ -242,12 +242,13 @@ function serveChain(
     ...router.subscriptions,
     observer: observers.subscriptionObserver(chainId, apiInterface),
   })
+  const isVoted = (method: string) => policies.now.crossValidated.has(method)
   const endpoints = served.map(({ config, relaying }, index) => ({
     config,
     listener: listeners[apiInterface]({
       address: config.address,
       iface,
-      relay: guard(cachedRelayFor(relaying, index)),
+      relay: guard(withWake(cachedRelayFor(relaying, index), watch, isVoted)),
       clock,
       observer: observers.listenerObserver(chainId, apiInterface),
       maxRequestBytes: router.maxRequestBytes,

@@ -101,7 +101,7 @@ export const settingGroups = {
       'How answers are checked: `off`, `envelope` (complete and in the form of the interface), `core` (and against the request), `full` (and hashes of Ethereum are worked out).',
     ),
     'retry-missing-blocks': setting(boolean, 'false').describe(
-      'Ask another upstream when one answers null for a block that the tip says exists.',
+      'Ask another upstream also when one answers null for a tag, or for a block that the tip says exists and its own head has not reached.',
     ),
   },
   Clients: {

@@ -15,6 +15,7 @@ const now = someFacts(100, [
         durations: took(90),
       }),
       someUpstream('node-b', {
+        oldestBlocks: { blocks: 900_000 },
         ...{ state: 'disabled', why: 'connection-refused', since: at(40), until: at(900) },
         attempts: { first: { 'connection-refused': 10 } },
       }),
@@ -95,6 +96,7 @@ test('Enter opens the call or the upstream of a line', () => {
   expect(lines).toContain('share           0.1')
   expect(lines).toContain('p99Seconds      null')
   expect(lines).toContain('disputes        {}')
+  expect(lines).toContain('oldestBlocks    {"blocks":900000}')
 })
 
 test('of a failed call it says why, and how it is sent again', () => {

@@ -11,6 +11,7 @@ import {
   nodeError,
   RelayFixture,
   result,
+  solana,
 } from '../relay/testing/relay-fixture.ts'
 import type { ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
 import { type Testimony, withCrossValidation } from './cross-validation.ts'
@@ -39,14 +40,14 @@ class Fixture extends RelayFixture {
   readonly outcomes: (string | null)[] = []
   readonly mismatches: [Testimony, Testimony | null][] = []
 
-  constructor(nodes: Nodes, own: Partial<PolicyConfig> | null = {}) {
+  constructor(nodes: Nodes, own: Partial<PolicyConfig> | null = {}, of = { chain, iface }) {
     const upstreams = Object.entries(nodes).map(([name, each]): [string, FixtureUpstream] => [
       name,
       'script' in each ? each : { script: () => each },
     ])
-    super(chain, iface, Object.fromEntries(upstreams))
+    super(of.chain, of.iface, Object.fromEntries(upstreams))
     this.relay = withCrossValidation(this.relay, {
-      ...{ chain, iface, pool: this.pool, clock: this.clock, budget: this.budget },
+      ...{ ...of, pool: this.pool, clock: this.clock, budget: this.budget },
       config: { now: { strategy: 'round-robin', minRelayTimeoutMs: 1_000 } },
       policies: {
         now: {
@@ -429,34 +430,116 @@ describe('a caller', () => {
   })
 })
 
-describe('the latest block', () => {
-  /** Its balance is that of the block which it is asked about; its own head if that is the latest one. */
-  const at = (head: number): FixtureUpstream => ({
+describe('a tag', () => {
+  interface Tags {
+    readonly latest: number
+    readonly safe?: number
+    readonly finalized?: number
+  }
+
+  /** A node that answers with the number of the block that it is asked about. */
+  const at = (tags: Tags | number, lie?: ScriptedAnswer): FixtureUpstream => ({
     script: ({ body }) => {
-      const { params } = JSON.parse(Buffer.from(body as Uint8Array).toString()) as {
+      const own: Tags = typeof tags === 'number' ? { latest: tags } : tags
+      const { method, params } = JSON.parse(Buffer.from(body as Uint8Array).toString()) as {
+        method: string
         params: string[]
       }
-      const block = params[1] === undefined || params[1] === 'latest' ? head : Number(params[1])
-      return block > head
-        ? nodeError(-32000, 'header not found')
-        : result(`0x${block.toString(16)}`)
+      const [point = 'latest', isWhole] = method === 'eth_getBalance' ? params.slice(1) : params
+      const block = point in own ? own[point as keyof Tags]! : Number(point)
+      const isProbe = isWhole === (false as unknown)
+      if (lie && !isProbe) return lie
+      const number = `0x${block.toString(16)}`
+      if (method === 'eth_getBlockByNumber') return result(block > own.latest ? null : { number })
+      return block > own.latest ? nodeError(-32000, 'header not found') : result(number)
     },
   })
 
-  it.each([[['0xaa', 'latest']], [['0xaa']]])(
-    'is the same for all that are asked: %j',
-    async (params) => {
-      const fixture = new Fixture({ a: at(16), b: at(17), c: at(15) })
-      fixture.head('a', 16).head('b', 17).head('c', 15)
-      expect(await fixture.validate({ params })).toMatchObject({ answer: '0xf', disagreeing: '' })
-    },
+  function fixtureOf(all: readonly Tags[], own: Partial<PolicyConfig>, lies: Nodes = {}): Fixture {
+    const names = all.map((_, index) => 'abcde'.charAt(index))
+    const nodes = all.map((tags, index) => [names[index], at(tags, lies[names[index]!] as never)])
+    const fixture = new Fixture(Object.fromEntries(nodes) as Nodes, own)
+    for (const [index, { latest }] of all.entries()) fixture.head(names[index]!, latest)
+    return fixture
+  }
+
+  const spreads: [blocks: number[], agreement: number, common: number][] = [
+    [[100, 99, 98], 2, 99],
+    [[98, 99, 100], 2, 99],
+    [[100, 99, 98], 3, 98],
+    [[100, 100, 98], 2, 100],
+    [[98, 100, 100], 3, 98],
+    [[100, 97], 2, 97],
+    [[100, 99, 98, 97, 97], 3, 98],
+    [[97, 100, 97, 100, 97], 2, 100],
+    [[97, 100, 97, 100, 97], 4, 97],
+  ]
+  const votes = spreads.flatMap(([blocks, agreement, common]) =>
+    (['latest', 'safe', 'finalized'] as const).map(
+      (tag) => [tag, blocks, agreement, common] as const,
+    ),
   )
 
+  it.each(votes)('%s: of blocks %j the highest that %i nodes have is %i', async (...row) => {
+    const [tag, blocks, agreement, common] = row
+    const all = blocks.map((block) => ({ latest: 200, [tag]: block }))
+    const fixture = fixtureOf(all, { agreement, participants: blocks.length })
+    for (const params of [['0xaa', tag], ...(tag === 'latest' ? [['0xaa']] : [])])
+      expect(await fixture.validate({ params })).toMatchObject({
+        ...{ answer: `0x${common.toString(16)}`, failure: null, disagreeing: '' },
+      })
+    expect(fixture.faults.every((fault) => fault === null)).toBe(true)
+  })
+
+  it('costs one more request per participant, and only where it is finalized or safe', async () => {
+    const tags = { latest: 200, safe: 150, finalized: 100 }
+    for (const [tag, sent] of [
+      ['latest', '1,1,1'],
+      ['safe', '2,2,2'],
+      ['finalized', '2,2,2'],
+      ['earliest', '1,1,1'],
+    ] as const) {
+      const fixture = fixtureOf([tags, tags, tags], {})
+      expect((await fixture.validate({ params: ['0xaa', tag] })).sent).toBe(sent)
+    }
+  })
+
+  it('is the number of a block at both ends of a range', async () => {
+    const all = [99, 100].map((finalized) => ({ latest: finalized + 100, finalized }))
+    const fixture = fixtureOf(all, { method: 'eth_getLogs', participants: 2 })
+    await fixture.validate({
+      method: 'eth_getLogs',
+      params: [{ fromBlock: 'finalized', toBlock: 'latest' }],
+    })
+    for (const name of ['a', 'b'])
+      expect(fixture.transport(name).requests.at(-1)).toContain(
+        '[{"fromBlock":"0x63","toBlock":"0xc7"}]',
+      )
+  })
+
+  it.each<[string, FixtureUpstream | ScriptedAnswer]>([
+    ['fails', { fault: 'refused' }],
+    ['does not know the tag', nodeError(-32602, 'invalid block tag')],
+    ['hangs', hangs],
+  ])('is that of the others where a participant %s', async (_, third) => {
+    const [a, b] = [at({ latest: 200, finalized: 100 }), at({ latest: 200, finalized: 99 })]
+    const fixture = new Fixture({ a, b, c: third }).head('a', 200).head('b', 200)
+    const seen = await fixture.validate({ params: ['0xaa', 'finalized'] })
+    expect(seen).toMatchObject({ answer: '0x63', agreeing: 'a,b' })
+    expect(seen.tookMs).toBeLessThanOrEqual(520)
+  })
+
+  it('goes out as it came where too few participants report its block', async () => {
+    const down = { fault: 'refused' } as const
+    const fixture = new Fixture({ a: at({ latest: 200, finalized: 100 }), b: down, c: down })
+    expect((await fixture.validate({ params: ['0xaa', 'finalized'] })).failure).not.toBeNull()
+    expect(fixture.transport('a').requests.at(-1)).toContain('["0xaa","finalized"]')
+  })
+
   it('is not below the block that the caller has seen', async () => {
-    const fixture = new Fixture({ a: at(16), b: at(17), c: at(15) })
-    fixture.head('a', 16).head('b', 17).head('c', 15)
-    const seen = await fixture.validate({ directives: { minBlock: 16 } })
-    expect(seen).toMatchObject({ answer: '0x10', agreeing: 'a,b' })
+    const fixture = fixtureOf([{ latest: 16 }, { latest: 17 }, { latest: 15 }], {})
+    const seen = await fixture.validate({ directives: { minBlock: 17 } })
+    expect(seen).toMatchObject({ failure: 'insufficient-responses', agreeing: 'b' })
   })
 
   it('is not that of a node which lags, even where it is needed to agree', async () => {
@@ -470,6 +553,42 @@ describe('the latest block', () => {
     const fixture = new Fixture({ a: at(15), b: at(16), c: at(16) })
     expect(await fixture.validate()).toMatchObject({ answer: '0x10', disagreeing: 'a' })
   })
+
+  const getBlock = { method: 'eth_getBlockByNumber', params: ['latest', false] }
+
+  it('gives no vote to nodes that lack the block, and blames none of them', async () => {
+    const all = [100, 100, 99, 99, 99].map((latest) => ({ latest }))
+    const own = { method: 'eth_getBlockByNumber', agreement: 2, participants: 5 }
+    const fixture = fixtureOf(all, own)
+    expect(await fixture.validate(getBlock)).toMatchObject({
+      ...{ answer: { number: '0x64' }, agreeing: 'a,b', disagreeing: '' },
+    })
+    expect(fixture.faults).toEqual([null, null, null, null, null])
+  })
+
+  it('outvotes a wrong node as soon as another one has the block', async () => {
+    const fixture = fixtureOf([{ latest: 100 }, { latest: 100 }, { latest: 99 }], {}, { a: wrong })
+    const seen = fixture.validate()
+    fixture.transport('c').play(at(100).script)
+    fixture.clock.after(5_000, () => fixture.head('c', 100))
+    expect(await seen).toMatchObject({ answer: '0x64', agreeing: 'b,c', disagreeing: 'a' })
+  })
+})
+
+describe('a commitment of Solana', () => {
+  const of = (slot: number, value: number) => result({ context: { slot }, value })
+
+  it.each(['confirmed', 'finalized', 'processed'])(
+    '%s goes out as it came, and slots of nodes may differ',
+    async (commitment) => {
+      const nodes = { a: of(100, 8), b: of(98, 7), c: of(99, 7) }
+      const fixture = new Fixture(nodes, { method: 'getBalance' }, await solana())
+      for (const [name, slot] of [['a', 100] as const, ['b', 98] as const, ['c', 99] as const])
+        fixture.head(name, slot)
+      const seen = await fixture.validate({ method: 'getBalance', params: ['key', { commitment }] })
+      expect(seen).toMatchObject({ agreeing: 'b,c', disagreeing: 'a', sent: '1,1,1' })
+    },
+  )
 })
 
 describe('a difference about a finalized block', () => {

@@ -9,12 +9,12 @@ import type { Live, RelayConfig } from '../config/types.ts'
 import { type Call, Journal } from '../relay/call.ts'
 import { CallAborted, errorKinds, overloaded, RelayError } from '../relay/errors.ts'
 import { usualBudgetMs } from '../relay/hedge.ts'
-import { commonBlock, pinned } from '../relay/pin.ts'
 import type { Relay } from '../relay/relay.ts'
 import { type Reply, rankOf, type WholeIncoming } from '../relay/reply.ts'
 import { isStreamFailure } from '../relay/streamed-answer.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import { release, wholeBody } from '../upstream/wire.ts'
+import { pinnedForAll } from './pinned-tags.ts'
 import { nextOf, type Participant, type ParticipantsOptions } from './participants.ts'
 import { digestOf, decide, type Decision, type Vote } from './vote.ts'
 
@@ -30,7 +30,7 @@ export interface FanOutOptions extends ParticipantsOptions {
 interface Attempt extends Participant {
   readonly cancellation: Cancellation
   readonly journal: Journal
-  readonly cancelLateness: Cancel
+  cancelLateness: Cancel
 }
 
 /** A vote with what was voted for. */
@@ -76,37 +76,41 @@ export class FanOut extends Held {
     call.signal.addEventListener('abort', this.#leave, { once: true })
     const slots = Array.from({ length: Math.min(terms.participants, pool.upstreams.length) })
     const chosen = slots.flatMap(() => this.#choose() ?? [])
+    this.#start(chosen).catch((error: unknown) => this.#fail(error))
+    return this.#result.promise
+  }
+
+  async #start(chosen: readonly Attempt[]): Promise<void> {
     const upstreams = chosen.map(({ upstream }) => upstream)
-    const block = commonBlock(upstreams, terms.agreement)
-    if (block !== null)
-      this.#call = pinned(call, Math.max(block, call.directives.minBlock ?? 0)) ?? call
+    this.#call = await pinnedForAll(upstreams, this.#options)
+    if (this.#isOver) return
     for (const each of chosen) this.#ask(each)
     this.#settle()
-    return this.#result.promise
   }
 
   /** Another one to ask; null when no other may be asked. */
   #choose(): Attempt | null {
-    const { chain, clock, config, terms } = this.#options
-    const { asked, directives, journal } = this.#call
+    const { terms } = this.#options
+    const { asked, journal } = this.#call
     if (this.#all.length >= terms.maxParticipants) return null
     const upstream = nextOf(this.#options, this.#all, asked.block)
     if (upstream === null) return null
     const own = new Journal(journal.startedMs)
     own.clientDeadlineMs = journal.clientDeadlineMs
-    const usualMs = directives.relayTimeoutMs ?? usualBudgetMs(asked, chain, config.now)
     const participant: Attempt = {
       ...{ upstream, state: 'pending', journal: own, cancellation: new Cancellation() },
-      cancelLateness: clock.after(usualMs, () => this.#lost(participant, 'late')),
+      cancelLateness: () => {},
     }
     this.#all.push(participant)
     return participant
   }
 
   #ask(participant: Attempt): void {
-    const { relay } = this.#options
+    const { relay, chain, clock, config } = this.#options
     const { shared: _, ...call } = this.#call
     const { upstream, cancellation: signal, journal } = participant
+    const usualMs = call.directives.relayTimeoutMs ?? usualBudgetMs(call.asked, chain, config.now)
+    participant.cancelLateness = clock.after(usualMs, () => this.#lost(participant, 'late'))
     const own = { selectProvider: null, stickiness: null, only: [upstream.name] }
     const directives = { ...call.directives, ...own }
     relay({ ...call, directives, signal, journal })

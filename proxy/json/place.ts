@@ -21,6 +21,9 @@ const maxNames = 64
 export class FoundJson {
   readonly bytes: Uint8Array
   readonly start: number
+  /** The child that was last looked up: a request often has all of its options in one. */
+  lastKey: string | number | null = null
+  lastAt = 0
 
   constructor(bytes: Uint8Array, start: number) {
     this.bytes = bytes
@@ -31,11 +34,17 @@ export class FoundJson {
 /**
  * The value that a path leads to; undefined where there is none. The way is scanned, and only that value is parsed.
  */
-export function valueIn({ bytes, start }: FoundJson, path: readonly (string | number)[]): unknown {
+export function valueIn(found: FoundJson, path: readonly (string | number)[]): unknown {
+  const { bytes, start } = found
   let at = start
   for (const key of path) {
-    const next = childOf(bytes, at, key)
+    const isKnown = at === start && key === found.lastKey
+    const next = isKnown ? found.lastAt : childOf(bytes, at, key)
     if (typeof next !== 'number') return next
+    if (at === start) {
+      found.lastKey = key
+      found.lastAt = next
+    }
     at = next
   }
   const end = bytes[at] === 0x7b ? objectEnd(bytes, at) : valueEnd(bytes, at)

@@ -53,6 +53,7 @@ describe('a single call', () => {
         late: false,
         doubtful: false,
         costsScore: false,
+        pruned: false,
         transaction: null,
       } as const
       asked.journal.begin('gamma', 'first', 0).result = failure

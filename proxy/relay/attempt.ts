@@ -43,6 +43,8 @@ export interface AttemptOwner {
  */
 export class Attempt implements Due {
   readonly upstream: Upstream
+  url: NodeUrl
+  record: AttemptRecord
   dueMs = Infinity
   index = -1
   isLate = false
@@ -62,8 +64,6 @@ export class Attempt implements Due {
   readonly #urls: Iterator<NodeUrl, undefined> & Iterable<NodeUrl>
   readonly #session: Session
   readonly #cancellation = new Cancellation()
-  #url: NodeUrl
-  #record: AttemptRecord
   #slowAtMs = Infinity
   #lateAtMs = Infinity
   /** It fails when its budget is over; else it is late then, and goes on. */
@@ -85,21 +85,21 @@ export class Attempt implements Due {
     this.#parts = parts
     this.#owner = owner
     this.#call = atKnownHead(call, upstream)
-    this.#urls = upstream.urlsFor(addonsOf(call)).values()
+    this.#urls = upstream.urlsFor(addonsOf(call), call.asked).values()
     const { value: url, done } = this.#urls.next()
     if (done) throw new Error('an upstream was chosen that has no URL for the call')
-    this.#url = url
-    this.#record = call.journal.begin(upstream.name, kind, nowMs, url.printable)
+    this.url = url
+    this.record = call.journal.begin(upstream.name, kind, nowMs, url.printable)
     this.#session = new Session(upstream, call.request.body)
   }
 
   /** After how many milliseconds it is late, or fails. */
   get budgetMs(): number {
-    return this.#record.budgetMs ?? Infinity
+    return this.record.budgetMs ?? Infinity
   }
 
   get violation(): Violation | null {
-    return this.#record.violation
+    return this.record.violation
   }
 
   /** The reply of a failed attempt that may be passed on when no better one comes. */
@@ -109,14 +109,14 @@ export class Attempt implements Due {
 
   start(nowMs: number): void {
     this.failure = this.fault = this.reply = this.#cancellation.underWay = null
-    const request = requestTo(this.#url, this.#call, this.#record, this.#parts)
-    const shared = this.#record.kind === 'first' ? this.#call.shared : undefined
+    const request = requestTo(this.url, this.#call, this.record, this.#parts)
+    const shared = this.record.kind === 'first' ? this.#call.shared : undefined
     this.othersMs = (shared?.others ?? 0) * msPerOther
     this.#setBudget(nowMs)
     this.#rearm(nowMs)
     const incoming = shared
-      ? shared.send(this.#url, request, this.#cancellation)
-      : this.#url.transport.send(request, this.#cancellation)
+      ? shared.send(this.url, request, this.#cancellation)
+      : this.url.transport.send(request, this.#cancellation)
     incoming.then(
       (received) => this.#received(received),
       (error: unknown) => this.#failedToSend(error),
@@ -151,7 +151,7 @@ export class Attempt implements Due {
     this.isLate = true
     this.failure = this.#timeout
     this.fault = lateFault
-    this.#excuseLateness = this.upstream.late(this.#url, this.failure, this.#record.startedMs)
+    this.#excuseLateness = this.upstream.late(this.url, this.failure, this.record.startedMs)
     this.#owner.slow(this, nowMs)
   }
 
@@ -173,37 +173,37 @@ export class Attempt implements Due {
   #giveUp(nowMs: number): string {
     const { progress } = this.#cancellation
     this.#cancellation.abort()
-    return `no answer in ${Math.round(nowMs - this.#record.startedMs)} ms: ${progress}`
+    return `no answer in ${Math.round(nowMs - this.record.startedMs)} ms: ${progress}`
   }
 
   /** No other upstream showed the violation for which it failed. */
   blame(): void {
-    const { result, endedMs } = this.#record
+    const { result, endedMs } = this.record
     if (typeof result !== 'object' || result === null) return
     // Not when the URL has answered since: that reset its failures.
-    if (this.#url.judgedMs <= (endedMs ?? Infinity)) this.upstream.failed(this.#url, result, true)
+    if (this.url.judgedMs <= (endedMs ?? Infinity)) this.upstream.failed(this.url, result, true)
   }
 
   /** Another upstream showed the same violation, so the answer is probably right. */
   excuse(): void {
-    this.#record.violation = null
-    this.#record.isDoubted = true
-    this.#record.result = 'answer'
+    this.record.violation = null
+    this.record.isDoubted = true
+    this.record.result = 'answer'
   }
 
   /** Works out the budget of the attempt, and when it is late. */
   #setBudget(nowMs: number): void {
     const { asked, directives, journal } = this.#call
     const { chain, config } = this.#parts
-    const urlMs = this.#url.timeoutMs
+    const urlMs = this.url.timeoutMs
     const usualMs = (urlMs ?? usualBudgetMs(asked, chain, config.now)) + this.othersMs
     const leftMs = journal.deadlineMs - nowMs
     const ownMs = directives.relayTimeoutMs ?? (journal.mayStream ? Infinity : usualMs)
     const budgetMs = Math.min(ownMs, leftMs)
     const isCutShort = journal.mayStream || budgetMs < usualMs
-    this.#record.isCutShort = isCutShort
+    this.record.isCutShort = isCutShort
     this.#endsWhenLate = urlMs !== null || directives.relayTimeoutMs !== null || isCutShort
-    this.#record.budgetMs = budgetMs
+    this.record.budgetMs = budgetMs
     this.#lateAtMs = nowMs + budgetMs
   }
 
@@ -236,7 +236,7 @@ export class Attempt implements Due {
     const nowMs = this.#parts.clock.nowMs()
     if (!(error instanceof TransportError)) return this.#endWithDefect(error, nowMs)
     this.fault = error
-    this.#record.isUnsent = !error.sent
+    this.record.isUnsent = !error.sent
     this.#fail(this.#parts.chain.failures.ofTransport(error.fault), error.message, nowMs)
     this.#settle(nowMs)
   }
@@ -265,8 +265,8 @@ export class Attempt implements Due {
     for (const next of this.#urls) {
       // Another call may have put it into cooldown in the meantime.
       if (!next.serves(addons)) continue
-      this.#url = next
-      this.#record = call.journal.begin(this.upstream.name, 'failover', nowMs, next.printable)
+      this.url = next
+      this.record = call.journal.begin(this.upstream.name, 'failover', nowMs, next.printable)
       return true
     }
     return false
@@ -274,12 +274,12 @@ export class Attempt implements Due {
 
   #take(received: Incoming, verdict: Verdict, nowMs: number): void {
     const { failure, isAnswer, isResult, passOn } = verdict
-    this.#record.missedBlock = verdict.missedBlock
-    this.#record.violation = verdict.violation
-    this.#record.httpStatus = received.status
-    this.#record.code = verdict.code
+    this.record.missedBlock = verdict.missedBlock
+    this.record.violation = verdict.violation
+    this.record.httpStatus = received.status
+    this.record.code = verdict.code
     // Anything but a result may repeat the URL with its keys.
-    const incoming = isResult ? received : this.#url.mask.incoming(received)
+    const incoming = isResult ? received : this.url.mask.incoming(received)
     if (isAnswer || failure === null) return this.#pass(incoming, failure, verdict.rest, nowMs)
     // A stream cannot be kept as a fallback.
     const isKept = passOn !== null && incoming.body instanceof Uint8Array
@@ -298,7 +298,7 @@ export class Attempt implements Due {
     // Before it leaves: nothing older may be served after it.
     if (refusal === null)
       observeChain(this.#call, incoming, this.#parts, (block) => {
-        this.#parts.pool.observeHead(this.upstream, block, this.#record.startedMs, this.#url)
+        this.#parts.pool.observeHead(this.upstream, block, this.record.startedMs, this.url)
       })
     this.failure = null
     if (incoming.body instanceof Uint8Array) {
@@ -308,7 +308,7 @@ export class Attempt implements Due {
     }
     const { clock } = this.#parts
     // The latency ends with the head: the rest is as slow as the client.
-    this.#record.endedMs = nowMs
+    this.record.endedMs = nowMs
     const { signal } = this.#call
     const body = new StreamedAnswer(incoming.body, rest, signal, clock, (cause) => {
       this.#session.leave()
@@ -327,11 +327,11 @@ export class Attempt implements Due {
     const { failures } = this.#parts.chain
     const isCut = cause instanceof TransportError
     const failure = isCut ? failures.ofTransport(cause.fault) : failures.ofStatus(status)
-    if (!isCut) this.#record.violation = { check: 'envelope', detail: cause.message }
+    if (!isCut) this.record.violation = { check: 'envelope', detail: cause.message }
     // A node may give up on a client that does not read its answer.
     if (isCut && isReaderSlow)
       return this.#end(failure, `${cause.message}, at a slow client`, nowMs)
-    this.upstream.failed(this.#url, failure, true)
+    this.upstream.failed(this.url, failure, true)
     this.#end(failure, cause.message, nowMs)
   }
 
@@ -342,25 +342,25 @@ export class Attempt implements Due {
 
   #succeed(refusal: FailureClass | null, nowMs: number): void {
     this.#end(refusal ? 'node-error' : 'answer', refusal?.name ?? null, nowMs)
-    const { endedMs, startedMs } = this.#record
+    const { endedMs, startedMs } = this.record
     const latencyMs = this.#isTimed ? (endedMs ?? nowMs) - startedMs : null
-    this.upstream.succeeded(this.#url, latencyMs)
+    this.upstream.succeeded(this.url, latencyMs)
   }
 
   #fail(failure: FailureClass, detail: string | null, nowMs: number): void {
     const { fault, reply } = this
     this.failure = failure
-    if (failure.holdOff) this.#url.cooldown.begin(fault?.retryAfterMs ?? this.#retryAfterMs(reply))
-    else if (failure.late && (this.#record.isCutShort || this.isLate)) this.#endedEarly(nowMs)
+    if (failure.holdOff) this.url.cooldown.begin(fault?.retryAfterMs ?? this.#retryAfterMs(reply))
+    else if (failure.late && (this.record.isCutShort || this.isLate)) this.#endedEarly(nowMs)
     // Whether a violation is blamed depends on what other upstreams show.
-    else if (this.#record.violation === null) {
+    else if (this.record.violation === null) {
       this.#excuseLateness?.()
       // An upstream that is unavailable, whatever was asked, may set a time to come back (RFC 9110, 10.2.3).
       const retryAfterMs = failure.weight > 0 ? this.#retryAfterMs(reply) : null
       if (reply?.incoming.status === 503 && retryAfterMs !== null)
-        this.#url.cooldown.pause(retryAfterMs)
+        this.url.cooldown.pause(retryAfterMs)
       // Behind the cooldown, which a probe must keep to.
-      this.upstream.failed(this.#url, failure, fault?.sent !== false, fault ?? this.#answer)
+      this.upstream.failed(this.url, failure, fault?.sent !== false, fault ?? this.#answer)
     }
     this.#end(failure, detail, nowMs)
   }
@@ -372,7 +372,7 @@ export class Attempt implements Due {
 
   /** It ended before its answer came: the upstream takes at least this long. */
   #endedEarly(nowMs: number): void {
-    if (this.#isTimed) this.upstream.outrun(nowMs - this.#record.startedMs)
+    if (this.#isTimed) this.upstream.outrun(nowMs - this.record.startedMs)
   }
 
   /** The time of a stream or of a heavy call does not show how fast its upstream is. */
@@ -388,9 +388,9 @@ export class Attempt implements Due {
   }
 
   #end(result: Exclude<AttemptRecord['result'], null>, detail: string | null, nowMs: number): void {
-    this.#record.endedMs ??= nowMs
-    this.#record.result = result
-    this.#record.detail = detail
-    this.#parts.observer.attemptEnded(this.#call, this.#record)
+    this.record.endedMs ??= nowMs
+    this.record.result = result
+    this.record.detail = detail
+    this.#parts.observer.attemptEnded(this.#call, this.record)
   }
 }

@@ -6,7 +6,7 @@ import type { AgeClass } from '../config/types.ts'
 import type { CancelSignal } from '../clock/cancellation.ts'
 import type { Violation } from '../integrity/violation.ts'
 import type { NodeUrl } from '../upstream/upstream.ts'
-import type { Considered } from '../upstream/pick.ts'
+import type { Considered } from '../upstream/considered.ts'
 import type { Candidate } from '../upstream/weights.ts'
 import type { Incoming, Outgoing } from '../upstream/wire.ts'
 import type { ReplyReader } from './reply.ts'
@@ -146,6 +146,8 @@ export interface AttemptRecord {
   isDoubted: boolean
   /** It answered null for a block that exists. */
   missedBlock: boolean
+  /** It returned nothing about a block that its node has or had. */
+  isEmpty: boolean
   /** Null where no answer came. Also of gRPC, and of an error in JSON-RPC, it is 200 as a rule. */
   httpStatus: number | null
   /** Of the node's error; 0: none, in an answer that is all here; null: not known. */
@@ -256,6 +258,7 @@ export class Journal {
       violation: null,
       isDoubted: false,
       missedBlock: false,
+      isEmpty: false,
       httpStatus: null,
       code: null,
       considered: this.considered,

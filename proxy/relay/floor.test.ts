@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { expect, it, test } from 'vitest'
-import type { ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
-import { ethereum, nodeError, RelayFixture, result } from './testing/relay-fixture.ts'
+import { describe, expect, it, test } from 'vitest'
+import { seededRandom } from '../clock/testing/seeded-random.ts'
+import type { Script, ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
+import { ethereum, nodeError, RelayFixture, result, solana } from './testing/relay-fixture.ts'
 
 const { chain, iface } = await ethereum()
+const slots = await solana()
 
 /** Upstreams with these heads; one with null has none that is known. */
 function fixture(
   heads: Readonly<Record<string, number | null>>,
-  answers: Readonly<Record<string, ScriptedAnswer | (() => ScriptedAnswer)>> = {},
+  answers: Readonly<Record<string, ScriptedAnswer | Script>> = {},
+  of = { chain, iface },
 ) {
-  const scriptOf = (name: string) => () => {
+  const scriptOf = (name: string): Script => {
     const answer = answers[name] ?? result(name)
-    return typeof answer === 'function' ? answer() : answer
+    return typeof answer === 'function' ? answer : () => answer
   }
   const nodes = Object.keys(heads).map((name) => [name, { script: scriptOf(name) }] as const)
-  const relay = new RelayFixture(chain, iface, Object.fromEntries(nodes))
+  const relay = new RelayFixture(of.chain, of.iface, Object.fromEntries(nodes))
   const head = (name: string, block: number) => {
     const upstream = relay.pool.upstreams.find((each) => each.name === name)!
     relay.pool.observeHead(upstream, block, relay.clock.nowMs(), upstream.urls[0]!)
@@ -138,4 +141,118 @@ it('lets a client that leaves go', async () => {
   const { relay } = fixture({ a: 100 })
   const signal = AbortSignal.abort()
   expect((await relay.ask({ signal, directives: { minBlock: 101 } })).outcome).toBe('CallAborted')
+})
+
+describe('minContextSlot', () => {
+  const notReached = nodeError(-32016, 'Minimum context slot has not been reached')
+  const confirmed = { commitment: 'confirmed' }
+
+  /** A node at this slot. A gateway in front of a node may drop the floor. */
+  const node =
+    (slot: () => number, honours = true): Script =>
+    ({ body }) => {
+      const { params } = JSON.parse(Buffer.from(body as Uint8Array).toString()) as {
+        params: { minContextSlot?: number; commitment?: string }[]
+      }
+      const { minContextSlot = 0, commitment = 'finalized' } = params.at(-1)!
+      const own = slot() - { processed: -1, confirmed: 0, finalized: 32 }[commitment]!
+      if (honours && own < minContextSlot) return notReached
+      return result({ context: { slot: own }, value: own })
+    }
+  const fleet = (heads: Record<string, number>, answers: Record<string, Script>) =>
+    fixture(heads, answers, slots)
+  const balance = (settings: object) => ({ method: 'getBalance', params: ['key', settings] })
+
+  test.each<[string, unknown[]]>([
+    ['getSlot', [{ ...confirmed, minContextSlot: 101 }]],
+    ['getBlockHeight', [{ minContextSlot: 101 }]],
+    ['getBalance', ['key', { ...confirmed, minContextSlot: 101 }]],
+    ['getTokenAccountsByOwner', ['key', {}, { minContextSlot: 101 }]],
+    ['getBlocks', [5, 9, { minContextSlot: 101 }]],
+  ])('%s %j goes to an upstream that has the slot', async (method, params) => {
+    for (const _ of [1, 2, 3]) {
+      const answer = result({ context: { slot: 101 }, absoluteSlot: 101 })
+      const { relay } = fleet({ a: 100, b: 101, c: 99 }, { b: () => answer })
+      expect(await relay.ask({ method, params })).toMatchObject({ upstream: 'b', tookMs: 10 })
+    }
+  })
+
+  test.each([
+    [101, 100, 'b'],
+    [100, 101, 'b'],
+    [100, null, 'a'],
+  ])(
+    '%i with rpc-min-block %s: the higher one counts',
+    async (minContextSlot, minBlock, expected) => {
+      const { relay } = fleet({ a: 100, b: 101 }, { a: node(() => 100), b: node(() => 101) })
+      const seen = await relay.ask({
+        ...balance({ ...confirmed, minContextSlot }),
+        directives: { minBlock },
+      })
+      expect(seen.upstream).toBe(expected)
+    },
+  )
+
+  it.each([
+    ['confirmed', 101, 0],
+    ['finalized', 101, 32],
+    ['processed', 102, 0],
+  ])('waits for a %s slot that no node has reached', async (commitment, minContextSlot, behind) => {
+    let slot = 100
+    const { relay, head } = fleet({ a: 100 }, { a: node(() => slot) })
+    const seen = relay.ask(balance({ commitment, minContextSlot }))
+    relay.clock.after(300, () => {
+      slot = 101 + behind
+      head('a', slot)
+    })
+    expect((await seen).outcome).toContain(`"value":${minContextSlot}`)
+  })
+
+  it('does not wait for a processed slot that is above all confirmed ones', async () => {
+    const { relay } = fleet({ a: 100 }, { a: node(() => 100) })
+    const seen = await relay.ask(balance({ commitment: 'processed', minContextSlot: 101 }))
+    expect(seen).toMatchObject({ upstream: 'a', tookMs: 10 })
+  })
+
+  it.each([
+    ['the error of the node', true, 'Minimum context slot has not been reached'],
+    ['an error of the router, and no older answer', false, 'min-block'],
+  ])('is, where no node reaches it, %s', async (_, honours, expected) => {
+    const { relay } = fleet({ a: 110 }, { a: node(() => 110, honours) })
+    const seen = await relay.ask(balance({ minContextSlot: 100 }))
+    expect(seen.outcome).toContain(expected)
+    expect(seen.tookMs).toBeGreaterThanOrEqual(1_000)
+    expect(seen.tookMs).toBeLessThan(1_200)
+    expect(relay.pool.snapshot().upstreams).toMatchObject([{ state: 'eligible', fault: null }])
+  })
+
+  it.each(['confirmed', 'finalized', 'processed'])(
+    'is met by each of 300 %s answers of a mixed fleet',
+    async (commitment) => {
+      const random = seededRandom(7)
+      const lags = [0, 1, 3, 2]
+      const slot = (at: number) => 1_000 + Math.floor(relay.clock.nowMs() / 400) - lags[at]!
+      const { relay, head } = fleet(
+        { a: 1_000, b: 999, c: 997, d: 998 },
+        Object.fromEntries(
+          ['a', 'b', 'c', 'd'].map((name, at) => [name, node(() => slot(at), at % 2 === 0)]),
+        ),
+      )
+      let floor = 0
+      let older = 0
+      for (let each = 0; each < 300; each++) {
+        // Heads are known as of up to a second ago.
+        if (each % 5 === 0)
+          for (const [at, name] of ['a', 'b', 'c', 'd'].entries()) head(name, slot(at))
+        const seen = await relay.ask(balance({ commitment, minContextSlot: floor }))
+        const { result: said } = JSON.parse(seen.outcome) as {
+          result: { context: { slot: number } }
+        }
+        if (said.context.slot < floor) older += 1
+        floor = Math.max(floor, said.context.slot)
+        await relay.clock.advance(Math.floor(random.next() * 200))
+      }
+      expect(older).toBe(0)
+    },
+  )
 })

@@ -155,9 +155,18 @@ describe('null for a block', () => {
   }
   const missing = result(null)
 
-  it('that exists is an answer, and noted', async () => {
+  it('that exists is noted, and asked elsewhere where its node has reported the block', async () => {
     const relay = fixture({ a: missing, b: truth })
     ahead(relay)
+    const seen = await relay.ask(asked)
+    expect([seen.outcome, relay.sent]).toEqual([truth.body, { a: 1, b: 1 }])
+    expect(seen.call.journal.attempts[0]).toMatchObject({ result: 'answer', missedBlock: true })
+  })
+
+  it('that exists is an answer, and noted, where its node has not reported the block', async () => {
+    const relay = fixture({ a: missing, b: truth })
+    const [, b] = relay.pool.upstreams
+    relay.pool.observeHead(b!, 0x20, 0, b!.urls[0]!)
     const seen = await relay.ask(asked)
     expect([seen.outcome, relay.sent]).toEqual([missing.body, { a: 1, b: 0 }])
     expect(seen.call.journal.attempts[0]).toMatchObject({ result: 'answer', missedBlock: true })

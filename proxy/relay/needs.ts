@@ -7,6 +7,7 @@ import type { Upstream } from '../upstream/upstream.ts'
 import { isKeptOut, reaches, type Wanted } from '../upstream/pick.ts'
 import type { AttemptRecord, Call } from './call.ts'
 import { RelayError, errorKinds } from './errors.ts'
+import { belowFloor } from './verdict.ts'
 
 /** How long a call waits for a verification when no upstream may serve it before. */
 export const maxVerificationMs = 1_000
@@ -25,6 +26,7 @@ export function addonsOf({ asked, directives }: Call): readonly string[] {
 export class Needs implements Wanted {
   readonly addons: readonly string[]
   readonly block: Wanted['block']
+  readonly data: NonNullable<Wanted['data']> | null
   readonly byHash: boolean
   readonly prefer: string | null
   readonly only: readonly string[] | null
@@ -39,11 +41,17 @@ export class Needs implements Wanted {
     this.#call = call
     this.addons = addonsOf(call)
     this.block = call.asked.block
+    this.data = call.asked.data ?? null
     this.byHash = call.asked.byHash
     this.prefer = call.directives.selectProvider
     this.only = call.directives.only
+    const { minBlock } = call.directives
+    const { kind, block, floor } = call.asked
+    // A node has pending blocks above its head.
+    const own = block.kind === 'tag' && block.tag === 'pending' ? undefined : floor?.block
     // A write goes to every upstream.
-    this.floor = call.asked.kind === 'write' ? null : call.directives.minBlock
+    if (kind === 'write') this.floor = null
+    else this.floor = own === undefined ? minBlock : Math.max(own, minBlock ?? 0)
     this.isOneOfMany = call.journal.isOneOfMany
   }
 
@@ -115,16 +123,17 @@ function stateOf(pool: Pool, upstream: Upstream, isOneOfMany: boolean): string {
 /** The error when no upstream could be asked, or every attempt failed without a reply to pass on. */
 export function noReply(
   cause: TransportError | null,
-  { journal: { attempts } }: Call,
+  { asked, journal: { attempts } }: Call,
   pool: Pool,
   needs: Needs,
 ): RelayError {
-  const { floor } = needs
-  if (attempts.length === 0 && !pool.upstreams.some((each) => reaches(each, floor))) {
+  const floor = needs.floor ?? asked.floor?.block ?? 0
+  const isBelow = attempts.every(({ detail }) => detail === belowFloor)
+  if (isBelow && (attempts.length > 0 || !pool.upstreams.some((each) => reaches(each, floor)))) {
     const heads = pool.upstreams
       .filter((each) => !isKeptOut(each, needs))
       .map(({ name, latest }) => `${name}: ${latest?.block ?? 'unknown'}`)
-    const message = `no upstream has block ${floor} of rpc-min-block yet (${heads.join(', ')})`
+    const message = `no upstream answers at block ${floor} or above yet, which the call requires (${heads.join(', ')})`
     return new RelayError(errorKinds.minBlock, message)
   }
   if (attempts.length === 0)

@@ -35,7 +35,7 @@ export function partsOf(options: RelayOptions) {
   const { config, chain, pool, clock, observer } = options
   return {
     ...options,
-    judge: new Judge({ integrity: config.now.integrity, config, chain, pool }),
+    judge: new Judge({ integrity: config.now.integrity, chain, pool }),
     dueTimes: new DueTimes(clock),
     hedging: new Hedging(chain.blockTimeMs),
     breaker: new Breaker(pool, observer),

@@ -1,35 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Place } from '../chain/native/schema.ts'
-import type { BlockPoint, BlockRef } from '../chain/types.ts'
+import type { BlockPoint, BlockRef, BlockTag } from '../chain/types.ts'
+import { bufferOf } from '../json/scanner.ts'
 import type { Call } from './call.ts'
+import type { RelayParts } from './parts.ts'
+import type { Reply } from './reply.ts'
+import { shownBlock } from './shown-block.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import type { Outgoing } from '../upstream/wire.ts'
 
 /**
- * The same call about this block where it is about the latest one; null where it is not, or its request has no room
- * for another one.
+ * The same call with the number of a block in place of a tag. Null if the call does not name the tag, or its request has
+ * no place for a number.
  */
-export function pinned<C extends Call>(call: C, number: number): C | null {
+export function pinned<C extends Call>(
+  call: C,
+  number: number,
+  tag: BlockTag = 'latest',
+): C | null {
   const { asked, request } = call
   const { blockPlaces, block } = asked
-  if (!blockPlaces || !pointsOf(block).some(isLatest)) return null
+  const isTag = (point: BlockPoint) => point.kind === 'tag' && point.tag === tag
+  if (!blockPlaces || !pointsOf(block).some(isTag)) return null
   const { places, isHex } = blockPlaces
   const height = isHex ? `0x${number.toString(16)}` : number
   let changed: Outgoing | null = request
   for (const [at, point] of pointsOf(block).entries()) {
     const place = places[at]
-    if (!isLatest(point)) continue
+    if (!isTag(point)) continue
     changed = changed && place ? withHeight(changed, place, height) : null
   }
   if (changed === null) return null
   const atNumber = (point: BlockPoint): BlockPoint =>
-    isLatest(point) ? { kind: 'number', number } : point
+    isTag(point) ? { kind: 'number', number } : point
   const ref: BlockRef =
     block.kind === 'range'
       ? { kind: 'range', from: atNumber(block.from), to: atNumber(block.to) }
       : { kind: 'number', number }
-  return { ...call, asked: { ...asked, block: ref, tellsTip: null }, request: changed }
+  // A node that lacks the block may answer null or an empty list.
+  const floor = { block: Math.max(asked.floor?.block ?? 0, number), shown: null }
+  return { ...call, asked: { ...asked, block: ref, floor, tellsTip: null }, request: changed }
 }
 
 /**
@@ -41,21 +52,33 @@ export function atKnownHead(call: Call, { latest }: Upstream): Call {
   return pinned(call, latest.block) ?? call
 }
 
-/** The latest block that all of these upstreams have that do not lag; null while too few heads are known. */
-export function commonBlock(chosen: readonly Upstream[], agreement: number): number | null {
-  const known = chosen.filter(({ latest }) => latest !== null)
-  const fresh = known.filter(({ lags }) => !lags)
-  const heads = (fresh.length > 0 ? fresh : known).map(({ latest }) => latest?.block ?? 0)
-  return known.length < agreement ? null : Math.min(...heads)
+const bareNumber = /("result"\s*:\s*"?)(?:0x[0-9a-f]+|\d+)/i
+
+/**
+ * Raises an answer that is only the number of the latest block to the tip, so that this number never goes back. A vote, a
+ * session, and a client that selects its upstream get the number of that upstream. So do clients of a test node, which
+ * takes blocks back at will: none of its answers is cacheable.
+ */
+export function atLeastTip(
+  reply: Reply,
+  { asked: { tellsTip, cacheable }, directives }: Call,
+  { pool: { tracker }, dialect }: Pick<RelayParts, 'pool' | 'dialect'>,
+): Reply {
+  if (tellsTip?.path.length !== 0 || tellsTip.header !== undefined) return reply
+  if (!cacheable || directives.only !== null || directives.selectProvider !== null) return reply
+  const { incoming } = reply
+  const shown = shownBlock(incoming, null, tellsTip, dialect)
+  const tip = tracker.highestTip
+  if (shown === null || shown >= tip) return reply
+  const number = tellsTip.encoding === 'hex' ? `0x${tip.toString(16)}` : tip
+  const text = bufferOf(incoming.body as Uint8Array).toString('latin1')
+  const body = Buffer.from(text.replace(bareNumber, `$1${number}`), 'latin1')
+  return { ...reply, incoming: { ...incoming, body }, latestBlock: tip }
 }
 
 function pointsOf(block: BlockRef): readonly BlockPoint[] {
   if (block.kind === 'range') return [block.from, block.to]
   return block.kind === 'none' || block.kind === 'invalid' ? [] : [block]
-}
-
-function isLatest(point: BlockPoint): boolean {
-  return point.kind === 'tag' && point.tag === 'latest'
 }
 
 /** The same request about this block, written at a place of it; null where it has no such place. */

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Cancel } from '../clock/clock.ts'
-import { drawnOf } from '../upstream/pick.ts'
+import { drawnOf } from '../upstream/considered.ts'
 import { release } from '../upstream/wire.ts'
 import { Attempt, type AttemptOwner } from './attempt.ts'
 import { Broadcast } from './broadcast.ts'
 import { type AttemptKind, type Call, isRepeatable, isWhole, maySendAgain } from './call.ts'
 import { CallAborted, RelayError, errorKinds, isUnanswered } from './errors.ts'
+import { learnHistory } from './learn-history.ts'
 import { firstBackoffMs, maxVerificationMs, Needs, noReply, rateLimited } from './needs.ts'
+import { atLeastTip } from './pin.ts'
 import { partsOf, type RelayOptions, type RelayParts } from './parts.ts'
 import { isTrouble, morePreferred, type Reply } from './reply.ts'
 import { Suspects } from './suspects.ts'
@@ -25,6 +27,24 @@ export function createRelay(options: RelayOptions): Relay {
   return (call) => {
     const reply = new Promise<Reply>((resolve, reject) => begin(parts, call, resolve, reject))
     return call.asked.kind === 'write' ? reply.then((own) => parts.known.shared(call, own)) : reply
+  }
+}
+
+/**
+ * Reports each call to the watch over the upstreams. A call that is pinned to known heads waits for those of a pool at
+ * rest, since its answer would be as old as they are. No other call waits.
+ * @param isVoted whether the config has a method cross-validated
+ */
+export function withWake(
+  relay: Relay,
+  watch: { asked(nowMs: number): Promise<unknown> | null },
+  isVoted: (method: string) => boolean = () => false,
+): Relay {
+  return (call) => {
+    const heads = watch.asked(call.journal.startedMs)
+    const { minBlock, crossValidation: vote } = call.directives
+    const isPinned = heads && (minBlock !== null || vote !== null || isVoted(call.asked.method))
+    return isPinned ? heads.then(() => relay(call)) : relay(call)
   }
 }
 
@@ -80,6 +100,8 @@ class InTurn implements AttemptOwner {
   readonly #running: Attempt[] = []
   #suspects: Suspects | null = null
   #best: Attempt | null = null
+  /** An empty answer that another upstream is to confirm. */
+  #unconfirmed: Attempt | null = null
   #retries = 0
   /** When the first attempt, or the last retry, began. */
   #triedMs = 0
@@ -123,7 +145,16 @@ class InTurn implements AttemptOwner {
     this.#running.splice(this.#running.indexOf(attempt), 1)
     const { failure, violation, reply, defect } = attempt
     if (defect) return this.#fail(defect, nowMs)
-    if (failure === null && reply) return this.#answered(reply, nowMs, attempt.isLate)
+    if (failure === null && reply) {
+      const isMissing = attempt.record.missedBlock && this.#parts.config.now.retryMissingBlocks
+      if (!learnHistory(attempt, reply, this.#call, this.#parts) && !isMissing) {
+        // An error is no better than an empty answer.
+        const empty = reply.refusal && this.#unconfirmed?.reply
+        return this.#answered(empty || reply, nowMs, attempt.isLate)
+      }
+      this.#unconfirmed ??= attempt
+      return this.#goOn(attempt, nowMs)
+    }
     if (violation) {
       this.#suspects ??= new Suspects(this.#parts.judge)
       if (this.#suspects.add(attempt) && reply) return this.#answered(reply, nowMs)
@@ -153,7 +184,8 @@ class InTurn implements AttemptOwner {
 
   #mayRetry(failed: Attempt, nowMs: number): boolean {
     const { retryLimit } = this.#parts.config.now
-    if (!failed.failure?.retry || retryLimit === 0 || !isRepeatable(this.#call)) return false
+    const mayHelp = failed.failure === null || failed.failure.retry
+    if (!mayHelp || retryLimit === 0 || !isRepeatable(this.#call)) return false
     if (this.#call.journal.isSpent(nowMs)) return false
     return isSent(failed) ? maySendAgain(this.#call) && this.#retries < retryLimit : true
   }
@@ -202,6 +234,9 @@ class InTurn implements AttemptOwner {
 
   /** No new attempt begins; a running one may still bring an answer. */
   #conclude(nowMs: number): void {
+    const empty = this.#unconfirmed?.reply
+    if (empty && !this.#cancelPause && this.#running.every(({ isLate }) => isLate))
+      return this.#answered(empty, nowMs)
     if (this.#running.length > 0 || this.#cancelPause || this.#waitsForFloor(nowMs)) return
     const reply = this.#best?.fallback
     if (!reply) {
@@ -229,15 +264,19 @@ class InTurn implements AttemptOwner {
     const { pool, chain, config } = this.#parts
     const { journal } = this.#call
     const needs = this.#needs
-    if (needs.floor === null || journal.isSpent(nowMs)) return false
+    if ((needs.floor === null && !this.#call.asked.floor) || journal.isSpent(nowMs)) return false
     const waitMs = Math.max(floorWait.blocks * chain.blockTimeMs, floorWait.minMs)
-    if (nowMs >= journal.startedMs + waitMs) return false
+    const leftMs = journal.startedMs + waitMs - nowMs
+    if (leftMs <= 0) return false
     const mayAskAgain = this.#best?.failure?.retry === true && config.now.retryLimit > 0
     if (!pool.mayReach(needs) && !mayAskAgain) return false
     if (journal.attempts.length > 0 && !isRepeatable(this.#call)) return false
     needs.isWaiting = true
     pool.askHeads?.()
-    this.#pause(firstBackoffMs, journal.attempts.length === 0 ? 'first' : 'retry')
+    const { length } = journal.attempts
+    // Attempts are limited, and have to last for the whole wait.
+    const pauseMs = firstBackoffMs * 2 ** Math.max(0, length - 1)
+    this.#pause(Math.min(pauseMs, leftMs), length === 0 ? 'first' : 'retry')
     return true
   }
 
@@ -245,7 +284,7 @@ class InTurn implements AttemptOwner {
     const { asked, journal } = this.#call
     if (this.#close(nowMs, isLate)) {
       if (!journal.mayStream) this.#parts.hedging.answered(asked, nowMs - this.#triedMs)
-      this.#resolve(reply)
+      this.#resolve(atLeastTip(reply, this.#call, this.#parts))
     } else release(reply.incoming.body)
   }
 

@@ -93,7 +93,8 @@ function revealedBy(
   return { block: { number: block.number, hash: null, parent: null, isByHash: false }, isHead }
 }
 
-function saysNothing(incoming: Incoming, finding: Finding | null, dialect: Dialect): boolean {
+/** Whether an answer is null or holds nothing. */
+export function saysNothing(incoming: Incoming, finding: Finding | null, dialect: Dialect) {
   const { body } = incoming
   if (!(body instanceof Uint8Array)) return false
   return isNull(finding, body) || isNothing(incoming, finding, dialect)

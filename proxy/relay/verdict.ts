@@ -2,9 +2,10 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureClass } from '../chain/failure-table.ts'
 import type { Chain, Classification } from '../chain/types.ts'
-import type { IntegrityLevel, Live, RelayConfig } from '../config/types.ts'
+import type { IntegrityLevel } from '../config/types.ts'
 import { Integrity } from '../integrity/integrity.ts'
 import { valueAt } from '../json/value-at.ts'
+import { toNumber } from '../json/values.ts'
 import { mayBeRight, type Violation } from '../integrity/violation.ts'
 import type { Pool } from '../upstream/pool.ts'
 import { mayBeWhole, type Incoming } from '../upstream/wire.ts'
@@ -35,8 +36,10 @@ export interface VerdictOptions {
   readonly chain: Chain
   readonly pool: Pick<Pool, 'tip'>
   readonly integrity: IntegrityLevel
-  readonly config: Live<Pick<RelayConfig, 'retryMissingBlocks'>>
 }
+
+/** Detail of an answer that is older than its request allows. */
+export const belowFloor = 'a block below the floor'
 
 type ResultFinding = Extract<Finding, { kind: 'result' }>
 
@@ -53,7 +56,9 @@ export class Judge {
   judge(incoming: Incoming, call: Call): Verdict {
     const { asked } = call
     const wantsResult =
-      Boolean(asked.refusal) || asked.checks.some(isExistence) || this.#integrity.looksAt(asked)
+      Boolean(asked.refusal ?? asked.floor?.shown) ||
+      asked.checks.some(isExistence) ||
+      this.#integrity.looksAt(asked)
     const finding = call.reader.read(incoming, wantsResult)
     if (finding.kind === 'malformed') return this.#ofMalformed(incoming, finding, call)
     if (finding.kind === 'node-error') return this.#ofNodeError(finding, call)
@@ -103,18 +108,16 @@ export class Judge {
     const refusal = asked.refusal ? this.#refusalIn(parsed, asked.refusal) : null
     if (refusal?.retry) return failed(refusal, 'a refusal in its result', 'node-error')
     if (refusal) return nodeError(refusal, rest)
-    const { chain, config } = this.#options
-    const { failures } = chain
+    const { failures } = this.#options.chain
     const found = this.#integrity.check(parsed, asked)
     if (found) {
       const failure = failures.ofAnswer(mayBeRight(found) ? 'doubted' : 'violated')
       return failed(failure, found.check, 'as-it-is', found)
     }
-    const missedBlock = this.#missesBlock(parsed, asked)
-    if (!missedBlock || !config.now.retryMissingBlocks)
-      return missedBlock ? { ...answer, missedBlock } : answer
-    const missing = failures.ofAnswer('missing-block')
-    return { ...failed(missing, 'null for a block that exists', 'as-it-is'), missedBlock }
+    const { block = 0, shown = null } = asked.floor ?? {}
+    if (shown && (toNumber(valueAt(parsed, shown.path)) ?? block) < block)
+      return failed(failures.ofAnswer('below-floor'), belowFloor, null)
+    return this.#missesBlock(parsed, asked) ? { ...answer, missedBlock: true } : answer
   }
 
   /** Some nodes refuse a transaction in a result and not as an error: that is their answer. */

@@ -176,6 +176,7 @@ export class Hub {
   }
 
   #count(client: string, by: number): void {
+    this.#options.pool.tracker.subscriptions += by
     const count = (this.#clients.get(client) ?? 0) + by
     if (count > 0) this.#clients.set(client, count)
     else this.#clients.delete(client)

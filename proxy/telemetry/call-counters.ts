@@ -71,7 +71,7 @@ export function outcomeOf(call: Call, end: CallEnd): string {
 }
 
 /** The outcome of the attempts at the upstream that the reply is from. */
-function outcomeOfReply({ journal }: Call, { upstream, refusal, incoming }: Reply): string {
+function outcomeOfReply({ journal }: Call, { upstream, refusal }: Reply): string {
   const [first, second] = journal.attempts
   // A kept answer, or that of another call.
   if (first === undefined && journal.cache) return refusal === null ? 'success' : 'node-error'
@@ -83,10 +83,7 @@ function outcomeOfReply({ journal }: Call, { upstream, refusal, incoming }: Repl
   // A node refuses a transaction that it has already; that it has it is the answer.
   if (refusal) return isGiven ? 'node-error' : 'upstream-error'
   if (isGiven || made.length === 0 || made.some(isAnswer)) return 'success'
-  // An error page says what it is.
-  if (incoming.status >= 300) return 'upstream-error'
-  // A missing block was asked for at another upstream without success.
-  return made.some(({ missedBlock }) => missedBlock) ? 'success' : 'upstream-error'
+  return 'upstream-error'
 }
 
 /** A stream that has not ended yet is one too. */

@@ -95,6 +95,7 @@ export function aFailure(name: string): FailureClass {
     reported: false,
     late: false,
     doubtful: false,
+    pruned: false,
     transaction: null,
   }
 }
@@ -114,6 +115,7 @@ export function anUpstream(
     latestBlock: null,
     lagBlocks: null,
     lagSeconds: null,
+    oldestBlocks: {},
     urlsInCooldown: 0,
     cooldownLeftMs: null,
     latencyMs: null,

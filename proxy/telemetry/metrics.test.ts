@@ -232,6 +232,7 @@ test('what happens to upstreams, connections, refusals and the breaker', async (
   pool.cooldownBegan('node-a', 'https://a.example', 30_000, 'rate limited')
   pool.cooldownBegan('node-a', 'https://b.example', 60_000, 'rate limited')
   pool.verificationFailed('node-a', 'https://a.example', 'chain-id', 'got 0x2')
+  for (let sent = 0; sent < 3; sent++) pool.probeSent?.('node-a')
   const subscriptions = metrics.subscriptionObserver('ETH1', 'jsonrpc')
   subscriptions.left?.('newHeads', 'node-a', hasStalled)
   subscriptions.left?.('newHeads', 'node-a', 'reset: the node closed the connection')
@@ -244,6 +245,7 @@ test('what happens to upstreams, connections, refusals and the breaker', async (
   const nodeA = `${on},upstream="node-a"`
   expect(samples.get(`router_upstream_state_changes_total{${nodeA},to="disabled"}`)).toBe(1)
   expect(samples.get(`router_upstream_hold_offs_total{${nodeA}}`)).toBe(2)
+  expect(samples.get(`router_upstream_probes_total{${nodeA}}`)).toBe(3)
   const moves = `router_subscription_moves_total{${nodeA},topic="newHeads"`
   expect(samples.get(`${moves},reason="stalled"}`)).toBe(1)
   expect(samples.get(`${moves},reason="other"}`)).toBe(1)

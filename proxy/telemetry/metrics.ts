@@ -76,6 +76,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const stateChanges = counter(series.stateChanges)
   const cooldowns = counter(series.cooldowns)
   const verificationFailures = counter(series.verificationFailures)
+  const probes = counter(series.probes)
   const subscriptions = gauge(series.subscriptions)
   const upstreamSubscriptions = gauge(series.upstreamSubscriptions)
   const moves = counter(series.subscriptionMoves)
@@ -134,6 +135,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     poolObserver: perListener((listener) => ({
       stateChanged: (upstream, _from, to) => stateChanges.inc({ ...listener, upstream, to }),
       cooldownBegan: (upstream) => cooldowns.inc({ ...listener, upstream }),
+      probeSent: (upstream) => probes.inc({ ...listener, upstream }),
       verificationFailed: (upstream, _url, verification) =>
         verificationFailures.inc({ ...listener, upstream, verification }),
     })),

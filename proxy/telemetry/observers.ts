@@ -53,7 +53,7 @@ type SomeObservers = {
 const methods: { readonly [K in Kind]: readonly (keyof ObserverKinds[K])[] } = {
   relayObserver: ['attemptEnded', 'breakerChanged'],
   crossValidationObserver: ['validated', 'finalizedMismatch'],
-  poolObserver: ['stateChanged', 'cooldownBegan', 'verificationFailed'],
+  poolObserver: ['stateChanged', 'cooldownBegan', 'probeSent', 'verificationFailed'],
   listenerObserver: ['callEnded', 'requestRefused', 'connectionsChanged', 'socketsChanged'],
   subscriptionObserver: [
     'clientsChanged',

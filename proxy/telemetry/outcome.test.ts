@@ -21,7 +21,6 @@ type Made = readonly [
   more?: { violation?: Violation; missedBlock?: boolean },
 ]
 
-const missing = { ...aFailure('block-missing'), whose: 'node' } as const
 const violated = { violation: { check: 'parent', detail: '' } } as const
 
 /** Every way in which a call can end for its client: what was asked, what the client got, what is reported. */
@@ -90,7 +89,7 @@ const endings: readonly (readonly [string, readonly Made[], CallEnd, string])[] 
   ],
   [
     'null for a block that no other upstream has either',
-    [['a', missing, 'first', { missedBlock: true }]],
+    [['a', 'answer', 'first', { missedBlock: true }]],
     repliedBy('a'),
     'success',
   ],

@@ -156,6 +156,10 @@ export const series = {
       name: 'router_upstream_hold_offs_total',
       help: 'Times that a cooldown of a URL of the upstream began, e.g. after HTTP 429.',
     },
+    probes: {
+      name: 'router_upstream_probes_total',
+      help: "Requests of the router's own to the upstream: verifications, and polls of its head and its progress.",
+    },
     verificationFailures: {
       name: 'router_upstream_verification_failures_total',
       and: ['verification'],

@@ -3,7 +3,7 @@
 import type { Chain } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import { RecentBlocks, type ShownBlock } from './recent-blocks.ts'
-import { type Head, lagOf, type SyncStatus, tipOf, whyOutdated } from './tip.ts'
+import { hasJumped, type Head, lagOf, type SyncStatus, tipOf, whyOutdated } from './tip.ts'
 
 /** An upstream as the tracker sees it. The tracker alone writes these fields. */
 export interface TrackedNode {
@@ -39,10 +39,16 @@ export interface TrackerOptions {
 export class ChainTracker {
   /** The latest block of the chain; null while no upstream in service has reported one. */
   tip: number | null = null
+  /** When a client last asked for something, on the clock's monotonic scale. */
+  askedMs = 0
+  /** Clients that are subscribed now. */
+  subscriptions = 0
   readonly #options: TrackerOptions
   readonly #pools: TrackedPool[] = []
   #roseMs: number | null = null
+  #reportedMs = 0
   #shown = { block: 0, atMs: -Infinity }
+  #peak = { block: 0, atMs: -Infinity }
   #lastShown = 0
   readonly #recent = new RecentBlocks()
   readonly #reorgListeners: (() => void)[] = []
@@ -59,13 +65,21 @@ export class ChainTracker {
 
   /** The highest block that clients may have seen recently, as a head or in any other answer. 0: none. */
   get highestShown(): number {
-    const { chain, clock } = this.#options
-    const { block, atMs } = this.#shown
-    const lifeMs = Math.max(shownLife.blocks * chain.blockTimeMs, shownLife.minMs)
-    const highest = clock.nowMs() - atMs <= lifeMs ? block : 0
+    const highest = this.#unexpired(this.#shown)
     // The chain is on another branch, or the node that was ahead has left.
     if (highest < this.#lastShown) this.branchChanged()
     return (this.#lastShown = highest)
+  }
+
+  /** The highest recent tip: a tip that falls for a moment shows nodes that take turns behind one URL. 0: none. */
+  get highestTip(): number {
+    return this.#unexpired(this.#peak)
+  }
+
+  #unexpired({ block, atMs }: Pick<Head, 'block' | 'atMs'>): number {
+    const { chain, clock } = this.#options
+    const lifeMs = Math.max(shownLife.blocks * chain.blockTimeMs, shownLife.minMs)
+    return clock.nowMs() - atMs <= lifeMs ? block : 0
   }
 
   /** A client sees this block. The node may still lack its state: a receipt may precede the block. */
@@ -93,6 +107,7 @@ export class ChainTracker {
 
   branchChanged(): void {
     this.branch += 1
+    this.#peak.atMs = -Infinity
     this.revise()
   }
 
@@ -106,9 +121,9 @@ export class ChainTracker {
     this.#pools.push(pool)
   }
 
-  /** Time since the tip last rose; null until it is known. */
+  /** Time from the last rise of the tip to the last report of a head; null until the tip is known. */
   get tipAgeMs(): number | null {
-    return this.#roseMs === null ? null : this.#options.clock.nowMs() - this.#roseMs
+    return this.#roseMs === null ? null : this.#reportedMs - this.#roseMs
   }
 
   /**
@@ -119,6 +134,7 @@ export class ChainTracker {
     const before = node.latest
     if (before && block < before.block && askedMs < before.atMs) return
     const nowMs = this.#options.clock.nowMs()
+    this.#reportedMs = nowMs
     const isHigher = before === null || block > before.block
     // What the node said was about another head.
     if (before && block < before.block - this.#options.chain.allowedLagBlocks) node.status = null
@@ -151,7 +167,11 @@ export class ChainTracker {
     const { chain } = this.#options
     const before = this.tip
     this.tip = tipOf(this.#reported(), chain)
-    if (this.tip !== null && (before === null || this.tip > before)) this.#roseMs = nowMs
+    if (this.tip === null) return
+    if (before === null || this.tip > before) this.#roseMs = nowMs
+    // A deep fall corrects what one node claimed.
+    const isCorrected = hasJumped({ head: this.#peak, jumpsPassed: 0 }, this.tip, nowMs, chain)
+    if (this.tip >= this.highestTip || isCorrected) this.#peak = { block: this.tip, atMs: nowMs }
   }
 
   #judge(nowMs: number): void {

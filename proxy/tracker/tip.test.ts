@@ -56,6 +56,11 @@ describe('tipOf', () => {
       ],
       45,
     ],
+    [
+      'one of three runs ahead, and only the lowest is known to be fresh',
+      [at(120, old), at(114, old), at(113, fresh)],
+      114,
+    ],
     ['two nodes apart, the lower fresh', [at(200, old), at(100, fresh)], 100],
     ['two nodes apart, both ahead of the clock', [at(200, future), at(100, future)], 200],
     [

@@ -64,13 +64,17 @@ export function tipOf(all: readonly Reported[], pace: Pace): number | null {
   const newestMs = Math.max(...all.map(({ head }) => head.atMs))
   const recent = all.filter(({ head }) => newestMs - head.atMs <= headLifeMs)
   const current = orAll(recent, (each) => whyOutdated(each, recent, pace) === null)
-  const [highest, second] = current.toSorted((a, b) => b.head.block - a.head.block)
-  if (!highest) return null
-  if (second && second.head.block >= highest.head.block - pace.allowedLagBlocks)
-    return highest.head.block
-  const fresh = current.filter((each) => isFresh(each, pace))
-  if (fresh.length > 0) return Math.max(...fresh.map(({ head }) => head.block))
-  return second && current.length > 2 ? second.head.block : highest.head.block
+  const blocks = current.map(({ head }) => head.block).toSorted((a, b) => b - a)
+  const [highest, second = null] = blocks
+  if (highest === undefined) return null
+  const backed = blocks.find(
+    (each, at) => (blocks[at + 1] ?? -Infinity) >= each - pace.allowedLagBlocks,
+  )
+  if (backed === highest) return highest
+  const fresh = current.filter((each) => isFresh(each, pace)).map(({ head }) => head.block)
+  // Nodes are polled one after another: the first to show new blocks may have them alone for a moment.
+  if (fresh.length > 0) return Math.max(backed ?? 0, ...fresh)
+  return second !== null && blocks.length > 2 ? second : highest
 }
 
 /**

@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import { latest, number, PoolFixture } from './testing/pool-fixture.ts'
-import type { Considered, Wanted } from './pick.ts'
+import type { Considered } from './considered.ts'
+import type { Wanted } from './pick.ts'
 
 /** What a pick saw, as `a 0` for one that was drawn from and `b 1 backup` for one that was left out. */
 function seen(fixture: PoolFixture, different: Partial<Wanted> = {}): string {
@@ -18,6 +19,12 @@ function lagging(fixture: PoolFixture): void {
   fixture.sees('a', 1_000)
   fixture.sees('b', 1_000)
   fixture.sees('c', 900)
+}
+
+const old = { data: 'logs' } as const
+
+function pruned(fixture: PoolFixture): void {
+  fixture.upstream('c').urls[0]!.history.reported(900_000)
 }
 
 test.each<[string, (fixture: PoolFixture) => void, Partial<Wanted>, string]>([
@@ -44,6 +51,32 @@ test.each<[string, (fixture: PoolFixture) => void, Partial<Wanted>, string]>([
   ['lagging', lagging, { block: latest }, 'a 0; b 0; c 0 lagging 100'],
   ['lagging, about an old block', lagging, { block: number(800) }, 'a 0; b 0; c 0'],
   ['without the block', lagging, { block: number(950) }, 'a 0; b 0; c 0 lacks-block 100'],
+  ['pruned', pruned, { ...old, block: number(899_999) }, 'a 0; b 0; c 8 pruned 900000'],
+  [
+    'pruned, about a block that it has',
+    pruned,
+    { ...old, block: number(900_000) },
+    'a 0; b 0; c 0',
+  ],
+  ['pruned, about nothing by number', pruned, {}, 'a 0; b 0; c 0'],
+  [
+    'pruned before all others',
+    (fixture) => {
+      pruned(fixture)
+      for (const name of 'ab') fixture.upstream(name).urls[0]!.history.lacked('logs', 899_999)
+    },
+    { ...old, block: number(5) },
+    'a 8; b 8; c 8',
+  ],
+  [
+    'pruned, and others were asked',
+    (fixture) => {
+      pruned(fixture)
+      for (const name of 'ab') fixture.tried.add(name)
+    },
+    { ...old, block: number(5) },
+    'a 4; b 4; c 8 pruned 900000',
+  ],
   [
     'without the add-on',
     () => {},

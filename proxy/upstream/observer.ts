@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { DataKind } from '../chain/types.ts'
 import type { Tier } from '../config/types.ts'
 
 /**
@@ -40,6 +41,8 @@ export interface UpstreamSnapshot {
   /** Behind the chain's tip; 0 at the tip or before it. */
   readonly lagBlocks: number | null
   readonly lagSeconds: number | null
+  /** By kind of data, the oldest block that it still has; without those that are unknown. */
+  readonly oldestBlocks: Readonly<Partial<Record<DataKind, number>>>
   /** How many of its URLs are in cooldown, those for subscriptions among them. */
   readonly urlsInCooldown: number
   /** Until the first of these may be asked again; null where there is none. */
@@ -66,5 +69,7 @@ export interface PoolObserver {
   stateChanged(upstream: string, from: UpstreamState, to: UpstreamState, why: string): void
   /** Nothing is sent to a URL for a while, after what its node answered. `url` is printable. */
   cooldownBegan(upstream: string, url: string, forMs: number, why: string): void
+  /** The router sends a request of its own. */
+  probeSent?(upstream: string): void
   verificationFailed(upstream: string, url: string, verification: string, why: string): void
 }

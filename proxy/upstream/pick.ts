@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { BlockPoint, BlockRef, ChainInterface } from '../chain/types.ts'
+import type { BlockPoint, BlockRef, ChainInterface, DataKind } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
 import type { Strategy } from '../config/types.ts'
 import { toHash } from '../json/values.ts'
 import type { ChainTracker } from '../tracker/chain-tracker.ts'
+import type { Considered, LeftOut } from './considered.ts'
 import type { Members, Upstream } from './upstream.ts'
-import { draw, floorOf, weigh, type Candidate } from './weights.ts'
+import { draw, weigh, type Candidate } from './weights.ts'
 
 /** What an attempt needs of an upstream. */
 export interface Wanted {
   /** Add-ons and extensions that the upstream must declare. */
   readonly addons: readonly string[]
   readonly block: BlockRef
+  /** What it reads of numbered blocks; absent or null if it reads none. */
+  readonly data?: DataKind | null
   /** About one thing named by its hash, which may be as new as the newest block. */
   readonly byHash: boolean
   /** Asked for by name: taken whenever it can serve at all. */
@@ -33,32 +36,6 @@ export interface Wanted {
   readonly isOneOfMany?: boolean
 }
 
-/** Why a pick left an upstream out: it cannot be asked, others come first, or others have what the call is about. */
-export type LeftOut =
-  | 'unverified'
-  | 'rejected'
-  | 'cooldown'
-  | `no-addon ${string}`
-  | 'full'
-  /** By the client, or since a session, a filter or a vote wants another one. */
-  | 'kept-out'
-  | 'asked'
-  | 'disabled'
-  | 'backup'
-  | 'lagging'
-  | 'no-archive'
-  | 'lacks-block'
-
-/** One upstream of the pool, as a pick saw it. */
-export interface Considered extends Candidate {
-  /** The lowest is drawn from; null: it cannot be asked. */
-  readonly rank: number | null
-  /** Null: it was drawn from. */
-  readonly leftOut: LeftOut | null
-  /** Of one that lags or lacks the block: blocks behind the tip. Of one in cooldown: milliseconds that were left. */
-  readonly amount: number | null
-}
-
 export interface PickOptions {
   readonly iface: Pick<ChainInterface, 'archiveAfterBlocks'>
   readonly maxSessions: number
@@ -73,7 +50,7 @@ const weightLifeMs = 100
 const fullMs = 10_000
 
 // Of these an upstream's rank is the sum: the lowest rank is asked first.
-const ranks = { tried: 4, onTrial: 2, backup: 1 } as const
+const ranks = { pruned: 8, tried: 4, onTrial: 2, backup: 1 } as const
 
 /** Which of a pool's upstreams an attempt goes to: filter, rank, draw. */
 export class Picker {
@@ -212,7 +189,7 @@ export class Picker {
   /** Untried before tried, in service before on trial, primaries before backups: the first that there are. */
   #lowestRank(wanted: Wanted): Upstream[] {
     let lowest: Upstream[] = []
-    let lowestRank = wanted.untriedOnly ? ranks.tried - 1 : Infinity
+    let lowestRank = maxRankOf(wanted)
     for (const each of this.#pool.upstreams) {
       if (!this.#serves(each, wanted)) continue
       const rank = rankOf(each, wanted)
@@ -231,7 +208,7 @@ export class Picker {
     table: ReadonlyMap<Upstream, Candidate>,
   ): readonly Considered[] {
     const [first] = drawn
-    const lowest = first ? rankOf(first, wanted) : wanted.untriedOnly ? ranks.tried - 1 : Infinity
+    const lowest = first ? rankOf(first, wanted) : maxRankOf(wanted)
     const known = table === this.#seenBy ? this.#seen : []
     let seen: Considered[] | null = null
     let at = -1
@@ -243,7 +220,7 @@ export class Picker {
       const leftOut = isDrawn ? null : (unable ?? this.#behindFor(each, wanted, lowest))
       if (known[at]?.leftOut === leftOut && known[at]?.rank === rank) continue
       seen ??= [...known]
-      const amount = amountOf(each, leftOut)
+      const amount = amountOf(each, leftOut, wanted)
       seen[at] = { ...(table.get(each) as Candidate), rank, leftOut, amount }
     }
     this.#seenBy = table
@@ -268,6 +245,7 @@ export class Picker {
   #behindFor(each: Upstream, wanted: Wanted, lowest: number): LeftOut {
     const rank = rankOf(each, wanted)
     const more = rank > lowest ? rank & ~lowest : 0
+    if (more & ranks.pruned) return 'pruned'
     if (more & ranks.tried) return 'asked'
     if (more & ranks.onTrial) return 'disabled'
     if (more & ranks.backup) return 'backup'
@@ -291,8 +269,12 @@ export class Picker {
         this.#keep(candidates, wanted, ({ latest }) => latest === null || latest.block >= number)
       this.#keep(candidates, wanted, isFresh)
     }
-    if (candidates.length > 1 && this.wantsArchive(wanted.block))
-      keepAny(candidates, (each) => each.serves(['archive']))
+    if (isConfirming(wanted))
+      keepAny(candidates, ({ urls }) => urls.some(({ history }) => history.trusts(wanted)))
+    if (!this.wantsArchive(wanted.block)) return
+    const isArchive = (each: Upstream) => each.serves(['archive'])
+    // A node without the block confirms nothing.
+    if (!keepAny(candidates, isArchive) && isConfirming(wanted)) candidates.length = 0
   }
 
   /** @returns whether there were any */
@@ -335,27 +317,34 @@ export function reaches({ latest }: Pick<Upstream, 'latest'>, floor: number | nu
 }
 
 /** Of these upstreams the lowest are drawn from. */
-function rankOf({ name, availability, tier }: Upstream, wanted: Wanted): number {
+function rankOf(upstream: Upstream, wanted: Wanted): number {
+  const { name, availability, tier } = upstream
   return (
+    (upstream.lacks(wanted) ? ranks.pruned : 0) +
     (wanted.tried(name) || wanted.unconfirmed === name ? ranks.tried : 0) +
     (availability.isOnTrial ? ranks.onTrial : 0) +
     (tier === 'backup' ? ranks.backup : 0)
   )
 }
 
-function amountOf({ urls, lagBlocks }: Upstream, leftOut: LeftOut | null): number | null {
+/** An empty answer is in hand. */
+function isConfirming(wanted: Wanted): boolean {
+  return wanted.unconfirmed ? wanted.tried(wanted.unconfirmed) : false
+}
+
+/** A hedge goes to none rather than to an upstream that was asked. A node that has pruned the block confirms nothing. */
+function maxRankOf(wanted: Wanted): number {
+  if (wanted.untriedOnly) return ranks.tried - 1
+  return isConfirming(wanted) ? ranks.pruned - 1 : Infinity
+}
+
+function amountOf(each: Upstream, leftOut: LeftOut | null, { data }: Wanted): number | null {
+  const { urls, lagBlocks } = each
+  if (leftOut === 'pruned') return (data && each.oldestBlocks[data]) ?? null
   if (leftOut === 'lagging' || leftOut === 'lacks-block') return lagBlocks
   if (leftOut !== 'cooldown') return null
   const left = urls.map(({ cooldown }) => cooldown.leftMs).filter((ms) => ms > 0)
   return Math.round(Math.min(...left))
-}
-
-/** Among whom a pick has drawn, with what each weighed; null where there was nothing to draw. */
-export function drawnOf(considered: readonly Considered[] | null): readonly Candidate[] | null {
-  const drawn = considered?.filter(({ leftOut }) => leftOut === null) ?? []
-  if (drawn.length < 2) return null
-  const floor = floorOf(drawn.map(({ weight }) => weight))
-  return drawn.map((each) => ({ ...each, weight: Math.max(each.weight, floor) }))
 }
 
 /** The highest block that the call needs; null when it needs none. */

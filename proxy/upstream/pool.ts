@@ -7,6 +7,7 @@ import type { Random } from '../clock/random.ts'
 import { exactText } from '../config/secret.ts'
 import type { Live, NodeUrlConfig, RelayConfig, UpstreamConfig } from '../config/types.ts'
 import type { ChainTracker, TrackedPool } from '../tracker/chain-tracker.ts'
+import { History } from '../tracker/history.ts'
 import { hasJumped } from '../tracker/tip.ts'
 import { Availability, Cooldown } from './health.ts'
 import { type Members, NodeUrl, type SocketUrl, Upstream } from './upstream.ts'
@@ -169,7 +170,7 @@ export class Pool implements Members, TrackedPool {
   onJump: ((upstream: Upstream, url: NodeUrl) => void) | null = null
 
   /** Asks upstreams for their heads: they are wanted sooner than they are usually followed. */
-  askHeads: (() => void) | null = null
+  askHeads: (() => unknown) | null = null
 
   /**
    * An upstream reported its latest block: to a probe, or in an answer to a client.
@@ -184,6 +185,7 @@ export class Pool implements Members, TrackedPool {
       const why = `went from ${url.head?.block} to ${block}: verified again before it serves`
       observer.verificationFailed(upstream.name, url.printable, 'head', why)
       url.head = null
+      url.history = new History()
       url.verified = null
       url.isUnreached = false
       upstream.status = null
@@ -231,6 +233,7 @@ export class Pool implements Members, TrackedPool {
         sessions: each.sessions,
         latestBlock: each.latest?.block ?? null,
         lagBlocks: each.latest && each.lagBlocks,
+        oldestBlocks: each.oldestBlocks,
         lagSeconds: each.latest && (each.lagBlocks * chain.blockTimeMs) / 1000,
         ...cooldownsOf(each),
         latencyMs: each.score.latencyMs(clock.nowMs()),

@@ -16,7 +16,8 @@ const maxAnswerBytes = 1024 * 1024
 
 /** What came of a question of the router's own. `why` holds no payload. */
 export type ProbeAnswer =
-  | { readonly kind: 'value'; readonly value: unknown }
+  /** `at`: what else the answer says. */
+  | { readonly kind: 'value'; readonly value: unknown; readonly at: (path: ResultPath) => unknown }
   /** The node answered, but not with what was asked for. `failure`: where it was an error. */
   | { readonly kind: 'refused'; readonly why: string; readonly failure?: FailureClass }
   /** 429 and its kin. */
@@ -42,6 +43,8 @@ export interface ProbeOptions {
   readonly failures: FailureTable
   readonly clock: Clock
   readonly signal: AbortSignal
+  /** Called for each request. */
+  readonly sent?: () => void
 }
 
 /**
@@ -94,7 +97,8 @@ async function probeOnce(
   call: ProbeCall,
   options: ProbeOptions,
 ): Promise<ProbeAnswer> {
-  const { dialect, failures, clock, signal } = options
+  const { dialect, failures, clock, signal, sent } = options
+  sent?.()
   const budgetMs = url.timeoutMs ?? call.timeoutMs ?? probeTimeoutMs
   try {
     return await within(clock, signal, budgetMs, async (limited) => {
@@ -129,7 +133,7 @@ function read(answer: WholeAnswer, path: ResultPath, options: ProbeOptions): Pro
     return { kind: 'refused', why, failure }
   }
   const value = found.at(path)
-  if (value !== undefined && value !== null) return { kind: 'value', value }
+  if (value !== undefined && value !== null) return { kind: 'value', value, at: found.at }
   return { kind: 'refused', why: 'the answer does not hold what was asked for' }
 }
 

@@ -1,7 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, it } from 'vitest'
-import { toTimeMs } from './status.ts'
+import { loadCatalog } from '../chain/load-catalog.ts'
+import { VirtualClock } from '../clock/testing/virtual-clock.ts'
+import { dialects } from './dialect.ts'
+import { Cooldown } from './health.ts'
+import { askStatus, toTimeMs } from './status.ts'
+import { nodeUrlConfig } from './testing/node-url-config.ts'
+import { ScriptedTransport } from './testing/scripted-transport.ts'
+import { NodeUrl } from './upstream.ts'
+
+const catalog = await loadCatalog([])
+
+describe('askStatus', () => {
+  const status = { sync_info: { catching_up: false, earliest_block_height: '900000' } }
+  const ledger = { ledger_timestamp: '1700000000000000', oldest_block_height: '900000' }
+  const info = { initialblockdownload: false, time: 1_700_000_000, pruned: true }
+  const noError = { id: 1, jsonrpc: '2.0' }
+  it.each<[string, string, 'jsonrpc' | 'rest' | 'tendermintrpc', object, number, number]>([
+    ['CometBFT', 'HUBCHAIN', 'tendermintrpc', { ...noError, result: status }, 900_000, 1],
+    ['Aptos', 'MOVECHAIN', 'rest', ledger, 900_000, 1],
+    ['Bitcoin', 'BTC', 'jsonrpc', { result: { ...info, pruneheight: 900_000 } }, 900_000, 1],
+    ['Bitcoin with all blocks', 'BTC', 'jsonrpc', { result: { ...info, pruned: false } }, 0, 1],
+    ['Solana', 'SLOTCHAIN', 'jsonrpc', { ...noError, result: 900_000 }, 900_000, 2],
+    [
+      'a node without such an answer',
+      'HUBCHAIN',
+      'tendermintrpc',
+      { ...noError, result: {} },
+      0,
+      3,
+    ],
+  ])('%s: the oldest block', async (_name, id, apiInterface, answer, oldest, calls) => {
+    const { interfaces, failures } = catalog.find(id)!
+    const clock = new VirtualClock()
+    const transport = new ScriptedTransport(clock, () => ({ body: JSON.stringify(answer) }))
+    const config = nodeUrlConfig('http://a.test', {})
+    const url = new NodeUrl(config, transport, new Cooldown(clock, null))
+    url.verified = true
+    const { signal } = new AbortController()
+    const dialect = dialects[apiInterface]
+    const asking = askStatus(url, interfaces.get(apiInterface)!, {
+      dialect,
+      failures,
+      clock,
+      signal,
+    })
+    await clock.advance(1_000)
+    await asking
+    expect(url.history.oldest('blocks')).toBe(oldest)
+    expect(url.history.oldest('state')).toBe(oldest)
+    expect(transport.requests).toHaveLength(calls)
+  })
+})
 
 describe('toTimeMs', () => {
   const atMs = Date.UTC(2026, 0, 2, 3, 4, 5)

@@ -2,26 +2,36 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { ChainInterface, ProbeCall } from '../chain/types.ts'
 import type { SyncStatus } from '../tracker/tip.ts'
-import { probe, type ProbeOptions } from './probe.ts'
+import { toBlockNumber } from './dialect.ts'
+import { probe, type ProbeAnswer, type ProbeOptions } from './probe.ts'
 import type { NodeUrl } from './upstream.ts'
 
 /** Failure class of a node that reports lag instead of answering (`specs/failures/solana.yml`). */
 const nodeBehind = 'node-behind'
 
-/** Queries whether the node of a URL is syncing, and the time of its latest block. A node may support neither. */
+/** Queries whether the node of a URL is syncing, and its latest and oldest blocks. A node may support none of it. */
 export async function askStatus(
   url: NodeUrl,
-  { syncing, latestTime }: Pick<ChainInterface, 'syncing' | 'latestTime'>,
+  iface: Pick<ChainInterface, 'syncing' | 'latestTime' | 'oldestBlock'>,
   options: ProbeOptions,
 ): Promise<SyncStatus> {
-  const ask = async (call: ProbeCall | null) => {
+  // Nodes of some families answer all of it at once.
+  const answers = new Map<string, ProbeAnswer>()
+  const ask = async (call: ProbeCall | null): Promise<ProbeAnswer | null> => {
     if (!call || url.cooldown.active) return null
+    const request = `${call.path} ${call.body}`
+    const known = answers.get(request)
+    if (known?.kind === 'value') return { ...known, value: known.at(call.result) }
     const answer = await probe(url, call, options)
     if (answer.kind === 'limited') url.cooldown.begin(answer.retryAfterMs)
+    answers.set(request, answer)
     return answer
   }
-  const progress = await ask(syncing)
-  const time = await ask(latestTime)
+  const progress = await ask(iface.syncing)
+  const time = await ask(iface.latestTime)
+  const past = await ask(iface.oldestBlock)
+  const oldest = past?.kind === 'value' ? toBlockNumber(past.value, 'decimal') : null
+  if (oldest !== null && url.verified === true) url.history.reported(oldest)
   let isSyncing: boolean | null = null
   if (progress?.kind === 'value') isSyncing = isYes(progress.value)
   else if (progress && 'failure' in progress && progress.failure?.name === nodeBehind)

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { FailureClass } from '../chain/failure-table.ts'
+import { dataKinds } from '../chain/native/schema.ts'
+import type { DataKind } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { NodeUrlConfig, Tier } from '../config/types.ts'
 import type { TrackedNode } from '../tracker/chain-tracker.ts'
+import { History, type Read } from '../tracker/history.ts'
 import type { Head, SyncStatus } from '../tracker/tip.ts'
 import { Score, type Availability, type Cooldown } from './health.ts'
 import { SecretMask } from './secrets/mask.ts'
@@ -32,6 +35,8 @@ export class NodeUrl<Wire extends Transport = Transport> {
   isUnreached = false
   /** The latest block that it reported since it was verified. */
   head: { readonly block: number; readonly atMs: number } | null = null
+  /** What its node still has of the past. */
+  history = new History()
   /** How often it passed the verification that follows a jump of its head. */
   jumpsPassed = 0
   /** JSON-RPC: calls that one request to it may hold. */
@@ -80,6 +85,8 @@ export class NodeUrl<Wire extends Transport = Transport> {
 
 /** One WebSocket URL of an upstream. */
 export type SocketUrl = NodeUrl<SocketTransport>
+
+const anything: Read = { block: { kind: 'none' } }
 
 /** The weight of one that comes back rises from nothing to the whole within this time. */
 const rampMs = 10_000
@@ -145,6 +152,19 @@ export class Upstream implements TrackedNode {
     return [...new Set<NodeUrl>([...this.urls, ...this.sockets])]
   }
 
+  /** By kind of data, the oldest block that one of its URLs still has; without kinds of which nothing is known. */
+  get oldestBlocks(): Readonly<Partial<Record<DataKind, number>>> {
+    const all = dataKinds.map((kind) => {
+      return [kind, Math.min(...this.urls.map(({ history }) => history.oldest(kind)))] as const
+    })
+    return Object.fromEntries(all.filter(([, block]) => block > 0))
+  }
+
+  lacks(read: Read): boolean {
+    for (const { history } of this.urls) if (!history.lacks(read)) return false
+    return true
+  }
+
   serves(addons: readonly string[]): boolean {
     return this.urls.some((url) => url.serves(addons))
   }
@@ -157,10 +177,12 @@ export class Upstream implements TrackedNode {
     )
   }
 
-  /** URLs that may be asked now, the most reliable first and the file's order among equals. */
-  urlsFor(addons: readonly string[]): readonly NodeUrl[] {
+  /** URLs that may be asked now: those that have what is read, then the most reliable, then in the order of the file. */
+  urlsFor(addons: readonly string[], read = anything): readonly NodeUrl[] {
     const able = this.urls.filter((url) => url.serves(addons))
-    return able.length < 2 ? able : able.toSorted((a, b) => a.failures - b.failures)
+    if (able.length < 2) return able
+    const lacks = ({ history }: NodeUrl) => Number(history.lacks(read))
+    return able.toSorted((a, b) => lacks(a) - lacks(b) || a.failures - b.failures)
   }
 
   /**

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it, test } from 'vitest'
 import { loadCatalog } from '../chain/load-catalog.ts'
 import type { Chain, ChainInterface } from '../chain/types.ts'
 import { seededRandom } from '../clock/testing/seeded-random.ts'
@@ -222,6 +222,19 @@ describe('a node that is not in sync', () => {
     )
     expect(asked.filter((method) => lacks.includes(method)).toSorted()).toEqual(lacks.toSorted())
   })
+})
+
+test('what a node lacks is forgotten at the next health check', async () => {
+  const { clock, pool } = new WatchFixture([[{}]])
+  await clock.advance(1_000)
+  pool.upstreams[0]!.urls[0]!.history.lacked('logs', 50)
+  const shown = () => pool.snapshot().upstreams[0]!.oldestBlocks
+  expect(shown()).toEqual({ logs: 51 })
+  // Health checks are five minutes apart, a tenth more or less.
+  await clock.advance(200_000)
+  expect(shown()).toEqual({ logs: 51 })
+  await clock.advance(200_000)
+  expect(shown()).toEqual({})
 })
 
 describe('start-up verification', () => {
@@ -565,6 +578,7 @@ describe('beside the traffic', () => {
     for (let second = 0; second < 60; second++) {
       await fixture.clock.advance(1_000)
       const [upstream] = fixture.pool.upstreams
+      void fixture.watch.asked(fixture.clock.nowMs())
       fixture.pool.observeHead(upstream!, 100 + Math.floor(second / 12), 0, upstream!.urls[0]!)
     }
     expect(fixture.asked(0)).toBe(asked)

@@ -4,6 +4,7 @@ import type { Chain, ChainInterface } from '../chain/types.ts'
 import { Backoff, type BackoffRow } from '../clock/backoff.ts'
 import { sleep, type Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
+import { History } from '../tracker/history.ts'
 import { toBlockNumber, type Dialect } from './dialect.ts'
 import type { NodeUrl, Upstream } from './upstream.ts'
 import type { PoolObserver } from './observer.ts'
@@ -14,6 +15,10 @@ import { askStatus } from './status.ts'
 const retryBackoff = { firstMs: 1_000, maxMs: 30_000, jitter: 0.1 }
 /** The tip is asked for once a block, but not more and not less often than this. */
 const tipIntervalMs = { min: 1_000, max: 15_000 }
+/** While no client asks, heads are polled less often, up to this factor. */
+const maxRest = 20
+/** A call that needs the heads of a pool at rest waits no longer for them. */
+const maxWakeMs = 1_000
 /** A head that calls wait for is asked for as often. */
 const wantedHeadMs = 250
 /** A tenth more or less, so that upstreams and replicas are not asked in step. */
@@ -41,12 +46,31 @@ export class Watch {
   readonly #options: WatchOptions
   readonly #stop = new AbortController()
   readonly #signals = new WeakMap<Upstream, AbortSignal>()
+  readonly #tipMs: number
+  #waking: Promise<unknown> | null = null
   #failed: (error: unknown) => void = () => {}
   /** Settles when every URL for calls has been verified once, whatever came of it. */
   firstRound: Promise<unknown> = Promise.resolve()
 
   constructor(options: WatchOptions) {
+    const { min, max } = tipIntervalMs
     this.#options = options
+    this.#tipMs = Math.min(Math.max(options.chain.blockTimeMs, min), max)
+    options.pool.tracker.askedMs = options.clock.nowMs()
+  }
+
+  /**
+   * A client asks. The first call after a rest has all heads polled at once.
+   * @returns settles when they are reported, or after a second; null if they are recent
+   */
+  asked(nowMs: number): Promise<unknown> | null {
+    const { pool } = this.#options
+    const isResting = this.#isResting(nowMs)
+    pool.tracker.askedMs = nowMs
+    if (!isResting) return this.#waking
+    const limit = this.#sleep(maxWakeMs).catch(() => {})
+    const woken = Promise.race([pool.askHeads?.(), limit]).then(() => (this.#waking = null))
+    return (this.#waking = woken)
   }
 
   /** Starts watching. @param failed is called with defects of the watch itself */
@@ -56,18 +80,23 @@ export class Watch {
     pool.onJump = (upstream, url) => this.#run(this.#verifyAfterJump(upstream, url), upstream)
     const asking = new Set<Upstream>()
     pool.askHeads = () => {
+      const probes: Promise<void>[] = []
       for (const upstream of pool.upstreams) {
-        if (upstream.availability.standing !== 'eligible' || asking.has(upstream)) continue
+        if (!upstream.isInService || asking.has(upstream)) continue
         asking.add(upstream)
-        const asked = this.#probe(upstream).then(() => this.#sleep(wantedHeadMs, upstream))
+        const probed = this.#probe(upstream)
+        probes.push(probed)
+        const asked = probed.then(() => this.#sleep(wantedHeadMs, upstream))
         this.#run(
           asked.finally(() => asking.delete(upstream)),
           upstream,
         )
       }
+      return Promise.allSettled(probes)
     }
     this.firstRound = this.add(pool.upstreams)
     this.#run(this.#epochs())
+    this.#run(this.#rest())
   }
 
   /**
@@ -75,14 +104,7 @@ export class Watch {
    * @returns settles when each of their URLs for calls has been verified once, whatever came of it
    */
   add(upstreams: readonly Upstream[]): Promise<unknown> {
-    const { pool, chain, iface, clock, livenessProbeIntervalMs } = this.#options
-    const tipMs = Math.min(Math.max(chain.blockTimeMs, tipIntervalMs.min), tipIntervalMs.max)
-    // Traffic may have shown its latest block already.
-    const needsHead = (upstream: Upstream) => {
-      const { latest, isInService } = upstream
-      const isOld = latest === null || clock.nowMs() - latest.atMs >= tipMs / 2
-      return isInService && (isOld || pool.tracker.needsStatus(upstream))
-    }
+    const { iface, livenessProbeIntervalMs } = this.#options
     const first: Promise<void>[] = []
     for (const upstream of upstreams) {
       const run = (task: Promise<void>) => this.#run(task, upstream)
@@ -95,7 +117,7 @@ export class Watch {
       if (iface.latestBlock) upstream.onDoubt = () => run(this.#probe(upstream))
       // Whether it is back: after 1 s, doubling to 30 s, and from 1 s on the next time.
       run(this.#probeWhere(upstream, retryBackoff, isOnTrial))
-      run(this.#probeWhere(upstream, every(tipMs), needsHead))
+      run(this.#probeWhere(upstream, every(this.#tipMs), (each) => this.#needsHead(each)))
       if (livenessProbeIntervalMs !== null)
         run(this.#probeWhere(upstream, every(livenessProbeIntervalMs), () => true))
     }
@@ -124,14 +146,17 @@ export class Watch {
 
   /** Verifies a URL at each health check, and soon again as long as another time may show more of it. */
   async #keepVerified(upstream: Upstream, url: NodeUrl, first: Promise<void>): Promise<void> {
-    const { random, healthCheckIntervalMs } = this.#options
+    const { clock, random, healthCheckIntervalMs } = this.#options
     const interval = new Backoff(every(healthCheckIntervalMs), random)
     await first
     for (;;) {
       await this.#verifyAgain(upstream, url, mayShowMore)
       await this.#sleep(interval.next(), upstream)
+      // Nodes are pruned and resynced.
+      url.history = new History()
       await this.#verify(upstream, url)
-      if (url === upstream.urlsFor([])[0]) await this.#askStatus(upstream, url)
+      const isResting = this.#isResting(clock.nowMs())
+      if (!isResting && url === upstream.urlsFor([])[0]) await this.#askStatus(upstream, url)
     }
   }
 
@@ -184,6 +209,37 @@ export class Watch {
     }
   }
 
+  /** No client has asked lately, and none is subscribed. */
+  #isResting(nowMs: number): boolean {
+    const { askedMs, subscriptions } = this.#options.pool.tracker
+    return subscriptions === 0 && nowMs - askedMs >= 2 * this.#tipMs
+  }
+
+  /** Polls all heads together while no client asks: heads that were reported at different times do not compare. */
+  async #rest(): Promise<void> {
+    const { clock, random, pool } = this.#options
+    const backoff = new Backoff({ ...every(this.#tipMs), maxMs: maxRest * this.#tipMs }, random)
+    for (;;) {
+      await this.#sleep(backoff.next())
+      if (this.#isResting(clock.nowMs())) await pool.askHeads?.()
+      else backoff.reset()
+    }
+  }
+
+  /** Calls or a WebSocket may have shown the latest block already. At rest only a failing upstream is polled alone. */
+  #needsHead(upstream: Upstream): boolean {
+    const { latest, isInService, urls, sockets } = upstream
+    const { pool, clock } = this.#options
+    const nowMs = clock.nowMs()
+    const works = urls.some(({ failures }) => failures === 0)
+    if (!isInService || (works && this.#isResting(nowMs))) return false
+    const since = (at: { readonly atMs: number } | null) => nowMs - (at?.atMs ?? -Infinity)
+    // A WebSocket that delivers heads shows each block as it comes.
+    const delivers = (url: NodeUrl) => !urls.includes(url) && since(url.head) < 2 * this.#tipMs
+    const isOld = since(latest) >= this.#tipMs / 2 && !sockets.some(delivers)
+    return isOld || pool.tracker.needsStatus(upstream)
+  }
+
   async #epochs(): Promise<void> {
     const { clock, epochDurationMs, pool } = this.#options
     for (;;) {
@@ -226,8 +282,9 @@ export class Watch {
   }
 
   #probing(upstream: Upstream): ProbeOptions {
-    const { dialect, clock, chain } = this.#options
-    return { dialect, clock, failures: chain.failures, signal: this.#signal(upstream) }
+    const { dialect, clock, chain, observer } = this.#options
+    const sent = () => observer.probeSent?.(upstream.name)
+    return { dialect, clock, failures: chain.failures, signal: this.#signal(upstream), sent }
   }
 
   #sleep(ms: number, upstream: Upstream | null = null): Promise<void> {

@@ -71,6 +71,8 @@ function kinOf(chain: Chain, chains: readonly Chain[]): readonly Chain[] {
   return chains.filter((each) => twinOf(each, chains) === chain)
 }
 
-function methodsOf({ interfaces }: Chain): string {
-  return [...interfaces].map(([name, { methods }]) => [name, ...methods].join()).join('\n')
+function methodsOf({ interfaces, cacheable }: Chain): string {
+  return [[String(cacheable), { methods: [] }] as const, ...interfaces]
+    .map(([name, { methods }]) => [name, ...methods].join())
+    .join('\n')
 }

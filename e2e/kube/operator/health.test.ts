@@ -85,7 +85,7 @@ test('what the routers see of a node comes into the status of its provider, and 
     const body = '{"jsonrpc":"2.0","id":1,"method":"eth_gasPrice"}'
     for (const { urls } of programs) await fetch(urls[0] ?? '', { method: 'POST', headers, body })
     expect(await conditionsOf('b')).toMatchObject({ Ready: 'NotHealthy', Healthy: 'Disabled' })
-  })
+  }, 120_000)
   const { status } = await fleet.get(upstreamProviders, 'b')
   const [router] = status?.routers ?? []
   expect(router?.conditions?.find(({ type }) => type === 'Healthy')?.message).toMatch(

@@ -38,7 +38,8 @@ test('a kind of monitors that is installed later is discovered', async () => {
   await fleet.routerIs('late', 'Programmed', 'ProgrammedWithoutMonitor')
   await createDefinition(place.client, podMonitors, place.signal)
   await fleet.routerIs('late', 'Programmed', 'Programmed')
-  expect(await fleet.get(podMonitors, 'late-router')).toMatchObject({
+  const monitor = await eventually(() => fleet.get(podMonitors, 'late-router'))
+  expect(monitor).toMatchObject({
     metadata: { ownerReferences: [{ kind: 'RpcRouter', name: 'late' }] },
     spec: { podMetricsEndpoints: [{ port: 'metrics', path: '/metrics' }] },
   })

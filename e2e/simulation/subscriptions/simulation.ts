@@ -143,6 +143,8 @@ class Simulation {
     await clock.advance(1_000)
     const open = this.#sockets.reduce((sum, { held }) => sum + held.size, 0)
     if (open > 0) this.#run.report('leaves-nothing', `${open} subscriptions are left at upstreams`)
+    const { subscriptions } = this.#pool.tracker
+    if (subscriptions !== 0) this.#run.report('leaves-nothing', `${subscriptions} clients count on`)
     this.#hub.close()
     this.#watch.stop()
     await clock.advance(20_000)

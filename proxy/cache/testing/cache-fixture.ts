@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { makeJsonRpcCall, ownHeaders } from '../../listener/jsonrpc/jsonrpc-call.ts'
 import { JsonRpcRequest } from '../../listener/jsonrpc/jsonrpc-request.ts'
+import type { ChainInterface } from '../../chain/types.ts'
 import type { CachePolicy } from '../../config/types.ts'
 import { type Directives, noDirectives } from '../../relay/call.ts'
 import { RelayError } from '../../relay/errors.ts'
@@ -15,7 +16,7 @@ import { lifetimesOf } from '../holding.ts'
 import { MemoryStore } from '../memory-store.ts'
 import type { SharedAnswers } from '../shared-store.ts'
 
-const { chain, iface } = await ethereum()
+const bundled = await ethereum()
 
 /** A question at a node. */
 export interface Question {
@@ -51,6 +52,8 @@ export interface CacheFixtureOptions {
   readonly shared?: SharedAnswers
   /** How many blocks behind the tip a block is final; absent: as on Ethereum. */
   readonly finality?: number
+  /** Absent: Ethereum. */
+  readonly of?: Awaited<ReturnType<typeof ethereum>>
 }
 
 /** A cached relay of Ethereum over scripted nodes in virtual time, asked in JSON-RPC. */
@@ -62,6 +65,7 @@ export class CacheFixture extends RelayFixture {
   readonly streams: BodyStream[] = []
   readonly budget = new ByteBudget(100_000_000)
   #head = 0
+  readonly #iface: ChainInterface
 
   constructor(answering: Answering, options: CacheFixtureOptions = {}) {
     const { nodes = 'a', policies = [], crossValidated = [], maxBytes = 1024 * 1024 } = options
@@ -74,7 +78,9 @@ export class CacheFixture extends RelayFixture {
         return { body: JSON.stringify({ jsonrpc: '2.0', id: question.id, result: answer }) }
       },
     })
+    const { chain, iface } = options.of ?? bundled
     super(chain, iface, Object.fromEntries([...nodes].map((name) => [name, script(name)])))
+    this.#iface = iface
     this.answering = answering
     this.store = new MemoryStore(maxBytes, this.budget)
     const { pool, clock, store } = this
@@ -131,7 +137,9 @@ export class CacheFixture extends RelayFixture {
     const request = new JsonRpcRequest(body, { start: 0, end: body.length })
     const directives = { ...noDirectives, ...more.directives }
     const origin = { directives, requestHeaders: ownHeaders, internalPath: '', signal }
-    const made = makeJsonRpcCall(request, origin, 'guid', { iface, clock: this.clock })
+    const made = makeJsonRpcCall(request, origin, 'guid', {
+      ...{ iface: this.#iface, clock: this.clock },
+    })
     const call = more.isBody ? { ...made, payload: undefined } : made
     call.journal.clientDeadlineMs = more.deadlineMs ?? Infinity
     const seen = await this.relay(call).then(

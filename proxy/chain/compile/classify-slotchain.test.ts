@@ -113,6 +113,38 @@ describe('the other properties of a method', () => {
   })
 })
 
+test.each<[string, unknown[], number | undefined]>([
+  ['getSlot', [{ minContextSlot: 5 }], 5],
+  ['getBlockHeight', [{ ...confirmed, minContextSlot: 5 }], 5],
+  ['getEpochInfo', [{ minContextSlot: 5 }], 5],
+  ['getLatestBlockhash', [{ minContextSlot: 5 }], 5],
+  ['getTransactionCount', [{ minContextSlot: 5 }], 5],
+  ['getSlotLeader', [{ minContextSlot: 5 }], 5],
+  ['getAccountInfo', [key, { encoding: 'base64', minContextSlot: 5 }], 5],
+  ['getBalance', [key, { minContextSlot: 5 }], 5],
+  ['getMultipleAccounts', [[key, key], { minContextSlot: 5 }], 5],
+  ['getProgramAccounts', [key, { minContextSlot: 5 }], 5],
+  ['getSignaturesForAddress', [key, { minContextSlot: 5 }], 5],
+  ['getFeeForMessage', ['AQ==', { minContextSlot: 5 }], 5],
+  ['getInflationReward', [[key], { epoch: 2, minContextSlot: 5 }], 5],
+  ['isBlockhashValid', [key, { minContextSlot: 5 }], 5],
+  ['simulateTransaction', ['AQ==', { minContextSlot: 5 }], 5],
+  ['getTokenAccountsByOwner', [key, { mint: key }, { minContextSlot: 5 }], 5],
+  ['getTokenAccountsByDelegate', [key, { mint: key }, { minContextSlot: 5 }], 5],
+  ['getBlocksWithLimit', [1, 3, { minContextSlot: 5 }], 5],
+  ['getBlocks', [1, 3, { minContextSlot: 5 }], 5],
+  ['getBalance', [key, confirmed], undefined],
+  ['getBalance', [key], undefined],
+  ['getBalance', undefined as never, undefined],
+  ['getBalance', [key, { minContextSlot: null }], undefined],
+  ['getBalance', [key, { minContextSlot: '5' }], undefined],
+  ['getBalance', [key, { minContextSlot: 1.5 }], undefined],
+  ['getBalance', [{ minContextSlot: 5 }, confirmed], undefined],
+  ['getTokenSupply', [key, { minContextSlot: 5 }], undefined],
+])('%s %j has the floor %s', (method, params, floor) => {
+  expect(slots.jsonrpc(method, params).floor?.block).toBe(floor)
+})
+
 it('asks for the slot, and for the first block of the cluster', () => {
   const { latestBlock, verifications } = slots.offered('jsonrpc')
   expect(JSON.parse(String(latestBlock?.body))).toMatchObject({

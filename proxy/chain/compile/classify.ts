@@ -32,11 +32,14 @@ export function compileClassify(
   spec: NativeInterface,
 ): (question: Question) => Classification {
   const words = pointWords(chain['block-words'])
-  // No check reads the messages of gRPC.
-  const unchecked = apiInterface === 'grpc' ? { checks: [] } : {}
+  const overrides = {
+    // No check reads the messages of gRPC.
+    ...(apiInterface === 'grpc' && { checks: [] }),
+    ...(chain.cacheable === false && { cacheable: false }),
+  }
   const compile: Compile = (named, pattern = '') => {
     const notation = notationOf(chain.family, apiInterface, named.name)
-    return compileMethod({ ...named, method: { ...named.method, ...unchecked } }, spec, {
+    return compileMethod({ ...named, method: { ...named.method, ...overrides } }, spec, {
       notation,
       writesHeights: notation === 'ethereum' || apiInterface !== 'jsonrpc',
       words,

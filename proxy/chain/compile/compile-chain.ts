@@ -23,6 +23,7 @@ export function compileChain(spec: NativeSpec, failures: FailureTable): Omit<Cha
     blockTimeMs: durationMs(spec['block-time'] ?? '1s'),
     allowedLagBlocks: spec['allowed-lag'] ?? 0,
     finality,
+    cacheable: spec.cacheable ?? true,
     interfaces: new Map(
       apiInterfaces.flatMap((each) => {
         const own = spec.interfaces?.[each]
@@ -40,7 +41,7 @@ function compileInterface(
 ): ChainInterface {
   const methods = methodsOf(spec)
   const verifications = compileVerifications(apiInterface, spec)
-  const { syncing, 'latest-block': latest, 'latest-time': time } = spec
+  const { syncing, 'latest-block': latest, 'latest-time': time, 'oldest-block': oldest } = spec
   return {
     apiInterface,
     addons: new Set(Object.keys(spec['add-ons'] ?? {})),
@@ -49,8 +50,15 @@ function compileInterface(
     requestHeaders: new Set(spec['request-headers']),
     responseHeaders: new Set(spec['response-headers']),
     latestBlock: latest ? compileProbe(apiInterface, latest, 'decimal', spec.aliases) : null,
+    tagBlocks: new Map(
+      (['safe', 'finalized'] as const).flatMap((tag) => {
+        const call = spec[`${tag}-block`]
+        return call ? [[tag, compileProbe(apiInterface, call, 'decimal', spec.aliases)]] : []
+      }),
+    ),
     syncing: syncing ? compileProbe(apiInterface, syncing, 'text', spec.aliases) : null,
     latestTime: time ? compileProbe(apiInterface, time, 'text', spec.aliases) : null,
+    oldestBlock: oldest ? compileProbe(apiInterface, oldest, 'decimal', spec.aliases) : null,
     verifications,
     verificationNames: new Set([
       ...verifications.map(({ name }) => name),

@@ -40,6 +40,7 @@ export function compileMethod(
   const kind = method.kind ?? 'read'
   const tip = tellsTip(method, kind === 'read' ? spec['tip-header'] : undefined)
   const shown = showsBlock(method)
+  const { data = 'state' } = method
   const cacheable = method.cacheable ?? kind === 'read'
   const anyCaseHex = method['any-case-hex'] ?? syntax.notation === 'ethereum'
   const always = {
@@ -47,6 +48,7 @@ export function compileMethod(
     known: true,
     kind,
     stateful: method.stateful ?? null,
+    data: kind === 'read' && data !== 'none' ? data : null,
     addon,
     cost: method.cost ?? 10,
     deterministic: method.deterministic ?? kind === 'read',
@@ -66,10 +68,11 @@ export function compileMethod(
     ),
     defaultTag: defaultTag(method.block),
   }
-  const about = (block: BlockRef, checks: readonly Check[]): Classification => {
+  const about = (block: BlockRef, checks: readonly Check[], floor: unknown): Classification => {
     return {
       ...always,
       block,
+      floor: isHeight(floor) ? { block: floor, shown: tip } : undefined,
       cacheable: cacheable && block.kind !== 'invalid',
       // Only an answer about the latest block shows its number.
       tellsTip: block === tagPoints.latest ? tip : null,
@@ -85,21 +88,30 @@ export function compileMethod(
   const isByHash = (block: BlockRef) =>
     block.kind === 'hash' ||
     (block.kind === 'none' && (always.byHash || always.stateful === 'uses'))
+  const place = method['min-block']
+  const readFloor = place && syntax.placeReader(place)
   const block = compileBlock(method.block, spec['block-headers'], syntax)
   const checks = compileChecks(method, syntax)
   if (typeof checks === 'function')
-    return (question, segments) => about(block(question, segments), checks(question, segments))
+    return (question, segments) =>
+      about(block(question, segments), checks(question, segments), readFloor?.(question, segments))
   const kept = new Map<BlockRef, Classification>()
   return (question, segments) => {
     const ref = block(question, segments)
+    const floor = readFloor?.(question, segments)
+    if (isHeight(floor)) return about(ref, checks, floor)
     const known = kept.get(ref)
     if (known !== undefined) return known
-    const classification = about(ref, checks)
+    const classification = about(ref, checks, null)
     // These refs are one object for all calls.
     if (ref.kind === 'none' || ref.kind === 'tag' || ref.kind === 'invalid')
       kept.set(ref, Object.freeze(classification))
     return classification
   }
+}
+
+function isHeight(value: unknown): value is number {
+  return Number.isSafeInteger(value)
 }
 
 const none: readonly Check[] = Object.freeze([])

@@ -150,6 +150,7 @@ export function failureOf(row: FailureFields): FailureClass {
     reported: row.reported ?? false,
     late: row.late ?? false,
     doubtful: row.doubtful ?? false,
+    pruned: row.pruned ?? false,
     transaction: row.transaction ?? null,
   })
 }

@@ -20,6 +20,7 @@ const failureKeys = {
   reported: z.boolean().optional(),
   late: z.boolean().optional(),
   doubtful: z.literal(true).optional(),
+  pruned: z.literal(true).optional(),
   transaction: z.enum(['known', 'used', 'refused']).optional(),
 }
 

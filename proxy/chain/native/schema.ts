@@ -12,6 +12,9 @@ import { strict } from '../document.ts'
 
 export const blockTags = ['latest', 'pending', 'safe', 'finalized', 'earliest'] as const
 
+/** The kinds of data that a node may prune separately. */
+export const dataKinds = ['blocks', 'logs', 'receipts', 'transactions', 'state'] as const
+
 const chainId = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, 'must be 1 to 64 letters, digits, - or _')
@@ -143,7 +146,7 @@ export const checkSchema = z.discriminatedUnion('check', [
     /** Each object of the list in this member. */
     each: z.string().min(1).optional(),
   }),
-  /** Null means that the node lacks the block: with `retry-missing-blocks` another node is asked. */
+  /** Null means that the node lacks the block: another node is asked. */
   strict({ check: z.literal('exists') }),
 ])
 
@@ -160,6 +163,10 @@ const methodSchema = strict({
    */
   stateful: z.enum(['creates', 'uses', 'ends']).optional(),
   block: blockSchema,
+  /** Where a request may name the lowest block at which a node may answer it. */
+  'min-block': pointPlace.optional(),
+  /** What a read of a numbered block needs of its node; `none` if no node prunes it. */
+  data: z.enum([...dataKinds, 'none']).optional(),
   'by-hash': z.boolean().optional(),
   /** Where the case of hex digits after `0x` is irrelevant: everywhere, nowhere, or in these params, by position or name. */
   'any-case-hex': z.union([z.boolean(), z.array(z.union([position, text])).min(1)]).optional(),
@@ -209,8 +216,11 @@ const interfaceSchema = strict({
   'tip-header': headerName.optional(),
   aliases: z.record(z.string().min(1).max(100), z.string().min(1).max(100)).optional(),
   'latest-block': probeSchema.optional(),
+  'safe-block': probeSchema.optional(),
+  'finalized-block': probeSchema.optional(),
   syncing: probeSchema.optional(),
   'latest-time': probeSchema.optional(),
+  'oldest-block': probeSchema.optional(),
   verifications: verifications.optional(),
   'unasked-verifications': z.array(word).optional(),
   methods: methods.optional(),
@@ -234,6 +244,8 @@ export const nativeSchema = strict({
       error: `must be a tag (${blockTags.join(', ')}) or a number of blocks`,
     })
     .optional(),
+  /** False: no answer is cached or shared between calls, since the state changes without a block. */
+  cacheable: z.boolean().optional(),
   failures: z.array(word).optional(),
   'block-words': z.record(z.string().min(1).max(128), z.enum(blockTags)).optional(),
   interfaces: strict({

@@ -36,6 +36,15 @@ export function validateSpec(
   }
 }
 
+const probes = [
+  'latest-block',
+  'safe-block',
+  'finalized-block',
+  'syncing',
+  'latest-time',
+  'oldest-block',
+] as const
+
 function validateProbes(
   apiInterface: ApiInterface,
   own: NativeInterface,
@@ -46,7 +55,7 @@ function validateProbes(
     apiInterface === 'rest' ? 'Give a `path`.' : 'Give a `method`, and `params` if it takes any.'
   const asks = (probe: NativeProbe) =>
     (apiInterface === 'rest' ? probe.path : probe.method) !== undefined || probe.body !== undefined
-  for (const key of ['latest-block', 'syncing', 'latest-time'] as const)
+  for (const key of probes)
     if (own[key] !== undefined && !asks(own[key]))
       complain([key], 'does not say what to ask.', hint)
   if (own['implied-version'] !== undefined && apiInterface !== 'jsonrpc')

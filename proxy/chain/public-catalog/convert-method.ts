@@ -33,6 +33,7 @@ export function convertMethod(
     kind,
     stateful: filters.find(([, pattern]) => pattern.test(api.name))?.[0],
     block: inBody ? 'none' : convertBlock(api, data),
+    data: dataNeeded.find(([pattern]) => pattern.test(api.name))?.[1],
     cost: Math.max(1, Math.round(api.compute_units)),
     cacheable: deterministic && saysBlock && !inBody,
     deterministic,
@@ -58,6 +59,16 @@ const filters: readonly (readonly [NonNullable<NativeMethod['stateful']>, RegExp
 // They run the caller's code, or repeat its query.
 const running =
   /^(?:eth_|Filecoin\.Eth)(?:call|estimate|createAccessList|simulate)|^(?:\w*trace_|debug_trace|simulate|sendTransaction$|abci_query$|\w+_search$)|\/(?:simulate|smart\/.*|view)$|\/(?:Simulate|SmartContractState)$/i
+// The catalog does not say what a method reads; the rest read state.
+const dataNeeded: readonly (readonly [RegExp, NativeMethod['data']])[] = [
+  [/^eth_getLogs$/, 'logs'],
+  [/^eth_getBlockReceipts$/, 'receipts'],
+  [
+    /^eth_(?:feeHistory|get(?:Block|Header|Raw|Transaction\w+By|Uncle))|^getBlock|\/blocks?\//,
+    'blocks',
+  ],
+  [/^(?:block|header|commit|block_results|blockchain|validators|consensus_params)$/, 'blocks'],
+]
 // Pages for people and their tools. The catalog does not mark them.
 const page = /\/(spec(\.\w+)?|health\w*|metrics|openapi[^/]*|swagger[^/]*|ping|version)\/?$/i
 // Broadcasts that the catalog marks as reads.

@@ -215,26 +215,34 @@ const familyMarks: readonly (readonly [Family, ApiInterface, RegExp])[] = [
   ['aptos', 'rest', /^GET \/accounts\/\{address\}\/resources$/],
 ]
 
-/** The catalog does not define how to query a node's progress; the family does. */
-const statusProbes: Readonly<
-  Partial<Record<Family, Pick<NativeInterface, 'syncing' | 'latest-time'>>>
-> = {
+const ethereumBlock = (tag: string, member = 'number'): NativeProbe => ({
+  method: 'eth_getBlockByNumber',
+  params: [tag, false],
+  result: [member],
+  encoding: 'hex',
+})
+
+/** The catalog does not define how to query a node's progress and its tags; the family does. */
+const statusProbes: Readonly<Partial<Record<Family, Record<string, NativeProbe>>>> = {
   evm: {
     syncing: { method: 'eth_syncing' },
-    'latest-time': {
-      method: 'eth_getBlockByNumber',
-      params: ['latest', false],
-      result: ['timestamp'],
-    },
+    'latest-time': ethereumBlock('latest', 'timestamp'),
+    'safe-block': ethereumBlock('safe'),
+    'finalized-block': ethereumBlock('finalized'),
   },
   cosmos: {
     syncing: { method: 'status', result: ['sync_info', 'catching_up'] },
     'latest-time': { method: 'status', result: ['sync_info', 'latest_block_time'] },
+    'oldest-block': { method: 'status', result: ['sync_info', 'earliest_block_height'] },
   },
-  solana: { syncing: { method: 'getHealth' } },
+  solana: {
+    syncing: { method: 'getHealth' },
+    'oldest-block': { method: 'getFirstAvailableBlock' },
+  },
   bitcoin: {
     syncing: { method: 'getblockchaininfo', result: ['initialblockdownload'] },
     'latest-time': { method: 'getblockchaininfo', result: ['time'] },
+    'oldest-block': { method: 'getblockchaininfo', result: ['pruneheight'] },
   },
 }
 

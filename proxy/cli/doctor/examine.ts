@@ -11,6 +11,7 @@ import { isTrouble, probe, verifyUrl } from '../../upstream/probe.ts'
 import { askStatus } from '../../upstream/status.ts'
 import { NodeUrl, Upstream } from '../../upstream/upstream.ts'
 import { type ServedChainParts, transportsOf } from '../served-chain.ts'
+import { testNodeOf } from './test-node.ts'
 
 /** One URL of the config. */
 interface Subject {
@@ -50,7 +51,7 @@ const isOfSocket = ({ scheme }: NodeUrlConfig) => scheme.startsWith('ws')
  */
 export async function examine(
   subject: Subject,
-  parts: Pick<ServedChainParts, 'clock' | 'budget' | 'version'>,
+  parts: Pick<ServedChainParts, 'clock' | 'budget' | 'version' | 'catalog'>,
 ) {
   const { upstream, config, chain, iface } = subject
   const { clock } = parts
@@ -110,8 +111,20 @@ export async function examine(
       else if (!isOfChain) changes.push(`${name}: ${why}`)
       else changes.push(`wrong chain (${why}): correct the URL, or the chain-id of the upstream`)
     }
+    const result = async (method: string) => {
+      const answer = await ask(jsonRpc(method, []))
+      return answer.kind === 'value' ? answer.value : null
+    }
+    const mayCache = chain.cacheable && chain.family === 'evm' && !trouble
+    const test = mayCache && (await testNodeOf(result, parts.catalog))
+    if (test) {
+      const stale = `its state changes without a block, and ${chain.id} caches answers`
+      notes.push(`is a test node (${test.words}): ${stale}; write chain-id: ${test.chain.id}`)
+    }
     if (trouble || url.verified !== true) return examined
     owner.status = await askStatus(url, iface, verifying)
+    const oldest = url.history.oldest('blocks')
+    if (oldest > 1) notes.push(`has pruned the blocks before ${oldest}`)
 
     // The add-ons: of those that it does not declare the router asks nothing.
     const addons = [...iface.addons.difference(new Set(config.addons))]

@@ -61,6 +61,8 @@ export function anyInterface(options: FixtureOptions): ChainInterface {
     responseHeaders: new Set(options.responseHeaders),
     latestBlock: null,
     syncing: null,
+    tagBlocks: new Map(),
+    oldestBlock: null,
     latestTime: null,
     verifications: [],
     verificationNames: new Set(),

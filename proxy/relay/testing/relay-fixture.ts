@@ -64,6 +64,8 @@ export interface Seen {
   readonly upstream: string | null
   /** The answer as the relay gave it; null for an error of the router's own. */
   readonly incoming: Incoming | null
+  /** What the header of the answer says. */
+  readonly latestBlock: number | null
   readonly call: Call
   readonly tookMs: number
 }
@@ -81,11 +83,18 @@ export const usualRelay: RelayConfig = {
 
 let catalog: Promise<ChainCatalog> | null = null
 
+type OfChain = Promise<{ chain: Chain; iface: ChainInterface }>
+
 /** The Ethereum chain of the bundled specs. */
-export async function ethereum(): Promise<{ chain: Chain; iface: ChainInterface }> {
-  const chain = (await (catalog ??= loadCatalog([]))).find('ETH1')
+export const ethereum = (): OfChain => bundled('ETH1')
+
+/** The Solana chain of the bundled specs. */
+export const solana = (): OfChain => bundled('SLOTCHAIN')
+
+async function bundled(id: string): OfChain {
+  const chain = (await (catalog ??= loadCatalog([]))).find(id)
   const iface = chain?.interfaces.get('jsonrpc')
-  if (!chain || !iface) throw new Error('the bundled specs lack ETH1')
+  if (!chain || !iface) throw new Error(`the bundled specs lack ${id}`)
   return { chain, iface }
 }
 
@@ -226,7 +235,7 @@ export class RelayFixture {
       ...{ guid: 'test', asked },
       payload: asked.kind === 'write' && params ? Buffer.from(JSON.stringify(params)) : undefined,
       request: { verb: 'POST', path: '', headers: [], body: stream ?? Buffer.from(body) },
-      reader: reader ?? { read: readPlainly, write: writePlainly },
+      reader: reader ?? { read: readPlainly, findingOf: readPlainly, write: writePlainly },
       directives: { ...noDirectives, ...directives },
       signal: signal ?? new AbortController().signal,
       journal,
@@ -237,6 +246,7 @@ export class RelayFixture {
         outcome: textOf(reply.incoming),
         upstream: reply.upstream,
         incoming: reply.incoming,
+        latestBlock: reply.latestBlock,
         call,
         tookMs: tookMs(),
       }),
@@ -244,6 +254,7 @@ export class RelayFixture {
         outcome: error.kind?.reason ?? error.name,
         upstream: null,
         incoming: null,
+        latestBlock: null,
         call,
         tookMs: tookMs(),
       }),

@@ -77,9 +77,14 @@ const columns = ['upstream', 'rank', 'score', 'availability', 'latency', 'sync',
 function tableOf(seen: NonNullable<Seen>): readonly string[] {
   const rows = seen.map(({ name, rank, leftOut, amount, ...each }) => {
     const scores = [each.weight, each.availability, each.latency, each.sync]
-    const more = leftOut === 'cooldown' ? `, ${ms(amount)} left` : `, ${amount} blocks behind`
-    const candidate = leftOut === null ? 'yes' : `no: ${leftOut}${amount === null ? '' : more}`
+    const candidate = leftOut ? `no: ${leftOut}${amountText(leftOut, amount)}` : 'yes'
     return [name, String(rank ?? '-'), ...scores.map((one) => one.toFixed(2)), candidate]
   })
   return aligned([columns, ...rows]).map((line) => `    ${line}`)
+}
+
+function amountText(leftOut: string, amount: number | null): string {
+  if (amount === null) return ''
+  if (leftOut === 'cooldown') return `, ${ms(amount)} left`
+  return leftOut === 'pruned' ? `, before block ${amount}` : `, ${amount} blocks behind`
 }

@@ -150,6 +150,7 @@ test('the text of a call tells its whole story, and a list has a line for each',
     { name: 'node-b', ...best, ...seen },
     { name: 'node-c', ...best, rank: null, leftOut: 'cooldown', amount: 22_400 } as const,
     { name: 'node-d', ...best, rank: 0, leftOut: 'lagging', amount: 7 } as const,
+    { name: 'node-e', ...best, rank: 8, leftOut: 'pruned', amount: 900_000 } as const,
   ]
   journal.considered = considered
   anAttempt(call, 'node-a', aFailure('connection-refused'), { detail: 'ECONNREFUSED', tookMs: 2 })
@@ -176,6 +177,7 @@ test('the text of a call tells its whole story, and a list has a line for each',
         node-b    0     1.00   1.00          1.00     1.00  yes
         node-c    -     1.00   1.00          1.00     1.00  no: cooldown, 22s left
         node-d    0     1.00   1.00          1.00     1.00  no: lagging, 7 blocks behind
+        node-e    8     1.00   1.00          1.00     1.00  no: pruned, before block 900000
     +0.0ms  retry  node-b  violated in 1.2s (block-number: asked for 5, got 6)
     no other could be asked
         upstream  rank  score  availability  latency  sync  candidate
@@ -183,6 +185,7 @@ test('the text of a call tells its whole story, and a list has a line for each',
         node-b    -     1.00   1.00          1.00     1.00  no: asked
         node-c    -     1.00   1.00          1.00     1.00  no: asked
         node-d    -     1.00   1.00          1.00     1.00  no: asked
+        node-e    -     1.00   1.00          1.00     1.00  no: asked
     "
   `)
   expect(fixture.page(null, { failed: '', format: 'text' }).body).toMatchInlineSnapshot(`
@@ -198,7 +201,13 @@ test('the text of a call tells its whole story, and a list has a line for each',
         {
           ...{ upstream: 'node-a', kind: 'first', startMs: 0, tookMs: 2, budgetMs: null },
           ...{ result: 'connection-refused', detail: 'ECONNREFUSED' },
-          considered: [{ leftOut: null }, { leftOut: null }, { amount: 22_400 }, { amount: 7 }],
+          considered: [
+            {},
+            { leftOut: null },
+            { amount: 22_400 },
+            { amount: 7 },
+            { amount: 900_000 },
+          ],
         },
         { kind: 'retry', tookMs: 1_234.568, detail: 'block-number: asked for 5, got 6' },
       ],

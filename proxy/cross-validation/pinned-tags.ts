@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import type { ProbeCall } from '../chain/types.ts'
+import { within } from '../clock/cancellation.ts'
+import type { Call } from '../relay/call.ts'
+import { addonsOf } from '../relay/needs.ts'
+import { pinned } from '../relay/pin.ts'
+import { dialects, toBlockNumber } from '../upstream/dialect.ts'
+import { probe } from '../upstream/probe.ts'
+import type { Upstream } from '../upstream/upstream.ts'
+import type { FanOutOptions } from './fan-out.ts'
+
+/** Participants that have not reported their block of a tag by then are left out. */
+const reportMs = 500
+
+/**
+ * Replaces `latest`, `safe` and `finalized` with the highest block that enough participants have, so that honest nodes at
+ * different heads agree. A tag stays if too few of them report its block.
+ */
+export async function pinnedForAll(
+  upstreams: readonly Upstream[],
+  options: FanOutOptions,
+): Promise<Call> {
+  const { iface, terms } = options
+  let { call } = options
+  for (const [tag, asking] of iface.tagBlocks) {
+    if (!pinned(call, 0, tag)) continue
+    const blocks = await reportsOf(asking, upstreams, options)
+    const block = blocks.toSorted((a, b) => b - a)[terms.agreement - 1]
+    if (block !== undefined) call = pinned(call, block, tag) ?? call
+  }
+  const known = upstreams.filter(({ latest }) => latest !== null)
+  if (known.length < terms.agreement) return call
+  const fresh = known.filter(({ lags }) => !lags)
+  const heads = (fresh.length > 0 ? fresh : known).map(({ latest }) => latest?.block ?? 0)
+  const ranked = heads.toSorted((a, b) => b - a).slice(0, terms.agreement)
+  return pinned(call, Math.max(ranked.at(-1) ?? 0, call.directives.minBlock ?? 0)) ?? call
+}
+
+async function reportsOf(
+  asking: ProbeCall,
+  upstreams: readonly Upstream[],
+  { call, chain: { failures }, iface, clock }: FanOutOptions,
+): Promise<readonly number[]> {
+  const blocks: number[] = []
+  const dialect = dialects[iface.apiInterface]
+  const report = async (upstream: Upstream, signal: AbortSignal) => {
+    const [url] = upstream.urlsFor(addonsOf(call))
+    const answer = url && (await probe(url, asking, { dialect, failures, clock, signal }))
+    const value = answer?.kind === 'value' ? answer.value : null
+    const block = toBlockNumber(value, asking.result.encoding)
+    if (block !== null) blocks.push(block)
+  }
+  // A probe rejects when the time is over.
+  await within(clock, call.signal, reportMs, (signal) =>
+    Promise.allSettled(upstreams.map((each) => report(each, signal))),
+  )
+  return blocks
+}

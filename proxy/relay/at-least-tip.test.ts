@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { describe, expect, it } from 'vitest'
+import { loadCatalog } from '../chain/load-catalog.ts'
+import { seededRandom } from '../clock/testing/seeded-random.ts'
+import type { Script } from '../upstream/testing/scripted-transport.ts'
+import { ethereum, RelayFixture, result } from './testing/relay-fixture.ts'
+
+const hex = (block: number) => `0x${block.toString(16)}`
+
+/** A chain of the bundled specs, and its call for the number of the latest block. */
+async function asking(
+  id: string,
+  method: string,
+  params: unknown[],
+  write: (block: number) => string = String,
+) {
+  const chain = (await loadCatalog([])).find(id)!
+  return { chain, iface: chain.interfaces.get('jsonrpc')!, method, params, write }
+}
+
+const confirmed = { commitment: 'confirmed' }
+const chains = [
+  await asking('ETH1', 'eth_blockNumber', [], (block) => JSON.stringify(hex(block))),
+  await asking('BTC', 'getblockcount', []),
+  await asking('SLOTCHAIN', 'getSlot', [confirmed]),
+]
+
+type Asking = (typeof chains)[0]
+
+function fixtureOf({ chain, iface, write }: Asking, heads: Record<string, () => number>) {
+  const script =
+    (head: () => number): Script =>
+    () => ({ body: `{"jsonrpc":"2.0","id":1,"result":${write(head())}}` })
+  const nodes = Object.entries(heads).map(
+    ([name, head]) => [name, { script: script(head) }] as const,
+  )
+  return new RelayFixture(chain, iface, Object.fromEntries(nodes))
+}
+
+const numberIn = (outcome: string) => Number((JSON.parse(outcome) as { result: unknown }).result)
+
+describe.each(chains)('$method', (asked) => {
+  const { method, params, chain } = asked
+
+  it.each([
+    ['one URL whose head flutters by one', 1, 'a'],
+    ['one URL whose head flutters by five', 5, 'a'],
+    ['three URLs whose heads flutter', 2, 'abc'],
+  ])('never goes back in 300 calls: %s', async (_, by, names) => {
+    const random = seededRandom(3)
+    const top = () => 1_000 + Math.floor(relay.clock.nowMs() / chain.blockTimeMs)
+    const head = () => top() - Math.floor(random.next() * (by + 1))
+    const relay = fixtureOf(asked, Object.fromEntries([...names].map((name) => [name, head])))
+    const numbers: number[] = []
+    for (let each = 0; each < 300; each++) {
+      numbers.push(numberIn((await relay.ask({ method, params })).outcome))
+      expect(numbers.at(-1)).toBeLessThanOrEqual(top())
+      await relay.clock.advance(chain.blockTimeMs / 7)
+    }
+    expect(numbers.filter((number, at) => number < numbers[at - 1]!)).toEqual([])
+    expect(numbers.at(-1)).toBeGreaterThanOrEqual(top() - by)
+  })
+
+  it('keeps the form of the answer, and costs no further attempt', async () => {
+    const heads = [100, 99]
+    const relay = fixtureOf(asked, { a: () => heads.shift()! })
+    const [first, second] = [
+      await relay.ask({ method, params }),
+      await relay.ask({ method, params }),
+    ]
+    expect(second.outcome).toBe(first.outcome)
+    expect([relay.sent, second.tookMs]).toEqual([{ a: 2 }, 10])
+    // For `rpc-min-block` a client remembers the header, which is not below what it has read.
+    expect(second.latestBlock).toBe(100)
+  })
+
+  it('goes back once the block was not confirmed for three block times', async () => {
+    const heads = [100, 99, 99]
+    const relay = fixtureOf(asked, { a: () => heads.shift()! })
+    const ask = async () => numberIn((await relay.ask({ method, params })).outcome)
+    expect([await ask(), await ask()]).toEqual([100, 100])
+    await relay.clock.advance(Math.max(3 * chain.blockTimeMs, 3_000))
+    expect(await ask()).toBe(99)
+  })
+
+  it.each([{ selectProvider: 'b' }, { only: ['b'] }])(
+    'is that of the upstream which the client chose: %j',
+    async (directives) => {
+      const relay = fixtureOf(asked, { a: () => 100, b: () => 99 })
+      await relay.ask({ method, params })
+      expect(numberIn((await relay.ask({ method, params, directives })).outcome)).toBe(99)
+    },
+  )
+
+  it.each(['abc', 'cab', 'acb'])(
+    'is not raised to the claim of c, far ahead: %s',
+    async (names) => {
+      const heads = [...names].map((name) => [name, () => (name === 'c' ? 1_000_000 : 100)])
+      const relay = fixtureOf(asked, Object.fromEntries(heads) as Record<string, () => number>)
+      for (let each = 0; each < 9; each++) {
+        const { upstream, outcome } = await relay.ask({ method, params })
+        const isRight = upstream === 'c' || each <= 2 || numberIn(outcome) === 100
+        expect(isRight).toBe(true)
+      }
+    },
+  )
+})
+
+it('is not raised where nothing is cacheable, as on test nodes', async () => {
+  const { chain, iface } = await ethereum()
+  const classify: typeof iface.classify = (question) => ({
+    ...iface.classify(question),
+    cacheable: false,
+  })
+  const numbers = ['0x64', '0x63']
+  const script = () => result(numbers.shift())
+  const relay = new RelayFixture(chain, { ...iface, classify }, { a: { script } })
+  const ask = () => relay.ask({ method: 'eth_blockNumber', params: [] })
+  expect([await ask(), await ask()].map(({ outcome }) => numberIn(outcome))).toEqual([100, 99])
+})
+
+it('is not raised to the block of a preconfirmed receipt', async () => {
+  const { chain, iface } = await ethereum()
+  const hash = `0x${'ab'.repeat(32)}`
+  const script: Script = ({ body }) =>
+    String(Buffer.from(body as Uint8Array)).includes('eth_blockNumber')
+      ? result('0x64')
+      : result({ transactionHash: hash, blockNumber: '0x65' })
+  const relay = new RelayFixture(chain, iface, { a: { script } })
+  await relay.ask({ method: 'eth_getTransactionReceipt', params: [hash] })
+  expect(relay.pool.tracker.highestShown).toBe(0x65)
+  const { outcome } = await relay.ask({ method: 'eth_blockNumber', params: [] })
+  expect(numberIn(outcome)).toBe(0x64)
+})

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { describe, expect, it } from 'vitest'
+import { loadCatalog } from '../chain/load-catalog.ts'
+import type { Chain, ChainInterface, DataKind } from '../chain/types.ts'
+import { seededRandom } from '../clock/testing/seeded-random.ts'
+import type { RelayConfig } from '../config/types.ts'
+import type { ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
+import { type FixtureUpstream, nodeError, RelayFixture, result } from './testing/relay-fixture.ts'
+
+const catalog = await loadCatalog([])
+const [head, pruned] = [1_000_000, 900_000]
+const hex = (block: number) => `0x${block.toString(16)}`
+
+function chainOf(id: string, apiInterface: 'jsonrpc' | 'tendermintrpc') {
+  const chain = catalog.find(id) as Chain
+  return { chain, iface: chain.interfaces.get(apiInterface) as ChainInterface }
+}
+const eth = chainOf('ETH1', 'jsonrpc')
+const hub = chainOf('HUBCHAIN', 'tendermintrpc')
+const slots = chainOf('SLOTCHAIN', 'jsonrpc')
+const btc = chainOf('BTC', 'jsonrpc')
+
+/** One way in which a node answers about blocks that it has pruned. */
+interface Family {
+  readonly chain: { readonly chain: Chain; readonly iface: ChainInterface }
+  readonly method: string
+  readonly params: (block: number) => unknown
+  readonly data: (block: number) => unknown
+  readonly gone: (block: number) => ScriptedAnswer
+  readonly kind: DataKind
+}
+
+const ethBlock: Omit<Family, 'gone'> = {
+  chain: eth,
+  kind: 'blocks',
+  method: 'eth_getBlockByNumber',
+  params: (block) => [hex(block), false],
+  data: (block) => ({ number: hex(block) }),
+}
+const ethLogs: Omit<Family, 'gone'> = {
+  chain: eth,
+  kind: 'logs',
+  method: 'eth_getLogs',
+  params: (block) => [{ fromBlock: hex(block), toBlock: hex(block + 9) }],
+  data: (block) => [{ blockNumber: hex(block + 1), topics: [] }],
+}
+const families: readonly (readonly [string, Family])[] = [
+  ['Ethereum: null', { ...ethBlock, gone: () => result(null) }],
+  ['Ethereum: no logs', { ...ethLogs, gone: () => result([]) }],
+  [
+    'Ethereum: code 4444',
+    { ...ethBlock, gone: () => nodeError(4444, 'pruned history unavailable') },
+  ],
+  [
+    'Ethereum: logs, code 4444',
+    { ...ethLogs, gone: () => nodeError(4444, 'pruned history unavailable') },
+  ],
+  [
+    'Ethereum: no receipts',
+    {
+      ...ethBlock,
+      kind: 'receipts',
+      method: 'eth_getBlockReceipts',
+      params: (block) => [hex(block)],
+      data: (block) => [{ blockNumber: hex(block) }],
+      gone: () => result([]),
+    },
+  ],
+  [
+    'Ethereum: no transaction',
+    {
+      ...ethBlock,
+      kind: 'transactions',
+      method: 'eth_getTransactionByBlockNumberAndIndex',
+      params: (block) => [hex(block), '0x0'],
+      data: (block) => ({ blockNumber: hex(block) }),
+      gone: () => result(null),
+    },
+  ],
+  [
+    'Ethereum: state of a call',
+    {
+      ...ethBlock,
+      kind: 'state',
+      method: 'eth_call',
+      params: (block) => [{}, hex(block)],
+      data: () => '0x01',
+      gone: () => nodeError(-32000, 'missing trie node 1b7f (path ) is not available'),
+    },
+  ],
+  [
+    'Tendermint: the lowest height',
+    {
+      chain: hub,
+      kind: 'blocks',
+      method: 'block',
+      params: (block) => [String(block)],
+      data: (block) => ({ block: { header: { height: String(block) } } }),
+      gone: (block) =>
+        nodeError(-32603, `height ${block} is not available, lowest height is ${pruned}`),
+    },
+  ],
+  [
+    'Tendermint: state',
+    {
+      chain: hub,
+      kind: 'state',
+      method: 'abci_query',
+      params: (block) => ['/a', '', String(block), false],
+      data: () => ({ response: { value: 'AQ==' } }),
+      gone: (block) => nodeError(-32603, `failed to load state at height ${block}`),
+    },
+  ],
+  [
+    'Solana: cleaned up',
+    {
+      chain: slots,
+      kind: 'blocks',
+      method: 'getBlock',
+      params: (block) => [block],
+      data: (block) => ({ parentSlot: block - 1 }),
+      gone: (block) =>
+        nodeError(
+          -32001,
+          `Block ${block} cleaned up, does not exist on node. First available block: ${pruned}`,
+        ),
+    },
+  ],
+  [
+    'Solana: no slots',
+    {
+      chain: slots,
+      kind: 'blocks',
+      method: 'getBlocks',
+      params: (block) => [block, block + 5],
+      data: (block) => [block],
+      gone: () => result([]),
+    },
+  ],
+  [
+    'Bitcoin: pruned data',
+    {
+      chain: btc,
+      kind: 'blocks',
+      method: 'getblockstats',
+      params: (block) => [block],
+      data: (block) => ({ height: block }),
+      gone: () => nodeError(-1, 'Block not available (pruned data)', { status: 500 }),
+    },
+  ],
+]
+
+/** The block of a request, whatever its family. */
+function blockOf(body: string): number {
+  const { params } = JSON.parse(body) as { params: readonly unknown[] }
+  const given = params.map((each) => (each as { fromBlock?: string })?.fromBlock ?? each)
+  return Number(given.find((each) => Number(each) > 1))
+}
+
+/** Nodes with the oldest block that each has. */
+function nodesOf(
+  family: Family,
+  oldest: Readonly<Record<string, number>>,
+  config: Partial<RelayConfig> = {},
+): RelayFixture {
+  const nodes = Object.entries(oldest).map(([name, first]): [string, FixtureUpstream] => {
+    const script: FixtureUpstream['script'] = ({ body }) => {
+      const block = blockOf(Buffer.from(body as Uint8Array).toString())
+      return block < first ? family.gone(block) : result(family.data(block))
+    }
+    return [name, { script }]
+  })
+  const { chain, iface } = family.chain
+  const relay = new RelayFixture(chain, iface, Object.fromEntries(nodes), config)
+  for (const each of relay.pool.upstreams) relay.pool.observeHead(each, head, 0, each.urls[0]!)
+  return relay
+}
+
+const historyOf = (relay: RelayFixture, name: string) =>
+  relay.pool.upstreams.find((each) => each.name === name)!.urls[0]!.history
+const total = (relay: RelayFixture) => Object.values(relay.sent).reduce((a, b) => a + b, 0)
+
+describe('reads of pruned blocks', () => {
+  it.each(families)('%s: never wrong, and one call each', async (_, family) => {
+    const relay = nodesOf(family, { a: pruned, b: 0, c: 0 }, { strategy: 'balanced' })
+    const random = seededRandom(7)
+    let wrong = 0
+    for (let each = 0; each < 400; each++) {
+      const block = 100_000 + Math.floor(random.next() * 799_000)
+      const params = family.params(block)
+      const seen = await relay.ask({ method: family.method, params })
+      if (seen.outcome !== result(family.data(block)).body) wrong += 1
+    }
+    expect(wrong).toBe(0)
+    // The bound rises with the blocks that the node is found to lack.
+    expect(total(relay)).toBeLessThanOrEqual(415)
+    expect(historyOf(relay, 'a').oldest(family.kind)).toBeGreaterThan(800_000)
+    expect(historyOf(relay, 'b').oldest(family.kind)).toBe(0)
+    const before = relay.sent['a']!
+    const recent = { method: family.method, params: family.params(950_000) }
+    for (let each = 0; each < 60; each++) await relay.ask(recent)
+    expect(relay.sent['a']).toBeGreaterThan(before)
+  })
+
+  it.each(families)('%s: two of three nodes are pruned', async (_, family) => {
+    const relay = nodesOf(family, { a: pruned, b: pruned - 9, c: 0 })
+    // What one node has shown of the past makes it the one that confirms.
+    if (family.gone(1).body === result([]).body || family.kind === 'transactions')
+      historyOf(relay, 'c').returned(family.kind, 2)
+    for (let block = 500_000; block < 500_040; block++) {
+      const seen = await relay.ask({ method: family.method, params: family.params(block) })
+      expect(seen.outcome).toBe(result(family.data(block)).body)
+    }
+    expect(total(relay)).toBeLessThanOrEqual(40 + 2 * 40)
+  })
+})
+
+const [, nullBlock] = families[0]!
+const [, noLogs] = families[1]!
+
+describe('an honest empty answer', () => {
+  const quiet: Family = { ...noLogs, data: () => [], gone: () => result([]) }
+  const ask = (relay: RelayFixture, block: number) =>
+    relay.ask({ method: quiet.method, params: quiet.params(block) })
+
+  it('is confirmed once, and not again at later blocks', async () => {
+    const relay = nodesOf(quiet, { a: 0, b: 0 })
+    for (let block = 500_000; block < 500_100; block++)
+      expect((await ask(relay, block)).outcome).toBe(result([]).body)
+    expect(total(relay)).toBe(101)
+  })
+
+  it('is not confirmed where its node has returned older data', async () => {
+    const relay = nodesOf(quiet, { a: 0, b: 0 })
+    for (const name of 'ab') historyOf(relay, name).returned('logs', 400_000)
+    for (let block = 500_000; block < 500_100; block++) await ask(relay, block)
+    expect(total(relay)).toBe(100)
+  })
+
+  it('is not confirmed by a node that has pruned the block', async () => {
+    const relay = nodesOf(quiet, { a: 0, b: 0 })
+    historyOf(relay, 'b').lacked('logs', 600_000)
+    for (let each = 0; each < 10; each++) await ask(relay, 500_000)
+    expect(relay.sent).toEqual({ a: 10, b: 0 })
+  })
+
+  it.each<[string, ScriptedAnswer]>([
+    ['an error of its own', nodeError(-32602, 'invalid params')],
+    ['no answer', { fault: 'reset' }],
+    ['a limit', { status: 429, body: '' }],
+    ['an answer that never comes', { afterMs: 60_000 }],
+  ])('is passed on where the second node has %s', async (_, answer) => {
+    const relay = new RelayFixture(eth.chain, eth.iface, {
+      a: { script: () => result([]) },
+      b: { script: () => answer },
+    })
+    for (const each of relay.pool.upstreams) relay.pool.observeHead(each, head, 0, each.urls[0]!)
+    const seen = await ask(relay, 500_000)
+    expect(seen.outcome).toBe(result([]).body)
+    expect(seen.upstream).toBe('a')
+  })
+
+  it.each<[string, Partial<RelayConfig>]>([['retries are off', { retryLimit: 0 }]])(
+    'is passed on at once where %s',
+    async (_, config) => {
+      const relay = nodesOf(quiet, { a: 0, b: 0 }, config)
+      expect((await ask(relay, 500_000)).outcome).toBe(result([]).body)
+      expect(total(relay)).toBe(1)
+    },
+  )
+
+  it('costs one call where there is one node', async () => {
+    const relay = nodesOf(quiet, { a: 0 })
+    for (let each = 0; each < 10; each++) await ask(relay, 500_000)
+    expect(total(relay)).toBe(10)
+  })
+})
+
+describe('what is learned', () => {
+  const old = { method: nullBlock.method, params: nullBlock.params(500_000) }
+
+  it('is forgotten when the node returns an older block', async () => {
+    const relay = nodesOf(nullBlock, { a: 0 })
+    historyOf(relay, 'a').lacked('blocks', 600_000)
+    await relay.ask(old)
+    expect(historyOf(relay, 'a').oldest('blocks')).toBe(0)
+  })
+
+  it('says nothing of the past where a young block is missing', async () => {
+    const relay = nodesOf(nullBlock, { a: head + 1, b: 0 })
+    const seen = await relay.ask({ method: old.method, params: nullBlock.params(head - 1) })
+    expect(seen.upstream).toBe('b')
+    expect(historyOf(relay, 'a').oldest('blocks')).toBe(0)
+  })
+
+  it('about blocks counts for all that is in them', async () => {
+    const relay = nodesOf(noLogs, { a: pruned, b: 0 })
+    historyOf(relay, 'a').reported(pruned)
+    for (let each = 0; each < 10; each++)
+      await relay.ask({ method: noLogs.method, params: noLogs.params(500_000) })
+    expect(relay.sent).toEqual({ a: 0, b: 10 })
+  })
+
+  it('leaves a node that has pruned a block as the last one to ask', async () => {
+    const relay = nodesOf(nullBlock, { a: pruned, b: pruned })
+    for (const name of 'ab') historyOf(relay, name).reported(pruned)
+    const seen = await relay.ask(old)
+    expect(seen.outcome).toBe(result(null).body)
+    expect(total(relay)).toBe(1)
+  })
+
+  it('is of one URL: the other one of the same upstream is asked first', async () => {
+    const script = () => result(null)
+    const other = () => result(nullBlock.data(500_000))
+    const a = { script, otherScripts: [other], urls: [{}, {}] }
+    const relay = new RelayFixture(eth.chain, eth.iface, { a })
+    const [upstream] = relay.pool.upstreams
+    for (const url of upstream!.urls) relay.pool.observeHead(upstream!, head, 0, url)
+    upstream!.urls[0]!.history.lacked('blocks', 600_000)
+    for (let each = 0; each < 10; each++) await relay.ask(old)
+    expect(
+      [relay.transport('a', 0), relay.transport('a', 1)].map((each) => each.requests.length),
+    ).toEqual([0, 10])
+  })
+})

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { firstPoint, lastPoint } from '../chain/finality.ts'
+import type { Attempt } from './attempt.ts'
+import type { Call } from './call.ts'
+import type { RelayParts } from './parts.ts'
+import type { Reply } from './reply.ts'
+import { saysNothing } from './shown-block.ts'
+
+/** Nodes behind one URL may disagree about blocks that are younger than this. */
+const settledMs = 60_000
+
+/**
+ * Learns from an answer about a numbered block which nodes have the block. A node that returned nothing, or an error of
+ * a class marked `pruned`, lacks it if another node returns data; if both return nothing, both have it.
+ * @returns whether another upstream must confirm the answer: it is empty, and the node may have pruned the block
+ */
+export function learnHistory(
+  { upstream, url, record }: Attempt,
+  reply: Reply,
+  { asked, journal, reader }: Call,
+  { chain, dialect, pool }: RelayParts,
+): boolean {
+  const { data, block } = asked
+  const first = firstPoint(block)
+  if (!data || first === null || reply.refusal !== null) return false
+  const { missedBlock } = record
+  const { attempts } = journal
+  if (attempts.length === 1 && !missedBlock && url.history.trusts(asked)) return false
+  const { incoming } = reply
+  const isEmpty =
+    missedBlock || saysNothing(incoming, reader.findingOf?.(incoming) ?? null, dialect)
+  const last = lastPoint(block)
+  if (isEmpty && first > (upstream.latest?.block ?? -1)) return false
+  record.isEmpty = isEmpty
+  const { unconfirmed } = journal
+  const isAgreed = isEmpty && !missedBlock && unconfirmed !== null && unconfirmed !== upstream.name
+  const young = chain.allowedLagBlocks + Math.ceil(settledMs / chain.blockTimeMs)
+  for (const {
+    upstream: name,
+    origin,
+    isEmpty: isNothing,
+    result,
+    missedBlock: isMissed,
+  } of attempts) {
+    const isPruned = typeof result === 'object' && result?.pruned === true
+    // The node has had a missed block, so null is never right.
+    const isLack = isEmpty ? isMissed : isNothing || isPruned
+    if (!isLack && !(isAgreed && isNothing)) continue
+    const { latest, urls = [] } = pool.upstreams.find((each) => each.name === name) ?? {}
+    const history = urls.find(({ printable }) => printable === origin)?.history
+    const head = latest?.block ?? 0
+    if (isAgreed && isNothing) history?.agreed(data, first)
+    else if (first < head - young && (last ?? head) <= head) history?.lacked(data, first)
+  }
+  if (!isEmpty && last !== null) url.history.returned(data, last)
+  if (!isEmpty || isAgreed) return false
+  journal.unconfirmed ??= upstream.name
+  return true
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { firstPoint } from '../chain/finality.ts'
+import type { Classification, DataKind } from '../chain/types.ts'
+
+/** A read of numbered blocks, if it has a kind of data and a first block. */
+export type Read = Pick<Classification, 'data' | 'block'>
+
+/** The oldest block that a node still has, per kind of data, as learned since the last health check. */
+export class History {
+  /** The node lacks blocks before `oldest`. Its empty answers need no confirmation from `trusted` on. */
+  readonly #bounds = new Map<DataKind, { oldest: number; trusted: number }>()
+
+  /** 0 if no bound is known. A node that lacks a block lacks all about it. */
+  oldest(kind: DataKind): number {
+    const bounds = this.#bounds
+    if (bounds.size === 0) return 0
+    return Math.max(bounds.get(kind)?.oldest ?? 0, bounds.get('blocks')?.oldest ?? 0)
+  }
+
+  lacks({ data, block }: Read): boolean {
+    return Boolean(data) && (firstPoint(block) ?? Infinity) < this.oldest(data as DataKind)
+  }
+
+  /** Whether an empty answer needs no confirmation. */
+  trusts({ data, block }: Read): boolean {
+    const first = firstPoint(block) ?? -1
+    const { trusted = Infinity } = (data && this.#bounds.get(data)) || {}
+    return first >= trusted && first >= this.oldest(data as DataKind)
+  }
+
+  /** The node returned data about a block, which ends the bounds above it. */
+  returned(kind: DataKind, block: number): void {
+    for (const each of [kind, 'blocks'] as const)
+      if (block < (this.#bounds.get(each)?.oldest ?? 0)) this.#bounds.delete(each)
+    this.agreed(kind, block)
+  }
+
+  /** Another node had nothing about the block either. */
+  agreed(kind: DataKind, block: number): void {
+    const bound = this.#bound(kind)
+    bound.trusted = Math.min(bound.trusted, block)
+  }
+
+  lacked(kind: DataKind, block: number): void {
+    const bound = this.#bound(kind)
+    bound.oldest = Math.max(bound.oldest, block + 1)
+    if (bound.trusted <= block) bound.trusted = Infinity
+  }
+
+  /** The node reports its oldest block. */
+  reported(block: number): void {
+    this.#bounds.set('blocks', { oldest: block, trusted: block })
+  }
+
+  #bound(kind: DataKind) {
+    return this.#bounds.getOrInsertComputed(kind, () => ({ oldest: 0, trusted: Infinity }))
+  }
+}

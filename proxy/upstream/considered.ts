@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { type Candidate, floorOf } from './weights.ts'
+
+/** Why a pick left an upstream out: it cannot be asked, others come first, or others have what the call is about. */
+export type LeftOut =
+  | 'unverified'
+  | 'rejected'
+  | 'cooldown'
+  | `no-addon ${string}`
+  | 'full'
+  /** By the client, or since a session, a filter or a vote wants another one. */
+  | 'kept-out'
+  | 'asked'
+  | 'disabled'
+  | 'backup'
+  | 'lagging'
+  | 'no-archive'
+  | 'lacks-block'
+  | 'pruned'
+
+/** One upstream of the pool, as a pick saw it. */
+export interface Considered extends Candidate {
+  /** The lowest is drawn from; null: it cannot be asked. */
+  readonly rank: number | null
+  /** Null: it was drawn from. */
+  readonly leftOut: LeftOut | null
+  /** If it lags or lacks the block: blocks behind the tip. In cooldown: milliseconds left. Pruned: its oldest block. */
+  readonly amount: number | null
+}
+
+/** Among whom a pick has drawn, with what each weighed; null where there was nothing to draw. */
+export function drawnOf(considered: readonly Considered[] | null): readonly Candidate[] | null {
+  const drawn = considered?.filter(({ leftOut }) => leftOut === null) ?? []
+  if (drawn.length < 2) return null
+  const floor = floorOf(drawn.map(({ weight }) => weight))
+  return drawn.map((each) => ({ ...each, weight: Math.max(each.weight, floor) }))
+}

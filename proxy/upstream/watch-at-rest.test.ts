@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { loadCatalog } from '../chain/load-catalog.ts'
+import type { Chain, ChainCatalog, ChainInterface, ProbeCall } from '../chain/types.ts'
+import { seededRandom } from '../clock/testing/seeded-random.ts'
+import { VirtualClock } from '../clock/testing/virtual-clock.ts'
+import type { ApiInterface } from '../config/types.ts'
+import { ChainTracker } from '../tracker/chain-tracker.ts'
+import { dialects } from './dialect.ts'
+import { createPool, type Pool } from './pool.ts'
+import { nodeUrlConfig } from './testing/node-url-config.ts'
+import { ScriptedTransport, type ScriptedAnswer } from './testing/scripted-transport.ts'
+import { Watch } from './watch.ts'
+import { TransportError, type Outgoing, type SocketTransport } from './wire.ts'
+
+let catalog: ChainCatalog
+beforeAll(async () => {
+  catalog = await loadCatalog([])
+})
+
+const hourMs = 3_600_000
+
+const watches: Watch[] = []
+afterEach(() => {
+  for (const watch of watches.splice(0)) watch.stop()
+})
+
+/** A WebSocket that answers no call: heads come by `observeHead` of the test. */
+class SilentSocket implements SocketTransport {
+  send(): never {
+    throw new TransportError('refused', 'no call', false)
+  }
+  subscribe(): never {
+    throw new TransportError('refused', 'no subscription', false)
+  }
+  async close(): Promise<void> {}
+}
+
+/** Some nodes of a chain, all at its head unless they are stopped, and the watch over them. */
+class Fixture {
+  readonly clock = new VirtualClock()
+  readonly transports: ScriptedTransport[] = []
+  readonly probes = new Map<string, number>()
+  readonly chain: Chain
+  readonly pool: Pool
+  readonly watch: Watch
+  /** Nodes that answer nothing. */
+  readonly dead = new Set<number>()
+  /** Blocks at which nodes have stopped. */
+  readonly stopped = new Map<number, number>()
+  /** Share of the usual pace at which the chain grows. */
+  pace = 1
+
+  constructor(
+    chainId: string,
+    apiInterface: ApiInterface = 'jsonrpc',
+    { nodes = 2, sockets = false } = {},
+  ) {
+    const { clock } = this
+    const chain = catalog.find(chainId)
+    const iface = chain?.interfaces.get(apiInterface)
+    if (!chain || !iface) throw new Error(`no spec of ${chainId}`)
+    this.chain = chain
+    const observer = {
+      stateChanged() {},
+      cooldownBegan() {},
+      verificationFailed() {},
+      probeSent: (upstream: string) =>
+        void this.probes.set(upstream, (this.probes.get(upstream) ?? 0) + 1),
+    }
+    const make = () => {
+      const at = this.transports.length
+      const answer = (request: Outgoing) => this.#answer(iface, at, request)
+      const transport = new ScriptedTransport(clock, answer)
+      this.transports.push(transport)
+      return transport
+    }
+    const configs = Array.from({ length: nodes }, (_, at) => ({
+      ...{ name: `node-${at}`, tier: 'primary' as const, chainId, apiInterface },
+      nodeUrls: [
+        nodeUrlConfig(`http://${at}.test`),
+        ...(sockets ? [nodeUrlConfig(`ws://${at}.test`, { skipVerifications: ['*'] })] : []),
+      ],
+    }))
+    this.pool = createPool(configs, {
+      ...{ chain, iface, clock, observer, maxSessions: 10, failureThreshold: 5 },
+      tracker: new ChainTracker({ chain, clock }),
+      config: { now: { strategy: 'balanced' } },
+      random: seededRandom(1),
+      createTransport: make,
+      createSocketTransport: () => new SilentSocket(),
+    })
+    this.watch = new Watch({
+      ...{ pool: this.pool, iface, chain, clock, observer, dialect: dialects[apiInterface] },
+      ...{ healthCheckIntervalMs: 300_000, livenessProbeIntervalMs: null },
+      ...{ epochDurationMs: 900_000, random: seededRandom(2) },
+    })
+    watches.push(this.watch)
+    this.watch.start((error) => {
+      throw error
+    })
+  }
+
+  get height(): number {
+    return 1_000 + Math.floor((this.clock.nowMs() * this.pace) / this.chain.blockTimeMs)
+  }
+
+  get states() {
+    return this.pool.snapshot().upstreams.map(({ state }) => state)
+  }
+
+  /** Requests to each node so far. */
+  get asked(): readonly number[] {
+    return this.transports.map(({ requests }) => requests.length)
+  }
+
+  /** Lets time pass with a call of a client in each interval. */
+  async advanceWithCalls(ms: number, everyMs: number): Promise<void> {
+    for (let passedMs = 0; passedMs < ms; passedMs += everyMs) {
+      void this.watch.asked(this.clock.nowMs())
+      await this.clock.advance(everyMs)
+    }
+  }
+
+  /** One document holds what each question of the router looks for in the answer to this request. */
+  #answer(iface: ChainInterface, at: number, request: Outgoing): ScriptedAnswer {
+    if (this.dead.has(at)) return { fault: 'refused' }
+    const { apiInterface, latestBlock, syncing, latestTime, verifications } = iface
+    const head = this.stopped.get(at) ?? this.height
+    const hex = (value: number) => `0x${value.toString(16)}`
+    const isHex = latestBlock?.result.encoding === 'hex'
+    const seconds = Math.floor(
+      (this.clock.wallMs() - (this.height - head) * this.chain.blockTimeMs) / 1_000,
+    )
+    const questions: readonly (readonly [ProbeCall | null, unknown])[] = [
+      [latestBlock, isHex ? hex(head) : head],
+      [syncing, false],
+      [latestTime, isHex ? hex(seconds) : seconds],
+      ...verifications.map(({ call, expected }) => [call, expected ?? 'any'] as const),
+    ]
+    let document: unknown
+    for (const [call, value] of questions) {
+      if (call === null || !isSame(dialects[apiInterface].ask(call), request)) continue
+      document = put(document, call.result.path, value)
+    }
+    const answer = apiInterface === 'rest' ? document : { jsonrpc: '2.0', id: 1, result: document }
+    return { body: JSON.stringify(answer) }
+  }
+}
+
+function isSame(one: Outgoing, other: Outgoing): boolean {
+  const text = ({ verb, path, body }: Outgoing) =>
+    `${verb} ${path} ${body instanceof Uint8Array ? Buffer.from(body).toString() : ''}`
+  return text(one) === text(other)
+}
+
+function put(
+  holder: unknown,
+  [key, ...rest]: readonly (string | number)[],
+  value: unknown,
+): unknown {
+  if (key === undefined) return value
+  const members = (holder ?? {}) as Record<string, unknown>
+  return { ...members, [key]: put(members[key], rest, value) }
+}
+
+/** Polls of one node in a day, with a client that asks all the time and without any. */
+const chains: readonly (readonly [
+  id: string,
+  iface: ApiInterface,
+  busy: number,
+  atRest: number,
+])[] = [
+  ['ETH1', 'jsonrpc', 7_200, 360],
+  ['BTC', 'jsonrpc', 5_760, 288],
+  ['PERPEVM', 'jsonrpc', 86_400, 4_320],
+  ['SLOTCHAIN', 'jsonrpc', 86_400, 4_320],
+  ['MOVECHAIN', 'rest', 86_400, 4_320],
+  ['HUBCHAIN', 'rest', 14_400, 720],
+  ['HUBCHAIN', 'tendermintrpc', 14_400, 720],
+]
+
+describe('calls to a node in a day', () => {
+  it.each(chains)(
+    '%s %s: %i polls with clients, %i without',
+    async (id, apiInterface, busy, atRest) => {
+      const measured = async (withCalls: boolean) => {
+        const fixture = new Fixture(id, apiInterface)
+        const { clock, probes } = fixture
+        const advance = (ms: number) =>
+          withCalls ? fixture.advanceWithCalls(ms, 1_000) : clock.advance(ms)
+        await advance(hourMs)
+        const before = probes.get('node-0') ?? 0
+        await advance(6 * hourMs)
+        return 4 * ((probes.get('node-0') ?? 0) - before)
+      }
+      const [withClients, without] = [await measured(true), await measured(false)]
+      // Beside the polls there are the health checks, every five minutes.
+      const checks = 288 * 4
+      expect(withClients).toBeGreaterThan(busy * 0.98)
+      expect(withClients).toBeLessThan(busy * 1.02 + checks)
+      expect(without).toBeGreaterThan(atRest * 0.98)
+      expect(without).toBeLessThan(atRest * 1.02 + checks)
+      expect(withClients / without).toBeGreaterThan(10)
+    },
+  )
+})
+
+describe('a pool at rest', () => {
+  it('polls all nodes at the same time, so that their heads compare', async () => {
+    const fixture = new Fixture('ETH1', 'jsonrpc', { nodes: 4 })
+    const { clock, pool } = fixture
+    await clock.advance(hourMs)
+    for (let minute = 0; minute < 60; minute++) {
+      await clock.advance(60_000)
+      const heads = pool.upstreams.map(({ latest }) => latest!.atMs)
+      expect(Math.max(...heads) - Math.min(...heads)).toBeLessThan(100)
+      expect(fixture.states).toEqual(Array(4).fill('eligible'))
+    }
+  })
+
+  it('has all heads polled at once by the first call, and at the usual pace from then on', async () => {
+    const fixture = new Fixture('ETH1', 'jsonrpc', { nodes: 3 })
+    const { clock, watch, pool } = fixture
+    await clock.advance(10 * hourMs + 100_000)
+    const before = fixture.asked
+    expect(watch.asked(clock.nowMs())).toBeInstanceOf(Promise)
+    await clock.advance(20)
+    expect(fixture.asked).toEqual(before.map((count) => count + 1))
+    expect(pool.tip).toBe(fixture.height)
+    expect(fixture.states).toEqual(['eligible', 'eligible', 'eligible'])
+    // The next calls wait for nothing.
+    expect(watch.asked(clock.nowMs())).toBeNull()
+    const woken = fixture.asked
+    await fixture.advanceWithCalls(120_000, 12_000)
+    for (const [at, count] of fixture.asked.entries()) {
+      expect(count - woken[at]!).toBeGreaterThanOrEqual(9)
+      expect(count - woken[at]!).toBeLessThanOrEqual(15)
+    }
+  })
+
+  it.each([
+    ['as fast as its spec says', 1],
+    ['six times faster than its spec says', 6],
+  ])(
+    'sees no node lag on a chain that is %s, before the first call and after it',
+    async (_, pace) => {
+      const fixture = new Fixture('ETH1', 'jsonrpc', { nodes: 3 })
+      fixture.pace = pace
+      const { clock, watch, pool } = fixture
+      for (let round = 0; round < 20; round++) {
+        await clock.advance(1_700_000 + round * 10_000)
+        expect(fixture.states).toEqual(['eligible', 'eligible', 'eligible'])
+        const woken = watch.asked(clock.nowMs())
+        await clock.advance(20)
+        await woken
+        expect(fixture.states).toEqual(['eligible', 'eligible', 'eligible'])
+        expect(pool.tip).toBe(fixture.height)
+      }
+    },
+  )
+
+  it('finds a node that stopped: at rest within a round, at the latest by the first call', async () => {
+    for (const restMs of [hourMs, 20_000]) {
+      const fixture = new Fixture('ETH1', 'jsonrpc', { nodes: 3 })
+      const { clock, watch } = fixture
+      await clock.advance(hourMs)
+      fixture.stopped.set(1, fixture.height)
+      await clock.advance(restMs)
+      if (restMs < hourMs) {
+        await clock.advance(150_000)
+        void watch.asked(clock.nowMs())
+        await clock.advance(20)
+      }
+      expect(fixture.states).toEqual(['eligible', 'lagging', 'eligible'])
+    }
+  })
+
+  it('disables a node that died without a call, and takes it back', async () => {
+    const fixture = new Fixture('ETH1')
+    const { clock } = fixture
+    await clock.advance(hourMs)
+    fixture.dead.add(0)
+    await clock.advance(20 * 12_000 + 60_000)
+    expect(fixture.states).toEqual(['disabled', 'eligible'])
+    fixture.dead.clear()
+    await clock.advance(35_000)
+    expect(fixture.states).toEqual(['eligible', 'eligible'])
+  })
+
+  it('does not wait longer than a second for a node that hangs', async () => {
+    const fixture = new Fixture('ETH1')
+    const { clock, watch, transports } = fixture
+    await clock.advance(hourMs)
+    transports[0]!.play(() => ({ hang: true }))
+    let isWoken = false
+    void watch.asked(clock.nowMs())!.then(() => (isWoken = true))
+    await clock.advance(999)
+    expect(isWoken).toBe(false)
+    await clock.advance(1)
+    expect(isWoken).toBe(true)
+  })
+
+  it('counts a subscription as someone who asks', async () => {
+    const fixture = new Fixture('ETH1')
+    const { clock, pool } = fixture
+    await clock.advance(hourMs)
+    pool.tracker.subscriptions = 1
+    await clock.advance(30_000)
+    const before = fixture.asked
+    await clock.advance(hourMs)
+    const polls = fixture.asked.map((count, at) => count - before[at]!)
+    for (const count of polls) expect(count).toBeGreaterThan(290)
+    pool.tracker.subscriptions = 0
+    await clock.advance(hourMs)
+    const atRest = fixture.asked.map((count, at) => count - before[at]! - polls[at]!)
+    for (const count of atRest) expect(count).toBeLessThan(50)
+  })
+
+  it('does not poll a node whose WebSocket delivers heads, but the others', async () => {
+    const fixture = new Fixture('ETH1', 'jsonrpc', { sockets: true })
+    const { clock, pool } = fixture
+    pool.tracker.subscriptions = 1
+    await clock.advance(30_000)
+    const methods = (at: number) =>
+      fixture.transports[at]!.requests.filter((text) => text.includes('eth_blockNumber')).length
+    const before = [methods(0), methods(1)]
+    const [delivering] = pool.upstreams
+    for (let block = 0; block < 100; block++) {
+      pool.observeHead(delivering!, fixture.height, clock.nowMs(), delivering!.sockets[0]!)
+      await clock.advance(12_000)
+    }
+    expect(methods(0) - before[0]!).toBe(0)
+    expect(methods(1) - before[1]!).toBeGreaterThan(90)
+    // It falls silent.
+    await clock.advance(60_000)
+    expect(methods(0) - before[0]!).toBeGreaterThan(1)
+  })
+
+  it('reports no chain that stands still because nobody polled it, and one that does', async () => {
+    const fixture = new Fixture('ETH1')
+    const { clock, pool } = fixture
+    for (let minute = 0; minute < 120; minute++) {
+      await clock.advance(60_000)
+      expect(pool.snapshot().tipAgeMs).toBeLessThan(5 * 12_000)
+    }
+    const { height } = fixture
+    fixture.stopped.set(0, height).set(1, height)
+    await clock.advance(hourMs)
+    expect(pool.snapshot().tipAgeMs).toBeGreaterThan(hourMs - 500_000)
+  })
+})
