@@ -107,11 +107,8 @@ export interface Classification {
   readonly tellsTip: ResultPath | null
   /** Where the answer to a call by hash, by number or about logs shows its block; absent or null: it does not. */
   readonly showsBlock?: ResultPath | null
-  /**
-   * What a result without such a place implies: the block that was asked for by its number exists, or a block exists
-   * whose number is unknown. Absent or null: nothing.
-   */
-  readonly impliesBlock?: 'asked' | 'unknown' | null
+  /** A result without such a place still proves that a block exists: the one named by number, or one of unknown number. */
+  readonly impliesBlock?: boolean
   /** The tag that a request without a block is about, where the block is the last param; absent or null: none. */
   readonly defaultTag?: BlockTag | null
   /** The checks that an answer must pass. */

@@ -84,12 +84,13 @@ function revealedBy(
     if (!isHead && number <= known && hash === null) return null
     return { block: { number, hash, parent, isByHash: byHash || block.kind === 'hash' }, isHead }
   }
-  // A transaction that waits has no block yet.
-  const isWaiting = at && place && at(place) === null
-  if (isWaiting || !impliesBlock || saysNothing(incoming, finding, dialect)) return null
-  if (block.kind === 'hash' && tracker.numberOf(toHash(block.hash) ?? '') !== null) return null
+  if (!impliesBlock) return null
+  if (block.kind === 'number' && block.number <= known) return null
+  if (block.kind === 'hash' && tracker.numberOf(toHash(block.hash)) !== null) return null
+  // A pending transaction has no block yet.
+  const isPendingTransaction = at && place && at(place) === null
+  if (isPendingTransaction || saysNothing(incoming, finding, dialect)) return null
   if (block.kind !== 'number') return { block: null, isHead }
-  if (block.number <= known) return null
   return { block: { number: block.number, hash: null, parent: null, isByHash: false }, isHead }
 }
 

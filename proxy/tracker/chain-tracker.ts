@@ -96,7 +96,7 @@ export class ChainTracker {
   }
 
   /** The number of a block that was shown recently; null if it is unknown. */
-  numberOf(hash: string): number | null {
+  numberOf(hash: string | null): number | null {
     return this.#recent.numberOf(hash)
   }
 

@@ -22,8 +22,8 @@ export class RecentBlocks {
   readonly #numbers = new Map<string, number>()
 
   /** The number of a block that was shown; null if it is unknown. */
-  numberOf(hash: string): number | null {
-    return this.#numbers.get(hash) ?? null
+  numberOf(hash: string | null): number | null {
+    return hash === null ? null : (this.#numbers.get(hash) ?? null)
   }
 
   /**

@@ -258,23 +258,24 @@ export class Picker {
   /** Leaves those that have what the call is about, as far as there are any. */
   #narrow(candidates: Upstream[], wanted: Wanted): void {
     const point = lastPointOf(wanted.block)
-    if (point?.kind === 'number') {
-      const { number } = point
-      const hasIt = ({ latest }: Upstream) => latest === null || latest.block >= number
-      if (!this.#keep(candidates, wanted, hasIt)) this.#keep(candidates, wanted, isFresh)
-    } else if (isAboutTip(point, wanted.byHash)) {
-      const number =
-        point?.kind === 'hash' ? this.#tracker.numberOf(toHash(point.hash) ?? '') : null
-      if (number !== null)
-        this.#keep(candidates, wanted, ({ latest }) => latest === null || latest.block >= number)
+    const number = this.#numberOf(point)
+    const isFound =
+      number !== null &&
+      this.#keep(candidates, wanted, ({ latest }) => latest === null || latest.block >= number)
+    if (point?.kind === 'number' ? !isFound : isAboutTip(point, wanted.byHash))
       this.#keep(candidates, wanted, isFresh)
-    }
     if (isConfirming(wanted))
       keepAny(candidates, ({ urls }) => urls.some(({ history }) => history.trusts(wanted)))
     if (!this.wantsArchive(wanted.block)) return
     const isArchive = (each: Upstream) => each.serves(['archive'])
     // A node without the block confirms nothing.
     if (!keepAny(candidates, isArchive) && isConfirming(wanted)) candidates.length = 0
+  }
+
+  /** The number of a block that is named by its number, or by the hash of a block that was shown. */
+  #numberOf(point: BlockPoint | null): number | null {
+    if (point?.kind === 'hash') return this.#tracker.numberOf(toHash(point.hash))
+    return point?.kind === 'number' ? point.number : null
   }
 
   /** @returns whether there were any */

@@ -137,9 +137,8 @@ export class CacheFixture extends RelayFixture {
     const request = new JsonRpcRequest(body, { start: 0, end: body.length })
     const directives = { ...noDirectives, ...more.directives }
     const origin = { directives, requestHeaders: ownHeaders, internalPath: '', signal }
-    const made = makeJsonRpcCall(request, origin, 'guid', {
-      ...{ iface: this.#iface, clock: this.clock },
-    })
+    const serving = { iface: this.#iface, clock: this.clock }
+    const made = makeJsonRpcCall(request, origin, 'guid', serving)
     const call = more.isBody ? { ...made, payload: undefined } : made
     call.journal.clientDeadlineMs = more.deadlineMs ?? Infinity
     const seen = await this.relay(call).then(

@@ -77,7 +77,7 @@ export function compileMethod(
       // Only an answer about the latest block shows its number.
       tellsTip: block === tagPoints.latest ? tip : null,
       showsBlock: shown ?? (showsAsTip(block) ? tip : null),
-      impliesBlock: block.kind === 'number' ? 'asked' : isByHash(block) ? 'unknown' : null,
+      impliesBlock: block.kind === 'number' || isByHash(block),
       checks,
     }
   }

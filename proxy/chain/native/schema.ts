@@ -207,6 +207,17 @@ const verificationSchema = strict({
 const methods = z.record(z.string().min(1).max(200), methodSchema)
 const verifications = z.record(word, verificationSchema)
 
+/** The calls that ask a node about its chain. */
+const chainProbes = {
+  'latest-block': probeSchema.optional(),
+  'safe-block': probeSchema.optional(),
+  'finalized-block': probeSchema.optional(),
+  syncing: probeSchema.optional(),
+  'latest-time': probeSchema.optional(),
+  'oldest-block': probeSchema.optional(),
+}
+export const chainProbeNames = Object.keys(chainProbes) as (keyof typeof chainProbes)[]
+
 const interfaceSchema = strict({
   'archive-after': blocks.optional(),
   'implied-version': z.literal('1.0').optional(),
@@ -215,12 +226,7 @@ const interfaceSchema = strict({
   'block-headers': z.array(headerName).optional(),
   'tip-header': headerName.optional(),
   aliases: z.record(z.string().min(1).max(100), z.string().min(1).max(100)).optional(),
-  'latest-block': probeSchema.optional(),
-  'safe-block': probeSchema.optional(),
-  'finalized-block': probeSchema.optional(),
-  syncing: probeSchema.optional(),
-  'latest-time': probeSchema.optional(),
-  'oldest-block': probeSchema.optional(),
+  ...chainProbes,
   verifications: verifications.optional(),
   'unasked-verifications': z.array(word).optional(),
   methods: methods.optional(),

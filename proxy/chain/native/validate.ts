@@ -3,7 +3,12 @@
 import { apiInterfaces, type ApiInterface } from '../../config/types.ts'
 import type { Complain } from '../document.ts'
 import { interfaceParts } from './extend.ts'
-import type { NativeInterface, NativeProbe, NativeSpec } from './schema.ts'
+import {
+  chainProbeNames,
+  type NativeInterface,
+  type NativeProbe,
+  type NativeSpec,
+} from './schema.ts'
 
 /**
  * Checks what a schema cannot: whether a spec is complete once it is merged over its base, and whether
@@ -36,15 +41,6 @@ export function validateSpec(
   }
 }
 
-const probes = [
-  'latest-block',
-  'safe-block',
-  'finalized-block',
-  'syncing',
-  'latest-time',
-  'oldest-block',
-] as const
-
 function validateProbes(
   apiInterface: ApiInterface,
   own: NativeInterface,
@@ -55,7 +51,7 @@ function validateProbes(
     apiInterface === 'rest' ? 'Give a `path`.' : 'Give a `method`, and `params` if it takes any.'
   const asks = (probe: NativeProbe) =>
     (apiInterface === 'rest' ? probe.path : probe.method) !== undefined || probe.body !== undefined
-  for (const key of probes)
+  for (const key of chainProbeNames)
     if (own[key] !== undefined && !asks(own[key]))
       complain([key], 'does not say what to ask.', hint)
   if (own['implied-version'] !== undefined && apiInterface !== 'jsonrpc')

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { type ApiInterface, apiInterfaces } from '../../config/types.ts'
 import type {
+  chainProbeNames,
   NativeInterface,
   NativeMethod,
   NativeProbe,
@@ -223,7 +224,9 @@ const ethereumBlock = (tag: string, member = 'number'): NativeProbe => ({
 })
 
 /** The catalog does not define how to query a node's progress and its tags; the family does. */
-const statusProbes: Readonly<Partial<Record<Family, Record<string, NativeProbe>>>> = {
+const statusProbes: Readonly<
+  Partial<Record<Family, Pick<NativeInterface, (typeof chainProbeNames)[number]>>>
+> = {
   evm: {
     syncing: { method: 'eth_syncing' },
     'latest-time': ethereumBlock('latest', 'timestamp'),
