@@ -56,11 +56,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: {
-          name: 'state',
-          include: [onRealRedis],
-          exclude: [...configDefaults.exclude, slow],
-        },
+        test: { name: 'state', include: [onRealRedis] },
       },
       {
         extends: true,

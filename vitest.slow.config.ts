@@ -9,7 +9,8 @@ checkNode()
 export default defineConfig({
   test: {
     pool: 'threads',
-    include: ['{proxy,operator,e2e}/**/*.slow.test.ts'],
+    include: ['{proxy,operator,e2e}/**/*.slow.test.ts', 'e2e/state/store-loss.test.ts'],
+    env: { STORE_LOSSES: 'repeated' },
     globalSetup: 'e2e/kube/global-setup.ts',
     testTimeout: 240_000,
     hookTimeout: 180_000,
