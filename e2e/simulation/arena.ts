@@ -47,7 +47,7 @@ export interface Exchange {
   readonly limitMs: number | null
   /** It sends an error, honest or not. */
   readonly saysError: boolean
-  /** Its node has pruned the block, and answers nothing. */
+  /** Its node has pruned the block, and gives an empty answer. */
   readonly isPruned: boolean
   /** Null while it is under way. */
   endedMs: number | null
@@ -118,7 +118,7 @@ export interface Arena {
   report(rule: string, what: string): void
 }
 
-/** A node of the upstream has pruned the block that the call is about, or may have said so in a wrong answer. */
+/** Whether a node of the upstream has pruned the call's block, or a wrong answer may have suggested so. */
 export function lacksHistory({ seats }: Arena, upstream: Upstream, client: ClientCall): boolean {
   const depth = client.plan.depth ?? 0
   const isSuch = ({ isPruned, faults }: UrlPlan) =>

@@ -131,8 +131,8 @@ function checkAnswer(arena: Arena, client: ClientCall, where: string): void {
 }
 
 /**
- * Nothing is no answer while a node that has the block can answer, unless such a node answered the same. A second pruned
- * node may agree about logs.
+ * An empty answer is wrong while a node with the block can answer, unless such a node gave the same answer. Two pruned
+ * nodes may agree on empty logs.
  */
 function checkHistory(arena: Arena, client: ClientCall, exchange: Exchange, where: string): void {
   const { fate, isPruned, place, method } = exchange
@@ -148,7 +148,7 @@ function checkHistory(arena: Arena, client: ClientCall, exchange: Exchange, wher
     arena.report('has-the-past', `${where} got nothing while ${able} was able to answer`)
 }
 
-/** A failure that no other upstream could avoid is passed on. */
+/** The client gets a failure that every upstream would repeat. */
 function endsAll({ exchanges }: ClientCall): boolean {
   return exchanges.some(({ fate }) => fate.kind === 'faulty' && fate.fault === 'too-large')
 }

@@ -119,11 +119,11 @@ function drawUrl(dice: Dice, past: Dice, durationMs: number, mood: Mood, outage:
       tailFactor: dice.scaled(5, 100),
     },
     faults,
-    /** It lacks the blocks that are older than `keptBlocks` at the beginning. */
+    /** It lacks blocks more than `keptBlocks` below the head at the start. */
     isPruned: past.chance(0.15),
   }
 }
-/** Blocks that a pruned node has at the beginning: no chain grows by as many. */
+/** Number of blocks that a pruned node has at the start; no simulated chain grows by as many. */
 export const keptBlocks = 150
 
 /** One URL and the machine behind it. */

@@ -45,7 +45,7 @@ export class SimulatedNode {
     else settings.frozenAt ??= this.#node.view.head
   }
 
-  /** It answers nothing although the chain has the block. */
+  /** Whether it gives an empty answer although the chain has the block. */
   hasPruned({ method: name, params: [first] }: NodeCall): boolean {
     const block = (first as { fromBlock?: unknown } | undefined)?.fromBlock ?? first
     return name in nothing && Number(block) < this.#oldestBlock
@@ -59,7 +59,7 @@ export class SimulatedNode {
   }
 }
 
-/** What a pruned node answers about blocks that it lacks; about their state it answers an error. */
+/** Answers of a pruned node about blocks that it lacks. Requests for their state fail. */
 const nothing: Readonly<Record<string, unknown>> = {
   eth_getBlockByNumber: null,
   eth_getBlockReceipts: null,

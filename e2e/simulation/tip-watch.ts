@@ -10,7 +10,7 @@ interface Reported {
   readonly head: number
   readonly sentMs: number
   readonly endedMs: number
-  /** The URL, as it is printed. */
+  /** The printable form of the URL. */
   readonly printable: string
 }
 
@@ -40,7 +40,7 @@ export class TipWatch {
       // In the moment of its end the engine may not have read it yet.
       if (!reported || reported.endedMs >= nowMs) continue
       const isKnown = latest !== null && latest.atMs >= reported.endedMs
-      // By a later report of the upstream, or of the same URL where another one is at another head.
+      // A later report overtakes it: the upstream's, or the same URL's if the URLs are at different heads.
       const own = urls.find(({ printable }) => printable === reported.printable)
       const isOvertaken = [latest, own?.head].some(
         (later) => later && reported.head <= later.block && reported.sentMs < later.atMs,
@@ -53,7 +53,7 @@ export class TipWatch {
 
   /**
    * The tip is one of the heads. With three or more, it is at least the highest that two nodes have reached within the
-   * allowed lag. Heads with an old timestamp do not count, and a fresh one wins while other nodes have yet to say.
+   * allowed lag. Heads with an old timestamp do not count, and a fresh head wins until all nodes have reported their status.
    */
   #compareTip(): void {
     const { pool, allowedLagBlocks } = this.#arena

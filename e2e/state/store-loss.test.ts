@@ -49,7 +49,7 @@ async function startLosing(how: (redis: RedisProcess) => Promise<RedisProcess>):
   return { store, lose }
 }
 
-/** By way of loss: how often it can be repeated, and a function that starts the store. */
+/** Each way to lose data: how often it can repeat, and a function that starts the store. */
 const losses: Readonly<Record<string, readonly [number, () => Promise<Losing>]>> = {
   'a Redis restarts without its data': [
     4,

@@ -46,7 +46,7 @@ const erc20 = `0x${'c2'.repeat(20)}`
 const tokenCode = '0x600435600052600060205260406000205460005260206000f3'
 const balanceOf = `0x70a08231${account.slice(2).padStart(64, '0')}`
 
-/** What changes the state, and what is read before and after. `before`: calls that prepare it. */
+/** A change of state, and the reads before and after it. `before`: calls that prepare the change. */
 const changes: readonly (readonly [change: Rpc, read: Rpc, before?: readonly Rpc[]])[] = [
   [['anvil_setBalance', account, '0x51'], balance],
   [['hardhat_setBalance', account, '0x52'], balance],
@@ -162,7 +162,7 @@ test('the cache is bypassed, and the answer says so', async () => {
 })
 
 test('a read that began before a change does not answer one that began after it', async () => {
-  /** Answers that the node has yet to send. */
+  /** Answers that the node has not sent yet. */
   const held: (() => void)[] = []
   let current = '0x1'
   const node = http.createServer((request, response) => {

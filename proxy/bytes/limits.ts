@@ -48,7 +48,7 @@ export const clientLimits = {
   inflation: { bytes: 256 * KiB, ratio: 200 }, // whichever is more: batches of like calls reach 100 times
   nesting: 10_000, // of JSON; nodes written in Go have the same limit
   values: 250_000, // in one member of a request or item of a batch: each costs some 30 ns, and no client sends so many
-  messagesAtOnce: 2_048, // on a WebSocket, in one read of 64 KiB: no request is so short
+  messagesAtOnce: 2_048, // of a WebSocket, in one read of 64 KiB: no client sends requests this short
   fragments: { count: 256, bytes: 1 * KiB }, // of a WebSocket message, plus one per KiB: geth's client writes fragments of 1 KiB
   batchItems: 1_000, // more of them in one batch are refused together
   waveItems: 100, // of one batch that are asked for at the same time
@@ -74,7 +74,7 @@ export const http2Limits = {
   keptBytes: 1.25 * MiB, // of a request, to send it again: a transaction of a mebibyte, and its envelope
   firstMessageMs: 5_000, // a unary call waits for its first message
   clientSessionMiB: 64, // what Node may keep for one connection of a client, mostly headers
-  tinyPieces: { count: 16_384, bytes: 64, inMs: 1_000 }, // frames of one stream of a client: it is cheaper to cut it off than to read them
+  tinyPieces: { count: 16_384, bytes: 64, inMs: 1_000 }, // DATA frames of one client stream: cutting it off is cheaper than reading them
   resets: { count: 256, inMs: 512 }, // twice the calls of a connection; a proxy before many clients cancels hundreds a second
   nodeSessionMiB: 512, // past it Node resets streams: more than all of a connection have waiting, `keptBytes` each
   nodeStreams: 256, // of one connection, also where the node would allow more

@@ -134,7 +134,7 @@ test('watchers get what happens to their keys, also after the service was away',
   seen.length = 0
   expect(await first.stop()).toBe(true)
   await expect.poll(() => seen[0]).toBe(false)
-  // For a moment, something else on the machine may have the port.
+  // Another process may briefly hold the port.
   const second = await eventually(() => new ServedCache().start(first.port))
   onTestFinished(() => second[Symbol.asyncDispose]())
   await expect.poll(() => seen.at(-1)).toBe(true)

@@ -18,7 +18,7 @@ export interface FailureClass {
   readonly late: boolean
   /** Its meaning is unknown: a read asks another upstream, any other call takes it as the answer. */
   readonly doubtful: boolean
-  /** The node lacks the block or its state; about an old block, it has pruned it. */
+  /** The node lacks the block or its state. If the block is old, the node has pruned it. */
   readonly pruned: boolean
   /**
    * About a transaction: the node has it already; its nonce is used, by this transaction or another;

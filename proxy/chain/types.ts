@@ -80,9 +80,9 @@ export interface Classification {
   /** Null: the call concerns no state that one node keeps for its caller. */
   readonly stateful: NonNullable<NativeMethod['stateful']> | null
   readonly block: BlockRef
-  /** The lowest block at which the request lets a node answer, and where the answer shows its block; absent: any. */
+  /** The lowest block that the answer may reflect, and where the answer shows its block; absent: no floor. */
   readonly floor?: { readonly block: number; readonly shown: ResultPath | null } | undefined
-  /** What a read of a numbered block needs of its node; null or absent if no node prunes it. */
+  /** The kind of data that a read of a numbered block needs; null or absent if nodes never prune it. */
   readonly data?: DataKind | null
   /** The add-on that an upstream must declare; null for the standard set. */
   readonly addon: string | null
@@ -153,9 +153,9 @@ export interface ResultPath {
   /** The hash of the block, and that of its parent; absent or null: not shown. */
   readonly hash?: readonly (string | number)[] | null | undefined
   readonly parent?: readonly (string | number)[] | null
-  /** `path` shows the first block of as many as this list has items. */
+  /** `path` shows the first block of a run as long as this list. */
   readonly span?: readonly (string | number)[] | undefined
-  /** `path` shows a block so far ahead of the chain. */
+  /** `path` shows a block this many blocks ahead of the chain. */
   readonly ahead?: number | undefined
 }
 
@@ -204,7 +204,7 @@ export interface ChainInterface {
   readonly responseHeaders: ReadonlySet<string>
   /** How to ask for the latest block; null where there is no way. */
   readonly latestBlock: ProbeCall | null
-  /** How to ask a node for its block of a tag; a tag that is missing here is a node's own notion. */
+  /** The calls that return a node's block for a tag. Only the node can resolve a tag without an entry. */
   readonly tagBlocks: ReadonlyMap<BlockTag, ProbeCall>
   /** The call that shows whether a node is syncing; null if there is none. */
   readonly syncing: ProbeCall | null

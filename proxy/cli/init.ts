@@ -72,10 +72,10 @@ async function completed(
   return file ? { chainId, through, urls, path: file } : null
 }
 
-/** Test nodes run nearby: a provider, whose host is a name with dots, is not asked. */
+/** Test nodes run nearby. Nothing is sent to a provider, whose host name has dots. */
 const nearby = /^https?:\/\/([^./]+|[\d.]+)(:\d+)?(\/|$)/
 
-/** The first test node of an EVM chain that caches. One that does not answer within a second is none. */
+/** The first test node among the URLs, for an EVM chain that caches. A node that takes over a second is skipped. */
 async function testNodeAt({ chainId, urls }: Answers, catalog: ChainCatalog) {
   const chain = catalog.find(chainId ?? 'ETH1')
   if (chain?.family !== 'evm' || !chain.cacheable) return null

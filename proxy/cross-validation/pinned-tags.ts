@@ -10,12 +10,12 @@ import { probe } from '../upstream/probe.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import type { FanOutOptions } from './fan-out.ts'
 
-/** Participants that have not reported their block of a tag by then are left out. */
+/** Participants that have not reported their block by then do not count. */
 const reportMs = 500
 
 /**
  * Replaces `latest`, `safe` and `finalized` with the highest block that enough participants have, so that honest nodes at
- * different heads agree. A tag stays if too few of them report its block.
+ * different heads agree. A tag stays unchanged if too few participants report a block.
  */
 export async function pinnedForAll(
   upstreams: readonly Upstream[],
@@ -51,7 +51,7 @@ async function reportsOf(
     const block = toBlockNumber(value, asking.result.encoding)
     if (block !== null) blocks.push(block)
   }
-  // A probe rejects when the time is over.
+  // Probes reject at the time limit.
   await within(clock, call.signal, reportMs, (signal) =>
     Promise.allSettled(upstreams.map((each) => report(each, signal))),
   )

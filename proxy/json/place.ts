@@ -21,7 +21,7 @@ const maxNames = 64
 export class FoundJson {
   readonly bytes: Uint8Array
   readonly start: number
-  /** The child that was last looked up: a request often has all of its options in one. */
+  /** Caches the last child lookup: requests often keep all options in one child. */
   lastKey: string | number | null = null
   lastAt = 0
 

@@ -44,7 +44,7 @@ export function learnHistory(
     missedBlock: isMissed,
   } of attempts) {
     const isPruned = typeof result === 'object' && result?.pruned === true
-    // The node has had a missed block, so null is never right.
+    // A missed block is at or below the node's head, so null is wrong.
     const isLack = isEmpty ? isMissed : isNothing || isPruned
     if (!isLack && !(isAgreed && isNothing)) continue
     const { latest, urls = [] } = pool.upstreams.find((each) => each.name === name) ?? {}

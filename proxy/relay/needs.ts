@@ -47,7 +47,7 @@ export class Needs implements Wanted {
     this.only = call.directives.only
     const { minBlock } = call.directives
     const { kind, block, floor } = call.asked
-    // A node has pending blocks above its head.
+    // Pending blocks are above a node's head.
     const own = block.kind === 'tag' && block.tag === 'pending' ? undefined : floor?.block
     // A write goes to every upstream.
     if (kind === 'write') this.floor = null

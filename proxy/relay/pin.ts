@@ -55,9 +55,9 @@ export function atKnownHead(call: Call, { latest }: Upstream): Call {
 const bareNumber = /("result"\s*:\s*"?)(?:0x[0-9a-f]+|\d+)/i
 
 /**
- * Raises an answer that is only the number of the latest block to the tip, so that this number never goes back. A vote, a
- * session, and a client that selects its upstream get the number of that upstream. So do clients of a test node, which
- * takes blocks back at will: none of its answers is cacheable.
+ * Raises an answer that is only the number of the latest block to the tip, so that the number never goes back. Votes,
+ * sessions and clients that select an upstream get that upstream's number. So do clients of test nodes, which may roll
+ * back: their answers are never cacheable.
  */
 export function atLeastTip(
   reply: Reply,

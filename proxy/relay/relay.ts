@@ -31,9 +31,9 @@ export function createRelay(options: RelayOptions): Relay {
 }
 
 /**
- * Reports each call to the watch over the upstreams. A call that is pinned to known heads waits for those of a pool at
- * rest, since its answer would be as old as they are. No other call waits.
- * @param isVoted whether the config has a method cross-validated
+ * Reports each call to the watch. A call that is pinned to known heads waits while a pool at rest polls them; otherwise
+ * its answer would be as old as those heads. No other call waits.
+ * @param isVoted whether the config cross-validates a method
  */
 export function withWake(
   relay: Relay,
@@ -100,7 +100,7 @@ class InTurn implements AttemptOwner {
   readonly #running: Attempt[] = []
   #suspects: Suspects | null = null
   #best: Attempt | null = null
-  /** An empty answer that another upstream is to confirm. */
+  /** An empty answer that awaits confirmation by another upstream. */
   #unconfirmed: Attempt | null = null
   #retries = 0
   /** When the first attempt, or the last retry, began. */
@@ -274,7 +274,7 @@ class InTurn implements AttemptOwner {
     needs.isWaiting = true
     pool.askHeads?.()
     const { length } = journal.attempts
-    // Attempts are limited, and have to last for the whole wait.
+    // The limited attempts must last for the whole wait.
     const pauseMs = firstBackoffMs * 2 ** Math.max(0, length - 1)
     this.#pause(Math.min(pauseMs, leftMs), length === 0 ? 'first' : 'retry')
     return true

@@ -44,7 +44,7 @@ export function observeChain(
   head: (block: number) => void,
 ): void {
   const { kind, known } = call.asked
-  // It may have changed anything.
+  // An unknown local call may have changed anything.
   if (kind === 'local' && !known) return tracker.branchChanged()
   const revealed = revealedBy(call, incoming, tracker, dialect)
   if (revealed === null) return
@@ -94,7 +94,7 @@ function revealedBy(
   return { block: { number: block.number, hash: null, parent: null, isByHash: false }, isHead }
 }
 
-/** Whether an answer is null or holds nothing. */
+/** Whether an answer is null or empty. */
 export function saysNothing(incoming: Incoming, finding: Finding | null, dialect: Dialect) {
   const { body } = incoming
   if (!(body instanceof Uint8Array)) return false
@@ -103,7 +103,7 @@ export function saysNothing(incoming: Incoming, finding: Finding | null, dialect
 
 type ValueAt = (place: ResultPath) => unknown
 
-/** Reads values of a result; null where it is too long to parse for them. */
+/** Reads values of a result; null if it is too long to parse. */
 function valuesIn(incoming: Incoming, finding: Finding | null, dialect: Dialect): ValueAt | null {
   // Parsed for a check already.
   if (finding?.kind === 'result' && finding.parsed !== undefined)

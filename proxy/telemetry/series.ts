@@ -158,7 +158,7 @@ export const series = {
     },
     probes: {
       name: 'router_upstream_probes_total',
-      help: "Requests of the router's own to the upstream: verifications, and polls of its head and its progress.",
+      help: 'Requests that the router itself sends to the upstream: verifications, and polls of its head and sync progress.',
     },
     verificationFailures: {
       name: 'router_upstream_verification_failures_total',

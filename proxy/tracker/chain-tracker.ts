@@ -39,9 +39,9 @@ export interface TrackerOptions {
 export class ChainTracker {
   /** The latest block of the chain; null while no upstream in service has reported one. */
   tip: number | null = null
-  /** When a client last asked for something, on the clock's monotonic scale. */
+  /** Time of the last client request, on the clock's monotonic scale. */
   askedMs = 0
-  /** Clients that are subscribed now. */
+  /** Number of subscribed clients. */
   subscriptions = 0
   readonly #options: TrackerOptions
   readonly #pools: TrackedPool[] = []
@@ -52,9 +52,9 @@ export class ChainTracker {
   #lastShown = 0
   readonly #recent = new RecentBlocks()
   readonly #reorgListeners: (() => void)[] = []
-  /** Changes with the branch: what was true near the head may not be. */
+  /** Increments when a block is replaced: state near the head may have changed. */
   branch = 0
-  /** Changes with the branch, and when something newer was shown without a number: what was true of the latest block may not be. */
+  /** Increments with `branch`, and when a client sees something newer that names no block: the latest state may have changed. */
   revision = 0
   /** When `revision` last changed, on the wall clock. */
   revisedWallMs = -Infinity
@@ -71,7 +71,7 @@ export class ChainTracker {
     return (this.#lastShown = highest)
   }
 
-  /** The highest recent tip: a tip that falls for a moment shows nodes that take turns behind one URL. 0: none. */
+  /** The highest recent tip; 0 if none. A tip that falls briefly comes from nodes that take turns behind one URL. */
   get highestTip(): number {
     return this.#unexpired(this.#peak)
   }
@@ -87,7 +87,7 @@ export class ChainTracker {
     if (block >= this.highestShown) this.#shown = { block, atMs: this.#options.clock.nowMs() }
   }
 
-  /** The same for a block whose hash is shown as well. */
+  /** Like `show`, for a block with its hash. */
   showBlock(block: ShownBlock): void {
     this.show(block.number)
     if (!this.#recent.observe(block, this.highestShown)) return
@@ -100,18 +100,19 @@ export class ChainTracker {
     return this.#recent.numberOf(hash)
   }
 
-  /** Calls when a block was replaced here. Other replicas tell by `branchChanged`. */
+  /** Registers a listener for blocks replaced in this process. `branchChanged` reports those of other replicas. */
   onReorg(reorged: () => void): void {
     this.#reorgListeners.push(reorged)
   }
 
+  /** State near the head may have changed. */
   branchChanged(): void {
     this.branch += 1
     this.#peak.atMs = -Infinity
     this.revise()
   }
 
-  /** A client sees something that may be newer than all known blocks, and that names no block. */
+  /** A client sees an answer that names no block and may be newer than all known blocks. */
   revise(): void {
     this.revision += 1
     this.revisedWallMs = this.#options.clock.wallMs()
@@ -136,7 +137,7 @@ export class ChainTracker {
     const nowMs = this.#options.clock.nowMs()
     this.#reportedMs = nowMs
     const isHigher = before === null || block > before.block
-    // What the node said was about another head.
+    // The status described another head.
     if (before && block < before.block - this.#options.chain.allowedLagBlocks) node.status = null
     node.latest = { block, atMs: nowMs, roseMs: isHigher ? nowMs : before.roseMs }
     this.show(block)
@@ -169,7 +170,7 @@ export class ChainTracker {
     this.tip = tipOf(this.#reported(), chain)
     if (this.tip === null) return
     if (before === null || this.tip > before) this.#roseMs = nowMs
-    // A deep fall corrects what one node claimed.
+    // A deep fall corrects a false claim of one node.
     const isCorrected = hasJumped({ head: this.#peak, jumpsPassed: 0 }, this.tip, nowMs, chain)
     if (this.tip >= this.highestTip || isCorrected) this.#peak = { block: this.tip, atMs: nowMs }
   }

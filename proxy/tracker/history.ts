@@ -11,7 +11,7 @@ export class History {
   /** The node lacks blocks before `oldest`. Its empty answers need no confirmation from `trusted` on. */
   readonly #bounds = new Map<DataKind, { oldest: number; trusted: number }>()
 
-  /** 0 if no bound is known. A node that lacks a block lacks all about it. */
+  /** The oldest block with this data; 0 if unknown. A node without a block has none of its data. */
   oldest(kind: DataKind): number {
     const bounds = this.#bounds
     if (bounds.size === 0) return 0
@@ -29,14 +29,14 @@ export class History {
     return first >= trusted && first >= this.oldest(data as DataKind)
   }
 
-  /** The node returned data about a block, which ends the bounds above it. */
+  /** The node returned data about a block, which disproves higher bounds. */
   returned(kind: DataKind, block: number): void {
     for (const each of [kind, 'blocks'] as const)
       if (block < (this.#bounds.get(each)?.oldest ?? 0)) this.#bounds.delete(each)
     this.agreed(kind, block)
   }
 
-  /** Another node had nothing about the block either. */
+  /** Another node confirmed the empty answer. */
   agreed(kind: DataKind, block: number): void {
     const bound = this.#bound(kind)
     bound.trusted = Math.min(bound.trusted, block)

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { RecentBlocks } from './recent-blocks.ts'
 
-/** `5a`: block 5 of branch a, on block 4 of it; `5b<4a`: on block 4 of another one; `5a?`: asked for by its hash. */
+/** Notation: `5a` is block 5 of branch a, with parent 4a. `5b<4a` has another parent. `5a?` was requested by its hash. */
 function observe(blocks: RecentBlocks, spelled: string, highest = 0): boolean {
   const [, number = '', branch = '', on, isByHash] = /^(\d+)(\w)(?:<(\w+))?(\?)?$/.exec(spelled)!
   const parent = on ?? `${Number(number) - 1}${branch}`

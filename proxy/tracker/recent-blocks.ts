@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 
-/** A block that an answer or an event shows. Hashes are in the form of `toHash`; null where they are not shown. */
+/** A block that an answer or an event shows. Hashes are in the form of `toHash`; null if not shown. */
 export interface ShownBlock {
   readonly number: number
   readonly hash: string | null
@@ -10,14 +10,14 @@ export interface ShownBlock {
   readonly isByHash: boolean
 }
 
-/** Of so many numbers the hashes are remembered. */
+/** Number of blocks to remember. */
 export const rememberedBlocks = 256
-/** Of one number. */
+/** Hashes to remember per block number. */
 const maxBranches = 8
 
-/** The hashes of the last blocks, as far as clients have seen them. */
+/** Hashes of the latest blocks that clients have seen. */
 export class RecentBlocks {
-  /** By number; the first hash is that of the current branch, empty if unknown, and the others were replaced. */
+  /** By number. The first hash is on the current branch (empty if unknown); the others were replaced. */
   readonly #hashes = new Map<number, readonly string[]>()
   readonly #numbers = new Map<string, number>()
 
@@ -27,7 +27,7 @@ export class RecentBlocks {
   }
 
   /**
-   * @param highest the number of the newest block; what is far below it is not remembered
+   * @param highest the newest block; blocks far below it are ignored
    * @returns whether it replaces a block that was shown before
    */
   observe({ number, hash, parent, isByHash }: ShownBlock, highest: number): boolean {
@@ -47,7 +47,7 @@ export class RecentBlocks {
     return hash !== null && Boolean(known?.[0]) && known?.[0] !== hash
   }
 
-  /** Blocks above a replaced one are of its branch: the current ones are unknown. */
+  /** Blocks above a replaced block belong to its branch, so the current blocks there are unknown. */
   #leaveFrom(number: number): void {
     for (const [each, hashes] of this.#hashes)
       if (each > number && hashes[0] !== '') this.#hashes.set(each, ['', ...hashes])

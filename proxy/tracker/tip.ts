@@ -72,7 +72,7 @@ export function tipOf(all: readonly Reported[], pace: Pace): number | null {
   )
   if (backed === highest) return highest
   const fresh = current.filter((each) => isFresh(each, pace)).map(({ head }) => head.block)
-  // Nodes are polled one after another: the first to show new blocks may have them alone for a moment.
+  // Polls are not simultaneous, so one node may briefly be alone with new blocks.
   if (fresh.length > 0) return Math.max(backed ?? 0, ...fresh)
   return second !== null && blocks.length > 2 ? second : highest
 }

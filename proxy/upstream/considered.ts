@@ -29,7 +29,7 @@ export interface Considered extends Candidate {
   readonly amount: number | null
 }
 
-/** Among whom a pick has drawn, with what each weighed; null where there was nothing to draw. */
+/** The candidates of a draw with their weights; null if there was no draw. */
 export function drawnOf(considered: readonly Considered[] | null): readonly Candidate[] | null {
   const drawn = considered?.filter(({ leftOut }) => leftOut === null) ?? []
   if (drawn.length < 2) return null

@@ -191,7 +191,7 @@ export function toBlockNumber(value: unknown, encoding: ResultPath['encoding']):
   return Number.isSafeInteger(number) ? number : null
 }
 
-/** Reads values of a result; null where the answer is another one, or too large to be parsed. */
+/** Reads values of a result; null if the answer is no result or too large to parse. */
 export function valuesOf(
   dialect: Dialect,
   incoming: Incoming,

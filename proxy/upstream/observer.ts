@@ -41,7 +41,7 @@ export interface UpstreamSnapshot {
   /** Behind the chain's tip; 0 at the tip or before it. */
   readonly lagBlocks: number | null
   readonly lagSeconds: number | null
-  /** By kind of data, the oldest block that it still has; without those that are unknown. */
+  /** The oldest block that it has, per kind of data; unknown kinds are absent. */
   readonly oldestBlocks: Readonly<Partial<Record<DataKind, number>>>
   /** How many of its URLs are in cooldown, those for subscriptions among them. */
   readonly urlsInCooldown: number

@@ -15,7 +15,7 @@ export interface Wanted {
   /** Add-ons and extensions that the upstream must declare. */
   readonly addons: readonly string[]
   readonly block: BlockRef
-  /** What it reads of numbered blocks; absent or null if it reads none. */
+  /** The kind of data that it reads from numbered blocks; absent or null if none. */
   readonly data?: DataKind | null
   /** About one thing named by its hash, which may be as new as the newest block. */
   readonly byHash: boolean
@@ -268,7 +268,7 @@ export class Picker {
       keepAny(candidates, ({ urls }) => urls.some(({ history }) => history.trusts(wanted)))
     if (!this.wantsArchive(wanted.block)) return
     const isArchive = (each: Upstream) => each.serves(['archive'])
-    // A node without the block confirms nothing.
+    // A node without the block cannot confirm an empty answer.
     if (!keepAny(candidates, isArchive) && isConfirming(wanted)) candidates.length = 0
   }
 
@@ -328,12 +328,12 @@ function rankOf(upstream: Upstream, wanted: Wanted): number {
   )
 }
 
-/** An empty answer is in hand. */
+/** The call has an empty answer that needs confirmation. */
 function isConfirming(wanted: Wanted): boolean {
   return wanted.unconfirmed ? wanted.tried(wanted.unconfirmed) : false
 }
 
-/** A hedge goes to none rather than to an upstream that was asked. A node that has pruned the block confirms nothing. */
+/** A hedge never repeats an upstream. A node that has pruned the block cannot confirm an empty answer. */
 function maxRankOf(wanted: Wanted): number {
   if (wanted.untriedOnly) return ranks.tried - 1
   return isConfirming(wanted) ? ranks.pruned - 1 : Infinity

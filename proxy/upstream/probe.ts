@@ -16,7 +16,7 @@ const maxAnswerBytes = 1024 * 1024
 
 /** What came of a question of the router's own. `why` holds no payload. */
 export type ProbeAnswer =
-  /** `at`: what else the answer says. */
+  /** `at` reads other values of the answer. */
   | { readonly kind: 'value'; readonly value: unknown; readonly at: (path: ResultPath) => unknown }
   /** The node answered, but not with what was asked for. `failure`: where it was an error. */
   | { readonly kind: 'refused'; readonly why: string; readonly failure?: FailureClass }

@@ -15,7 +15,7 @@ export async function askStatus(
   iface: Pick<ChainInterface, 'syncing' | 'latestTime' | 'oldestBlock'>,
   options: ProbeOptions,
 ): Promise<SyncStatus> {
-  // Nodes of some families answer all of it at once.
+  // Some families answer several of these calls with one request.
   const answers = new Map<string, ProbeAnswer>()
   const ask = async (call: ProbeCall | null): Promise<ProbeAnswer | null> => {
     if (!call || url.cooldown.active) return null

@@ -35,7 +35,7 @@ export class NodeUrl<Wire extends Transport = Transport> {
   isUnreached = false
   /** The latest block that it reported since it was verified. */
   head: { readonly block: number; readonly atMs: number } | null = null
-  /** What its node still has of the past. */
+  /** How far back its node has data. */
   history = new History()
   /** How often it passed the verification that follows a jump of its head. */
   jumpsPassed = 0
@@ -152,7 +152,7 @@ export class Upstream implements TrackedNode {
     return [...new Set<NodeUrl>([...this.urls, ...this.sockets])]
   }
 
-  /** By kind of data, the oldest block that one of its URLs still has; without kinds of which nothing is known. */
+  /** The oldest block that any of its URLs has, per kind of data; unknown kinds are absent. */
   get oldestBlocks(): Readonly<Partial<Record<DataKind, number>>> {
     const all = dataKinds.map((kind) => {
       return [kind, Math.min(...this.urls.map(({ history }) => history.oldest(kind)))] as const
@@ -177,7 +177,7 @@ export class Upstream implements TrackedNode {
     )
   }
 
-  /** URLs that may be asked now: those that have what is read, then the most reliable, then in the order of the file. */
+  /** URLs that can serve a read now: first those with its data, then the most reliable, then in file order. */
   urlsFor(addons: readonly string[], read = anything): readonly NodeUrl[] {
     const able = this.urls.filter((url) => url.serves(addons))
     if (able.length < 2) return able

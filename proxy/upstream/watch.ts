@@ -15,9 +15,9 @@ import { askStatus } from './status.ts'
 const retryBackoff = { firstMs: 1_000, maxMs: 30_000, jitter: 0.1 }
 /** The tip is asked for once a block, but not more and not less often than this. */
 const tipIntervalMs = { min: 1_000, max: 15_000 }
-/** While no client asks, heads are polled less often, up to this factor. */
+/** Polling intervals grow up to this factor while no client asks. */
 const maxRest = 20
-/** A call that needs the heads of a pool at rest waits no longer for them. */
+/** The longest wait of a call for the heads of a pool at rest. */
 const maxWakeMs = 1_000
 /** A head that calls wait for is asked for as often. */
 const wantedHeadMs = 250
@@ -60,7 +60,7 @@ export class Watch {
   }
 
   /**
-   * A client asks. The first call after a rest has all heads polled at once.
+   * A client asks. The first call after a rest starts a poll of all heads.
    * @returns settles when they are reported, or after a second; null if they are recent
    */
   asked(nowMs: number): Promise<unknown> | null {
@@ -152,7 +152,7 @@ export class Watch {
     for (;;) {
       await this.#verifyAgain(upstream, url, mayShowMore)
       await this.#sleep(interval.next(), upstream)
-      // Nodes are pruned and resynced.
+      // Nodes get pruned and resynced.
       url.history = new History()
       await this.#verify(upstream, url)
       const isResting = this.#isResting(clock.nowMs())
@@ -209,13 +209,13 @@ export class Watch {
     }
   }
 
-  /** No client has asked lately, and none is subscribed. */
+  /** No client has called recently, and none is subscribed. */
   #isResting(nowMs: number): boolean {
     const { askedMs, subscriptions } = this.#options.pool.tracker
     return subscriptions === 0 && nowMs - askedMs >= 2 * this.#tipMs
   }
 
-  /** Polls all heads together while no client asks: heads that were reported at different times do not compare. */
+  /** Polls all heads together while no client asks: heads reported at different times are not comparable. */
   async #rest(): Promise<void> {
     const { clock, random, pool } = this.#options
     const backoff = new Backoff({ ...every(this.#tipMs), maxMs: maxRest * this.#tipMs }, random)

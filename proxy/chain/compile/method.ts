@@ -81,7 +81,7 @@ export function compileMethod(
       checks,
     }
   }
-  // A header with the head stands beside any answer.
+  // A header with the head accompanies every answer, so it does not show the block of this one.
   const showsAsTip = (block: BlockRef) =>
     block.kind === 'number' ||
     ((block.kind === 'hash' || block === tagPoints.pending) && tip?.header === undefined)
@@ -146,7 +146,7 @@ function showsBlock(method: NativeMethod): ResultPath | null {
   return { path, encoding, ...shownHashes(method, path), ...others }
 }
 
-/** Beside the number of a block: where the checks find its hash and its parent. */
+/** The paths of the hash and the parent next to the number of a block, as the checks name them. */
 function shownHashes(
   { checks = [] }: NativeMethod,
   path: ResultPath['path'],

@@ -95,11 +95,11 @@ const resultPath = strict({
   path: path.optional(),
   header: headerName.optional(),
   encoding: z.enum(['hex', 'decimal', 'text']).optional(),
-  /** The hash of the block, where no check names it. */
+  /** The hash of the block, if no check names it. */
   hash: path.optional(),
-  /** `path` shows the first block of as many as this list has items. */
+  /** `path` shows the first block of a run as long as this list. */
   span: path.optional(),
-  /** `path` shows a block so far ahead of the chain. */
+  /** `path` shows a block this many blocks ahead of the chain. */
   ahead: z.int().min(1).optional(),
 }).refine((value) => (value.path === undefined) !== (value.header === undefined), {
   error: 'must have either `path` or `header`',
@@ -146,7 +146,7 @@ export const checkSchema = z.discriminatedUnion('check', [
     /** Each object of the list in this member. */
     each: z.string().min(1).optional(),
   }),
-  /** Null means that the node lacks the block: another node is asked. */
+  /** Null means that the node lacks the block, so the router asks another node. */
   strict({ check: z.literal('exists') }),
 ])
 
@@ -163,9 +163,9 @@ const methodSchema = strict({
    */
   stateful: z.enum(['creates', 'uses', 'ends']).optional(),
   block: blockSchema,
-  /** Where a request may name the lowest block at which a node may answer it. */
+  /** Where a request may set the lowest block that its answer may reflect. */
   'min-block': pointPlace.optional(),
-  /** What a read of a numbered block needs of its node; `none` if no node prunes it. */
+  /** The kind of data that a read of a numbered block needs; `none` if nodes never prune it. */
   data: z.enum([...dataKinds, 'none']).optional(),
   'by-hash': z.boolean().optional(),
   /** Where the case of hex digits after `0x` is irrelevant: everywhere, nowhere, or in these params, by position or name. */

@@ -59,7 +59,7 @@ const filters: readonly (readonly [NonNullable<NativeMethod['stateful']>, RegExp
 // They run the caller's code, or repeat its query.
 const running =
   /^(?:eth_|Filecoin\.Eth)(?:call|estimate|createAccessList|simulate)|^(?:\w*trace_|debug_trace|simulate|sendTransaction$|abci_query$|\w+_search$)|\/(?:simulate|smart\/.*|view)$|\/(?:Simulate|SmartContractState)$/i
-// The catalog does not say what a method reads; the rest read state.
+// The catalog does not define what a method reads. Methods without a row read state.
 const dataNeeded: readonly (readonly [RegExp, NativeMethod['data']])[] = [
   [/^eth_getLogs$/, 'logs'],
   [/^eth_getBlockReceipts$/, 'receipts'],

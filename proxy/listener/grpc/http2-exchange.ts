@@ -21,11 +21,11 @@ const watchedFromBytes = 16 * 1024
 const clientLeft = new Error('the client left')
 const answered = new Error('the call is answered')
 const calm = constants.NGHTTP2_ENHANCE_YOUR_CALM
-/** Why a client loses its connection. Without an error Node would send no code. */
+/** Errors that end a client's connection. Without one, Node sends no code. */
 export const flooded = Object.assign(new Error('too many pings, settings, resets or tiny frames'), {
   code: 'ERR_HTTP2_FLOOD',
 })
-const overBudget = new Error('the connection stands still, and holds too much')
+const overBudget = new Error('the connection is idle and holds too much memory')
 
 export function endConnection(session: Http2Session | undefined, why: Error): void {
   session?.destroy(why, calm)
@@ -36,7 +36,7 @@ export interface ClientConnection {
   /** How often it has taken all that was written to one of its streams. */
   drains: number
   streams: number
-  /** Of requests, that have come. */
+  /** Pieces of requests received so far. */
   pieces: number
   /** In which a call of it was begun, see `Turns`. */
   lastTurn: number
@@ -76,8 +76,8 @@ export class Http2Exchange extends Held {
     this.path = pseudo(':path')
     this.headers = headers
     const client = {
-      // Many may be cut off at once, so it must be cheap: a code, which clients read as RESOURCE_EXHAUSTED, and
-      // for a connection whose calls all stand still, no more than one.
+      // Many calls may be cut off at once, so this is cheap: a code that clients read as RESOURCE_EXHAUSTED, or one
+      // GOAWAY for a connection whose calls all stand still.
       cutOff: () => {
         this.body.release()
         if (connection.pieces === piecesBefore) endConnection(stream.session, overBudget)

@@ -50,7 +50,7 @@ export class Http2Server implements Listener {
     this.#server = createServer({
       maxSessionMemory: http2Limits.clientSessionMiB,
       ...metadataOptions,
-      // Node resets a stream that has more; up to here the status says what is wrong.
+      // Node resets a stream with more entries. Up to this count, the status names the fault.
       maxHeaderListPairs: 2 * clientLimits.headers,
       // Beyond them Node sends GOAWAY, as for floods of empty, unknown and invalid frames, and of what it must answer.
       streamResetBurst: resets.count,
@@ -139,7 +139,7 @@ export class Http2Server implements Listener {
   #receive(stream: ServerHttp2Stream, rawHeaders: readonly string[]): void {
     const session = stream.session as ServerHttp2Session
     const connection = this.#sessions.get(session) ?? newConnection()
-    // At once, so that it counts in the budget.
+    // Created before its turn, so that the budget counts it.
     const exchange = new Http2Exchange(stream, rawHeaders, this.#options, connection)
     const begin = () => this.#options.serve(exchange)
     const { turns } = this.#options.budget

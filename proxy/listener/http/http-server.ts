@@ -83,7 +83,7 @@ export class HttpServer implements Listener {
       shouldUpgradeCallback: (request) => options.sockets?.accepts(request) ?? false,
     })
     this.#doors = new Doors(this.#server, true)
-    // Node drops those beyond it: one more than is taken shows that there are too many.
+    // Node drops further headers. One more than allowed is enough to refuse the request.
     this.#server.maxHeadersCount = clientLimits.headers + 1
     this.#server
       .on('connection', (socket) => this.#connected(socket))

@@ -64,7 +64,7 @@ export interface Seen {
   readonly upstream: string | null
   /** The answer as the relay gave it; null for an error of the router's own. */
   readonly incoming: Incoming | null
-  /** What the header of the answer says. */
+  /** The value of `Provider-Latest-Block`. */
   readonly latestBlock: number | null
   readonly call: Call
   readonly tookMs: number
