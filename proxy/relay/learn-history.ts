@@ -36,21 +36,16 @@ export function learnHistory(
   const { unconfirmed } = journal
   const isAgreed = isEmpty && !missedBlock && unconfirmed !== null && unconfirmed !== upstream.name
   const young = chain.allowedLagBlocks + Math.ceil(settledMs / chain.blockTimeMs)
-  for (const {
-    upstream: name,
-    origin,
-    isEmpty: isNothing,
-    result,
-    missedBlock: isMissed,
-  } of attempts) {
-    const isPruned = typeof result === 'object' && result?.pruned === true
+  for (const other of attempts) {
+    const isPruned = typeof other.result === 'object' && other.result?.pruned === true
     // A missed block is at or below the node's head, so null is wrong.
-    const isLack = isEmpty ? isMissed : isNothing || isPruned
-    if (!isLack && !(isAgreed && isNothing)) continue
-    const { latest, urls = [] } = pool.upstreams.find((each) => each.name === name) ?? {}
-    const history = urls.find(({ printable }) => printable === origin)?.history
+    const isLack = isEmpty ? other.missedBlock : other.isEmpty || isPruned
+    const isConfirmed = isAgreed && other.isEmpty
+    if (!isLack && !isConfirmed) continue
+    const { latest, urls = [] } = pool.upstreams.find(({ name }) => name === other.upstream) ?? {}
+    const history = urls.find(({ printable }) => printable === other.origin)?.history
     const head = latest?.block ?? 0
-    if (isAgreed && isNothing) history?.agreed(data, first)
+    if (isConfirmed) history?.agreed(data, first)
     else if (first < head - young && (last ?? head) <= head) history?.lacked(data, first)
   }
   if (!isEmpty && last !== null) url.history.returned(data, last)
