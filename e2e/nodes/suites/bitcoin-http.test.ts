@@ -91,7 +91,9 @@ test('a transaction that is sent to the router is known to both nodes, and is mi
   const client = connect()
   const { id, hex } = await spendReward(nodes[0], 1)
   expect(await client.command('sendrawtransaction', hex)).toBe(id)
-  for (const node of nodes) expect(await askBtcd<string[]>(node, 'getrawmempool')).toContain(id)
+  // The client has its answer when the first node has the transaction.
+  for (const node of nodes)
+    await expect.poll(() => askBtcd<string[]>(node, 'getrawmempool')).toContain(id)
   expect(await client.command('sendrawtransaction', hex)).toBe(id)
   const [block] = await generate(ground, nodes, 1)
   expect(await client.command('sendrawtransaction', hex)).toBe(id)
