@@ -152,6 +152,7 @@ test('from install to uninstall', { timeout: 90_000 }, async () => {
   const roles = await run('get', 'clusterroles,clusterrolebindings', '-o', 'name')
   expect(roles).not.toContain('rpc-router')
   await run('-n', 'team-a', 'get', 'rpcr/minimal', 'upp/minimal-public')
-  await printed(versioned('0.1.0'))
+  // The API server enforces a deleted policy until its own watch has reported that it is gone.
+  await eventually(() => printed(versioned('0.1.0')))
   await printed(onCluster('install', 'rpc-router', chart))
 })
