@@ -61,13 +61,14 @@ async function askRouters(command: readonly string[], flags: readonly string[], 
   const pages = `--accept-paths=^/api/v1/namespaces/[^/]+/pods/[^/]+:${metricsPort}/proxy/(facts|explain)`
   // Without those that only lists have.
   const others = flags.filter((flag) => flag !== '-A' && flag !== '--all-namespaces')
+  const started: ChildProcess[] = []
+  // A proxy that outlives this program would leave the pods reachable, so the handler is there before the proxy runs.
+  process.once('SIGTERM', () => started.forEach((each) => each.kill()))
   const proxy = spawn('kubectl', ['proxy', '--port=0', pages, ...others], {
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  const started: ChildProcess[] = [proxy]
-  // Else the way to the pods would stay open.
-  process.once('SIGTERM', () => started.forEach((each) => each.kill()))
+  started.push(proxy)
   try {
     const first = await Promise.race([once(proxy.stdout, 'data'), once(proxy, 'exit')])
     const [said] = first as readonly unknown[]
