@@ -98,7 +98,8 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
   const shared = createSessions(config, { ...parts, metrics, asked, health })
   const { sessions, keys } = shared
   const isDraining = () => draining
-  const served = { ...parts, observers, budget, cache, sessions, sent: keys, isDraining }
+  const heads = keys ?? cache?.shared?.keys ?? null
+  const served = { ...parts, observers, budget, cache, sessions, sent: keys, heads, isDraining }
   const chains = serveChains(config, served)
   const endpoints = chains.flatMap((chain) => chain.endpoints)
   for (const { chainId, apiInterface, pool } of chains) {

@@ -36,6 +36,7 @@ import type { CallSpans } from '../telemetry/otel/call-spans.ts'
 import { ChainTracker } from '../tracker/chain-tracker.ts'
 import { dialects } from '../upstream/dialect.ts'
 import { createPool, type Pool, type PoolOptions } from '../upstream/pool.ts'
+import { type HeadStore, SharedHeads } from '../upstream/shared-heads.ts'
 import { Watch } from '../upstream/watch.ts'
 import { createGrpcTransport } from '../upstream/wire/grpc/grpc-transport.ts'
 import { createHttpTransport } from '../upstream/wire/http/http-transport.ts'
@@ -59,6 +60,8 @@ export interface ServedChainParts {
   readonly sessions: Sessions
   /** Where replicas note transactions; null: each for itself. */
   readonly sent?: SentStore | null
+  /** Where replicas note the heads that they poll; null: each polls for itself. */
+  readonly heads?: HeadStore | null
   /** Where answers are kept; null: nowhere. */
   readonly cache: Pick<CacheOptions, 'store' | 'shared'> | null
   /** Null or absent: nothing is traced. */
@@ -201,6 +204,7 @@ function serveChain(
     clock,
     random,
     observer: poolObserver,
+    heads: parts.heads ? new SharedHeads(parts.heads, `${chainId}:${apiInterface}`) : null,
   })
   const relayFor = (config: Live<RelayConfig>, traceHeaders: TraceHeaders | null = null) => {
     const relay = createRelay({

@@ -170,7 +170,7 @@ export class Pool implements Members, TrackedPool {
   onJump: ((upstream: Upstream, url: NodeUrl) => void) | null = null
 
   /** Asks upstreams for their heads: they are wanted sooner than they are usually followed. */
-  askHeads: (() => unknown) | null = null
+  askHeads: ((maxAgeMs?: number) => unknown) | null = null
 
   /**
    * An upstream reported its latest block: to a probe, or in an answer to a client.

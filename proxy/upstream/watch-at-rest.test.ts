@@ -9,6 +9,7 @@ import type { ApiInterface } from '../config/types.ts'
 import { ChainTracker } from '../tracker/chain-tracker.ts'
 import { dialects } from './dialect.ts'
 import { createPool, type Pool } from './pool.ts'
+import { SharedHeads } from './shared-heads.ts'
 import { nodeUrlConfig } from './testing/node-url-config.ts'
 import { ScriptedTransport, type ScriptedAnswer } from './testing/scripted-transport.ts'
 import { Watch } from './watch.ts'
@@ -39,7 +40,7 @@ class SilentSocket implements SocketTransport {
 
 /** Some nodes of a chain, all at its head unless they are stopped, and the watch over them. */
 class Fixture {
-  readonly clock = new VirtualClock()
+  readonly clock: VirtualClock
   readonly transports: ScriptedTransport[] = []
   readonly probes = new Map<string, number>()
   readonly chain: Chain
@@ -55,9 +56,10 @@ class Fixture {
   constructor(
     chainId: string,
     apiInterface: ApiInterface = 'jsonrpc',
-    { nodes = 2, sockets = false } = {},
+    { nodes = 2, sockets = false, clock = new VirtualClock(), seed = 1 } = {},
+    heads: SharedHeads | null = null,
   ) {
-    const { clock } = this
+    this.clock = clock
     const chain = catalog.find(chainId)
     const iface = chain?.interfaces.get(apiInterface)
     if (!chain || !iface) throw new Error(`no spec of ${chainId}`)
@@ -87,14 +89,15 @@ class Fixture {
       ...{ chain, iface, clock, observer, maxSessions: 10, failureThreshold: 5 },
       tracker: new ChainTracker({ chain, clock }),
       config: { now: { strategy: 'balanced' } },
-      random: seededRandom(1),
+      random: seededRandom(seed),
       createTransport: make,
       createSocketTransport: () => new SilentSocket(),
     })
     this.watch = new Watch({
       ...{ pool: this.pool, iface, chain, clock, observer, dialect: dialects[apiInterface] },
       ...{ healthCheckIntervalMs: 300_000, livenessProbeIntervalMs: null },
-      ...{ epochDurationMs: 900_000, random: seededRandom(2) },
+      ...{ epochDurationMs: 900_000, random: seededRandom(seed + 1) },
+      heads,
     })
     watches.push(this.watch)
     this.watch.start((error) => {
@@ -349,5 +352,88 @@ describe('a pool at rest', () => {
     fixture.stopped.set(0, height).set(1, height)
     await clock.advance(hourMs)
     expect(pool.snapshot().tipAgeMs).toBeGreaterThan(hourMs - 500_000)
+  })
+})
+
+describe('replicas with one store', () => {
+  const store = (clock: VirtualClock) => {
+    const entries = new Map<string, { value: Buffer; untilMs: number }>()
+    return {
+      isDown: false,
+      async get(key: string) {
+        if (this.isDown) throw new Error('the store is down')
+        const { value, untilMs = 0 } = entries.get(key) ?? {}
+        return { value, ttlMs: untilMs - clock.nowMs() }
+      },
+      async set(key: string, value: Buffer, ttlMs: number) {
+        if (this.isDown) throw new Error('the store is down')
+        entries.set(key, { value, untilMs: clock.nowMs() + ttlMs })
+      },
+    }
+  }
+  const fleet = (chainId: string, count: number) => {
+    const clock = new VirtualClock()
+    const keys = store(clock)
+    const replicas = Array.from({ length: count }, (_, at) => {
+      return new Fixture(
+        chainId,
+        'jsonrpc',
+        { clock, seed: 10 * at + 1 },
+        new SharedHeads(keys, chainId),
+      )
+    })
+    const polls = () =>
+      replicas.map(({ probes }) => probes.get('node-0') ?? 0).reduce((sum, each) => sum + each, 0)
+    const busy = async (ms: number) => {
+      for (let passedMs = 0; passedMs < ms; passedMs += 1_000) {
+        for (const { watch } of replicas) void watch.asked(clock.nowMs())
+        await clock.advance(1_000)
+      }
+    }
+    return { keys, replicas, polls, busy }
+  }
+
+  it.each(['ETH1', 'SLOTCHAIN'])(
+    '%s: five replicas poll a node as often as two would',
+    async (id) => {
+      const { replicas, polls, busy } = fleet(id, 5)
+      const single = fleet(id, 1)
+      for (const each of [single, { busy, polls }]) await each.busy(hourMs)
+      const before = [single.polls(), polls()]
+      for (const each of [single, { busy, polls }]) await each.busy(hourMs)
+      const [alone, together] = [single.polls() - before[0]!, polls() - before[1]!]
+      // Health checks are each replica's own.
+      expect(together - 5 * 12).toBeLessThan(2 * alone)
+      for (const replica of replicas) {
+        const staleBlocks = Math.ceil(1.5 * Math.max(1, 1_000 / replica.chain.blockTimeMs))
+        expect(replica.height - replica.pool.tracker.tip!).toBeLessThanOrEqual(staleBlocks)
+        expect(replica.states).toEqual(['eligible', 'eligible'])
+      }
+    },
+  )
+
+  it('a replica finds a node that stands still, though another one polled it', async () => {
+    const { replicas, busy } = fleet('ETH1', 2)
+    await busy(60_000)
+    for (const replica of replicas) replica.stopped.set(0, replica.height)
+    await busy(300_000)
+    for (const replica of replicas) expect(replica.states).toEqual(['lagging', 'eligible'])
+  })
+
+  it('a replica that cannot reach a node learns that, though another one polls it', async () => {
+    const { replicas, busy } = fleet('ETH1', 2)
+    await busy(60_000)
+    replicas[0]?.dead.add(0)
+    await busy(600_000)
+    expect(replicas.map(({ states }) => states[0])).toEqual(['disabled', 'eligible'])
+  })
+
+  it('without the store each polls for itself', async () => {
+    const { keys, polls, busy } = fleet('ETH1', 2)
+    keys.isDown = true
+    const alone = fleet('ETH1', 1)
+    await busy(hourMs)
+    await alone.busy(hourMs)
+    expect(polls()).toBeGreaterThan(1.8 * alone.polls())
   })
 })

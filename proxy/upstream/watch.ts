@@ -10,6 +10,7 @@ import type { NodeUrl, Upstream } from './upstream.ts'
 import type { PoolObserver } from './observer.ts'
 import type { Pool } from './pool.ts'
 import { applyProbe, isTrouble, probe, verifyUrl, type ProbeOptions } from './probe.ts'
+import type { SharedHeads } from './shared-heads.ts'
 import { askStatus } from './status.ts'
 
 const retryBackoff = { firstMs: 1_000, maxMs: 30_000, jitter: 0.1 }
@@ -35,6 +36,8 @@ export interface WatchOptions {
   readonly clock: Clock
   readonly random: Random
   readonly observer: PoolObserver
+  /** Null or absent: other replicas poll the same nodes as well. */
+  readonly heads?: SharedHeads | null
 }
 
 /**
@@ -79,12 +82,12 @@ export class Watch {
     this.#failed = failed
     pool.onJump = (upstream, url) => this.#run(this.#verifyAfterJump(upstream, url), upstream)
     const asking = new Set<Upstream>()
-    pool.askHeads = () => {
+    pool.askHeads = (maxAgeMs = 0) => {
       const probes: Promise<void>[] = []
       for (const upstream of pool.upstreams) {
         if (!upstream.isInService || asking.has(upstream)) continue
         asking.add(upstream)
-        const probed = this.#probe(upstream)
+        const probed = this.#probe(upstream, maxAgeMs)
         probes.push(probed)
         const asked = probed.then(() => this.#sleep(wantedHeadMs, upstream))
         this.#run(
@@ -117,7 +120,8 @@ export class Watch {
       if (iface.latestBlock) upstream.onDoubt = () => run(this.#probe(upstream))
       // Whether it is back: after 1 s, doubling to 30 s, and from 1 s on the next time.
       run(this.#probeWhere(upstream, retryBackoff, isOnTrial))
-      run(this.#probeWhere(upstream, every(this.#tipMs), (each) => this.#needsHead(each)))
+      const needsHead = (each: Upstream) => this.#needsHead(each)
+      run(this.#probeWhere(upstream, every(this.#tipMs), needsHead, this.#tipMs / 2))
       if (livenessProbeIntervalMs !== null)
         run(this.#probeWhere(upstream, every(livenessProbeIntervalMs), () => true))
     }
@@ -200,11 +204,12 @@ export class Watch {
     upstream: Upstream,
     row: BackoffRow,
     isDue: (upstream: Upstream) => boolean,
+    maxAgeMs = 0,
   ): Promise<void> {
     const backoff = new Backoff(row, this.#options.random)
     for (;;) {
       await this.#sleep(backoff.next(), upstream)
-      if (isDue(upstream)) await this.#probe(upstream)
+      if (isDue(upstream)) await this.#probe(upstream, maxAgeMs)
       else backoff.reset()
     }
   }
@@ -220,8 +225,9 @@ export class Watch {
     const { clock, random, pool } = this.#options
     const backoff = new Backoff({ ...every(this.#tipMs), maxMs: maxRest * this.#tipMs }, random)
     for (;;) {
-      await this.#sleep(backoff.next())
-      if (this.#isResting(clock.nowMs())) await pool.askHeads?.()
+      const intervalMs = backoff.next()
+      await this.#sleep(intervalMs)
+      if (this.#isResting(clock.nowMs())) await pool.askHeads?.(intervalMs / 2)
       else backoff.reset()
     }
   }
@@ -249,13 +255,22 @@ export class Watch {
     }
   }
 
-  /** Asks for the latest block: a sign of life, and news of the tip. */
-  async #probe(upstream: Upstream): Promise<void> {
-    const { iface, pool, clock } = this.#options
+  /**
+   * Asks for the latest block: a sign of life, and news of the tip.
+   * @param maxAgeMs how old a head from another replica may be; 0: only the node's own answer counts
+   */
+  async #probe(upstream: Upstream, maxAgeMs = 0): Promise<void> {
+    const { iface, pool, clock, heads } = this.#options
     const call = iface.latestBlock
     const [url] = upstream.urlsFor([])
     if (!call || !url) {
       await Promise.all(upstream.urls.map((each) => this.#verify(upstream, each)))
+      return
+    }
+    const isShared = maxAgeMs > 0 && url.failures === 0 && !pool.tracker.needsStatus(upstream)
+    const shared = isShared && (await heads?.recent(upstream.name, url, maxAgeMs))
+    if (shared) {
+      pool.observeHead(upstream, shared.block, clock.nowMs() - shared.ageMs, url)
       return
     }
     const askedMs = clock.nowMs()
@@ -270,7 +285,10 @@ export class Watch {
     // Else its traffic is what it is judged by: it may know its block and nothing else.
     if (isOnTrial(upstream)) upstream.availability.succeeded()
     const block = toBlockNumber(answer.value, call.result.encoding)
-    if (block !== null) pool.observeHead(upstream, block, askedMs, url)
+    if (block !== null) {
+      pool.observeHead(upstream, block, askedMs, url)
+      heads?.polled(upstream.name, url, block)
+    }
     if (pool.tracker.needsStatus(upstream)) await this.#askStatus(upstream, url)
   }
 
