@@ -39,8 +39,14 @@ export interface BundledSpecs {
   readonly over: (sources: readonly SourceFiles[]) => ChainCatalog
 }
 
-/** Reads the bundled specs once, for all catalogs on top of them. */
-export async function loadBundledSpecs(): Promise<BundledSpecs> {
+let bundled: Promise<BundledSpecs> | undefined
+
+/** Reads the bundled specs once per process, for all catalogs on top of them. */
+export function loadBundledSpecs(): Promise<BundledSpecs> {
+  return (bundled ??= readBundledSpecs())
+}
+
+async function readBundledSpecs(): Promise<BundledSpecs> {
   return specsOver(await readSource(bundledSpecs))
 }
 
@@ -60,11 +66,12 @@ export function specsOver(bundled: SourceFiles): BundledSpecs {
  * @throws SpecError with all problems of all sources
  */
 export async function loadCatalog(sources: readonly string[]): Promise<ChainCatalog> {
-  const [bundled, ...files] = await Promise.all([
-    loadBundledSpecs(),
+  // A router loads a catalog once per config, so it need not retain the documents in between.
+  const [base, ...files] = await Promise.all([
+    readBundledSpecs(),
     ...sources.map((source) => readSource(source)),
   ])
-  return files.length === 0 ? bundled.catalog : bundled.over(files)
+  return files.length === 0 ? base.catalog : base.over(files)
 }
 
 function layered(read: readonly SourceDocuments[], problems: Problem[]): ChainCatalog {
