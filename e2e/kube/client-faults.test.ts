@@ -60,12 +60,13 @@ describe('an answer that does not come whole', () => {
     ['cut-within', 'OP_KUBE_CONNECTION', /failed: /],
     ['truncate', 'OP_KUBE_MALFORMED', /the answer is no JSON$/],
   ])('%s', async (fault, code, message) => {
+    const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name: fault } }
+    await client.create(configMaps, object, signal)
     await using run = await disturbed([{ do: fault } as AnswerFault])
     const asked = run.client.list(configMaps, { namespace }, signal)
     await expect(asked).rejects.toMatchObject({ code, message: expect.stringMatching(message) })
-    expect((await run.client.list(configMaps, { namespace }, signal)).items.length).toBeGreaterThan(
-      0,
-    )
+    const { items } = await run.client.list(configMaps, { namespace }, signal)
+    expect(items.map(({ metadata }) => metadata.name)).toContain(fault)
   })
 
   test('nothing at all, in time', async () => {

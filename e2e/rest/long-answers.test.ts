@@ -28,7 +28,7 @@ async function ask(first: (response: ServerResponse) => void) {
       primaries: [odd, well],
     }),
   )
-  const { headers, body } = await send(`${router.url}/things/5`)
+  const { headers, body } = await send(`${router.url}/long/5`)
   const read = await body.text().catch(() => 'broken off')
   const upstream = router.pool.upstreams.find(({ name }) => name === 'odd')!
   return {
