@@ -112,7 +112,7 @@ describe('five replicas', () => {
     await establish(replicas[0], session)
     const keys = (await redis.cli('keys', '*')).split('\n')
     expect(keys.join()).not.toContain('session')
-    const ofSessions = keys.filter((key) => !/:(generation|closed)$/.test(key))
+    const ofSessions = keys.filter((key) => /sticky:(?!generation|closed)/.test(key))
     expect(ofSessions.length).toBeGreaterThan(0)
     const left = await Promise.all(
       ofSessions.map(async (key) => Number(await redis.cli('pttl', key))),

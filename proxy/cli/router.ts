@@ -98,7 +98,7 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
   const shared = createSessions(config, { ...parts, metrics, asked, health })
   const { sessions, keys } = shared
   const isDraining = () => draining
-  const heads = keys ?? cache?.shared?.keys ?? null
+  const heads = cache?.shared?.keys ?? keys
   const served = { ...parts, observers, budget, cache, sessions, sent: keys, heads, isDraining }
   const chains = serveChains(config, served)
   const endpoints = chains.flatMap((chain) => chain.endpoints)
