@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
+import { loadCatalog } from '../chain/load-catalog.ts'
 import { CacheFixture, type Question } from './testing/cache-fixture.ts'
 
 /* A client that has seen block N gets nothing older from the cache, whatever showed it the block. */
@@ -205,4 +206,67 @@ test('a block whose head was announced is asked for by its hash at a node that h
     const seen = await cache.get('eth_getBlockByHash', [hashOf(next), false], { directives })
     expect(seen).toMatchObject({ upstream: 'b', answer: block(next) })
   }
+})
+
+const chains = await loadCatalog([])
+
+/** Caches a read of the latest state of a chain, and returns what another answer does to it. */
+function chainCache(id: string, reading: string, params: readonly unknown[] = []) {
+  const chain = chains.find(id)!
+  let result: unknown
+  const answering = ({ method }: Question) => (method === reading ? '1' : result)
+  const of = { chain, iface: chain.interfaces.get('jsonrpc')! }
+  const cache = new CacheFixture(answering, { of }).heads(known)
+  const read = async () => (await cache.get(reading, params)).cache
+  return async (method: string, given: readonly unknown[], shown: unknown) => {
+    await read()
+    expect(await read()).toBe('hit latest')
+    result = shown
+    await cache.get(method, given, { directives: { refreshCache: true } })
+    return (await read()) === 'hit latest' ? 'cached' : 'ended'
+  }
+}
+
+test('a finalized slot ends what is cached if it is newer than the last one', async () => {
+  const after = chainCache('SLOTCHAIN', 'getTransactionCount')
+  const shown = []
+  for (const slot of [50, 50, 51, 50, 51, 53])
+    shown.push(await after('getBalance', ['aa'], { context: { slot }, value: 1 }))
+  expect(shown).toEqual(['ended', 'cached', 'ended', 'cached', 'cached', 'ended'])
+})
+
+test.each<[string, readonly unknown[], unknown]>([
+  ['getSlotLeaders', [known + 1_000, 2], ['aa', 'bb']],
+  ['getLeaderSchedule', [known + 1_000], { aa: [0, 1] }],
+  ['getBlockCommitment', [known + 1_000], { commitment: null, totalStake: 42 }],
+])('%s %j: an answer about a slot to come does not prove that it exists', async (...asked) => {
+  const after = chainCache('SLOTCHAIN', 'getTransactionCount', [{ commitment: 'confirmed' }])
+  expect(await after(...asked)).toBe('cached')
+})
+
+test('a hash without a number ends what is cached once', async () => {
+  const after = chainCache('BTC', 'getdifficulty')
+  const [first, second] = ['ab'.repeat(32), 'cd'.repeat(32)]
+  const shown = [
+    await after('getbestblockhash', [], first),
+    await after('getbestblockhash', [], first),
+    await after('getrawtransaction', [second, true], { txid: second, blockhash: first }),
+    await after('getbestblockhash', [], second),
+    await after('getbestblockhash', [], first),
+    // Not in a block, and as hex.
+    await after('getrawtransaction', [second, true], { txid: second }),
+    await after('getrawtransaction', [second], '02000000'),
+  ]
+  expect(shown).toEqual(['ended', 'cached', 'cached', 'ended', 'cached', 'cached', 'cached'])
+})
+
+test.each(['asc', 'desc'])('the newest block of a list in the order %s', async (order) => {
+  const range = { fromBlock: hex(known - 5), toBlock: 'latest' }
+  const logs = (number: number) =>
+    [known - 3, number].map((each) => ({ ...log(each), blockNumber: each }))
+  const { read } = await readAfter([
+    ...(['trace_filter', [range]] as const),
+    (number) => (order === 'asc' ? logs(number) : logs(number).toReversed()),
+  ])
+  expect((await read()).answer).toBe(hex(next))
 })

@@ -109,6 +109,10 @@ export interface Classification {
   readonly showsBlock?: ResultPath | null
   /** A result without such a place still proves that a block exists: the one named by number, or one of unknown number. */
   readonly impliesBlock?: boolean
+  /** Any result shows the latest state, in a form that the router does not read. */
+  readonly showsUnnamed?: boolean
+  /** The response header with the node's head, on any answer; absent: none. */
+  readonly tipHeader?: string | undefined
   /** The tag that a request without a block is about, where the block is the last param; absent or null: none. */
   readonly defaultTag?: BlockTag | null
   /** The checks that an answer must pass. */
@@ -150,7 +154,7 @@ export interface ResultPath {
   readonly encoding: NonNullable<NativeProbe['encoding']>
   /** The response header with the value instead, lower case. */
   readonly header?: string | undefined
-  /** The hash of the block, and that of its parent; absent or null: not shown. */
+  /** The hash of the block, and that of its parent; absent or null: not shown. `path` itself if the answer has no number. */
   readonly hash?: readonly (string | number)[] | null | undefined
   readonly parent?: readonly (string | number)[] | null
   /** `path` shows the first block of a run as long as this list. */

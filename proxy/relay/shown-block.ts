@@ -28,14 +28,6 @@ export function shownBlock(
   return at && numberAt(place, at)
 }
 
-/** What an answer reveals about the chain. */
-interface Revealed {
-  /** Null: a block whose number is unknown. */
-  readonly block: ShownBlock | null
-  /** The block is the node's head. Otherwise the node may know the block before it has the block's state. */
-  readonly isHead: boolean
-}
-
 /** Tells the tracker what the result of a call shows of the chain. @param head called with the node's head, if shown */
 export function observeChain(
   call: Call,
@@ -43,14 +35,14 @@ export function observeChain(
   { pool: { tracker }, dialect }: Pick<RelayParts, 'pool' | 'dialect'>,
   head: (block: number) => void,
 ): void {
-  const { kind, known } = call.asked
+  const { kind, known, showsUnnamed } = call.asked
   // An unknown local call may have changed anything.
   if (kind === 'local' && !known) return tracker.branchChanged()
-  const revealed = revealedBy(call, incoming, tracker, dialect)
-  if (revealed === null) return
-  const { block, isHead } = revealed
-  if (block === null) return tracker.revise()
-  if (isHead) head(block.number)
+  if (showsUnnamed) return tracker.revise()
+  const block = revealedBy(call, incoming, tracker, dialect)
+  if (block === null) return
+  if (block === 'unnamed') return tracker.revise()
+  if (call.asked.tellsTip) head(block.number)
   tracker.showBlock(block)
 }
 
@@ -61,28 +53,41 @@ export function observeChain(
 function revealedBy(
   { asked, reader }: Call,
   incoming: Incoming,
-  tracker: Pick<ChainTracker, 'highestShown' | 'numberOf'>,
+  tracker: ChainTracker,
   dialect: Dialect,
-): Revealed | null {
-  const { tellsTip, showsBlock, impliesBlock, block, byHash } = asked
+): ShownBlock | 'unnamed' | null {
+  const { tellsTip, showsBlock, impliesBlock, block, byHash, tipHeader } = asked
   const { body } = incoming
   const place = tellsTip ?? showsBlock
   const isHead = tellsTip !== null
   const known = tracker.highestShown
+  const own = isHead || tipHeader === undefined ? null : headerOf(incoming.headers, tipHeader)
+  const headNow = toBlockNumber(own, 'decimal')
+  if (headNow !== null) return headNow > known ? plain(headNow) : null
   // Most calls are about the past, where no block is replaced.
   const past = place?.hash ? known - rememberedBlocks : known
   if (!isHead && block.kind !== 'hash' && (lastPoint(block) ?? Infinity) <= past) return null
   const finding = reader.findingOf?.(incoming) ?? null
   const at = place && body instanceof Uint8Array ? valuesIn(incoming, finding, dialect) : null
+  const tag = block.kind === 'tag' ? block.tag : null
+  const isByHash = byHash || block.kind === 'hash'
+  // The answer names its block by its hash alone.
+  if (at && place && place.path === place.hash) {
+    const hash = toHash(at(place))
+    const number = block.kind === 'number' ? block.number : tracker.numberOf(hash)
+    if (hash !== null && number === null) tracker.showHash(hash)
+    return hash === null || number === null ? null : { number, hash, parent: null, isByHash }
+  }
   const shown = at && place ? numberAt(place, at) : null
   if (shown !== null && place) {
-    const isPending = block.kind === 'tag' && block.tag === 'pending'
+    const isPending = tag === 'pending'
     const number = shown - (place.ahead ?? 0) - (isPending ? 1 : 0)
     const hashAt = (path: ResultPath['path'] | null | undefined) =>
       path && !isPending ? toHash(at?.({ path, encoding: 'text' })) : null
     const [hash, parent] = [hashAt(place.hash), hashAt(place.parent)]
+    if (tag === 'safe' || tag === 'finalized') tracker.showTagged(tag, number)
     if (!isHead && number <= known && hash === null) return null
-    return { block: { number, hash, parent, isByHash: byHash || block.kind === 'hash' }, isHead }
+    return { number, hash, parent, isByHash }
   }
   if (!impliesBlock) return null
   if (block.kind === 'number' && block.number <= known) return null
@@ -90,9 +95,10 @@ function revealedBy(
   // A pending transaction has no block yet.
   const isPendingTransaction = at && place && at(place) === null
   if (isPendingTransaction || saysNothing(incoming, finding, dialect)) return null
-  if (block.kind !== 'number') return { block: null, isHead }
-  return { block: { number: block.number, hash: null, parent: null, isByHash: false }, isHead }
+  return block.kind === 'number' ? plain(block.number) : 'unnamed'
 }
+
+const plain = (number: number) => ({ number, hash: null, parent: null, isByHash: false })
 
 /** Whether an answer is null or empty. */
 export function saysNothing(incoming: Incoming, finding: Finding | null, dialect: Dialect) {
@@ -113,10 +119,17 @@ function valuesIn(incoming: Incoming, finding: Finding | null, dialect: Dialect)
 }
 
 function numberAt(place: ResultPath, at: ValueAt): number | null {
-  const first = toBlockNumber(at(place), place.encoding)
-  if (first === null || !place.span) return first
-  const items = at({ path: place.span, encoding: 'text' })
-  return Array.isArray(items) && items.length > 0 ? first + items.length - 1 : null
+  const { path, encoding, span } = place
+  const number = toBlockNumber(at(place), encoding)
+  // A list may run either way.
+  if (path.includes(-1)) {
+    const first = path.map((key) => (key === -1 ? 0 : key))
+    const other = toBlockNumber(at({ path: first, encoding }), encoding)
+    return number !== null && number > (other ?? -1) ? number : other
+  }
+  if (number === null || !span) return number
+  const items = at({ path: span, encoding: 'text' })
+  return Array.isArray(items) && items.length > 0 ? number + items.length - 1 : null
 }
 
 export function isNull(finding: Finding | null, body: Uint8Array): boolean {

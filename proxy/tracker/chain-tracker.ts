@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Chain } from '../chain/types.ts'
+import type { BlockTag, Chain } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
-import { RecentBlocks, type ShownBlock } from './recent-blocks.ts'
+import { RecentBlocks, rememberedBlocks, type ShownBlock } from './recent-blocks.ts'
 import { hasJumped, type Head, lagOf, type SyncStatus, tipOf, whyOutdated } from './tip.ts'
 
 /** An upstream as the tracker sees it. The tracker alone writes these fields. */
@@ -51,6 +51,10 @@ export class ChainTracker {
   #peak = { block: 0, atMs: -Infinity }
   #lastShown = 0
   readonly #recent = new RecentBlocks()
+  /** Hashes that clients have seen without a number. */
+  readonly #unnumbered = new Set<string>()
+  /** The highest shown block of each tag that trails the head. */
+  readonly #tagged = new Map<BlockTag, number>()
   readonly #reorgListeners: (() => void)[] = []
   /** Increments when a block is replaced: state near the head may have changed. */
   branch = 0
@@ -93,6 +97,22 @@ export class ChainTracker {
     if (!this.#recent.observe(block, this.highestShown)) return
     this.branchChanged()
     for (const reorged of this.#reorgListeners) reorged()
+  }
+
+  /** A client sees a block whose number is unknown. */
+  showHash(hash: string): void {
+    if (this.#unnumbered.has(hash)) return
+    const [oldest = ''] = this.#unnumbered
+    if (this.#unnumbered.size >= rememberedBlocks) this.#unnumbered.delete(oldest)
+    this.#unnumbered.add(hash)
+    this.revise()
+  }
+
+  /** A client sees the block of a tag that trails the head, such as `finalized`. */
+  showTagged(tag: BlockTag, block: number): void {
+    if (block <= (this.#tagged.get(tag) ?? 0)) return
+    this.#tagged.set(tag, block)
+    this.revise()
   }
 
   /** The number of a block that was shown recently; null if it is unknown. */

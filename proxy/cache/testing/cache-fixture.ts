@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { makeJsonRpcCall, ownHeaders } from '../../listener/jsonrpc/jsonrpc-call.ts'
+import { JsonRpcReplyReader } from '../../listener/jsonrpc/jsonrpc-reply-reader.ts'
 import { JsonRpcRequest } from '../../listener/jsonrpc/jsonrpc-request.ts'
 import type { ChainInterface } from '../../chain/types.ts'
 import type { CachePolicy } from '../../config/types.ts'
-import { type Directives, noDirectives } from '../../relay/call.ts'
+import { type Call, type Directives, noDirectives } from '../../relay/call.ts'
 import { RelayError } from '../../relay/errors.ts'
 import { ethereum, RelayFixture } from '../../relay/testing/relay-fixture.ts'
 import { dialects } from '../../upstream/dialect.ts'
-import type { ScriptedAnswer } from '../../upstream/testing/scripted-transport.ts'
+import type { Script, ScriptedAnswer } from '../../upstream/testing/scripted-transport.ts'
 import { ByteBudget } from '../../bytes/byte-budget.ts'
-import type { BodyStream } from '../../upstream/wire.ts'
+import type { BodyStream, Outgoing } from '../../upstream/wire.ts'
 import { withCache } from '../cache.ts'
 import { lifetimesOf } from '../holding.ts'
 import { MemoryStore } from '../memory-store.ts'
@@ -52,6 +53,8 @@ export interface CacheFixtureOptions {
   readonly shared?: SharedAnswers
   /** How many blocks behind the tip a block is final; absent: as on Ethereum. */
   readonly finality?: number
+  /** Instead of `answering`, for an interface whose requests are not JSON-RPC. */
+  readonly script?: Script
   /** Absent: Ethereum. */
   readonly of?: Awaited<ReturnType<typeof ethereum>>
 }
@@ -70,8 +73,10 @@ export class CacheFixture extends RelayFixture {
   constructor(answering: Answering, options: CacheFixtureOptions = {}) {
     const { nodes = 'a', policies = [], crossValidated = [], maxBytes = 1024 * 1024 } = options
     const script = (node: string) => ({
-      urls: [{ addons: ['debug', 'trace'] }],
-      script: ({ body }: { body: unknown }): ScriptedAnswer => {
+      urls: [{ addons: ['debug', 'trace', 'bundler'] }],
+      script: (request: Outgoing): ScriptedAnswer => {
+        if (options.script) return options.script(request)
+        const { body } = request
         const question = JSON.parse(Buffer.from(body as Uint8Array).toString()) as Question
         const answer = this.answering(question, node)
         if (answer instanceof Instead) return answer.answer
@@ -85,7 +90,7 @@ export class CacheFixture extends RelayFixture {
     this.store = new MemoryStore(maxBytes, this.budget)
     const { pool, clock, store } = this
     const scope = 'core'
-    const dialect = dialects.jsonrpc
+    const dialect = dialects[iface.apiInterface]
     const { shared = null, finality } = options
     this.relay = withCache(this.relay, {
       chain: finality === undefined ? chain : { ...chain, finality },
@@ -141,11 +146,16 @@ export class CacheFixture extends RelayFixture {
     const made = makeJsonRpcCall(request, origin, 'guid', serving)
     const call = more.isBody ? { ...made, payload: undefined } : made
     call.journal.clientDeadlineMs = more.deadlineMs ?? Infinity
+    return this.#run(call)
+  }
+
+  async #run(call: Call): Promise<Seen> {
     const seen = await this.relay(call).then(
       (reply) => {
         const { body: given } = reply.incoming
         if (!(given instanceof Uint8Array)) this.streams.push(given)
-        const bytes = call.reader.bodyOf(reply.incoming)
+        const { reader } = call
+        const bytes = reader instanceof JsonRpcReplyReader ? reader.bodyOf(reply.incoming) : given
         const text = bytes instanceof Uint8Array ? Buffer.from(bytes).toString() : 'a stream'
         return { text, upstream: reply.upstream }
       },
@@ -162,8 +172,16 @@ export class CacheFixture extends RelayFixture {
   }
 
   /** Asks, and lets time pass until the answer is there; the time is not counted in the life of what is kept. */
-  async get(...asked: Parameters<CacheFixture['start']>): Promise<Seen> {
-    const seen = this.start(...asked)
+  get(...asked: Parameters<CacheFixture['start']>): Promise<Seen> {
+    return this.#pass(this.start(...asked))
+  }
+
+  /** Like `get`, for a call of any interface. */
+  getCall(call: Call): Promise<Seen> {
+    return this.#pass(this.#run(call))
+  }
+
+  async #pass(seen: Promise<Seen>): Promise<Seen> {
     let isOver = false
     void seen.then(() => (isOver = true))
     for (let each = 0; each < 100_000 && !isOver; each++) await this.clock.advance(1)

@@ -115,7 +115,7 @@ function rangePlaces(block: BlockPlace): (Place | null)[] {
   if (block['from-param'] !== undefined)
     return [
       { param: block['from-param'], name: block['from-name'] },
-      { param: block['to-param'], name: block['to-name'] },
+      block['to-param'] === undefined ? null : { param: block['to-param'], name: block['to-name'] },
       null,
     ]
   const { param, name } = block

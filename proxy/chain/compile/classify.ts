@@ -120,7 +120,8 @@ function compileRest(
       return isAmbiguousPath(question.path) ? ambiguous(asked) : asked
     }
     // An unnamed POST may change the node's state: it is sent once.
-    return unknownMethod(question.path, verb === 'GET' ? 'read' : 'local')
+    const unknown = unknownMethod(question.path, verb === 'GET' ? 'read' : 'local')
+    return { ...unknown, tipHeader: spec['tip-header'] }
   }
 }
 

@@ -40,6 +40,7 @@ export function compileMethod(
   const kind = method.kind ?? 'read'
   const tip = tellsTip(method, kind === 'read' ? spec['tip-header'] : undefined)
   const shown = showsBlock(method)
+  const isUnnamed = method['shows-block'] === 'unnamed'
   const { data = 'state' } = method
   const cacheable = method.cacheable ?? kind === 'read'
   const anyCaseHex = method['any-case-hex'] ?? syntax.notation === 'ethereum'
@@ -59,6 +60,7 @@ export function compileMethod(
     timeoutMs: method.timeout === undefined ? null : durationMs(method.timeout),
     answersJson: method.answer !== 'any',
     refusal: method.refusal ?? null,
+    tipHeader: spec['tip-header'],
     internalPath: method['internal-path'] ?? '',
     blockPlaces: blockPlaces(
       method.block,
@@ -78,13 +80,13 @@ export function compileMethod(
       tellsTip: block === tagPoints.latest ? tip : null,
       showsBlock: shown ?? (showsAsTip(block) ? tip : null),
       impliesBlock: block.kind === 'number' || isByHash(block),
+      showsUnnamed: isUnnamed && (block.kind === 'tag' || block.kind === 'none'),
       checks,
     }
   }
   // A header with the head accompanies every answer, so it does not show the block of this one.
   const showsAsTip = (block: BlockRef) =>
-    block.kind === 'number' ||
-    ((block.kind === 'hash' || block === tagPoints.pending) && tip?.header === undefined)
+    tip?.header === undefined && ['number', 'hash', 'tag'].includes(block.kind)
   const isByHash = (block: BlockRef) =>
     block.kind === 'hash' ||
     (block.kind === 'none' && (always.byHash || always.stateful === 'uses'))
@@ -141,8 +143,8 @@ function tellsTip(method: NativeMethod, tipHeader: string | undefined): ResultPa
 
 function showsBlock(method: NativeMethod): ResultPath | null {
   const own = method['shows-block']
-  if (own === undefined) return null
-  const { path = [], encoding = 'decimal', ...others } = own
+  if (own === undefined || own === 'unnamed') return null
+  const { path = own.hash ?? [], encoding = 'decimal', ...others } = own
   return { path, encoding, ...shownHashes(method, path), ...others }
 }
 

@@ -83,8 +83,6 @@ const blockPlace = strict({
     )
   if ((value.from === undefined) !== (value.to === undefined))
     complain('must have `from` and `to` together, the fields of a range')
-  if ((value['from-param'] === undefined) !== (value['to-param'] === undefined))
-    complain('must have `from-param` and `to-param` together, the positions of a range')
 })
 
 const blockSchema = z.union([absent, blockPlace], {
@@ -95,13 +93,13 @@ const resultPath = strict({
   path: path.optional(),
   header: headerName.optional(),
   encoding: z.enum(['hex', 'decimal', 'text']).optional(),
-  /** The hash of the block, if no check names it. */
+  /** The hash of the block, if no check names it. Without `path` the answer shows no number. */
   hash: path.optional(),
   /** `path` shows the first block of a run as long as this list. */
   span: path.optional(),
   /** `path` shows a block this many blocks ahead of the chain. */
   ahead: z.int().min(1).optional(),
-}).refine((value) => (value.path === undefined) !== (value.header === undefined), {
+}).refine(({ path: at, hash, header }) => ((at ?? hash) === undefined) !== (header === undefined), {
   error: 'must have either `path` or `header`',
 })
 
@@ -178,8 +176,8 @@ const methodSchema = strict({
   /** Its errors may hold the caller's words: of code that it runs, of a query that it repeats. */
   'callers-words': z.boolean().optional(),
   'tells-tip': resultPath.optional(),
-  /** Where the answer shows its block: one by hash is kept the longer the older that is, and an upstream that shows it has it. */
-  'shows-block': resultPath.optional(),
+  /** Where any other answer shows its block. `unnamed`: it shows the latest state, in a form that the router does not read. */
+  'shows-block': z.union([z.literal('unnamed'), resultPath]).optional(),
   checks: z.array(checkSchema).max(16).optional(),
   answer: z.enum(['json', 'any']).optional(),
   refusal: strict({ code: path, message: path }).optional(),

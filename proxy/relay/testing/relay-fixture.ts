@@ -140,7 +140,7 @@ export class RelayFixture {
         tier: each.tier ?? 'primary',
         ...(each.group !== undefined && { group: each.group }),
         chainId: chain.id,
-        apiInterface: 'jsonrpc',
+        apiInterface: iface.apiInterface,
         nodeUrls,
       }
     })
@@ -170,7 +170,7 @@ export class RelayFixture {
     this.events.length = 0
     this.relay = createRelay({
       chain,
-      dialect: dialects.jsonrpc,
+      dialect: dialects[iface.apiInterface],
       pool: this.pool,
       config: { now: relayConfig },
       selectionStats: true,

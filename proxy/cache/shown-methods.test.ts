@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { describe, expect, test } from 'vitest'
+import { loadCatalog } from '../chain/load-catalog.ts'
+import type { Chain, ChainInterface, Classification } from '../chain/types.ts'
+import { grpcReplyReader } from '../listener/grpc/grpc-messages.ts'
+import { RestReplyReader } from '../listener/rest/rest-reply-reader.ts'
+import { Journal, noDirectives } from '../relay/call.ts'
+import type { ReplyReader } from '../relay/reply.ts'
+import type { ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
+import type { Outgoing } from '../upstream/wire.ts'
+import { CacheFixture, type Seen } from './testing/cache-fixture.ts'
+
+/*
+ * Every method of every bundled chain: a client that has seen block N in an answer gets nothing older from the cache.
+ * An answer shows N where its spec says so, or proves that N exists. All others are listed here, with the reason.
+ */
+
+const known = 100
+const next = known + 1
+/** The block of `safe` and `finalized`. */
+const trailing = 60
+
+/** Why an answer without a numbered block shows nothing that a client can compare with a later answer. */
+const silent: Readonly<Record<string, readonly (readonly [why: string, methods: string])[]>> = {
+  'evm jsonrpc': [
+    [
+      'a constant, or a function of the request alone',
+      'eth_chainId net_version web3_sha3 debug_traceBlock eth_supportedEntryPoints',
+    ],
+    [
+      'the node itself, not its chain',
+      `eth_protocolVersion web3_clientVersion rpc_modules net_listening net_peerCount eth_accounts
+      eth_coinbase eth_mining eth_hashrate eth_submitWork eth_submitHashrate eth_sign
+      eth_signTransaction eth_signTypedData eth_signTypedData_v4 eth_newFilter eth_newBlockFilter
+      eth_newPendingTransactionFilter eth_uninstallFilter debug_getBadBlocks debug_preimage
+      debug_dbGet`,
+    ],
+    [
+      'accepts a transaction, which has no block yet',
+      `eth_sendRawTransaction eth_sendRawTransactionConditional eth_sendPrivateTransaction
+      eth_sendPrivateRawTransaction eth_cancelPrivateTransaction eth_sendBundle eth_sendTransaction
+      eth_resend eth_sendUserOperation`,
+    ],
+    [
+      'the pool of transactions: they have no block yet',
+      `eth_pendingTransactions txpool_status txpool_content txpool_contentFrom txpool_inspect
+      eth_fillTransaction`,
+    ],
+    [
+      'values of a state, without the number of its block',
+      `eth_config eth_gasPrice eth_maxPriorityFeePerGas eth_blobBaseFee eth_baseFee
+      eth_bigBlockGasPrice eth_usingBigBlocks eth_getBlockTransactionCountByNumber
+      eth_getUncleCountByBlockNumber eth_getUncleByBlockNumberAndIndex eth_getBlockAccessList
+      eth_getBlockAccessListByBlockNumber eth_getRawTransactionByBlockNumberAndIndex eth_getBalance
+      eth_getTransactionCount eth_getCode eth_getStorageAt eth_getStorageValues eth_getAccount
+      eth_getAccountInfo eth_getProof eth_call eth_callMany eth_estimateGas eth_createAccessList
+      eth_estimateUserOperationGas eth_simulateUserOperationAssetChanges debug_getRawReceipts
+      debug_traceCall debug_traceCallMany debug_traceBlockByNumber debug_accountRange
+      debug_executionWitness debug_replayBlock debug_dumpBlock trace_call trace_callMany
+      trace_rawTransaction trace_replayBlockTransactions`,
+    ],
+    ['changes between two blocks that the request names', 'debug_getModifiedAccountsByNumber'],
+  ],
+  'solana jsonrpc': [
+    [
+      'a constant, or a schedule that precedes its slots',
+      `getGenesisHash getEpochSchedule getMinimumBalanceForRentExemption getSlotLeaders
+      getLeaderSchedule`,
+    ],
+    [
+      'the node itself, not its chain',
+      `getHealth getVersion getIdentity getClusterNodes getFirstAvailableBlock minimumLedgerSlot
+      getHighestSnapshotSlot getMaxRetransmitSlot getMaxShredInsertSlot`,
+    ],
+    ['accepts a transaction, which has no slot yet', 'sendTransaction requestAirdrop'],
+    [
+      'values of a state, without its slot; a block height is on another scale',
+      `getBlockHeight getTransactionCount getSlotLeader getInflationGovernor getInflationRate
+      getVoteAccounts getInflationReward getBlockCommitment`,
+    ],
+  ],
+  'bitcoin jsonrpc': [
+    [
+      'a function of the request alone',
+      `decoderawtransaction decodescript validateaddress verifymessage createmultisig deriveaddresses
+      getdescriptorinfo createrawtransaction combinerawtransaction signrawtransactionwithkey
+      signmessagewithprivkey createpsbt converttopsbt decodepsbt analyzepsbt combinepsbt finalizepsbt
+      joinpsbts getcurrentnet`,
+    ],
+    [
+      'the node itself, not its chain',
+      `getnetworkinfo getconnectioncount getpeerinfo getnettotals getnodeaddresses getaddednodeinfo
+      getaddrmaninfo listbanned getmemoryinfo getrpcinfo getzmqnotifications uptime help version
+      verifychain addnode addpeeraddress clearbanned disconnectnode setban setnetworkactive ping
+      logging debuglevel stop prioritisetransaction pruneblockchain getblockfrompeer savemempool
+      importmempool dumptxoutset scantxoutset`,
+    ],
+    [
+      'accepts a transaction or a header, not a block',
+      'sendrawtransaction submitpackage submitheader',
+    ],
+    [
+      'the pool of transactions: they have no block yet',
+      `gettxspendingprevout getmempoolinfo getrawmempool getmempoolentry getmempoolancestors
+      getmempooldescendants getmempoolcluster getmempoolfeeratediagram testmempoolaccept getorphantxs
+      getprioritisedtransactions`,
+    ],
+    [
+      'values of a state, without the number or the hash of its block',
+      `getdifficulty verifytxoutproof estimatesmartfee estimaterawfee estimatefee getnetworkhashps
+      utxoupdatepsbt descriptorprocesspsbt`,
+    ],
+    [
+      'the wallet of one node',
+      `abandontransaction abortrescan addmultisigaddress backupwallet bumpfee createwallet
+      createwalletdescriptor dumpprivkey encryptwallet exportwatchonlywallet fundrawtransaction
+      getaddressesbylabel getaddressinfo getbalance gethdkeys getnewaddress getrawchangeaddress
+      getreceivedbyaddress getreceivedbylabel importdescriptors importprivkey keypoolrefill
+      listaddressgroupings listdescriptors listlabels listlockunspent listreceivedbyaddress
+      listreceivedbylabel listunspent listwalletdir listwallets loadwallet lockunspent migratewallet
+      psbtbumpfee removeprunedfunds importprunedfunds restorewallet send sendall sendmany
+      sendtoaddress setlabel setwalletflag signmessage signrawtransactionwithwallet
+      simulaterawtransaction unloadwallet upgradewallet walletcreatefundedpsbt walletdisplayaddress
+      walletlock walletpassphrase walletpassphrasechange walletprocesspsbt`,
+    ],
+  ],
+  'cosmos tendermintrpc': [
+    ['a constant', 'genesis genesis_chunked'],
+    [
+      'the node itself, not its chain',
+      'health net_info dial_seeds dial_peers unsafe_flush_mempool consensus_state',
+    ],
+    [
+      'accepts a transaction or evidence, which has no block yet',
+      'broadcast_tx_async broadcast_tx_sync broadcast_evidence',
+    ],
+    [
+      'the pool of transactions: they have no block yet',
+      'unconfirmed_txs unconfirmed_tx num_unconfirmed_txs check_tx',
+    ],
+  ],
+}
+
+/** A read of the latest state whose answer names no block. */
+const latestReads: Readonly<Record<string, readonly [method: string, params: readonly unknown[]]>> =
+  {
+    'evm jsonrpc': ['eth_getBalance', [`0x${'aa'.repeat(20)}`, 'latest']],
+    'solana jsonrpc': ['getTransactionCount', [{ commitment: 'confirmed' }]],
+    'bitcoin jsonrpc': ['getdifficulty', []],
+    'cosmos tendermintrpc': ['abci_query', ['/store/bank/key', 'aa']],
+    'cosmos rest': ['GET /sdk/bank/v1beta1/supply', []],
+    'cosmos grpc': ['sdk.bank.v1beta1.Query/TotalSupply', []],
+    'aptos rest': ['GET /estimate_gas_price', []],
+  }
+
+/** A call, and how it names its block: `number`, `hash`, `latest`, `none`. */
+interface Form {
+  readonly name: string
+  readonly asked: Classification
+  readonly ask: (cache: CacheFixture) => Promise<Seen>
+}
+
+type Headers = Readonly<Record<string, string>>
+
+/** A chain behind one interface. */
+class Offered {
+  readonly key: string
+  readonly chain: Chain
+  readonly iface: ChainInterface
+  readonly #at: number
+
+  /** @param at the block that calls ask about and answers show */
+  constructor(chain: Chain, iface: ChainInterface, at = next) {
+    this.#at = at
+    this.key = `${chain.family} ${iface.apiInterface}`
+    this.chain = chain
+    this.iface = iface
+  }
+
+  /** One call of each form that the method has. */
+  formsOf(method: string): Form[] {
+    const { apiInterface } = this.iface
+    const found = new Map<string, Form>()
+    const calls =
+      apiInterface === 'rest'
+        ? this.#restCalls(method)
+        : apiInterface === 'grpc'
+          ? this.#grpcCalls(method)
+          : this.#jsonCalls(method)
+    for (const form of calls)
+      if (form.asked.known && form.name !== 'invalid' && !found.has(form.name))
+        found.set(form.name, form)
+    if (found.size === 0) throw new Error(`this test has no call of ${method}`)
+    return [...found.values()]
+  }
+
+  #jsonCalls(method: string): Form[] {
+    const isHex = this.chain.family === 'evm'
+    const apiInterface = this.iface.apiInterface as 'jsonrpc' | 'tendermintrpc'
+    const filler = isHex ? `0x${'aa'.repeat(20)}` : 'aa'
+    const hash = `${isHex ? '0x' : ''}${'ab'.repeat(32)}`
+    const classify = (params: unknown) => this.iface.classify({ apiInterface, method, params })
+    const ahead = classify([]).showsBlock?.ahead ?? 0
+    const number = isHex ? `0x${(this.#at + ahead).toString(16)}` : this.#at + ahead
+    // Solana names them by a commitment alone.
+    const tags = this.chain.family === 'solana' ? [] : ['latest', 'pending', 'safe', 'finalized']
+    const values = [
+      ...[number, hash, ...tags].flatMap((each) => [
+        each,
+        { blockNumber: each },
+        { stateBlockNumber: each },
+        { fromBlock: '0x1', toBlock: each },
+        { blockHash: each },
+      ]),
+      ...['processed', 'confirmed', 'finalized'].map((commitment) => ({ commitment })),
+    ]
+    const lists = [0, 1, 2, 3, 4].flatMap((length) => [
+      Array(length).fill(filler) as unknown[],
+      ...values.map((value) => [...(Array(length).fill(filler) as unknown[]), value]),
+    ])
+    return [...lists, [number, number]].map((params) => {
+      const asked = classify(params)
+      return { name: formOf(asked), asked, ask: (cache) => cache.get(method, params) }
+    })
+  }
+
+  #restCalls(pattern: string): Form[] {
+    const target = (block: number) =>
+      pattern.replaceAll(/\{([^}]*)\}/g, (_, name: string) => {
+        if (/hash/.test(name)) return 'ab'.repeat(32)
+        return /height|version|block/.test(name) ? String(block) : 'aa'
+      })
+    return ['GET', 'POST'].flatMap((verb) => {
+      const ahead = this.#restCall(`${verb} ${target(1)}`, {}).asked.showsBlock?.ahead ?? 0
+      const call = `${verb} ${target(this.#at + ahead)}`
+      return this.#headers().map((headers) => this.#restCall(call, headers))
+    })
+  }
+
+  #restCall(call: string, headers: Headers): Form {
+    const [verb = '', target = ''] = call.split(' ')
+    const [path = '', query = ''] = target.split('?')
+    const header = (name: string) => headers[name] ?? null
+    const asked = this.iface.classify({ apiInterface: 'rest', verb, path, query, header })
+    const body = verb === 'POST' ? Buffer.from('{}') : null
+    return this.#form(
+      asked,
+      { verb, path: target, headers: Object.entries(headers).flat(), body },
+      new RestReplyReader(verb, asked.answersJson === true),
+    )
+  }
+
+  #grpcCalls(method: string): Form[] {
+    const ahead = this.#grpcCall(method, {}, [8, 1]).asked.showsBlock?.ahead ?? 0
+    const messages = [[], ...[1, 2, 3].map((field) => [field * 8, this.#at + ahead])]
+    return this.#headers().flatMap((headers) =>
+      messages.map((message) => this.#grpcCall(method, headers, message)),
+    )
+  }
+
+  #grpcCall(method: string, headers: Headers, bytes: readonly number[]): Form {
+    const message = Buffer.from(bytes)
+    const header = (name: string) => headers[name] ?? null
+    const asked = this.iface.classify({ apiInterface: 'grpc', method, header, message })
+    return this.#form(
+      asked,
+      {
+        ...{ verb: 'POST', path: `/${method}` },
+        headers: Object.entries(headers).flat(),
+        body: framed(message),
+      },
+      grpcReplyReader,
+    )
+  }
+
+  #headers(): Headers[] {
+    return [{}, { 'x-cosmos-block-height': String(this.#at) }]
+  }
+
+  #form(asked: Classification, request: Outgoing, reader: ReplyReader): Form {
+    const ask = (cache: CacheFixture) =>
+      cache.getCall({
+        ...{ guid: 'test', asked, directives: noDirectives, request, reader },
+        ...{ signal: new AbortController().signal, journal: new Journal(cache.clock.nowMs()) },
+      })
+    return { name: formOf(asked), asked, ask }
+  }
+
+  /** @param withHeader whether the node sends the header with its head */
+  answerTo(asked: Classification, withHeader: boolean): (request: Outgoing) => ScriptedAnswer {
+    const result = resultOf(asked, this.#at, this.iface.apiInterface === 'grpc')
+    const header = withHeader && asked.tipHeader ? [asked.tipHeader, String(this.#at)] : []
+    return answering(this.iface, result, header)
+  }
+
+  /** A read of the latest state whose answer names no block. */
+  readLatest(cache: CacheFixture): Promise<Seen> {
+    const [method, params] = latestReads[this.key]!
+    const { apiInterface } = this.iface
+    if (apiInterface === 'rest') return this.#restCall(`${method}?page=1`, {}).ask(cache)
+    if (apiInterface === 'grpc') return this.#grpcCall(method, {}, [72, 1]).ask(cache)
+    return cache.get(method, params)
+  }
+}
+
+function formOf({ block }: Classification): string {
+  if (block.kind === 'range') return `range to ${formOf({ block: block.to } as Classification)}`
+  return block.kind === 'tag' ? block.tag : block.kind
+}
+
+const framed = (message: Buffer) =>
+  Buffer.concat([Buffer.from([0, 0, 0, 0, message.length]), message])
+
+/** What a node answers with a result: JSON, or a message of fields. */
+function answering(
+  { apiInterface }: ChainInterface,
+  result: unknown,
+  header: readonly string[] = [],
+) {
+  return ({ body }: Outgoing): ScriptedAnswer => {
+    const type = apiInterface === 'grpc' ? 'application/grpc' : 'application/json'
+    const headers = ['content-type', type, ...header]
+    if (apiInterface === 'rest') return { headers, body: JSON.stringify(result) }
+    if (apiInterface === 'grpc')
+      return {
+        headers: [...headers, 'grpc-status', '0'],
+        body: framed(encoded(result)).toString('latin1'),
+      }
+    const { id } = JSON.parse(Buffer.from(body as Uint8Array).toString()) as { id: unknown }
+    return { headers, body: JSON.stringify({ jsonrpc: '2.0', id, result }) }
+  }
+}
+
+/** A message of small numbers and of messages, by the numbers of their fields. */
+function encoded(value: unknown): Buffer {
+  const fields = Object.entries(value as object).map(([field, each]: [string, unknown]) => {
+    const number = Number.isNaN(Number(field)) ? 9 : Number(field)
+    if (typeof each !== 'object') return Buffer.from([number * 8, Number(each)])
+    const inner = encoded(each)
+    return Buffer.concat([Buffer.from([number * 8 + 2, inner.length]), inner])
+  })
+  return Buffer.concat(fields)
+}
+
+const blockHash = 'cd'.repeat(32)
+
+/** A result whose block is the next one, wherever the spec says that it shows its block. */
+function resultOf(asked: Classification, at: number, isGrpc: boolean): unknown {
+  const { tellsTip, showsBlock, checks, block } = asked
+  const root: { value?: unknown } = {}
+  const put = (path: readonly (string | number)[], value: unknown) => {
+    let inner: Record<string | number, unknown> = root
+    const keys = ['value', ...path].map((key) => (key === -1 ? 0 : key))
+    for (const [index, key] of keys.entries()) {
+      const following = keys[index + 1]
+      const isList = typeof following === 'number' && !isGrpc
+      if (following === undefined) inner[key] = value
+      else inner = (inner[key] ??= isList ? [] : {}) as Record<string | number, unknown>
+    }
+  }
+  const place = tellsTip ?? showsBlock
+  const isTrailing = block.kind === 'tag' && ['safe', 'finalized'].includes(block.tag)
+  const isPending = block.kind === 'tag' && block.tag === 'pending'
+  const number = isTrailing ? trailing : at + (place?.ahead ?? 0) + (isPending ? 1 : 0)
+  const spelled = (encoding: string) => {
+    if (isGrpc) return number
+    return encoding === 'hex' ? `0x${number.toString(16)}` : String(number)
+  }
+  const hash = block.kind === 'hash' ? block.hash : `0x${blockHash}`
+  for (const { rule, wanted } of checks) {
+    const item = 'each' in rule && rule.each === true ? [0] : []
+    if (rule.check === 'identity') put(rule.result, wanted?.())
+    if (rule.check !== 'block') continue
+    if (rule.number) put([...item, ...rule.number], spelled('hex'))
+    if (rule.hash) put([...item, ...rule.hash], hash)
+  }
+  if (place && place.header === undefined) {
+    put(place.path, spelled(place.encoding))
+    if (place.hash) put(place.hash, hash)
+    if (place.span) put(place.span, [0])
+  }
+  return root.value ?? (isGrpc ? { 9: 1 } : ['0x1'])
+}
+
+/** What happens to a cached read of the latest state after an answer. */
+async function readAfter(offered: Offered, form: Form, withHeader = true) {
+  const { chain, iface } = offered
+  let script = answering(iface, { value: '1' })
+  const options = { of: { chain, iface }, script: (request: Outgoing) => script(request) }
+  const cache = new CacheFixture(() => null, options).heads(known)
+  const read = () => offered.readLatest(cache)
+  await read()
+  expect((await read()).cache).toBe('hit latest')
+  script = offered.answerTo(form.asked, withHeader)
+  expect((await form.ask(cache)).upstream, `${form.asked.method} is answered`).toBe('a')
+  script = answering(iface, { value: '2' })
+  return (await read()).cache.startsWith('hit') ? 'served' : 'ended'
+}
+
+const catalog = await loadCatalog([])
+const chains = catalog.ids.map((id) => catalog.find(id)!).filter(({ cacheable }) => cacheable)
+const offers = chains.flatMap((chain) =>
+  [...chain.interfaces.values()].map((iface) => ({ chain, iface })),
+)
+
+describe.each(
+  offers.map(({ chain, iface }) => [chain.id, iface.apiInterface, chain, iface] as const),
+)('%s %s', (_, __, chain, iface) => {
+  const offered = new Offered(chain, iface)
+  const silentHere = (silent[offered.key] ?? []).flatMap(([, names]) => names.split(/\s+/))
+  /** A result about a block that the request names proves that the block exists. */
+  const isSilent = ({ name, asked }: Form) =>
+    silentHere.includes(asked.method) && name !== 'number' && name !== 'hash'
+  const forms = (of = offered) =>
+    [...iface.methods]
+      .flatMap((method) => of.formsOf(method))
+      .filter(({ asked }) => asked.kind !== 'subscribe')
+  const where = async (
+    wanted: 'served' | 'ended',
+    tried: readonly Form[],
+    of = offered,
+    withHeader?: boolean,
+  ) => {
+    const found: string[] = []
+    for (const form of tried)
+      if ((await readAfter(of, form, withHeader)) === wanted)
+        found.push(`${form.asked.method} (${form.name})`)
+    return found
+  }
+
+  test('after an answer that shows a new block, nothing older is served', async () => {
+    const showing = forms().filter((form) => !isSilent(form))
+    const why = 'the spec must say where the answer shows its block, or `silent` why it shows none'
+    expect(await where('served', showing), why).toEqual([])
+  })
+
+  test('nor without the header with the head, if the answer or the request names the block', async () => {
+    const naming = forms().filter(
+      ({ asked }) => asked.tipHeader && (placeOf(asked) ?? asked.impliesBlock),
+    )
+    expect(await where('served', naming, offered, false)).toEqual([])
+  })
+
+  test('an answer that shows no block ends nothing', async () => {
+    expect(await where('ended', forms().filter(isSilent))).toEqual([])
+  })
+
+  test('an answer that shows an old block ends nothing', async () => {
+    const past = new Offered(chain, iface, known - 50)
+    const showing = forms(past).filter(
+      ({ name, asked }) =>
+        !asked.showsUnnamed &&
+        !['safe', 'finalized'].includes(name) &&
+        (name === 'number' || asked.tipHeader || placeOf(asked)),
+    )
+    expect(await where('ended', showing, past)).toEqual([])
+  })
+})
+
+/** Where an answer has the number of its block; null for a header or a hash alone. */
+function placeOf({ tellsTip, showsBlock }: Classification) {
+  const place = tellsTip ?? showsBlock
+  return place && place.header === undefined && place.path !== place.hash ? place : null
+}
+
+test('each method in `silent` exists, and is there once', () => {
+  const known = offers.flatMap(({ chain: { family }, iface: { apiInterface, methods } }) =>
+    [...methods].map((method) => `${family} ${apiInterface} ${method}`),
+  )
+  const named = Object.entries(silent).flatMap(([key, groups]) =>
+    groups.flatMap(([, names]) => names.split(/\s+/).map((name) => `${key} ${name}`)),
+  )
+  expect(named.filter((each) => !known.includes(each))).toEqual([])
+  expect(named.filter((each, index) => named.indexOf(each) !== index)).toEqual([])
+})
