@@ -17,17 +17,14 @@ import { Reloader } from './reload.ts'
 import { createRouter } from './router.ts'
 import { loadStores } from './stores.ts'
 
-/** What `router <config>` was asked. */
-export interface RunRequest extends Omit<ConfigRequest, 'environment'> {
-  readonly version: string
-  readonly own: CommandLine['own']
-}
-
 /**
  * Serves until SIGTERM or SIGINT; a second one ends it at once.
  * @returns the exit code
  */
-export async function run(request: RunRequest, io: CommandIo): Promise<number> {
+export async function run(
+  request: Omit<ConfigRequest, 'environment'> & { version: string; own: CommandLine['own'] },
+  io: CommandIo,
+): Promise<number> {
   const { configPath, version, own } = request
   const asked = { ...request, environment: io.environment }
   const clock = systemClock

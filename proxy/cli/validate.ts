@@ -2,7 +2,6 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { OutputFormat } from './command-line.ts'
 import { configJsonSchema } from '../config/json-schema.ts'
-import type { RouterConfig } from '../config/types.ts'
 import { exitCodes, judgeConfig, problemLine, type ConfigRequest } from './judged-config.ts'
 
 /** Where a command writes. `process.stdout` is one. */
@@ -38,13 +37,13 @@ export async function runValidate(arguments_: ValidateArguments, io: CommandIo):
     io.stdout.write(`${redact(JSON.stringify(document, null, 2))}\n`)
   } else {
     for (const problem of problems) io.stderr.write(`${redact(problemLine(configPath, problem))}\n`)
-    if (valid) io.stdout.write(`${configPath} is valid: ${summary(config)}\n`)
+    if (valid) {
+      const { endpoints, upstreams } = config
+      const served = `${count(endpoints.length, 'listener')}, ${count(upstreams.length, 'upstream')}`
+      io.stdout.write(`${configPath} is valid: ${served}\n`)
+    }
   }
   return valid ? exitCodes.done : exitCodes.invalid
-}
-
-function summary(config: RouterConfig): string {
-  return `${count(config.endpoints.length, 'listener')}, ${count(config.upstreams.length, 'upstream')}`
 }
 
 function count(amount: number, noun: string): string {

@@ -76,15 +76,11 @@ export type Partly<T> = T extends Leaf
       ? { readonly [Key in keyof T]?: Partly<T[Key]> | undefined }
       : T
 
-/** The part of a tree that a schema accepts, and what is wrong with the rest. */
-interface PartialResult<T> {
-  /** Whole when there are no issues. */
-  readonly value: Partly<T>
-  readonly issues: readonly z.core.$ZodIssue[]
-}
-
-/** Reads a tree of which some may be wrong: so that one mistake does not hide what else is wrong with a file. */
-export function parsePartly<T>(schema: z.ZodType<T>, tree: unknown): PartialResult<T> {
+/**
+ * Reads a tree of which some may be wrong: so that one mistake does not hide what else is wrong with a file.
+ * @returns the part that the schema accepts, and what is wrong with the rest
+ */
+export function parsePartly<T>(schema: z.ZodType<T>, tree: unknown) {
   // `safeParse` keeps to itself what was right, and `run` what is wrong in words.
   const issues = schema.safeParse(tree).error?.issues ?? []
   // oxlint-disable-next-line no-underscore-dangle -- zod's own name of what its schemas are run by

@@ -3,7 +3,7 @@
 import type { KnownChains } from './check-chains.ts'
 import type { ParsedConfig } from './parse.ts'
 import { gather, type Problem } from './problem.ts'
-import type { RouterConfig, UpstreamConfig } from './types.ts'
+import type { RouterConfig } from './types.ts'
 
 /** A listener whose clients may want to subscribe, and whose upstreams have no WebSocket URL. */
 export interface ListenerWithoutSocket {
@@ -31,15 +31,13 @@ export function listenersWithoutSocket(
     const own = upstreams.filter(
       (each) => each.apiInterface === apiInterface && idOf(each.chainId) === id,
     )
-    if (hasTopics === false || found.has(serves) || own.some(hasSocket)) continue
+    const schemes = own.flatMap(({ nodeUrls }) => nodeUrls.map(({ scheme }) => scheme))
+    const hasSocket = schemes.includes('ws') || schemes.includes('wss')
+    if (hasTopics === false || found.has(serves) || hasSocket) continue
     const names = own.map(({ name }) => name)
     found.set(serves, { index, serves, upstreams: names, isCertain: hasTopics === true })
   }
   return [...found.values()]
-}
-
-function hasSocket({ nodeUrls }: UpstreamConfig): boolean {
-  return nodeUrls.some(({ scheme }) => scheme === 'ws' || scheme === 'wss')
 }
 
 /** `none of its upstreams (alpha) has a WebSocket URL`. */

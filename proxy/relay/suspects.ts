@@ -20,7 +20,8 @@ export class Suspects {
   /** @returns whether another upstream shows the same, so that the answer can be passed on */
   add(attempt: Attempt): boolean {
     const { violation, reply } = attempt
-    const alike = reply && this.#all.find((each) => isAlike(each, attempt))
+    const others = this.#all.filter(({ upstream }) => upstream !== attempt.upstream)
+    const alike = reply && others.find((each) => isSame(each.violation, violation))
     if (alike && violation) {
       alike.excuse()
       this.#all = this.#all.filter((each) => each !== alike)
@@ -39,10 +40,6 @@ export class Suspects {
     for (const attempt of this.#all) attempt.blame()
     this.#all = []
   }
-}
-
-function isAlike(one: Attempt, other: Attempt): boolean {
-  return one.upstream !== other.upstream && isSame(one.violation, other.violation)
 }
 
 /** A broken envelope is no answer, however many upstreams send it. */

@@ -104,16 +104,21 @@ export class Sessions {
    * it. @throws the error of the store
    */
   find(key: string, choose: Choose): string | null | Promise<string | null> {
+    const { keys, count } = this.#options
     const choice = this.#live(key)
     if (choice && choice.era === this.#era && this.#era !== noEra) {
-      this.#options.count('local_hit')
+      count('local_hit')
       return choice.node
     }
-    const running = this.#running.get(key)
-    if (running) return this.#wait(running)
-    const { keys } = this.#options
+    // Another request of this session asks the store already.
+    const running = this.#running.get(key)?.then((node) => {
+      count(node === null ? 'no_candidate' : 'local_hit')
+      return node
+    })
+    if (running) return this.#counted(running)
     if (keys === null) return this.#claimHere(key, choose)
-    const started = this.#ask(keys, key, choose).finally(() => this.#running.delete(key))
+    const asked = this.#counted(this.#ask(keys, key, choose))
+    const started = asked.finally(() => this.#running.delete(key))
     this.#running.set(key, started)
     return started
   }
@@ -122,26 +127,16 @@ export class Sessions {
   async drop(key: string, node: string): Promise<void> {
     const { keys, count } = this.#options
     this.#dropHere(key, node)
-    try {
-      await keys?.delete(prefix + key, Buffer.from(node))
-    } catch (error) {
-      count('error')
-      throw error
-    }
+    if (keys) await this.#counted(keys.delete(prefix + key, Buffer.from(node)))
     count('invalidated')
   }
 
-  /** Another request of this session asks the store already. */
-  async #wait(running: Promise<string | null>): Promise<string | null> {
-    const { count } = this.#options
-    try {
-      const node = await running
-      count(node === null ? 'no_candidate' : 'local_hit')
-      return node
-    } catch (error) {
-      count('error')
+  /** Counts an error of the store. */
+  #counted<T>(asked: Promise<T>): Promise<T> {
+    return asked.catch((error: unknown) => {
+      this.#options.count('error')
       throw error
-    }
+    })
   }
 
   #claimHere(key: string, choose: Choose): string | null {
@@ -160,25 +155,20 @@ export class Sessions {
       this.#keep(key, node, untilMs, drops === this.#drops ? era : noEra)
       return node
     }
-    try {
-      const found = await this.#step(keys, key)
-      if (found.node !== null) {
-        count('adopted')
-        return keep(found.node, found.untilMs)
-      }
-      // A choice that only the store lost becomes a new choice, newer than any dropped one.
-      const own = this.#live(key)?.node ?? choose(this.#dropped.get(key) ?? null)
-      if (own === null) {
-        count('no_candidate')
-        return null
-      }
-      const first = await this.#step(keys, key, Buffer.from(own), lifetimeMs)
-      count(first.node === null ? 'claimed' : 'lost_race')
-      return keep(first.node ?? own, first.untilMs)
-    } catch (error) {
-      count('error')
-      throw error
+    const found = await this.#step(keys, key)
+    if (found.node !== null) {
+      count('adopted')
+      return keep(found.node, found.untilMs)
     }
+    // A choice that only the store lost becomes a new choice, newer than any dropped one.
+    const own = this.#live(key)?.node ?? choose(this.#dropped.get(key) ?? null)
+    if (own === null) {
+      count('no_candidate')
+      return null
+    }
+    const first = await this.#step(keys, key, Buffer.from(own), lifetimeMs)
+    count(first.node === null ? 'claimed' : 'lost_race')
+    return keep(first.node ?? own, first.untilMs)
   }
 
   /** Reads or claims a session. @returns the node of another choice, if one wins. @throws StoreError */
@@ -230,7 +220,7 @@ export class Sessions {
 
   async #restore(keys: SharedKeys): Promise<void> {
     const restore = async ([key, choice]: [string, Choice]) => {
-      const leftMs = this.#leftMs(choice)
+      const leftMs = Math.ceil(choice.untilMs - this.#options.clock.nowMs())
       if (leftMs < 1 || this.#choices.get(key) !== choice) return
       const held = await keys.session(prefix + key, '', Buffer.from(choice.node), leftMs)
       const differs = held.value && textOf(held.value) !== choice.node
@@ -239,10 +229,6 @@ export class Sessions {
     const choices = [...this.#choices]
     for (let at = 0; at < choices.length; at += atOnce)
       await Promise.all(choices.slice(at, at + atOnce).map(restore))
-  }
-
-  #leftMs({ untilMs }: Choice): number {
-    return Math.ceil(untilMs - this.#options.clock.nowMs())
   }
 
   #live(key: string): Choice | null {

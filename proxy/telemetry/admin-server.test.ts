@@ -11,7 +11,7 @@ import { VirtualClock } from '../clock/testing/virtual-clock.ts'
 import { someChain, someFacts, someUpstream } from '../console/facts.fixture.ts'
 import { createLivePage } from '../console/live-page.ts'
 import { createAdminServer } from './admin-server.ts'
-import type { AdminServer, AdminServerOptions } from './admin-server.ts'
+import type { AdminServerOptions } from './admin-server.ts'
 import { aCall, anUpstream, aPool } from './call.fixture.ts'
 import { KeptCalls } from './explain/kept-calls.ts'
 import { Health } from './health.ts'
@@ -22,7 +22,7 @@ import { readMetricsPage } from './metrics-page.fixture.ts'
 
 const config = new ConfigState({ wallMs: () => 1_000 }, 'ab12')
 
-const servers: AdminServer[] = []
+const servers: ReturnType<typeof createAdminServer>[] = []
 afterEach(async () => {
   for (const server of servers.splice(0)) await server.close()
 })

@@ -11,21 +11,12 @@ import { explainPage } from './explain/explain-page.ts'
 import type { KeptCalls } from './explain/kept-calls.ts'
 import type { Health, HealthAnswer } from './health.ts'
 import type { Logger } from './log.ts'
-import type { Metrics } from './metrics.ts'
-
-/** Serves metrics and health to the operator's tools, apart from the clients' listeners. */
-export interface AdminServer {
-  /** Binds. Resolves with the real port. @throws Error naming the address, the cause kept */
-  start(): Promise<Address>
-  /** Ends at once: scrapes in flight are cut. Harmless before a start and when repeated. */
-  close(): Promise<void>
-}
 
 export interface AdminServerOptions {
   readonly address: Address
   /** Host names that browsers may use, in addition to names that no web page can have. */
   readonly names?: readonly string[]
-  readonly metrics: Pick<Metrics, 'scrape' | 'contentType'>
+  readonly metrics: { readonly contentType: string; readonly scrape: () => Promise<string> }
   /** Without a status, that page is not served. */
   readonly health: Pick<Health, 'readiness' | 'overall'> & Partial<Pick<Health, 'status'>>
   /** Without it, no call is explained. */
@@ -44,12 +35,16 @@ export interface AdminServerOptions {
 
 const plainText = 'text/plain; charset=utf-8'
 
-/** The server is made, and its engine loaded, only on `start()`. */
-export function createAdminServer(options: AdminServerOptions): AdminServer {
+/**
+ * Serves metrics and health to the operator's tools, apart from the clients' listeners. The server is made, and its
+ * engine loaded, only on `start()`.
+ */
+export function createAdminServer(options: AdminServerOptions) {
   const { host, port } = options.address
   let server: FastifyInstance | null = null
   return {
-    async start() {
+    /** Binds. Resolves with the real port. @throws Error naming the address, the cause kept */
+    async start(): Promise<Address> {
       server = await makeServer(options)
       try {
         await server.listen({ host, port })
@@ -62,6 +57,7 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
       const [bound] = server.addresses()
       return { host, port: typeof bound === 'object' ? bound.port : port }
     },
+    /** Ends at once: scrapes in flight are cut. Harmless before a start and when repeated. */
     async close() {
       await server?.close()
     },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { Counter, type Metric, type Registry } from 'prom-client'
+import type { Metric, Registry } from 'prom-client'
 import type { CallEnd, ListenerObserver } from '../listener/listener.ts'
 import type { AttemptRecord, Call, RelayObserver } from '../relay/call.ts'
 import type { Reply } from '../relay/reply.ts'
@@ -117,27 +117,17 @@ export function memo<V>(make: (key: string) => V): (key: string) => V {
 
 /** One counter with its labels resolved. Only ever raise it. */
 interface CounterCell {
+  readonly labels: Labels
   count: number
 }
 
-/** Registers a counter; the function makes a cell, which adds to others of the same labels. */
+/** Registers a counter; the function gives the cell of a set of labels. Ask once, and keep it. */
 function counterCells(registry: Registry, counter: Series): (labels: Labels) => CounterCell {
-  const cells: { readonly labels: Labels; readonly cell: CounterCell }[] = []
-  new Counter({
-    name: counter.name,
-    help: counter.help,
-    labelNames: counter.labels,
-    registers: [registry],
-    collect() {
-      this.reset()
-      for (const { labels, cell } of cells) this.inc(labels, cell.count)
-    },
-  })
-  return (labels) => {
-    const cell = { count: 0 }
-    cells.push({ labels, cell })
-    return cell
-  }
+  const cells = new Map<string, CounterCell>()
+  mirror(registry, counter, () =>
+    [...cells.values()].map(({ labels, count }) => ({ labels, value: count })),
+  )
+  return (labels) => cells.getOrInsertComputed(JSON.stringify(labels), () => ({ labels, count: 0 }))
 }
 
 /** Registers a series whose values are read at each scrape: a registry asks no more of a metric than this. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from '../clock/clock.ts'
+import { formatAddress } from '../config/fields/address.ts'
 import type { Address, ApiInterface } from '../config/types.ts'
 import type { CrossValidationObserver } from '../cross-validation/cross-validation.ts'
 import type { CallEnd, ListenerObserver } from '../listener/listener.ts'
@@ -10,13 +11,7 @@ import type { SubscriptionObserver } from '../subscription/subscriptions.ts'
 import type { PoolObserver, UpstreamState } from '../upstream/observer.ts'
 import { isFailure, memo, methodOf, outcomeOf, resultOf } from './call-counters.ts'
 import { lineLimits, type LineRate, type LogFields, type Logger, type TakeLine } from './log.ts'
-import { perListener, type PartialObservers } from './observers.ts'
-
-/** Writes what happens as lines of the log. */
-export interface EventLog extends PartialObservers {
-  /** A listener is bound; `address` has the real port. */
-  listenerStarted(chainId: string, apiInterface: ApiInterface, address: Address): void
-}
+import { perListener } from './observers.ts'
 
 interface EventLogOptions {
   readonly logger: Logger
@@ -41,12 +36,12 @@ const endRate: LineRate = { lines: 6, perMs: 60_000 }
 /** Upstreams often lag for a moment: a shorter delay is not logged. */
 const quietForMs = 10_000
 
-export function createEventLog(options: EventLogOptions): EventLog {
-  const { logger, clock, epochDurationMs } = options
+/** Writes what happens as lines of the log. */
+export function createEventLog({ logger, clock, epochDurationMs }: EventLogOptions) {
   return {
-    listenerStarted(chain, apiInterface, address) {
-      const { host, port } = address
-      const bound = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
+    /** A listener is bound; `address` has the real port. */
+    listenerStarted(chain: string, apiInterface: ApiInterface, address: Address) {
+      const bound = formatAddress(address)
       logger.info('listener started', { chain, interface: apiInterface, address: bound })
     },
     relayObserver: perListener((labels) => relayLog(logger, clock, labels)),

@@ -12,11 +12,6 @@ import { mirror, type Labels } from './call-counters.ts'
 import type { ConfigState } from './config-state.ts'
 import { series, type Series } from './series.ts'
 
-interface RegisteredPool {
-  readonly listener: Labels
-  readonly snapshot: () => PoolSnapshot
-}
-
 type Sample = readonly [labels: Labels, value: number | null]
 
 const ofUpstream: readonly (readonly [Series, (upstream: UpstreamSnapshot) => number | null])[] = [
@@ -64,7 +59,7 @@ export function registerConfig(registry: Registry, state: ConfigState): void {
 
 /** Gauges that mirror the pools: read at each scrape, and without cost in between. */
 export class PoolGauges {
-  readonly #pools: RegisteredPool[] = []
+  readonly #pools: { readonly listener: Labels; readonly snapshot: () => PoolSnapshot }[] = []
   /** By chain and interface: how many relays fail calls at once, until the next call finds an upstream. */
   readonly #openBreakers = new Map<string, number>()
 

@@ -17,11 +17,6 @@ export interface Logger extends Readonly<
   writes(level: LogLevel): boolean
 }
 
-/** Where lines go. Each text is one whole line with its end. */
-interface LogDestination {
-  write(line: string): void
-}
-
 interface LoggerOptions {
   /** Lines below it are not written. At `debug`, errors come with their stacks. */
   readonly level: LogLevel
@@ -30,8 +25,8 @@ interface LoggerOptions {
   readonly redact: (text: string) => string
   /** Text for a terminal: levels have a colour. */
   readonly colours?: boolean
-  /** Standard output when left out. */
-  readonly destination?: LogDestination
+  /** Takes one whole line with its end at a time. Standard output when left out. */
+  readonly destination?: { write(line: string): void }
 }
 
 const maxText = 1_000

@@ -3,11 +3,14 @@
 import { Counter, Gauge, Registry } from 'prom-client'
 import type { ByteBudget } from '../bytes/byte-budget.ts'
 import type { ApiInterface } from '../config/types.ts'
-import { hasStalled } from '../subscription/subscriptions.ts'
-import type { PoolSnapshot } from '../upstream/observer.ts'
+import type { CrossValidationObserver } from '../cross-validation/cross-validation.ts'
+import type { ListenerObserver } from '../listener/listener.ts'
+import type { RelayObserver } from '../relay/call.ts'
+import { hasStalled, type SubscriptionObserver } from '../subscription/subscriptions.ts'
+import type { PoolObserver, PoolSnapshot } from '../upstream/observer.ts'
 import type { ConfigState } from './config-state.ts'
 import { attemptCounter, callCounter, histogramCells, mirror } from './call-counters.ts'
-import { perListener, type Observers, type PartialObservers } from './observers.ts'
+import { perListener } from './observers.ts'
 import {
   type CacheFigures,
   PoolGauges,
@@ -18,24 +21,7 @@ import {
 import { type Series, series } from './series.ts'
 
 /** Counts what the router does, and gives it in the text format of Prometheus. */
-export interface Metrics extends PartialObservers {
-  readonly listenerObserver: Observers['listenerObserver']
-  /** The pool's gauges are read from `snapshot` at each scrape. Once for each listener. */
-  registerPool(chainId: string, apiInterface: ApiInterface, snapshot: () => PoolSnapshot): void
-  /** The gauge is read from `size` at each scrape. @returns what counts an outcome */
-  registerSticky(
-    outcomes: readonly string[],
-    size: () => number,
-  ): { readonly count: (outcome: string) => void; readonly storeLost: () => void }
-  /** A command at the store of all replicas ended. */
-  storeAsked(command: string, outcome: string, ms: number): void
-  /** The whole page. */
-  scrape(): Promise<string>
-  /** The content type of the page. */
-  readonly contentType: string
-  /** What the page would say of one series; empty where it has none. Lines of a histogram have their bound as `le`. */
-  samples(one: Series): Promise<readonly Sample[]>
-}
+export type Metrics = ReturnType<typeof createMetrics>
 
 /** One value of a series. */
 export interface Sample {
@@ -53,7 +39,7 @@ interface MetricsOptions {
 }
 
 /** Makes an independent set of series; nothing is shared with another set in the process. */
-export function createMetrics(options: MetricsOptions): Metrics {
+export function createMetrics(options: MetricsOptions) {
   const registry = new Registry()
   registerProcess(registry, options.version, options.budget)
   registerCache(registry, options.cache ?? null)
@@ -87,28 +73,35 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const storeDuration = histogramCells(registry, series.storeDuration)
 
   return {
+    /** The content type of the page. */
     contentType: registry.contentType,
+    /** The whole page. */
     scrape: () => registry.metrics(),
-    async samples({ name }) {
+    /** What the page says of one series; empty if it has none. Lines of a histogram have their bound as `le`. */
+    async samples({ name }: Series): Promise<readonly Sample[]> {
       const { values } = (await registry.getSingleMetric(name)?.get()) ?? { values: [] }
       return values as unknown as Sample[]
     },
-    registerPool(chainId, apiInterface, snapshot) {
+    /** The pool's gauges are read from `snapshot` at each scrape. Once for each listener. */
+    registerPool(chainId: string, apiInterface: ApiInterface, snapshot: () => PoolSnapshot) {
       pools.register({ chain: chainId, interface: apiInterface }, snapshot)
     },
-    registerSticky(outcomes, size) {
+    /** The gauge is read from `size` at each scrape. @returns counters of an outcome and of a loss */
+    registerSticky(outcomes: readonly string[], size: () => number) {
       const claims = counter(series.stickyClaims)
       for (const outcome of outcomes) claims.inc({ outcome }, 0)
       mirror(registry, series.stickySessions, () => [{ labels: {}, value: size() }])
       const losses = counter(series.stickyStoreLosses)
       losses.inc(0)
       return {
-        count: (outcome) => claims.inc({ outcome }),
+        count: (outcome: string) => claims.inc({ outcome }),
         storeLost: () => losses.inc(),
       }
     },
-    storeAsked: (command, outcome, ms) => storeDuration({ command, outcome }).observe(ms / 1_000),
-    relayObserver: perListener((listener) => {
+    /** A command at the store of all replicas ended. */
+    storeAsked: (command: string, outcome: string, ms: number) =>
+      storeDuration({ command, outcome }).observe(ms / 1_000),
+    relayObserver: perListener<RelayObserver>((listener) => {
       breakerTrips.inc(listener, 0)
       const countAttempt = countAttempts(listener)
       return {
@@ -124,7 +117,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
         },
       }
     }),
-    crossValidationObserver: perListener((listener) => ({
+    crossValidationObserver: perListener<CrossValidationObserver>((listener) => ({
       validated({ asked }, failure) {
         const method = asked.known ? asked.method : 'other'
         validations.inc({ ...listener, method, validation: failure ?? 'success' })
@@ -132,14 +125,14 @@ export function createMetrics(options: MetricsOptions): Metrics {
       finalizedMismatch: (_call, { upstream }) =>
         finalizedMismatches.inc({ ...listener, upstream }),
     })),
-    poolObserver: perListener((listener) => ({
+    poolObserver: perListener<PoolObserver>((listener) => ({
       stateChanged: (upstream, _from, to) => stateChanges.inc({ ...listener, upstream, to }),
       cooldownBegan: (upstream) => cooldowns.inc({ ...listener, upstream }),
       probeSent: (upstream) => probes.inc({ ...listener, upstream }),
       verificationFailed: (upstream, _url, verification) =>
         verificationFailures.inc({ ...listener, upstream, verification }),
     })),
-    listenerObserver: perListener((listener) => {
+    listenerObserver: perListener<ListenerObserver>((listener) => {
       // Two listeners of one chain and interface add up.
       const follow = (of: Gauge) => {
         let last = 0
@@ -156,7 +149,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
         socketsChanged: follow(sockets),
       }
     }),
-    subscriptionObserver: perListener((listener) => ({
+    subscriptionObserver: perListener<Partial<SubscriptionObserver>>((listener) => ({
       clientsChanged: (topic, change) => subscriptions.inc({ ...listener, topic }, change),
       upstreamChanged: (upstream, change) =>
         upstreamSubscriptions.inc({ ...listener, upstream }, change),

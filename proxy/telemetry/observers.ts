@@ -30,21 +30,6 @@ export function perListener<T>(make: (listener: { chain: string; interface: ApiI
   return (chain: string, apiInterface: ApiInterface) => make({ chain, interface: apiInterface })
 }
 
-type Some<T, K extends keyof T> = Pick<T, K> & Partial<T>
-
-/** Observers that may leave out what they do not need. */
-export interface PartialObservers extends Pick<Observers, 'relayObserver' | 'poolObserver'> {
-  crossValidationObserver(
-    ...of: Parameters<Observers['crossValidationObserver']>
-  ): Partial<CrossValidationObserver>
-  listenerObserver(
-    ...of: Parameters<Observers['listenerObserver']>
-  ): Some<ListenerObserver, 'callEnded' | 'requestRefused'>
-  subscriptionObserver(
-    ...of: Parameters<Observers['subscriptionObserver']>
-  ): Partial<SubscriptionObserver>
-}
-
 /** Observers of some kinds, of some of what there is to observe. */
 type SomeObservers = {
   readonly [K in Kind]?: (...of: Parameters<Observers[K]>) => Partial<ObserverKinds[K]>

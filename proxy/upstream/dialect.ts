@@ -120,7 +120,6 @@ function malformed(status: number, how = ''): Said {
   return { kind: 'malformed', why: `HTTP ${status}${how}` }
 }
 
-/** Follows keys and indexes. @returns undefined when there is nothing at their end */
 /** An empty message, not compressed. */
 const emptyMessage = Buffer.alloc(5)
 

@@ -8,30 +8,12 @@ import { parseYaml } from './parse-yaml.ts'
 import { isMap as isTreeMap, renderPlaceholders } from './scalar.ts'
 import type { Scalar, Tree, TreeMap } from './scalar.ts'
 
-/** A text that YAML could read, or what is wrong with it. */
-export interface YamlText {
-  /** Null when there is nothing to work with. */
-  readonly document: Document | null
-  readonly problems: readonly Problem[]
-  readonly positionAt: (offset: number) => Position
-}
-
-/** The values of a file, with the values of its placeholders, and their positions. */
-export interface YamlFile {
-  /** Null where YAML could not read it, or to check it would report a mistake twice. */
-  readonly tree: TreeMap | null
-  readonly problems: readonly Problem[]
-  /** The values of placeholders. Secret. */
-  readonly filledIn: readonly string[]
-  readonly locate: Locate
-}
-
 type Words = readonly [message: string, hint?: string | null]
 
 const maxAliases = 1000
 
-/** Reads YAML 1.2 with every scalar kept as the text of the file. Never throws. */
-function readYamlText(text: string): YamlText {
+/** Reads YAML 1.2 with every scalar kept as the text of the file. Never throws. @returns no document where it has a problem */
+function readYamlText(text: string) {
   const lineCounter = new LineCounter()
   const positionAt = (offset: number): Position => {
     const { line, col } = lineCounter.linePos(offset)
@@ -83,11 +65,12 @@ function wordsOf(message: string): Words {
   ]
 }
 
-/** Takes the values out of a text: renders placeholders, resolves aliases, refuses what only YAML needs. */
-export function readYaml(
-  text: string,
-  environment: Readonly<Record<string, string | undefined>>,
-): YamlFile {
+/**
+ * Takes the values out of a text: renders placeholders, resolves aliases, refuses what only YAML needs.
+ * @returns `tree`: null where YAML could not read it, or to check it would report a mistake twice; `filledIn`: the values
+ * of placeholders, which are secret
+ */
+export function readYaml(text: string, environment: Readonly<Record<string, string | undefined>>) {
   const { document, problems: faults, positionAt } = readYamlText(text)
   const problems = [...faults]
   const filledIn: string[] = []

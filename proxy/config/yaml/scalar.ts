@@ -49,25 +49,16 @@ const openers = /\$(\$?)(?:\{([^{}]*)\}|<([^<>]*)>|[{<])/g
 /** What a variable may be called. */
 export const variableName = /^[A-Za-z_][A-Za-z0-9_.-]*$/
 
-/** What rendering one text gave. */
-interface Rendering {
-  readonly scalar: Scalar
-  /** The values of its placeholders. Secret. */
-  readonly filledIn: readonly string[]
-  /** Variables that are not set, or set to nothing. */
-  readonly missing: readonly string[]
-  /** True when something opens like a placeholder and is none. */
-  readonly malformed: boolean
-}
-
 /**
  * Renders `${VAR}` and `$<VAR>` in one text. `$${` and `$$<` give `${` and `$<` themselves; any other `$`
  * is just that. A variable that is empty counts as missing: an upstream would be called without its key.
+ * @returns `filledIn`: the values of its placeholders, which are secret; `malformed`: something opens like a placeholder
+ * and is none
  */
 export function renderPlaceholders(
   written: string,
   environment: Readonly<Record<string, string | undefined>>,
-): Rendering {
+) {
   const missing: string[] = []
   const filledIn: string[] = []
   let malformed = false

@@ -104,7 +104,10 @@ export class HttpExchange extends Held implements RequestTarget {
     if (body.length < gzipFromBytes) this.#send(status, headers, body)
     else {
       const varied = [...headers, 'Vary', 'Accept-Encoding']
-      if (this.#takesGzip) return this.#zip(status, varied, body)
+      if (this.#takesGzip)
+        return gzipBytes(body).then((zipped) =>
+          this.#send(status, [...varied, 'Content-Encoding', 'gzip'], zipped),
+        )
       this.#send(status, varied, body)
     }
     return undefined
@@ -134,11 +137,6 @@ export class HttpExchange extends Held implements RequestTarget {
 
   override cutOff(): void {
     this.#response.socket?.destroy()
-  }
-
-  async #zip(status: number, headers: HeaderList, body: Uint8Array): Promise<void> {
-    const zipped = await gzipBytes(body)
-    this.#send(status, [...headers, 'Content-Encoding', 'gzip'], zipped)
   }
 
   /** Sends a stream as fast as the client reads it; in chunks, unless its length is known. */

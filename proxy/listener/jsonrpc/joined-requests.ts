@@ -139,12 +139,11 @@ function share(
     const atMs = items[0]?.atMs ?? 0
     url.smallerBatch = { items: Math.max(1, items.length >> 1), untilMs: atMs + refusedForMs }
     for (const item of items) sendSingly(url, item)
-  } else forAll(items, { ...incoming, body })
-}
-
-/** Passes the same object to all: the items fail together, and the failure counts once. */
-function forAll(items: readonly Item[], answer: Incoming): void {
-  for (const { resolve } of items) resolve(answer)
+  } else {
+    // All get the same object: the items fail together, and the failure counts once.
+    const answer = { ...incoming, body }
+    for (const { resolve } of items) resolve(answer)
+  }
 }
 
 /**

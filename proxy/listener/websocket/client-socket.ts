@@ -139,7 +139,7 @@ export class ClientSocket extends Held {
   close(code: number, reason: string): void {
     if (!this.#isOpen) return
     this.ws.close(code, reason)
-    this.#dropHeld()
+    for (const parts of this.#held.splice(0)) this.hold(-sizeOf(parts))
     // The answer to the goodbye may be behind messages that were not read.
     this.ws.resume()
     this.#cancelEnd = this.#serving.clock.after(socketTimes.closeMs, () => this.ws.terminate())
@@ -258,10 +258,6 @@ export class ClientSocket extends Held {
       this.#send(Buffer.concat(parts))
     }
     this.#held.splice(0, sent)
-  }
-
-  #dropHeld(): void {
-    for (const parts of this.#held.splice(0)) this.hold(-sizeOf(parts))
   }
 
   #countWire(): void {

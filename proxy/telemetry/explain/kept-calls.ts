@@ -2,9 +2,10 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { explainLimits } from '../../bytes/limits.ts'
 import type { Clock } from '../../clock/clock.ts'
+import type { ListenerObserver } from '../../listener/listener.ts'
 import { type AttemptRecord, Journal } from '../../relay/call.ts'
 import { isFailure, methodOf, outcomeOf, resultOf } from '../call-counters.ts'
-import { perListener, type PartialObservers } from '../observers.ts'
+import { perListener } from '../observers.ts'
 
 export const keptKinds = ['recent', 'failed', 'slow'] as const
 type KeptKind = (typeof keptKinds)[number]
@@ -26,8 +27,10 @@ export interface KeptCall {
   readonly journal: Journal
 }
 
+type Observed = Pick<ListenerObserver, 'callEnded' | 'requestRefused'>
+
 /** The last calls of all listeners; those that failed or were slow apart, so that they stay longer. */
-export class KeptCalls implements Pick<PartialObservers, 'listenerObserver'> {
+export class KeptCalls {
   readonly #clock: Clock
   readonly #calls: Readonly<Record<KeptKind, KeptCall[]>> = { recent: [], failed: [], slow: [] }
   readonly #added: Record<KeptKind, number> = { recent: 0, failed: 0, slow: 0 }
@@ -36,7 +39,7 @@ export class KeptCalls implements Pick<PartialObservers, 'listenerObserver'> {
     this.#clock = clock
   }
 
-  readonly listenerObserver: PartialObservers['listenerObserver'] = perListener((listener) => ({
+  readonly listenerObserver = perListener<Observed>((listener) => ({
     callEnded: (call, end, totalMs) => {
       const { guid, journal, asked } = call
       const outcome = outcomeOf(call, end)
