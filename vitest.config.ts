@@ -18,8 +18,8 @@ const onQuickNodes = 'e2e/nodes/suites/{bitcoin-*,decoders,grpc-interop}.test.ts
 export default defineConfig({
   test: {
     pool: 'threads',
-    // Many tests wait for a real API or a process: three at a time on two cores, 9 minutes instead of 12.
-    maxWorkers: Math.max(3, availableParallelism() - 1),
+    // Many tests wait for a real API or a process, so two cores run four at a time.
+    maxWorkers: Math.max(4, availableParallelism() - 1),
     // A test that hangs must fail; a slow test on a busy machine must pass.
     testTimeout: 180_000,
     hookTimeout: 180_000,
