@@ -118,6 +118,16 @@ export class ChainTracker {
     return this.#recent.numberOf(hash)
   }
 
+  /** The parent of a block that was shown recently; null if it is unknown. */
+  parentOf(hash: string): string | null {
+    return this.#recent.parentOf(hash)
+  }
+
+  /** Answers disagree about the parent of a block. */
+  forgetParent(hash: string): void {
+    this.#recent.forgetParent(hash)
+  }
+
   /** Registers a listener for blocks replaced in this process. `branchChanged` reports those of other replicas. */
   onReorg(reorged: () => void): void {
     this.#reorgListeners.push(reorged)
