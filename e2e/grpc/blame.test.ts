@@ -93,7 +93,7 @@ test.each(rows)('%s', async (_name, headers, body, manner, status) => {
     if (status !== null) expect(valuesOf(trailers, 'grpc-status')).toEqual([String(status)])
   }
   const { pool } = own.router
-  expect(pool.upstreams.map((each) => pool.stateOf(each))).toEqual(['eligible', 'eligible'])
+  expect(pool.upstreams.map((each) => each.state)).toEqual(['eligible', 'eligible'])
   expect(pool.upstreams.flatMap(({ urls }) => urls.map(({ cooldown }) => cooldown.leftMs))).toEqual(
     [0, 0],
   )

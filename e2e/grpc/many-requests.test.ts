@@ -44,6 +44,6 @@ test.each([
     expect([...new Set(codes)]).toEqual([status.OK])
     expect(own.nodes[0]?.calls).toBe(count + 1)
     const { pool } = own.router
-    expect(pool.upstreams.map((each) => pool.stateOf(each))).toEqual(['eligible'])
+    expect(pool.upstreams.map((each) => each.state)).toEqual(['eligible'])
   },
 )

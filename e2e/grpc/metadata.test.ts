@@ -18,7 +18,7 @@ const well: Manner = (stream) => {
 }
 
 function states({ router: { pool } }: { router: ServedRouter }): readonly string[] {
-  return pool.upstreams.map((each) => pool.stateOf(each))
+  return pool.upstreams.map((each) => each.state)
 }
 
 describe('two nodes that authenticate the operator by a header', () => {

@@ -83,7 +83,7 @@ test.each([
   expect(seen.details).toContain('nothing came from either side for 1 s')
   await expect.poll(() => own.nodes[0]?.cancelled).toBe(1)
   const { pool } = own.router
-  expect(pool.upstreams.map((each) => pool.stateOf(each))).toEqual(['eligible'])
+  expect(pool.upstreams.map((each) => each.state)).toEqual(['eligible'])
 })
 
 test('calls that are reset at once end their connection, and cost no other client and no node', async () => {
@@ -100,6 +100,6 @@ test('calls that are reset at once end their connection, and cost no other clien
   await expect.poll(() => greedy.isClosed).toBe(true)
   const { pool } = own.router
   await expect.poll(() => pool.upstreams.map(({ sessions }) => sessions)).toEqual([0])
-  expect(pool.upstreams.map((each) => pool.stateOf(each))).toEqual(['eligible'])
+  expect(pool.upstreams.map((each) => each.state)).toEqual(['eligible'])
   await expect.poll(() => own.nodes[0]?.open).toBe(0)
 })

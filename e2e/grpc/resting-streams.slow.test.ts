@@ -85,7 +85,7 @@ test.each(
     for (const each of seen) expect(each).toMatchObject({ code: status.OK, messages })
     expect(own.nodes.reduce((sum, { calls }) => sum + calls, 0)).toBe(times)
     const { pool } = own.router
-    expect(pool.upstreams.map((each) => pool.stateOf(each))).toEqual(['eligible', 'eligible'])
+    expect(pool.upstreams.map((each) => each.state)).toEqual(['eligible', 'eligible'])
   },
 )
 
@@ -98,7 +98,7 @@ test('a deadline ends idle streams, and no upstream is blamed', async () => {
   for (const each of seen) expect(each.code).toBe(status.DEADLINE_EXCEEDED)
   expect(own.nodes.reduce((sum, { calls }) => sum + calls, 0)).toBe(times)
   const { pool } = own.router
-  expect(pool.upstreams.map((each) => pool.stateOf(each))).toEqual(['eligible', 'eligible'])
+  expect(pool.upstreams.map((each) => each.state)).toEqual(['eligible', 'eligible'])
 })
 
 test('a read whose one message comes late has its budget, and its retries, from then on', async () => {

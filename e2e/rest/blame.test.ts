@@ -45,7 +45,7 @@ async function send(port: number, bytes: string): Promise<string> {
 }
 
 function statesOf({ pool }: ServedRouter): readonly string[] {
-  return pool.upstreams.map((each) => pool.stateOf(each))
+  return pool.upstreams.map((each) => each.state)
 }
 
 const json: MirrorNode['answer'] = (_, response) => {

@@ -60,7 +60,7 @@ async function served(apiInterface: 'rest' | 'tendermintrpc', withKey: 'auth-que
     client.write(`GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
     return await client.untilClosed()
   }
-  const states = () => router.pool.upstreams.map((each) => router.pool.stateOf(each))
+  const states = () => router.pool.upstreams.map((each) => each.state)
   return { nodes, get, states, [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }
 

@@ -60,7 +60,7 @@ test('what one client sends disables no node for another, and begins no cooldown
     const answers = [innocent(), innocent(), innocent()]
     for (const each of await Promise.all(answers)) expect(each).toBe(balance)
     await Promise.all(calls.flat())
-    for (const each of router.pool.upstreams) seen.add(router.pool.stateOf(each))
+    for (const each of router.pool.upstreams) seen.add(each.state)
   }
   expect(seen).toEqual(new Set(['eligible']))
 })
@@ -74,6 +74,6 @@ test('on a quiet listener either, where nothing else is asked', async () => {
   for (let round = 0; round < 20; round++) {
     const body = '{"jsonrpc":"2.0","id":1,"method":"eth_getLogs","params":[{"fromBlock":"0x0"}]}'
     await (await send(router.url, { method: 'POST', body })).body.text()
-    expect(router.pool.stateOf(upstream!)).toBe('eligible')
+    expect(upstream!.state).toBe('eligible')
   }
 })

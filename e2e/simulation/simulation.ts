@@ -176,8 +176,8 @@ class Simulation implements Arena {
         breakerChanged: (open) => this.#run.say(open ? 'breaker open' : 'breaker closed'),
       },
       poolObserver: {
-        stateChanged: (upstream, from, to, why) =>
-          this.#run.say(`${upstream}: ${from} to ${to}, ${why}`),
+        stateChanged: (upstream, from, { state, why }) =>
+          this.#run.say(`${upstream}: ${from} to ${state}, ${why}`),
         cooldownBegan: (_, url, holdOffMs) => {
           const seat = this.seats.get(url)
           if (seat) seat.cooldownUntilMs = this.clock.nowMs() + holdOffMs

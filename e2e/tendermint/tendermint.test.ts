@@ -162,7 +162,7 @@ test.each([
     expect(await client.untilClosed()).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
   }
   const { pool } = own.router
-  expect(pool.upstreams.map((each) => pool.stateOf(each))).toEqual(['eligible', 'eligible'])
+  expect(pool.upstreams.map((each) => each.state)).toEqual(['eligible', 'eligible'])
 })
 
 test('a page in answer to a known method does not count against a node', async () => {
@@ -170,5 +170,5 @@ test('a page in answer to a known method does not count against a node', async (
   for (const node of own.nodes) node.answer = (_, response) => response.writeHead(404).end('404')
   for (let at = 0; at < 12; at++) expect((await ask(`${own.router.url}/status`)).status).toBe(404)
   const { pool } = own.router
-  expect(pool.upstreams.map((each) => pool.stateOf(each))).toEqual(['eligible', 'eligible'])
+  expect(pool.upstreams.map((each) => each.state)).toEqual(['eligible', 'eligible'])
 })

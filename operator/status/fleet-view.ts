@@ -7,6 +7,13 @@ export const statusPath = '/status'
 
 const word = z.string().max(256)
 
+/** The router's reason for a state, on one line. Older routers give none. */
+const why = z
+  .string()
+  .transform((text) => text.slice(0, 256).replaceAll(/\p{C}/gu, ' '))
+  .nullish()
+  .catch(null)
+
 /** The page `/status` of a router, as far as it is read. Pods are not trusted: all is bounded. */
 const page = z.object({
   config: z.object({
@@ -23,6 +30,7 @@ const page = z.object({
         name: word,
         state: word,
         since: z.iso.datetime(),
+        why,
       }),
     )
     .max(10_000),

@@ -11,13 +11,15 @@ const upstream = { chain: 'ETH1', interface: 'jsonrpc', name: 'a' }
 const at = (minute: number) => `2026-01-01T00:0${minute}:00.000Z`
 
 /** A look at pods, each with the state of the upstream there and the minute since when. */
-function look(...pods: readonly (readonly [state: string, minute: number])[]): FleetView {
+function look(
+  ...pods: readonly (readonly [state: string, minute: number, why?: string | null])[]
+): FleetView {
   return {
-    pods: pods.map(([state, minute], index) => ({
+    pods: pods.map(([state, minute, why], index) => ({
       pod: `p${index}`,
       configSha256: '',
       isRefusing: false,
-      upstreams: [{ ...upstream, state, since: at(minute) }],
+      upstreams: [{ ...upstream, state, since: at(minute), why }],
     })),
     silent: [],
   }
@@ -142,6 +144,33 @@ test.each([
   expect(conditionsWith(...views)).toMatchObject({ Healthy, Ready })
 })
 
+test.each([
+  ['disabled', 'connection-refused', 'It failed too often in a row: connection-refused'],
+  ['lagging', 'says that it is syncing', 'It is behind the chain: says that it is syncing'],
+  [
+    'held-off',
+    'rate limited: nothing goes to https://a.example for 30 s',
+    'Each of its URLs is in cooldown: rate limited: nothing goes to https://a.example for 30 s',
+  ],
+  [
+    'rejected',
+    'https://a.example is not used: chain-id: wanted 0x1, the node says 0x5',
+    'None of its URLs passes its verifications: https://a.example is not used: chain-id: wanted 0x1, the node says 0x5',
+  ],
+  [
+    'unverified',
+    'https://a.example is not used: reach: $& timeout',
+    'None of its URLs was verified yet: https://a.example is not used: reach: $& timeout',
+  ],
+  ['eligible', '2 failures in a row', 'Its node answers, and calls go to it'],
+])('the reason of a router is in the message: %s', (state, why, message) => {
+  // Older routers give no reason.
+  const views = look([state, 1], [state, 3, why], [state, 4, null])
+  expect(healthIn([views, views], upstream, undefined).message).toBe(
+    `${message}. Since ${at(1).replace('.000', '')}.`,
+  )
+})
+
 test('each router has its own', () => {
   expect(conditionsWith(up, down)).toMatchObject({ routers: ['Serving', 'Disabled'] })
 })
@@ -160,6 +189,17 @@ test('the page of a pod is read, with what a later version adds', () => {
   expect(podView('p', JSON.stringify(refusing))).toEqual({ ...view, isRefusing: true, refusal })
   const retrying = { ...page, config: { ...page.config, refused: { ...refused, retries: true } } }
   expect(podView('p', JSON.stringify(retrying))).toEqual({ ...view, isRefusing: true })
+})
+
+test.each([
+  ['a reason', 'connection-refused', 'connection-refused'],
+  ['no reason', null, null],
+  ['a long reason', 'x'.repeat(9_999), 'x'.repeat(256)],
+  ['a reason of several lines', 'a\n\u001b[31mb', 'a  [31mb'],
+  ['a reason that is no text', { a: 1 }, null],
+])('a page with %s is read', (_, why, read) => {
+  const upstreams = [{ ...page.upstreams[0], why }]
+  expect(podView('p', JSON.stringify({ ...page, upstreams }))?.upstreams[0]?.why).toEqual(read)
 })
 
 test.each([

@@ -14,7 +14,7 @@ export type Looks = readonly FleetView[] | null
 
 type Reason = UpstreamProviderReason<'Healthy'>
 
-/** By the states that upstreams have in a router: the reason, and what it means. */
+/** By the states that upstreams have in a router: the reason, and what it means. The router's own reason replaces what follows the colon. */
 const reasons: ReadonlyMap<string, readonly [reason: Reason, text: string]> = new Map([
   ['eligible', ['Serving', 'Its node answers, and calls go to it']],
   ['lagging', ['Lagging', 'It is behind the chain: calls about the newest blocks go elsewhere']],
@@ -94,8 +94,11 @@ function verdict({ pods, silent: [silent] }: FleetView, upstream: UpstreamIdenti
     return { key: message, finding: providerFinding('Healthy', 'PodsDiffer', message) }
   }
   const [[reason, text], views] = first
-  const [since] = views.map((view) => view.since.replace(/\.\d+/, '')).toSorted()
-  return { key: reason, finding: providerFinding('Healthy', reason, `${text}. Since ${since}.`) }
+  const sorted = views.toSorted((a, b) => (a.since < b.since ? -1 : 1))
+  const since = sorted[0]?.since.replace(/\.\d+/, '')
+  const why = sorted.map((view) => view.why).find(Boolean)
+  const found = why ? text.replace(/: .*/, () => `: ${why}`) : text
+  return { key: reason, finding: providerFinding('Healthy', reason, `${found}. Since ${since}.`) }
 }
 
 /** A chain of the router's own may be known there by another name: then the rest has to be enough. */

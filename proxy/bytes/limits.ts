@@ -110,7 +110,6 @@ export const rememberedLimits = {
   criteriaBytes: 16 * KiB, // of one of them
   transactions: 4_096, // that a node accepted
   transactionBytes: 4 * KiB, // of its answer: most are a hash of some 100 bytes
-  parents: 4_096, // of blocks that were shown
 }
 
 /** Of the calls that `/explain` knows; each takes a kilobyte, and some 150 bytes for each upstream it chose from. The oldest goes first. */

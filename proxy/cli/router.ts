@@ -83,13 +83,12 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
   const asked: SharingParts['asked'] = (...command) => metrics.storeAsked(...command)
   const cache = createCache(config, { ...parts, asked, health, budget })
   const metrics = createMetrics({ version, budget, cache, config: state })
-  const log = createEventLog({ logger, clock, epochDurationMs: config.epochDurationMs })
+  const log = createEventLog({ logger, clock })
   const calls = new KeptCalls(clock)
-  const { poolObserver } = health
   const observers = combineObservers([
     // First, since the log names the trace.
     ...(parts.tracing ? [parts.tracing] : []),
-    ...[metrics, log, { poolObserver }],
+    ...[metrics, log],
     ...(config.metricsListenAddress ? [calls] : []),
     ...(recorder ? [recorder] : []),
   ])
@@ -109,7 +108,6 @@ export function createRouter(config: RouterConfig, parts: RouterParts): Router {
   }
   const facts = createFacts({
     ...{ metrics, health, calls, config: state, clock },
-    epochDurationMs: config.epochDurationMs ?? 0,
     addresses: (chain, iface) =>
       chains
         .filter(({ chainId, apiInterface }) => chainId === chain && apiInterface === iface)

@@ -193,6 +193,7 @@ function serveChain(
     random,
     observer: poolObserver,
     failureThreshold: router.upstreamFailureThreshold,
+    epochDurationMs: router.epochDurationMs,
     ...transportsOf(apiInterface, parts),
   })
   const watch = new Watch({

@@ -24,20 +24,19 @@ function make() {
   const config = new ConfigState(clock, 'ab12')
   const metrics = createMetrics({ version: '1.2.3', budget: new ByteBudget(1e9), config })
   const health = new Health(clock, config)
-  const { poolObserver } = health
   const calls = new KeptCalls(clock)
-  const observers = combineObservers([metrics, calls, { poolObserver }])
-  let pool = aPool([anUpstream('node-a', 'eligible'), anUpstream('node-b', 'eligible')])
+  const observers = combineObservers([metrics, calls])
+  const pool = aPool([anUpstream('node-a', 'eligible'), anUpstream('node-b', 'eligible')])
   const snapshot = () => pool
   for (const chain of ['ETH1', 'BTC']) {
     metrics.registerPool(chain, 'jsonrpc', snapshot)
     health.register(`${chain} jsonrpc`, snapshot)
   }
   const read = createFacts({
-    ...{ metrics, health, calls, config, clock, epochDurationMs: 900_000 },
+    ...{ metrics, health, calls, config, clock },
     addresses: (chain) => (chain === 'ETH1' ? ['127.0.0.1:3360'] : []),
   })
-  return { clock, config, observers, health, read, become: (next: typeof pool) => (pool = next) }
+  return { clock, config, observers, health, read }
 }
 
 test('calls and attempts are counted by chain and upstream, over all methods', async () => {
@@ -75,55 +74,6 @@ test('calls and attempts are counted by chain and upstream, over all methods', a
   expect(Object.keys(counts['ETH1 jsonrpc durations'] ?? {})).toHaveLength(15)
   expect(Object.keys(counts).filter((table) => table.startsWith('BTC'))).toEqual([])
   expect(failed).toMatchObject([{ chain: 'ETH1', outcome: 'timeout', why: 'late' }])
-})
-
-test('an upstream says its state, why, since and until when, and what is known of it', async () => {
-  const { clock, observers, read, become } = make()
-  const { stateChanged, cooldownBegan } = observers.poolObserver('ETH1', 'jsonrpc')
-  stateChanged('node-a', 'eligible', 'disabled', 'connection-refused')
-  cooldownBegan('node-b', 'https://b.example', 30_000, 'rate limited')
-  const since = new Date(clock.wallMs()).toISOString()
-  await clock.advance(10_000)
-  const held = { cooldownLeftMs: 20_000, lagBlocks: 3, lagSeconds: 36 }
-  become(
-    aPool([anUpstream('node-a', 'disabled'), anUpstream('node-b', 'held-off', held)], {
-      ...{ tip: 100, tipAgeMs: 4_000 },
-    }),
-  )
-  const epochMs = Math.ceil(clock.wallMs() / 900_000) * 900_000
-  const [eth] = (await read()).chains
-  expect(eth).toMatchObject({
-    ...{ tip: 100, tipAgeMs: 4_000 },
-    upstreams: [
-      {
-        ...{ state: 'disabled', why: 'connection-refused', since },
-        until: new Date(epochMs).toISOString(),
-      },
-      {
-        ...{ state: 'held-off', since, why: expect.stringContaining('https://b.example') },
-        until: new Date(clock.wallMs() + 20_000).toISOString(),
-        ...{ cooldownLeftMs: 20_000, lagBlocks: 3, lagSeconds: 36 },
-      },
-    ],
-  })
-})
-
-test('of one that failed its verification it says what was found, and of its faults which', async () => {
-  const { observers, read, become } = make()
-  const { stateChanged } = observers.poolObserver('ETH1', 'jsonrpc')
-  stateChanged('node-a', 'unverified', 'rejected', 'chain-id')
-  const trouble = 'https://a.example is not used: chain-id: wanted 0x1, the node says 0x5'
-  const fault = 'all 8 sessions are taken (max-sessions-per-provider) since 13:15:07'
-  become(
-    aPool([
-      anUpstream('node-a', 'rejected', { trouble }),
-      anUpstream('node-b', 'eligible', { fault }),
-    ]),
-  )
-  expect((await read()).chains[0]?.upstreams).toMatchObject([
-    { state: 'rejected', why: trouble, until: null, fault: null },
-    { state: 'eligible', why: null, until: null, fault },
-  ])
 })
 
 test('a store that fails is said, by its kind and address', async () => {

@@ -24,8 +24,6 @@ interface FactsOptions {
   readonly calls: Pick<KeptCalls, 'list'>
   readonly config: Pick<ConfigState, 'facts'>
   readonly clock: Clock
-  /** At the end of an epoch disabled upstreams are tried again. */
-  readonly epochDurationMs: number
   /** Where the clients of a chain and interface reach it. */
   readonly addresses: (chain: string, apiInterface: string) => readonly string[]
 }
@@ -43,39 +41,17 @@ export function createFacts(options: FactsOptions) {
     refused: config.facts.refused?.why ?? null,
     /** What fails for want of a store, and since when. */
     stores: [...health.stores.values()],
-    chains: health.look().map((look) => chainFacts(look, options)),
+    chains: health.look().map((look) => chainFacts(look, options.addresses)),
     counts: await countsOf(metrics),
     failed: failedCalls(calls),
   })
 }
 
 /** One chain through one interface. */
-function chainFacts(look: ListenerLook, { addresses, clock, epochDurationMs }: FactsOptions) {
-  const { chain, interface: iface, pool, standings } = look
-  const nowMs = clock.wallMs()
-  const epochEndsMs = nowMs + epochDurationMs - (nowMs % epochDurationMs)
-  return {
-    ...pool,
-    /** `ETH1 jsonrpc` */
-    name: `${chain} ${iface}`,
-    /** Where clients reach it. */
-    addresses: addresses(chain, iface),
-    upstreams: pool.upstreams.map((upstream) => {
-      const { trouble, ...known } = upstream
-      const { why = null, sinceMs = nowMs } = standings.get(upstream.name) ?? {}
-      const { state, cooldownLeftMs } = known
-      const isAway = state === 'disabled' || state === 'held-off'
-      const untilMs = state === 'disabled' ? epochEndsMs : nowMs + (cooldownLeftMs ?? 0)
-      return {
-        ...known,
-        /** A clause that says why it is away for a time, or what it fails at. */
-        why: isAway ? why : trouble,
-        since: timeOf(sinceMs),
-        /** When the state ends at the latest. */
-        until: isAway ? timeOf(untilMs) : null,
-      }
-    }),
-  }
+function chainFacts(look: ListenerLook, addresses: FactsOptions['addresses']) {
+  const { chain, interface: iface, pool } = look
+  /** `ETH1 jsonrpc`, and where clients reach it. */
+  return { ...pool, name: `${chain} ${iface}`, addresses: addresses(chain, iface) }
 }
 
 /** Each table with its series, and the labels that its words are made of; what is no label stands for itself. */

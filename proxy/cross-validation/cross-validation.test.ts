@@ -98,6 +98,51 @@ const wrong = result('0x2')
 const limited: ScriptedAnswer = { status: 429, body: '{}' }
 const hangs: FixtureUpstream = { script: () => ({ afterMs: 60_000, ...honest }) }
 
+describe('upstreams of which some have pruned the block', () => {
+  const old = { params: ['0xaa', '0x5'] }
+  const latest = { params: ['0xaa', 'latest'] }
+
+  it.each<[string, string, Asked, Partial<PolicyConfig>, object]>([
+    ['others vote', 'ab', old, {}, { answer: '0x1', all: 'c,d' }],
+    ['whatever their order', 'cd', old, {}, { answer: '0x1', all: 'a,b' }],
+    [
+      'they vote on other blocks',
+      'ab',
+      latest,
+      {},
+      { all: expect.stringMatching(/a|b/) as string },
+    ],
+    [
+      'they vote where too few others have it',
+      'abc',
+      old,
+      { participants: 3 },
+      { all: expect.stringContaining('d') as string },
+    ],
+    [
+      'in groups: others vote',
+      'ac',
+      old,
+      { perGroupQuorum: 1, minGroups: 2 },
+      { answer: '0x1', all: 'b,d' },
+    ],
+  ])('%s', async (_, pruned, asked, own, expected) => {
+    const nodes = Object.fromEntries(
+      [...'abcd'].map((name) => {
+        const isPruned = pruned.includes(name) && asked === old
+        const answer = isPruned ? result(null) : honest
+        return [name, { script: () => answer, group: 'ab'.includes(name) ? 'x' : 'y' }]
+      }),
+    )
+    const fixture = new Fixture(nodes, { participants: 2, ...own })
+    for (const name of 'abcd') fixture.head(name, 100)
+    for (const { name, urls } of fixture.pool.upstreams)
+      if (pruned.includes(name)) for (const { history } of urls) history.lacked('state', 50)
+    for (let vote = 0; vote < 4; vote++)
+      expect(await fixture.validate(asked)).toMatchObject(expected)
+  })
+})
+
 describe('three upstreams of which two must agree', () => {
   test.each<[string, Nodes, object]>([
     [

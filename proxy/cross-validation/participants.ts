@@ -85,14 +85,16 @@ export function nextOf(
   const primaries = upstreams.filter(({ tier }) => tier === 'primary')
   const { voters, full } = countOf(primaries, terms)
   const areEnough = voters >= terms.participants && full >= terms.minGroups
-  const rankOf = ({ tier, group, availability, lags, latest }: Upstream) => {
+  const read = { block, data: call.asked.data ?? null }
+  const rankOf = (upstream: Upstream) => {
+    const { tier, group, availability, lags, latest } = upstream
     const taken = takenOf(group)
     // A group that has begun is filled before the next one; one that cannot be filled comes last.
     const rank = taken > 0 && taken < terms.perGroupQuorum ? 0 : 1 + taken
     const isShort = (groups.get(group)?.length ?? 0) < terms.perGroupQuorum
     const lacksIt = block.kind === 'number' ? latest && latest.block < block.number : lags
     const isSpare = tier === 'backup' && areEnough
-    const isLast = availability.isOnTrial || lacksIt
+    const isLast = availability.isOnTrial || lacksIt || upstream.lacks(read)
     return rank + (isSpare ? 100 : 0) + (isShort ? 1_000 : 0) + (isLast ? 10_000 : 0)
   }
   const rest = upstreams.filter(
@@ -103,7 +105,7 @@ export function nextOf(
   const best = Math.min(...rest.map(rankOf))
   const only = rest.filter((each) => rankOf(each) === best).map(({ name }) => name)
   const wanted = {
-    ...{ addons: addonsOf(call), block, byHash: call.asked.byHash },
+    ...{ addons: addonsOf(call), ...read, byHash: call.asked.byHash },
     ...{ prefer: call.directives.selectProvider, excluded: [], only },
     ...{ tried: () => false, untriedOnly: false },
   }

@@ -54,6 +54,29 @@ export function checkIdentity(
   return compare('identity', normalAs[as], wanted, valueAt(result, path))
 }
 
+/** The parents of recent blocks, by hash. */
+export interface KnownParents {
+  /** Null if it is unknown. */
+  parentOf(hash: string): string | null
+  forgetParent(hash: string): void
+}
+
+/** A block has the parent that it had before. A reorg makes other blocks, with other hashes. */
+export function checkParent(
+  { hash: hashPath, parent: parentPath }: Rule<'parent'>,
+  result: unknown,
+  parents: KnownParents,
+): Violation | null {
+  const hash = toHash(valueAt(result, hashPath))
+  const parent = toHash(valueAt(result, parentPath))
+  // A hash of zeros means none, and is empty here.
+  const known = hash && parents.parentOf(hash)
+  if (!known || !parent || known === parent) return null
+  // One of the two was wrong, maybe the first: the next answer begins anew.
+  parents.forgetParent(hash)
+  return mismatch('parent', known, parent)
+}
+
 /** What has no normal form, on either side, cannot be compared: nodes know things by several names. */
 function compare(
   check: CheckName,

@@ -3,9 +3,14 @@
 import { describe, expect, it } from 'vitest'
 import { checkSchema } from '../chain/native/schema.ts'
 import type { BlockRef } from '../chain/types.ts'
+import { VirtualClock } from '../clock/testing/virtual-clock.ts'
+import { toHash } from '../json/values.ts'
+import { ChainTracker } from '../tracker/chain-tracker.ts'
 import { Integrity } from './integrity.ts'
 
 const hash = (digit: string) => `0x${digit.repeat(64)}`
+const aTracker = () =>
+  new ChainTracker({ chain: { allowedLagBlocks: 1, blockTimeMs: 1 }, clock: new VirtualClock() })
 const address = (digit: string) => `0x${digit.repeat(40)}`
 const number = (height: number): BlockRef => ({ kind: 'number', number: height })
 
@@ -18,7 +23,7 @@ interface Case {
 
 function check({ rule, block = { kind: 'none' }, wanted, result }: Case): string | null {
   const checks = [{ rule: checkSchema.parse(rule), wanted: () => wanted }]
-  return new Integrity('core').check(result, { checks, block })?.check ?? null
+  return new Integrity('core', aTracker()).check(result, { checks, block })?.check ?? null
 }
 
 const ofBlock = { check: 'block', number: ['number'], hash: ['hash'] }
@@ -62,18 +67,40 @@ describe('an answer about something else', () => {
   ])('%s', (name, wrong) => {
     expect(check(wrong)).toBe(name)
   })
+})
 
-  it('a block that is shown with another parent than before', () => {
+describe('a block that was shown before', () => {
+  const zero = hash('0')
+  /** Answers about block `a` in turn, each by its parent; those that pass are shown. A `?` shows none. */
+  it.each<[string, string, string]>([
+    ['with the same parent', 'b b', 'passes passes'],
+    ['with another parent: the next answer begins anew', 'b b c c', 'passes passes parent passes'],
+    ['with another parent, then with the first one', 'b c b c', 'passes parent passes parent'],
+    ['without its parent at first', '? b c', 'passes passes parent'],
+    ['without its parent later', 'b ? b', 'passes passes passes'],
+    ['with a hash of zeros as its parent', '0 0 ? 0', 'passes passes passes passes'],
+    ['with a hash of zeros, then with another one', '0 b c', 'passes passes parent'],
+  ])('%s', (_, parents, expected) => {
     const rule = checkSchema.parse({ check: 'parent', hash: ['hash'], parent: ['parentHash'] })
     const asked = { checks: [{ rule, wanted: null }], block: number(1) }
-    const integrity = new Integrity('core')
-    const shown = (parentHash: string) =>
-      integrity.check({ hash: hash('a'), parentHash }, asked)?.check ?? null
-    expect([shown(hash('b')), shown(hash('b')), shown(hash('c')), shown(hash('c'))]).toEqual([
-      null,
-      null,
-      'parent',
-      null,
-    ])
+    const tracker = aTracker()
+    const integrity = new Integrity('core', tracker)
+    const found = parents.split(' ').map((digit) => {
+      const parentHash = digit === '?' ? null : hash(digit)
+      const violation = integrity.check({ hash: hash('a'), parentHash }, asked)
+      if (violation) return violation.check
+      const shown = { number: 1, hash: toHash(hash('a')), parent: toHash(parentHash) }
+      tracker.showBlock({ ...shown, isByHash: false })
+      return 'passes'
+    })
+    expect(found.join(' ')).toBe(expected)
   })
+
+  it.each([{}, { hash: null }, { hash: zero }, { hash: 5, parentHash: hash('b') }])(
+    'that has no hash passes: %j',
+    (result) => {
+      const rule = { check: 'parent', hash: ['hash'], parent: ['parentHash'] }
+      expect(check({ rule, result })).toBeNull()
+    },
+  )
 })

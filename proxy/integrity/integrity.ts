@@ -2,9 +2,8 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { BlockRef, Check } from '../chain/types.ts'
 import type { IntegrityLevel } from '../config/types.ts'
-import { checkBlock, checkIdentity } from './identity.ts'
+import { checkBlock, checkIdentity, checkParent, type KnownParents } from './identity.ts'
 import { checkLogs } from './logs.ts'
-import { ParentMemory } from './parent.ts'
 import { Proofs } from './proof.ts'
 import { checkSent } from './sent.ts'
 import type { Violation } from './violation.ts'
@@ -18,11 +17,12 @@ export interface Asked {
 /** The checks of one relay, at its level, with what they remember of earlier answers. */
 export class Integrity {
   readonly level: IntegrityLevel
-  readonly #parents = new ParentMemory()
+  readonly #parents: KnownParents
   readonly #proofs = new Proofs()
 
-  constructor(level: IntegrityLevel) {
+  constructor(level: IntegrityLevel, parents: KnownParents) {
     this.level = level
+    this.#parents = parents
   }
 
   /** Whether `check` looks at the answer to such a call at all; if not, it need not be parsed. */
@@ -57,7 +57,7 @@ export class Integrity {
       case 'sent':
         return checkSent(rule, result, wanted)
       case 'parent':
-        return this.#parents.check(rule, result)
+        return checkParent(rule, result, this.#parents)
       case 'proof':
         return this.level === 'full' ? this.#proofs.check(rule, result) : null
       case 'exists':

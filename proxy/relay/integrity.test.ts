@@ -4,6 +4,7 @@ import { Transaction, Wallet } from 'ethers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Chain, ChainInterface } from '../chain/types.ts'
 import type { RelayConfig } from '../config/types.ts'
+import { toHash } from '../json/values.ts'
 import type { ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
 import { RelayFixture, ethereum, nodeError, result, type Asked } from './testing/relay-fixture.ts'
 
@@ -138,6 +139,16 @@ describe('an untrue answer', () => {
 
 describe('a block with another parent than before', () => {
   const otherParent = block('0x10', hash('c'))
+
+  it('is asked for elsewhere, whatever showed the block first', async () => {
+    const relay = fixture({ a: otherParent, b: truth })
+    const { tracker } = relay.pool
+    const shown = { number: 16, hash: toHash(hash('a')), parent: toHash(hash('b')) }
+    tracker.showBlock({ ...shown, isByHash: false })
+    const directives = { selectProvider: 'a' }
+    expect((await relay.ask({ ...asked, directives })).outcome).toBe(truth.body)
+    expect(relay.sent).toEqual({ a: 1, b: 1 })
+  })
 
   it('is asked for elsewhere, and is the answer when no other upstream is left', async () => {
     const relay = fixture({ a: [otherParent, truth], b: truth })

@@ -111,7 +111,7 @@ function whyNone(pool: Pool, wanted: Needs): string {
 }
 
 function stateOf(pool: Pool, upstream: Upstream, isOneOfMany: boolean): string {
-  const state = pool.stateOf(upstream)
+  const { state } = upstream
   if (!isServing(state) || !pool.pick.isFull(upstream, isOneOfMany)) return state
   const { maxSessions } = pool.pick
   if (maxSessions === 1) return 'its only session is taken'

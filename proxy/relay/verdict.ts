@@ -34,7 +34,7 @@ export interface Verdict {
 
 export interface VerdictOptions {
   readonly chain: Chain
-  readonly pool: Pick<Pool, 'tip'>
+  readonly pool: Pick<Pool, 'tip' | 'tracker'>
   readonly integrity: IntegrityLevel
 }
 
@@ -50,7 +50,7 @@ export class Judge {
 
   constructor(options: VerdictOptions) {
     this.#options = options
-    this.#integrity = new Integrity(options.integrity)
+    this.#integrity = new Integrity(options.integrity, options.pool.tracker)
   }
 
   judge(incoming: Incoming, call: Call): Verdict {

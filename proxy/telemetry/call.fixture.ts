@@ -10,7 +10,7 @@ import {
   noDirectives,
 } from '../relay/call.ts'
 import type { Violation } from '../integrity/violation.ts'
-import type { PoolSnapshot, UpstreamSnapshot } from '../upstream/observer.ts'
+import type { PoolSnapshot, StateRecord, UpstreamSnapshot } from '../upstream/observer.ts'
 
 interface CallFixture {
   readonly method?: string
@@ -100,6 +100,15 @@ export function aFailure(name: string): FailureClass {
   }
 }
 
+/** A state that began at the start of the virtual clock. */
+export function aRecord(
+  state: StateRecord['state'],
+  why: string | null = null,
+  until: string | null = null,
+): StateRecord {
+  return { state, since: '2026-01-01T00:00:00.000Z', why, until }
+}
+
 export function anUpstream(
   name: string,
   state: UpstreamSnapshot['state'],
@@ -108,8 +117,7 @@ export function anUpstream(
   return {
     name,
     tier: 'primary',
-    state,
-    trouble: null,
+    ...aRecord(state),
     fault: null,
     sessions: 0,
     latestBlock: null,

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { VirtualClock } from '../clock/testing/virtual-clock.ts'
 import type { ListenerObserver } from '../listener/listener.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
-import { aCall, aFailure, anAttempt, repliedBy } from './call.fixture.ts'
+import { aCall, aFailure, anAttempt, aRecord, repliedBy } from './call.fixture.ts'
 import { createEventLog } from './event-log.ts'
 import { createLogger } from './log.ts'
 import type { LogLevel } from '../config/types.ts'
@@ -14,7 +14,7 @@ function make(level: LogLevel = 'info') {
   const lines: string[] = []
   const destination = { write: (line: string) => void lines.push(line.replace(/^\S+ /, '')) }
   const logger = createLogger({ level, format: 'text', redact: (text) => text, destination })
-  const log = createEventLog({ logger, clock, epochDurationMs: 900_000 })
+  const log = createEventLog({ logger, clock })
   return {
     clock,
     log,
@@ -166,10 +166,14 @@ test('a client that always asks for attempt lines does not flood the log', async
 
 test('changes of an upstream, its URLs and the breaker are logged, with why and until when', () => {
   const { pool, relay, lines } = make()
-  pool.stateChanged('node-a', 'unverified', 'eligible', 'verified')
-  pool.stateChanged('node-a', 'eligible', 'disabled', '5 failures in a row')
-  pool.stateChanged('node-b', 'unverified', 'rejected', 'chain-id is 0x2')
-  pool.stateChanged('node-a', 'eligible', 'lagging', '9 blocks behind the tip')
+  pool.stateChanged('node-a', 'unverified', aRecord('eligible', 'verified'))
+  pool.stateChanged(
+    'node-a',
+    'eligible',
+    aRecord('disabled', '5 failures in a row', '2026-01-01T00:15:00.000Z'),
+  )
+  pool.stateChanged('node-b', 'unverified', aRecord('rejected', 'chain-id is 0x2'))
+  pool.stateChanged('node-a', 'eligible', aRecord('lagging', '9 blocks behind the tip'))
   pool.cooldownBegan('node-a', 'https://a.example', 30_000, 'rate limited')
   pool.verificationFailed('node-b', 'https://b.example', 'chain-id', 'got 0x2, want 0x1')
   relay.breakerChanged(true)
@@ -189,10 +193,10 @@ test('changes of an upstream, its URLs and the breaker are logged, with why and 
 test('an upstream that flaps is logged now and then, with its last state', async () => {
   const { pool, lines, clock } = make()
   for (let at = 0; at < 50; at += 1) {
-    pool.stateChanged('node-a', 'eligible', 'disabled', 'x')
-    pool.stateChanged('node-a', 'disabled', 'eligible', 'x')
+    pool.stateChanged('node-a', 'eligible', aRecord('disabled', 'x'))
+    pool.stateChanged('node-a', 'disabled', aRecord('eligible', 'x'))
   }
-  pool.stateChanged('node-b', 'eligible', 'disabled', 'x')
+  pool.stateChanged('node-b', 'eligible', aRecord('disabled', 'x'))
   expect(lines).toHaveLength(7)
   await clock.advance(60_000)
   expect(lines.slice(7)).toEqual([

@@ -10,14 +10,13 @@ import { errorKinds } from '../relay/errors.ts'
 import type { SubscriptionObserver } from '../subscription/subscriptions.ts'
 import type { PoolObserver, UpstreamState } from '../upstream/observer.ts'
 import { isFailure, memo, methodOf, outcomeOf, resultOf } from './call-counters.ts'
+import { timeOf } from './config-state.ts'
 import { lineLimits, type LineRate, type LogFields, type Logger, type TakeLine } from './log.ts'
 import { perListener } from './observers.ts'
 
 interface EventLogOptions {
   readonly logger: Logger
   readonly clock: Clock
-  /** At the end of an epoch disabled upstreams are tried again. */
-  readonly epochDurationMs: number
 }
 
 /** Of one listener. Failures come in floods, and a client may ask for `rpc-debug-relay` always. */
@@ -37,7 +36,7 @@ const endRate: LineRate = { lines: 6, perMs: 60_000 }
 const quietForMs = 10_000
 
 /** Writes what happens as lines of the log. */
-export function createEventLog({ logger, clock, epochDurationMs }: EventLogOptions) {
+export function createEventLog({ logger, clock }: EventLogOptions) {
   return {
     /** A listener is bound; `address` has the real port. */
     listenerStarted(chain: string, apiInterface: ApiInterface, address: Address) {
@@ -45,7 +44,7 @@ export function createEventLog({ logger, clock, epochDurationMs }: EventLogOptio
       logger.info('listener started', { chain, interface: apiInterface, address: bound })
     },
     relayObserver: perListener((labels) => relayLog(logger, clock, labels)),
-    poolObserver: perListener((labels) => poolLog(logger, clock, labels, epochDurationMs)),
+    poolObserver: perListener((labels) => poolLog(logger, clock, labels)),
     subscriptionObserver: perListener((labels) => subscriptionLog(logger, clock, labels)),
     crossValidationObserver: perListener((labels) => validationLog(logger, clock, labels)),
     listenerObserver: perListener((labels) => listenerLog(logger, clock, labels)),
@@ -150,18 +149,11 @@ function listenerLog(
 }
 
 /** Logs what happens to the pool of one chain and interface: what, why, and until when. */
-function poolLog(
-  logger: Logger,
-  clock: Clock,
-  labels: LogFields,
-  epochDurationMs: number,
-): PoolObserver {
-  const inTime = (ms: number) => new Date(clock.wallMs() + ms).toISOString()
-  const endOf: Partial<Record<UpstreamState, () => string>> = {
-    disabled: () =>
-      `it answers a probe, at the latest ${inTime(epochDurationMs - (clock.wallMs() % epochDurationMs))}`,
-    rejected: () => 'it passes verification, which is tried again within 30 s',
-    lagging: () => 'it has caught up; until then not asked for the newest blocks',
+function poolLog(logger: Logger, clock: Clock, labels: LogFields): PoolObserver {
+  const ends: Partial<Record<UpstreamState, string>> = {
+    disabled: 'it answers a probe',
+    rejected: 'it passes verification, which is tried again within 30 s',
+    lagging: 'it has caught up; until then not asked for the newest blocks',
   }
   const limitsOf = memo((upstream) => {
     const limit = lineLimits(logger, clock, { ...labels, upstream })
@@ -175,17 +167,17 @@ function poolLog(
     }
   })
   return {
-    stateChanged(upstream, from, to, why) {
+    stateChanged(upstream, from, { state: to, why, until: latest }) {
       const { enter, takeState } = limitsOf(upstream)
       enter(to)
       if (!takeState()) return
       const level = to === 'rejected' ? 'error' : to === 'disabled' ? 'warn' : 'info'
-      const until = endOf[to]?.()
+      const until = latest === null ? ends[to] : `${ends[to]}, at the latest ${latest}`
       logger[level]('upstream changed state', { ...labels, upstream, from, to, why, until })
     },
     cooldownBegan(upstream, url, forMs) {
       if (!limitsOf(upstream).takeCooldown()) return
-      const fields = { url, holdOffMs: Math.round(forMs), until: inTime(forMs) }
+      const fields = { url, holdOffMs: Math.round(forMs), until: timeOf(clock.wallMs() + forMs) }
       logger.warn('upstream URL in cooldown', { ...labels, upstream, ...fields })
     },
     verificationFailed(upstream, url, verification, why) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { StateRecord } from '../upstream/observer.ts'
 
 /** Numbers and tables for people; null, which is unknown, is `-`. */
 export function percent(ratio: number | null): string {
@@ -27,6 +28,11 @@ export function countsText(counts: Readonly<Record<string, number>>): string {
   const words = Object.entries(counts).filter(([, count]) => count > 0)
   const sorted = words.toSorted(([, a], [, b]) => b - a)
   return sorted.map(([word, count]) => `${word} ${count}`).join(', ')
+}
+
+/** `disabled since 2026-01-31T03:00:00.000Z: connection-refused`. */
+export function stateText({ state, since, why }: StateRecord): string {
+  return `${state} since ${since}${why === null ? '' : `: ${why}`}`
 }
 
 /** Names come from configs, methods from clients: nothing of them may move the cursor. */

@@ -15,6 +15,7 @@ import { series, type Series } from './series.ts'
 type Sample = readonly [labels: Labels, value: number | null]
 
 const ofUpstream: readonly (readonly [Series, (upstream: UpstreamSnapshot) => number | null])[] = [
+  [series.upstreamStateSince, ({ since }) => Date.parse(since) / 1_000],
   [series.sessions, ({ sessions }) => sessions],
   [series.latestBlock, ({ latestBlock }) => latestBlock],
   [series.lagBlocks, ({ lagBlocks }) => lagBlocks],

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { VirtualClock } from '../clock/testing/virtual-clock.ts'
 import type { UpstreamState } from '../upstream/observer.ts'
 import type { PoolSnapshot } from '../upstream/observer.ts'
-import { anUpstream, aPool } from './call.fixture.ts'
+import { anUpstream, aPool, aRecord } from './call.fixture.ts'
 import { ConfigState } from './config-state.ts'
 import { Health } from './health.ts'
 
@@ -150,33 +150,32 @@ test('ready without delay once every listener had an answer, though not at the s
   expect(health.readiness().status).toBe(200)
 })
 
-test('the status says what serves, and since when each upstream has been in its state', async () => {
+test('the status says what serves, and the state of each upstream, since when and why', async () => {
   const clock = new VirtualClock()
   const config = new ConfigState(clock, 'ab12')
   const health = new Health(clock, config)
   const at = () => new Date(clock.wallMs()).toISOString()
   const started = at()
-  let eth = pool('eligible', 'eligible')
-  health.register('ETH1 jsonrpc', () => ({ ...eth, tip: 100 }))
-  const upstream = { chain: 'ETH1', interface: 'jsonrpc', tier: 'primary', tip: 100 }
-  const a = { ...upstream, name: 'node-0', state: 'eligible', since: started }
-  const page = () => JSON.parse(health.status()) as { upstreams: { lagBlocks: number | null }[] }
-  expect(page()).toMatchObject({
-    config: { sha256: 'ab12', since: started },
-    upstreams: [a, { ...a, name: 'node-1' }],
-  })
-  await clock.advance(60_000)
-  eth = pool('eligible', 'disabled')
-  const fellOut = at()
-  health.readiness()
+  const lagging = aRecord('lagging', '7 blocks behind the tip')
+  const eth = [anUpstream('node-a', 'eligible'), anUpstream('node-b', 'lagging', lagging)]
+  health.register('ETH1 jsonrpc', () => aPool(eth, { tip: 100 }))
+  const upstream = {
+    chain: 'ETH1',
+    interface: 'jsonrpc',
+    tier: 'primary',
+    lagBlocks: null,
+    tip: 100,
+  }
+  const { until: _, ...shown } = lagging
   await clock.advance(60_000)
   config.applied('cd34')
-  expect(page()).toMatchObject({
-    config: { sha256: 'cd34', since: at() },
-    upstreams: [a, { ...a, name: 'node-1', state: 'disabled', since: fellOut }],
+  expect(JSON.parse(health.status())).toEqual({
+    config: { sha256: 'cd34', since: at(), refused: null },
+    upstreams: [
+      { ...upstream, name: 'node-a', state: 'eligible', since: started, why: null },
+      { ...upstream, name: 'node-b', ...shown },
+    ],
   })
-  eth = pool('eligible', 'eligible')
-  expect(page()).toMatchObject({ upstreams: [a, { ...a, name: 'node-1', since: at() }] })
 })
 
 test('verbose readiness and the status say why a newer config is not served, until one is', () => {

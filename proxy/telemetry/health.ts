@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from '../clock/clock.ts'
-import { type ConfigState, timeOf } from './config-state.ts'
+import type { ConfigState } from './config-state.ts'
 import { isServing, type PoolSnapshot } from '../upstream/observer.ts'
-import { type Standing, UpstreamStates } from './upstream-states.ts'
+import { clean, stateText } from './format.ts'
 
 /** How long listeners without any upstream hold up readiness. */
 const graceMs = 30_000
@@ -27,8 +27,6 @@ export interface ListenerLook {
   readonly chain: string
   readonly interface: string
   readonly pool: PoolSnapshot
-  /** By the name of the upstream. */
-  readonly standings: ReadonlyMap<string, Standing>
 }
 
 /** What fails for want of a store. */
@@ -45,8 +43,6 @@ export class Health {
   readonly #config: Pick<ConfigState, 'facts'>
   readonly #graceEndsMs: number
   readonly #listeners: Listener[] = []
-  /** By the name of the listener. */
-  readonly #states = new Map<string, UpstreamStates>()
   /** By what fails; empty while all stores answer. */
   readonly stores = new Map<string, StoreTrouble>()
   #isDraining = false
@@ -62,11 +58,7 @@ export class Health {
     this.#listeners.push({ name, snapshot, isAnswered: false })
   }
 
-  /** Tells it how upstreams stand, as soon as that changes. */
-  readonly poolObserver = (chain: string, apiInterface: string): UpstreamStates['observer'] =>
-    this.#statesOf(`${chain} ${apiInterface}`).observer
-
-  /** Every chain and interface with the standings of its upstreams. */
+  /** Every chain and interface with its upstreams. */
   look(): readonly ListenerLook[] {
     return this.#listeners.map((listener) => this.#look(listener))
   }
@@ -76,10 +68,10 @@ export class Health {
     this.#isDraining = true
   }
 
-  /** `/readyz`: whether to send clients here; the lines after the first are for humans. `?verbose`: and the config. */
+  /** `/readyz`: whether to send clients here; the lines after the first are for humans. `?verbose` adds the config, and since when and why upstreams are not eligible. */
   readiness(isVerbose = false): HealthAnswer {
     const lines = this.#listeners.map((listener) =>
-      lineOf(listener.name, this.#look(listener).pool),
+      lineOf(listener.name, this.#look(listener).pool, isVerbose),
     )
     const waiting = this.#listeners.filter(({ isAnswered }) => !isAnswered).length
     const why = this.#isDraining
@@ -105,11 +97,11 @@ export class Health {
 
   /** `/status`, as JSON: the config that serves, and each upstream as this process sees it, for programs. */
   status(): string {
-    const upstreams = this.look().flatMap(({ chain, interface: iface, pool, standings }) =>
-      pool.upstreams.map(({ name, tier, state, lagBlocks }) => {
-        const since = timeOf(standings.get(name)?.sinceMs ?? 0)
-        return { chain, interface: iface, name, tier, state, since, lagBlocks, tip: pool.tip }
-      }),
+    const upstreams = this.look().flatMap(
+      ({ chain, interface: iface, pool: { tip, upstreams: all } }) =>
+        all.map(({ name, tier, state, since, why, lagBlocks }) => {
+          return { chain, interface: iface, name, tier, state, since, why, lagBlocks, tip }
+        }),
     )
     return JSON.stringify({ config: this.#config.facts, upstreams })
   }
@@ -120,17 +112,11 @@ export class Health {
     return refused ? `${serves}; refused at ${refused.at}: ${refused.why}` : serves
   }
 
-  /** Notes what has changed since the last look. */
   #look(listener: Listener): ListenerLook {
     const [chain = '', iface = ''] = listener.name.split(' ')
     const pool = listener.snapshot()
     listener.isAnswered ||= servingIn(pool) > 0
-    const standings = this.#statesOf(listener.name).look(pool)
-    return { chain, interface: iface, pool, standings }
-  }
-
-  #statesOf(listener: string): UpstreamStates {
-    return this.#states.getOrInsertComputed(listener, () => new UpstreamStates(this.#clock))
+    return { chain, interface: iface, pool }
   }
 
   /**
@@ -146,13 +132,13 @@ export class Health {
 }
 
 /** @returns `ETH1 jsonrpc: 2 of 3 upstreams serving; node-c disabled` */
-function lineOf(listener: string, pool: PoolSnapshot): string {
+function lineOf(listener: string, pool: PoolSnapshot, isVerbose: boolean): string {
   const serving = servingIn(pool)
   const others = pool.upstreams
     .filter(({ state }) => state !== 'eligible')
-    .map(({ name, state }) => `; ${name} ${state}`)
+    .map((each) => `; ${each.name} ${isVerbose ? stateText(each) : each.state}`)
   const count = `${serving} of ${pool.upstreams.length} upstreams serving`
-  return `${listener}: ${serving === 0 ? 'dark, ' : ''}${count}${others.join('')}`
+  return clean(`${listener}: ${serving === 0 ? 'dark, ' : ''}${count}${others.join('')}`)
 }
 
 function servingIn(pool: PoolSnapshot): number {

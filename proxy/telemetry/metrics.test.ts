@@ -6,7 +6,15 @@ import { expect, test } from 'vitest'
 import { hasStalled } from '../subscription/subscriptions.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
 import type { UpstreamState } from '../upstream/observer.ts'
-import { aCall, aFailure, anAttempt, anUpstream, aPool, repliedBy } from './call.fixture.ts'
+import {
+  aCall,
+  aFailure,
+  anAttempt,
+  anUpstream,
+  aPool,
+  aRecord,
+  repliedBy,
+} from './call.fixture.ts'
 import { ByteBudget } from '../bytes/byte-budget.ts'
 import { createCacheMetrics, createMetrics, type Metrics } from './metrics.ts'
 import { readMetricsPage } from './metrics-page.fixture.ts'
@@ -228,7 +236,7 @@ test('what happens to upstreams, connections, refusals and the breaker', async (
   expect(samples.get(`router_client_connections{${on}}`)).toBe(0)
 
   relay.breakerChanged(true)
-  pool.stateChanged('node-a', 'eligible', 'disabled', '5 failures in a row')
+  pool.stateChanged('node-a', 'eligible', aRecord('disabled', '5 failures in a row'))
   pool.cooldownBegan('node-a', 'https://a.example', 30_000, 'rate limited')
   pool.cooldownBegan('node-a', 'https://b.example', 60_000, 'rate limited')
   pool.verificationFailed('node-a', 'https://a.example', 'chain-id', 'got 0x2')

@@ -126,7 +126,7 @@ export function createMetrics(options: MetricsOptions) {
         finalizedMismatches.inc({ ...listener, upstream }),
     })),
     poolObserver: perListener<PoolObserver>((listener) => ({
-      stateChanged: (upstream, _from, to) => stateChanges.inc({ ...listener, upstream, to }),
+      stateChanged: (upstream, _, { state: to }) => stateChanges.inc({ ...listener, upstream, to }),
       cooldownBegan: (upstream) => cooldowns.inc({ ...listener, upstream }),
       probeSent: (upstream) => probes.inc({ ...listener, upstream }),
       verificationFailed: (upstream, _url, verification) =>

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import { RelayError, errorKinds } from '../relay/errors.ts'
-import { aCall, anAttempt, repliedBy } from './call.fixture.ts'
+import { aCall, anAttempt, aRecord, repliedBy } from './call.fixture.ts'
 import { combineObservers } from './observers.ts'
 import type { Observers } from './observers.ts'
 
@@ -58,7 +58,7 @@ test('each one gets every call, in order', () => {
   const error = new RelayError(errorKinds.parse, 'x')
   relay.attemptEnded(call, attempt)
   relay.breakerChanged(true)
-  pool.stateChanged('node-a', 'eligible', 'disabled', 'why')
+  pool.stateChanged('node-a', 'eligible', aRecord('disabled', 'why'))
   pool.cooldownBegan('node-a', 'https://a.example', 30_000, 'rate limited')
   pool.verificationFailed('node-a', 'https://a.example', 'chain-id', 'why')
   listener.callEnded(call, end, 12)
@@ -78,7 +78,7 @@ test('each one gets every call, in order', () => {
   const events = [
     ['attemptEnded', call, attempt],
     ['breakerChanged', true],
-    ['stateChanged', 'node-a', 'eligible', 'disabled', 'why'],
+    ['stateChanged', 'node-a', 'eligible', aRecord('disabled', 'why')],
     ['cooldownBegan', 'node-a', 'https://a.example', 30_000, 'rate limited'],
     ['verificationFailed', 'node-a', 'https://a.example', 'chain-id', 'why'],
     ['callEnded', call, end, 12],

@@ -172,6 +172,10 @@ export const series = {
       and: ['state'],
       help: '1 for the state that the upstream is in, 0 for each other one.',
     },
+    upstreamStateSince: {
+      name: 'router_upstream_state_timestamp_seconds',
+      help: 'When the state of the upstream began, in seconds since the Unix epoch.',
+    },
     sessions: {
       name: 'router_upstream_sessions',
       help: 'Attempts in flight at the upstream.',

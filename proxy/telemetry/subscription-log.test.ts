@@ -15,10 +15,7 @@ function make() {
     redact: (text) => text.replace('secret', '[masked]'),
     destination,
   })
-  const log = createEventLog({ logger, clock, epochDurationMs: 900_000 }).subscriptionObserver(
-    'ETH1',
-    'jsonrpc',
-  )
+  const log = createEventLog({ logger, clock }).subscriptionObserver('ETH1', 'jsonrpc')
   return { clock, lines, log }
 }
 

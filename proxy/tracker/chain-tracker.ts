@@ -23,8 +23,6 @@ export interface TrackedNode {
 /** The upstreams of one interface of the chain. */
 export interface TrackedPool {
   readonly upstreams: readonly TrackedNode[]
-  /** `node.lagReason` changed to or from null. */
-  lagChanged(node: TrackedNode): void
 }
 
 /** A shown block has left the chain if no head confirms it within this many block times and this much time. */
@@ -120,6 +118,16 @@ export class ChainTracker {
     return this.#recent.numberOf(hash)
   }
 
+  /** The parent of a block that was shown recently; null if it is unknown. */
+  parentOf(hash: string): string | null {
+    return this.#recent.parentOf(hash)
+  }
+
+  /** Answers disagree about the parent of a block. */
+  forgetParent(hash: string): void {
+    this.#recent.forgetParent(hash)
+  }
+
   /** Registers a listener for blocks replaced in this process. `branchChanged` reports those of other replicas. */
   onReorg(reorged: () => void): void {
     this.#reorgListeners.push(reorged)
@@ -200,13 +208,12 @@ export class ChainTracker {
     const all = this.#reported()
     for (const pool of this.#pools) {
       for (const node of pool.upstreams) {
-        const { latest, status, tipThen, lagReason } = node
+        const { latest, status, tipThen } = node
         node.lagBlocks = lagOf(latest, tipThen, this.tip, nowMs, chain.blockTimeMs)
         const isBehind = node.lagBlocks > chain.allowedLagBlocks
         const own = latest && whyOutdated({ head: latest, status }, all, chain)
         const blocks = isBehind ? `${node.lagBlocks} blocks behind the tip` : null
         node.lagReason = own && blocks ? `${own}; ${blocks}` : (own ?? blocks)
-        if ((lagReason === null) !== (node.lagReason === null)) pool.lagChanged(node)
       }
     }
   }

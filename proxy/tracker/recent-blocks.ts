@@ -15,15 +15,25 @@ export const rememberedBlocks = 256
 /** Hashes to remember per block number. */
 const maxBranches = 8
 
-/** Hashes of the latest blocks that clients have seen. */
+/** Hashes and parents of the latest blocks that clients have seen. */
 export class RecentBlocks {
   /** By number. The first hash is on the current branch (empty if unknown); the others were replaced. */
   readonly #hashes = new Map<number, readonly string[]>()
-  readonly #numbers = new Map<string, number>()
+  /** By hash. The parent is null if unknown. */
+  readonly #blocks = new Map<string, { readonly number: number; parent: string | null }>()
 
   /** The number of a block that was shown; null if it is unknown. */
   numberOf(hash: string | null): number | null {
-    return hash === null ? null : (this.#numbers.get(hash) ?? null)
+    return hash === null ? null : (this.#blocks.get(hash)?.number ?? null)
+  }
+
+  parentOf(hash: string): string | null {
+    return this.#blocks.get(hash)?.parent ?? null
+  }
+
+  forgetParent(hash: string): void {
+    const block = this.#blocks.get(hash)
+    if (block) block.parent = null
   }
 
   /**
@@ -33,12 +43,14 @@ export class RecentBlocks {
   observe({ number, hash, parent, isByHash }: ShownBlock, highest: number): boolean {
     if (hash === null || number <= highest - rememberedBlocks) return false
     const known = this.#hashes.get(number)
+    const block = this.#blocks.get(hash)
+    if (block) block.parent ||= parent
     if (known?.[0] === hash || (isByHash && known?.includes(hash))) return false
     const isOther = this.#isOther(number, hash)
     const isOtherParent = this.#isOther(number - 1, parent)
     if (isOther || isOtherParent) this.#leaveFrom(number)
-    this.#remember(number, hash)
-    if (isOtherParent && parent !== null) this.#remember(number - 1, parent)
+    this.#remember(number, hash, parent)
+    if (isOtherParent && parent !== null) this.#remember(number - 1, parent, null)
     return isOther || isOtherParent
   }
 
@@ -53,16 +65,16 @@ export class RecentBlocks {
       if (each > number && hashes[0] !== '') this.#hashes.set(each, ['', ...hashes])
   }
 
-  #remember(number: number, hash: string): void {
+  #remember(number: number, hash: string, parent: string | null): void {
     const others = (this.#hashes.get(number) ?? []).filter((each) => each !== '' && each !== hash)
-    for (const each of others.splice(maxBranches - 1)) this.#numbers.delete(each)
+    for (const each of others.splice(maxBranches - 1)) this.#blocks.delete(each)
     this.#hashes.set(number, [hash, ...others])
-    this.#numbers.set(hash, number)
+    if (!this.#blocks.has(hash)) this.#blocks.set(hash, { number, parent })
     if (this.#hashes.size > rememberedBlocks) this.#forget(Math.min(...this.#hashes.keys()))
   }
 
   #forget(number: number): void {
-    for (const hash of this.#hashes.get(number) ?? []) this.#numbers.delete(hash)
+    for (const hash of this.#hashes.get(number) ?? []) this.#blocks.delete(hash)
     this.#hashes.delete(number)
   }
 }

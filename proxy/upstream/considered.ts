@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { StateRecord } from './observer.ts'
 import { type Candidate, floorOf } from './weights.ts'
 
 /** Why a pick left an upstream out: it cannot be asked, others come first, or others have what the call is about. */
@@ -13,6 +14,8 @@ export type LeftOut =
   | 'kept-out'
   | 'asked'
   | 'disabled'
+  /** It failed as often in a row as it may, and a probe has yet to confirm that. */
+  | 'on-trial'
   | 'backup'
   | 'lagging'
   | 'no-archive'
@@ -27,6 +30,8 @@ export interface Considered extends Candidate {
   readonly leftOut: LeftOut | null
   /** If it lags or lacks the block: blocks behind the tip. In cooldown: milliseconds left. Pruned: its oldest block. */
   readonly amount: number | null
+  /** The state of an upstream that was left out; null if it was drawn from or is eligible. */
+  readonly record: StateRecord | null
 }
 
 /** The candidates of a draw with their weights; null if there was no draw. */

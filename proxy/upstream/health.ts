@@ -4,7 +4,7 @@ import { Backoff, type BackoffRow } from '../clock/backoff.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
 
-/** The state of an upstream; whether it is `lagging` depends on the tip, and the pool knows that. */
+/** What verifications, calls and probes make of an upstream. Its state also depends on its URLs and its lag. */
 export type Standing = 'unverified' | 'rejected' | 'eligible' | 'disabled'
 
 type StandingChange = (from: Standing, to: Standing, why: string) => void
@@ -27,6 +27,8 @@ export class Availability {
   readonly #changed: StandingChange
   #standing: Standing = 'unverified'
   #failures = 0
+  /** Why it has its standing; null at the start. */
+  why: string | null = null
 
   constructor(threshold: number, changed: StandingChange) {
     this.#threshold = threshold
@@ -87,8 +89,14 @@ export class Availability {
     const from = this.#standing
     if (from === standing) return
     this.#standing = standing
+    this.why = why
     this.#changed(from, standing, why)
   }
+}
+
+/** Epochs are aligned on UTC, so that all replicas share them. */
+export function epochLeftMs(wallMs: number, durationMs: number): number {
+  return durationMs - (wallMs % durationMs)
 }
 
 /** After a 429 that names no time. */
@@ -108,6 +116,8 @@ export class Cooldown {
   readonly #backoff: Backoff
   readonly #maxMs: number
   #untilMs = -Infinity
+  /** The last one: how long it was to last, and why it began. */
+  last = { forMs: 0, why: '' }
 
   /**
    * @param began is called with how long it lasts, and what the node answered
@@ -158,6 +168,7 @@ export class Cooldown {
 
   #start(forMs: number, why: string): void {
     this.#untilMs = this.#clock.nowMs() + forMs
+    this.last = { forMs, why }
     this.#began(forMs, why)
   }
 }

@@ -25,13 +25,21 @@ export function isServing(state: UpstreamState): boolean {
   return state === 'eligible' || state === 'lagging'
 }
 
+/** The state of an upstream, since when, and why. The upstream keeps it; pages, metrics and logs print it. Times are ISO 8601. */
+export interface StateRecord {
+  readonly state: UpstreamState
+  /** When the state began. A bad state that returns within a minute has lasted since it first began. */
+  readonly since: string
+  /** What is wrong with it, even if it serves; null if nothing is known to be. */
+  readonly why: string | null
+  /** When the state ends at the latest; null if that depends on the node alone. */
+  readonly until: string | null
+}
+
 /** One upstream at one instant. */
-export interface UpstreamSnapshot {
+export interface UpstreamSnapshot extends StateRecord {
   readonly name: string
   readonly tier: Tier
-  readonly state: UpstreamState
-  /** What it fails at, or how far it is behind; null: nothing is wrong, or the state says it. */
-  readonly trouble: string | null
   /** What is wrong with it although it serves: `... (stalled: 5) since 13:15:07`; null: nothing lately. */
   readonly fault: string | null
   /** Attempts in flight. */
@@ -66,7 +74,11 @@ export interface PoolSnapshot {
 
 /** Observes the upstreams of one chain and interface; metrics and logs are made from it. */
 export interface PoolObserver {
-  stateChanged(upstream: string, from: UpstreamState, to: UpstreamState, why: string): void
+  /**
+   * A state other than `held-off` began: `cooldownBegan` covers that one.
+   * @param to if eligible, `why` says what ended the last state
+   */
+  stateChanged(upstream: string, from: UpstreamState, to: StateRecord): void
   /** Nothing is sent to a URL for a while, after what its node answered. `url` is printable. */
   cooldownBegan(upstream: string, url: string, forMs: number, why: string): void
   /** The router sends a request of its own. */

@@ -221,7 +221,8 @@ export class Picker {
       if (known[at]?.leftOut === leftOut && known[at]?.rank === rank) continue
       seen ??= [...known]
       const amount = amountOf(each, leftOut, wanted)
-      seen[at] = { ...(table.get(each) as Candidate), rank, leftOut, amount }
+      const record = leftOut === null || each.state === 'eligible' ? null : each.record
+      seen[at] = { ...(table.get(each) as Candidate), rank, leftOut, amount, record }
     }
     this.#seenBy = table
     return (this.#seen = seen ?? known)
@@ -247,7 +248,7 @@ export class Picker {
     const more = rank > lowest ? rank & ~lowest : 0
     if (more & ranks.pruned) return 'pruned'
     if (more & ranks.tried) return 'asked'
-    if (more & ranks.onTrial) return 'disabled'
+    if (more & ranks.onTrial) return each.isInService ? 'on-trial' : 'disabled'
     if (more & ranks.backup) return 'backup'
     const point = lastPointOf(wanted.block)
     if (point?.kind === 'number' && each.latest && each.latest.block < point.number)

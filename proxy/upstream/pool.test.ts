@@ -216,7 +216,7 @@ describe('a lagging upstream', () => {
   it('is known as such as soon as others show the tip, though it reported first', () => {
     const fixture = new PoolFixture('abc')
     fixture.sees('a', 90)
-    expect(fixture.pool.stateOf(fixture.upstream('a'))).toBe('eligible')
+    expect(fixture.upstream('a').state).toBe('eligible')
     fixture.sees('b', 100)
     fixture.sees('c', 100)
     expect(fixture.events).toEqual(['a: eligible > lagging'])

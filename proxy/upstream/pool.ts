@@ -11,7 +11,7 @@ import { History } from '../tracker/history.ts'
 import { hasJumped } from '../tracker/tip.ts'
 import { Availability, Cooldown } from './health.ts'
 import { type Members, NodeUrl, type SocketUrl, Upstream } from './upstream.ts'
-import { isServing, type PoolObserver, type PoolSnapshot, type UpstreamState } from './observer.ts'
+import { isServing, type PoolObserver, type PoolSnapshot } from './observer.ts'
 import { isKeptOut, Picker, reaches, type Wanted } from './pick.ts'
 import type { SocketTransport, Transport } from './wire.ts'
 import { readTls } from './wire/upstream-target.ts'
@@ -26,6 +26,8 @@ export interface PoolOptions {
   readonly config: Live<Pick<RelayConfig, 'strategy'>>
   readonly maxSessions: number
   readonly failureThreshold: number
+  /** At the end of an epoch disabled upstreams are retried. */
+  readonly epochDurationMs?: number
   readonly createTransport: (url: NodeUrlConfig) => Transport
   /** For ws and wss URLs. */
   readonly createSocketTransport: (url: NodeUrlConfig) => SocketTransport
@@ -120,7 +122,7 @@ export class Pool implements Members, TrackedPool {
   }
 
   #anyServes(upstreams: readonly Upstream[]): boolean {
-    return upstreams.some((each) => isServing(this.stateOf(each)))
+    return upstreams.some(({ state }) => isServing(state))
   }
 
   /** Some upstream could be asked now, be it on trial, whatever a single call needs. */
@@ -189,6 +191,8 @@ export class Pool implements Members, TrackedPool {
       url.verified = null
       url.isUnreached = false
       upstream.status = null
+      url.refusal = `head: ${why}`
+      upstream.updateState()
       this.onJump?.(upstream, url)
       return
     }
@@ -196,25 +200,10 @@ export class Pool implements Members, TrackedPool {
     this.tracker.observeHead(upstream, block, askedMs)
   }
 
-  lagChanged({ name, isInService, lagReason }: Upstream): void {
-    const { observer } = this.#options
-    if (!isInService) return
-    if (lagReason === null) observer.stateChanged(name, 'lagging', 'eligible', 'caught up')
-    else observer.stateChanged(name, 'eligible', 'lagging', lagReason)
-  }
-
   /** An upstream changed its state. */
   changed(): void {
     this.pick.forget()
     this.tracker.update()
-  }
-
-  stateOf(upstream: Upstream): UpstreamState {
-    const { standing } = upstream.availability
-    if (standing !== 'eligible') return standing
-    if (!upstream.serves([]))
-      return upstream.urls.some(({ verified }) => verified) ? 'held-off' : 'unverified'
-    return upstream.lags ? 'lagging' : 'eligible'
   }
 
   snapshot(): PoolSnapshot {
@@ -227,8 +216,7 @@ export class Pool implements Members, TrackedPool {
       upstreams: this.upstreams.map((each) => ({
         name: each.name,
         tier: each.tier,
-        state: this.stateOf(each),
-        trouble: [each.lagReason, each.trouble].filter((why) => why !== null).join('; ') || null,
+        ...each.record,
         fault: each.fault,
         sessions: each.sessions,
         latestBlock: each.latest?.block ?? null,
@@ -248,24 +236,26 @@ export class Pool implements Members, TrackedPool {
   }
 
   #make(config: UpstreamConfig): Upstream {
-    const { clock, random, observer, failureThreshold } = this.#options
+    const { clock, random, observer, failureThreshold, epochDurationMs } = this.#options
     const availability = new Availability(failureThreshold, (from, to, why) => {
       if (to === 'eligible' && from !== 'unverified') upstream.rejoined()
-      observer.stateChanged(config.name, from, to, why)
+      upstream.updateState(why)
       this.changed()
     })
     const sockets: SocketUrl[] = []
     const others: NodeUrl[] = []
     for (const url of config.nodeUrls) {
-      const cooldown = new Cooldown(clock, random, (forMs, why) =>
-        observer.cooldownBegan(config.name, url.url.toString(), forMs, why),
-      )
+      const cooldown = new Cooldown(clock, random, (forMs, why) => {
+        observer.cooldownBegan(config.name, url.url.toString(), forMs, why)
+        upstream.updateState()
+      })
       if (url.scheme === 'ws' || url.scheme === 'wss')
         sockets.push(new NodeUrl(url, this.#options.createSocketTransport(url), cooldown))
       else others.push(new NodeUrl(url, this.#options.createTransport(url), cooldown))
     }
     const urls = others.length > 0 ? others : sockets
-    const upstream = new Upstream(config, { urls, sockets }, availability, clock)
+    const upstream = new Upstream(config, { urls, sockets }, availability, clock, epochDurationMs)
+    upstream.onState = (from, to) => observer.stateChanged(config.name, from, to)
     return upstream
   }
 

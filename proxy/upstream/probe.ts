@@ -84,7 +84,7 @@ export function applyProbe(
   purpose: 'probe' | 'health check',
 ): void {
   if (answer.kind === 'limited') url.cooldown.begin(answer.retryAfterMs)
-  else upstream.failed(url, { name: `${purpose}: ${answer.why}`, weight: 1 })
+  else upstream.failed(url, { name: url.mask.text(`${purpose}: ${answer.why}`), weight: 1 })
 }
 
 /** A node answered, but does not know the question, or not at this path. */
@@ -177,8 +177,9 @@ export async function verifyUrl(
 ): Promise<void> {
   const { iface, observer } = options
   const report = (name: string, why: string) => {
-    url.refusal = `${name}: ${why}`
-    observer.verificationFailed(upstream.name, url.printable, name, why)
+    const masked = url.mask.text(why)
+    url.refusal = `${name}: ${masked}`
+    observer.verificationFailed(upstream.name, url.printable, name, masked)
   }
   const fail = (trouble: ProbeTrouble) => {
     if (trouble.kind === 'limited' || url.verified === true)

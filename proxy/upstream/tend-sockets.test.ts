@@ -7,6 +7,7 @@ import { seededRandom } from '../clock/testing/seeded-random.ts'
 import { VirtualClock } from '../clock/testing/virtual-clock.ts'
 import { Secret } from '../config/secret.ts'
 import { ChainTracker } from '../tracker/chain-tracker.ts'
+import type { StateRecord } from './observer.ts'
 import { createPool } from './pool.ts'
 import { dialects } from './dialect.ts'
 import type { SocketTransport } from './wire.ts'
@@ -56,8 +57,8 @@ function watched(urls: readonly string[], script: Script) {
   const events: string[] = []
   const sockets: ScriptedSocket[] = []
   const observer = {
-    stateChanged: (name: string, from: string, to: string) =>
-      events.push(`${name}: ${from} > ${to}`),
+    stateChanged: (name: string, from: string, { state }: StateRecord) =>
+      events.push(`${name}: ${from} > ${state}`),
     cooldownBegan: () => {},
     verificationFailed: (name: string, url: string, verification: string, why: string) =>
       events.push(`${name} ${url} ${verification}: ${why}`),

@@ -61,7 +61,7 @@ describe('the tip of a pool', () => {
       expect(fixture.chosen({ block: latest })).toBe('b')
     }
     const [first] = fixture.pool.snapshot().upstreams
-    expect(first?.trouble).toBe(`${why}; 1089581 blocks behind the tip`)
+    expect(first?.why).toBe(`${why}; 1089581 blocks behind the tip`)
     fixture.disable('b')
     expect(fixture.chosen({ block: latest })).toBe('a')
   })
@@ -97,9 +97,9 @@ describe('the tip of a pool', () => {
   })
 
   it('has one lag that answers nothing, and says so', () => {
-    const fixture = new PoolFixture('ab')
+    const fixture = new PoolFixture('ab', undefined, { failureThreshold: 5 })
     const [, silent] = fixture.pool.upstreams
-    const troubles = () => fixture.pool.snapshot().upstreams.map(({ trouble }) => trouble)
+    const troubles = () => fixture.pool.snapshot().upstreams.map(({ why }) => why)
     for (const name of 'ab') fixture.sees(name, 100)
     for (const url of silent?.urls ?? [])
       for (let times = 0; times < 2; times++)

@@ -8,8 +8,10 @@ import type { NodeUrlConfig, Tier } from '../config/types.ts'
 import type { TrackedNode } from '../tracker/chain-tracker.ts'
 import { History, type Read } from '../tracker/history.ts'
 import type { Head, SyncStatus } from '../tracker/tip.ts'
-import { Score, type Availability, type Cooldown } from './health.ts'
+import { epochLeftMs, Score, type Availability, type Cooldown } from './health.ts'
+import type { StateRecord, UpstreamState } from './observer.ts'
 import { SecretMask } from './secrets/mask.ts'
+import { StateHistory } from './state-history.ts'
 import type { SocketTransport, Transport } from './wire.ts'
 
 /** One URL of an upstream, with what is known of it. The URLs of an upstream fail over among themselves. */
@@ -109,6 +111,12 @@ export class Upstream implements TrackedNode {
   readonly availability: Availability
   readonly score = new Score()
   readonly #clock: Clock
+  readonly #epochDurationMs: number | null
+  readonly #history: StateHistory
+  #lastState: UpstreamState = 'unverified'
+  #lagReason: string | null = null
+  /** Called when a state other than `held-off` began; if eligible, `why` says what ended the last one. */
+  onState: ((from: UpstreamState, to: StateRecord) => void) | null = null
   /** Is called when failures of calls have put it on trial: a probe can tell whether it works. */
   onDoubt: (() => void) | null = null
   #rejoinedMs = -Infinity
@@ -121,13 +129,13 @@ export class Upstream implements TrackedNode {
   status: SyncStatus | null = null
   tipThen: number | null = null
   lagBlocks = 0
-  lagReason: string | null = null
 
   constructor(
     identity: { readonly name: string; readonly tier: Tier; readonly group?: string },
     { urls, sockets }: Pick<Upstream, 'urls' | 'sockets'>,
     availability: Availability,
     clock: Clock,
+    epochDurationMs: number | null = null,
   ) {
     this.name = identity.name
     this.tier = identity.tier
@@ -136,15 +144,89 @@ export class Upstream implements TrackedNode {
     this.sockets = sockets
     this.availability = availability
     this.#clock = clock
+    this.#epochDurationMs = epochDurationMs
+    this.#history = new StateHistory(clock)
   }
 
   get isInService(): boolean {
     return this.availability.standing === 'eligible'
   }
 
+  get lagReason(): string | null {
+    return this.#lagReason
+  }
+
+  set lagReason(why: string | null) {
+    const isChange = this.lags !== (why !== null)
+    // A cooldown that ended before it left the upstream in the state that ends now.
+    if (isChange) this.updateState()
+    this.#lagReason = why
+    if (isChange) this.updateState('caught up')
+  }
+
   /** Reads of the latest state go to other upstreams while one can serve them. */
   get lags(): boolean {
-    return this.lagReason !== null
+    return this.#lagReason !== null
+  }
+
+  get state(): UpstreamState {
+    const { standing } = this.availability
+    if (standing !== 'eligible') return standing
+    if (this.serves([])) return this.lags ? 'lagging' : 'eligible'
+    return this.urls.some((url) => url.isFor([])) ? 'held-off' : 'unverified'
+  }
+
+  /** The state as every surface prints it. */
+  get record(): StateRecord {
+    return this.updateState()
+  }
+
+  /**
+   * Records the state and reports a change. Whatever may change the state calls this at once, so that `since` is exact.
+   * @param cause what made the upstream eligible
+   */
+  updateState(cause = 'its cooldown is over'): StateRecord {
+    const { state } = this
+    const wallMs = this.#clock.wallMs()
+    const released = this.lags ? 'lagging' : 'eligible'
+    const heldOffMs = state === 'held-off' ? (this.#firstBack?.cooldown.leftMs ?? 0) : Infinity
+    const { sinceMs } = this.#history.update(state, heldOffMs, released)
+    const epochMs = state === 'disabled' && this.#epochDurationMs
+    const leftMs = epochMs ? epochLeftMs(wallMs, epochMs) : heldOffMs
+    const record = {
+      state,
+      since: new Date(sinceMs).toISOString(),
+      why: this.#whyIn(state),
+      until: leftMs === Infinity ? null : new Date(wallMs + leftMs).toISOString(),
+    }
+    const from = this.#lastState
+    if (state === 'held-off' || state === from) return record
+    this.#lastState = state
+    this.onState?.(from, state === 'eligible' ? { ...record, why: cause } : record)
+    return record
+  }
+
+  /** While it is held off, the URL that is the first to leave its cooldown. */
+  get #firstBack(): NodeUrl | undefined {
+    const able = this.urls.filter((url) => url.isFor([]))
+    const held = able.length > 0 ? able : this.urls.filter(({ cooldown }) => cooldown.active)
+    return held.toSorted((a, b) => a.cooldown.leftMs - b.cooldown.leftMs)[0]
+  }
+
+  #whyIn(state: UpstreamState): string | null {
+    const { trouble, lagReason, availability } = this
+    if (state === 'disabled') return availability.why
+    if (state === 'held-off') return this.#cooldownText
+    if (state === 'unverified') return trouble ?? this.#cooldownText
+    if (state === 'rejected') return trouble ?? availability.why
+    return [lagReason, trouble].filter((why) => why !== null).join('; ') || null
+  }
+
+  get #cooldownText(): string | null {
+    const url = this.#firstBack
+    if (!url) return null
+    const { forMs, why } = url.cooldown.last
+    return `${why}: nothing goes to ${url.printable} for ${Math.ceil(forMs / 1_000)} s`
   }
 
   /** For calls and for subscriptions, each once. */

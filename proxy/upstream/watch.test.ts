@@ -5,9 +5,11 @@ import { loadCatalog } from '../chain/load-catalog.ts'
 import type { Chain, ChainInterface } from '../chain/types.ts'
 import { seededRandom } from '../clock/testing/seeded-random.ts'
 import { VirtualClock } from '../clock/testing/virtual-clock.ts'
+import { Secret } from '../config/secret.ts'
 import type { NodeUrlConfig } from '../config/types.ts'
 import type { NodeUrl } from './upstream.ts'
 import { ChainTracker } from '../tracker/chain-tracker.ts'
+import type { StateRecord } from './observer.ts'
 import { createPool, type Pool } from './pool.ts'
 import { createNoSocket } from './testing/no-sockets.ts'
 import { nodeUrlConfig } from './testing/node-url-config.ts'
@@ -61,8 +63,8 @@ class WatchFixture {
     const { clock } = this
     this.#states = upstreams.flat()
     const observer = {
-      stateChanged: (name: string, from: string, to: string) =>
-        this.events.push(`${name}: ${from} > ${to}`),
+      stateChanged: (name: string, from: string, { state }: StateRecord) =>
+        this.events.push(`${name}: ${from} > ${state}`),
       cooldownBegan: () => {},
       verificationFailed: (name: string, _url: string, verification: string, why: string) =>
         this.events.push(`${name} ${verification}: ${why}`),
@@ -246,6 +248,16 @@ describe('start-up verification', () => {
       tip: 123,
       upstreams: [{ state: 'eligible', latestBlock: 123, lagBlocks: 0 }],
     })
+  })
+
+  it('masks keys of a URL in the reason for a state', async () => {
+    const key = 'k3yk3yk3yk3yk3yk3y'
+    const url = { authHeaders: new Map([['x-key', new Secret(key, '***', [key])]]) }
+    const { clock, pool, events } = new WatchFixture([[{ chainId: `no ${key}`, url }], [{}]])
+    await clock.advance(100)
+    const masked = `chain-id: wanted 0x1, the node says no ${'*'.repeat(key.length)}`
+    expect(pool.snapshot().upstreams[0]?.why).toBe(`http://0-0.test is not used: ${masked}`)
+    expect(events).toContain(`a ${masked}`)
   })
 
   it('rejects an upstream of another chain and says what it found', async () => {

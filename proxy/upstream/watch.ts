@@ -6,6 +6,7 @@ import { sleep, type Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
 import { History } from '../tracker/history.ts'
 import { toBlockNumber, type Dialect } from './dialect.ts'
+import { epochLeftMs } from './health.ts'
 import type { NodeUrl, Upstream } from './upstream.ts'
 import type { PoolObserver } from './observer.ts'
 import type { Pool } from './pool.ts'
@@ -190,13 +191,14 @@ export class Watch {
     const { urls, availability } = upstream
     await verifyUrl(upstream, url, { iface, observer, ...this.#probing(upstream) })
     if (!urls.includes(url)) return
-    if (url.verified === true) {
-      availability.verified()
-      // A probe that cannot be made would lead back here.
-      const canProbe = iface.latestBlock !== null && upstream.serves([])
-      if (upstream.latest === null && canProbe) await this.#probe(upstream)
-    } else if (urls.every(({ verified }) => verified === false))
+    if (url.verified === true) availability.verified()
+    else if (urls.every(({ verified }) => verified === false))
       availability.rejected('no URL of it passes verification')
+    // A URL may have left or entered service without a change of the upstream's standing.
+    upstream.updateState('verified')
+    // A probe that cannot be made would lead back here.
+    const canProbe = iface.latestBlock !== null && url.verified === true && upstream.serves([])
+    if (upstream.latest === null && canProbe) await this.#probe(upstream)
   }
 
   /** Probes an upstream again and again, each time that it is due. */
@@ -249,8 +251,7 @@ export class Watch {
   async #epochs(): Promise<void> {
     const { clock, epochDurationMs, pool } = this.#options
     for (;;) {
-      // All replicas share the beginning of an epoch.
-      await this.#sleep(epochDurationMs - (clock.wallMs() % epochDurationMs))
+      await this.#sleep(epochLeftMs(clock.wallMs(), epochDurationMs))
       for (const upstream of pool.upstreams) upstream.availability.epochBegan()
     }
   }

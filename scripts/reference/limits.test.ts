@@ -120,7 +120,6 @@ const places: Readonly<Record<string, readonly string[]>> = {
     'rememberedLimits.transactions',
     'rememberedLimits.transactionBytes',
   ],
-  'blocks whose parent': ['rememberedLimits.parents'],
   'A message has': ['cacheServiceLimits.messageBytes', 'cacheServiceLimits.unreadBytes'],
   '256 connections': [
     'adminLimits.maxConnections',

@@ -91,8 +91,8 @@ class Simulation {
       clock,
       wire: { clock, chain, answered: new WeakMap(), branchOf },
       poolObserver: {
-        stateChanged: (upstream, from, to, why) =>
-          this.#run.say(`${upstream}: ${from} to ${to}, ${why}`),
+        stateChanged: (upstream, from, { state, why }) =>
+          this.#run.say(`${upstream}: ${from} to ${state}, ${why}`),
         cooldownBegan() {},
         verificationFailed() {},
       },

@@ -83,7 +83,41 @@ describe('any request of a client', () => {
   })
 })
 
+/** Parameters with which every method that has a check is classified with it. */
+const someParams = [[], ['0x5'], [`0x${'a'.repeat(64)}`], { height: '5' }]
+
 describe('each method of a bundled spec', () => {
+  test('that has the parent of a block checked also shows the block, which is where the router learns it', () => {
+    const checked = bundled.flatMap(({ chain, offered }) => {
+      const { apiInterface } = offered
+      const asked = [...offered.methods].flatMap((method) => {
+        if (apiInterface === 'grpc') return []
+        const path = method.replaceAll(/\{[^}]*\}/g, '5')
+        if (apiInterface === 'rest')
+          return [
+            offered.classify({ apiInterface, verb: 'GET', path, query: '', header: () => null }),
+          ]
+        return someParams.map((params) => offered.classify({ apiInterface, method, params }))
+      })
+      return asked
+        .filter(({ block }) => block.kind !== 'invalid')
+        .filter(({ checks }) => checks.some(({ rule }) => rule.check === 'parent'))
+        .map(({ method, tellsTip, showsBlock }) => {
+          const { hash, parent } = tellsTip ?? showsBlock ?? {}
+          return [`${chain.id} ${method}`, Boolean(hash && parent)] as const
+        })
+    })
+    expect(checked.filter(([, isShown]) => !isShown)).toEqual([])
+    const names = checked.map(([name]) => name)
+    expect(names).toEqual(
+      expect.arrayContaining([
+        ...['ETH1 eth_getBlockByNumber', 'PERPEVM eth_getBlockByHash', 'BTC getblockheader'],
+        ...['HUBCHAIN block_by_hash', 'HUBCHAIN commit'],
+        'HUBCHAIN /sdk/base/tendermint/v1beta1/blocks/{height}',
+      ]),
+    )
+  })
+
   test.each(bundled.map(({ chain, offered }) => [`${chain.id} ${offered.apiInterface}`, offered]))(
     '%s is known by its name',
     (_name, offered) => {

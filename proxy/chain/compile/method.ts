@@ -153,12 +153,11 @@ function shownHashes(
   { checks = [] }: NativeMethod,
   path: ResultPath['path'],
 ): Pick<ResultPath, 'hash' | 'parent'> {
-  const block = checks.find((rule) => rule.check === 'block')
   const parent = checks.find((rule) => rule.check === 'parent')
-  const item = path.slice(0, -(block?.number?.length ?? 0))
+  if (parent) return { hash: parent.hash, parent: parent.parent }
+  const block = checks.find((rule) => rule.check === 'block')
   if (!block?.number || !block.hash || block.older) return {}
-  const hash = [...item, ...block.hash]
-  return parent ? { hash, parent: [...item, ...parent.parent] } : { hash }
+  return { hash: [...path.slice(0, -block.number.length), ...block.hash] }
 }
 
 function defaultTag(block: NativeMethod['block']): BlockTag | null {

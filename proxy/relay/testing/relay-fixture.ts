@@ -6,6 +6,7 @@ import { seededRandom } from '../../clock/testing/seeded-random.ts'
 import { VirtualClock } from '../../clock/testing/virtual-clock.ts'
 import type { NodeUrlConfig, RelayConfig, UpstreamConfig } from '../../config/types.ts'
 import { ChainTracker } from '../../tracker/chain-tracker.ts'
+import type { StateRecord } from '../../upstream/observer.ts'
 import { createPool, type Pool } from '../../upstream/pool.ts'
 import { dialects } from '../../upstream/dialect.ts'
 import { createNoSocket } from '../../upstream/testing/no-sockets.ts'
@@ -119,8 +120,8 @@ export class RelayFixture {
     const random = seededRandom(1)
     const relayConfig = { ...usualRelay, ...config }
     const poolObserver = {
-      stateChanged: (name: string, from: string, to: string) =>
-        this.events.push(`${name}: ${from} > ${to}`),
+      stateChanged: (name: string, from: string, { state }: StateRecord) =>
+        this.events.push(`${name}: ${from} > ${state}`),
       cooldownBegan: (name: string, _url: string, ms: number) =>
         this.events.push(`${name}: cooldown ${ms} ms`),
       verificationFailed: () => {},

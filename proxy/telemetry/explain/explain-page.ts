@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import { aligned, clean, time } from '../format.ts'
+import { aligned, clean, stateText, time } from '../format.ts'
 import { type Explained, type KeptCalls, keptKinds } from './kept-calls.ts'
 
 /** Answers `/explain`, and `/explain/<guid>`. It only reads. @param guid null for a list */
@@ -75,15 +75,17 @@ function attemptLine(attempt: ExplainedCall['attempts'][number]): string {
 const columns = ['upstream', 'rank', 'score', 'availability', 'latency', 'sync', 'candidate']
 
 function tableOf(seen: NonNullable<Seen>): readonly string[] {
-  const rows = seen.map(({ name, rank, leftOut, amount, ...each }) => {
+  const rows = seen.map(({ name, rank, leftOut, amount, record, ...each }) => {
     const scores = [each.weight, each.availability, each.latency, each.sync]
-    const candidate = leftOut ? `no: ${leftOut}${amountText(leftOut, amount)}` : 'yes'
+    const reasons = record?.state === leftOut ? [] : [`${leftOut}${amountText(leftOut, amount)}`]
+    if (record) reasons.push(stateText(record))
+    const candidate = leftOut ? `no: ${reasons.join('; ')}` : 'yes'
     return [name, String(rank ?? '-'), ...scores.map((one) => one.toFixed(2)), candidate]
   })
   return aligned([columns, ...rows]).map((line) => `    ${line}`)
 }
 
-function amountText(leftOut: string, amount: number | null): string {
+function amountText(leftOut: string | null, amount: number | null): string {
   if (amount === null) return ''
   if (leftOut === 'cooldown') return `, ${ms(amount)} left`
   return leftOut === 'pruned' ? `, before block ${amount}` : `, ${amount} blocks behind`

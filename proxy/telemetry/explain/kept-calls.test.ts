@@ -8,7 +8,7 @@ import { VirtualClock } from '../../clock/testing/virtual-clock.ts'
 import type { CallEnd } from '../../listener/listener.ts'
 import { Journal } from '../../relay/call.ts'
 import { errorKinds, RelayError } from '../../relay/errors.ts'
-import { aCall, aFailure, anAttempt, repliedBy } from '../call.fixture.ts'
+import { aCall, aFailure, anAttempt, aRecord, repliedBy } from '../call.fixture.ts'
 import { explainPage } from './explain-page.ts'
 import { KeptCalls } from './kept-calls.ts'
 
@@ -143,20 +143,29 @@ test('the text of a call tells its whole story, and a list has a line for each',
   const fixture = new Fixture()
   const call = aCall({ guid: 'g-1', method: 'eth_\u001b[31mred', known: false })
   const { journal } = call
-  const seen = { rank: 0, leftOut: null, amount: null }
+  const seen = { rank: 0, leftOut: null, amount: null, record: null }
   const best = { availability: 1, latency: 1, sync: 1, earned: 1, weight: 1 }
+  const paused = aRecord('held-off', 'rate limited: nothing goes to https://c.example for 30 s')
+  const behind = aRecord('lagging', '7 blocks behind the tip')
   const considered = [
     { name: 'node-a', ...best, ...seen, weight: 0.5 },
     { name: 'node-b', ...best, ...seen },
-    { name: 'node-c', ...best, rank: null, leftOut: 'cooldown', amount: 22_400 } as const,
-    { name: 'node-d', ...best, rank: 0, leftOut: 'lagging', amount: 7 } as const,
-    { name: 'node-e', ...best, rank: 8, leftOut: 'pruned', amount: 900_000 } as const,
+    {
+      name: 'node-c',
+      ...best,
+      rank: null,
+      leftOut: 'cooldown',
+      amount: 22_400,
+      record: paused,
+    } as const,
+    { name: 'node-d', ...best, rank: 0, leftOut: 'lagging', amount: 7, record: behind } as const,
+    { name: 'node-e', ...best, rank: 8, leftOut: 'pruned', amount: 900_000, record: null } as const,
   ]
   journal.considered = considered
   anAttempt(call, 'node-a', aFailure('connection-refused'), { detail: 'ECONNREFUSED', tookMs: 2 })
   const violation = { check: 'block-number', detail: 'asked for 5, got 6' } as const
   anAttempt(call, 'node-b', aFailure('violated'), { kind: 'retry', tookMs: 1_234.56789, violation })
-  const asked = { rank: null, leftOut: 'asked', amount: null } as const
+  const asked = { rank: null, leftOut: 'asked', amount: null, record: null } as const
   journal.considered = considered.map((each) => ({ ...each, ...asked }))
   journal.cache = { verdict: 'miss', ageClass: 'latest', why: 'error' }
   journal.session = { node: 'node-a', choice: 'new', isDropped: true, considered: null }
@@ -175,8 +184,8 @@ test('the text of a call tells its whole story, and a list has a line for each',
         upstream  rank  score  availability  latency  sync  candidate
         node-a    0     0.50   1.00          1.00     1.00  yes
         node-b    0     1.00   1.00          1.00     1.00  yes
-        node-c    -     1.00   1.00          1.00     1.00  no: cooldown, 22s left
-        node-d    0     1.00   1.00          1.00     1.00  no: lagging, 7 blocks behind
+        node-c    -     1.00   1.00          1.00     1.00  no: cooldown, 22s left; held-off since 2026-01-01T00:00:00.000Z: rate limited: nothing goes to https://c.example for 30 s
+        node-d    0     1.00   1.00          1.00     1.00  no: lagging since 2026-01-01T00:00:00.000Z: 7 blocks behind the tip
         node-e    8     1.00   1.00          1.00     1.00  no: pruned, before block 900000
     +0.0ms  retry  node-b  violated in 1.2s (block-number: asked for 5, got 6)
     no other could be asked

@@ -48,7 +48,7 @@ export class SecretMask {
   bytes(bytes: Uint8Array): Uint8Array {
     if (this.#pattern === null) return bytes
     const text = bufferOf(bytes).toString('latin1')
-    const masked = this.#text(text)
+    const masked = this.text(text)
     return masked === text ? bytes : Buffer.from(masked, 'latin1')
   }
 
@@ -57,7 +57,7 @@ export class SecretMask {
     for (let at = 1; at < headers.length; at += 2) {
       const value = headers[at] as string
       const isBinary = (headers[at - 1] as string).toLowerCase().endsWith('-bin')
-      const kept = isBinary ? this.#binary(value) : this.#text(value)
+      const kept = isBinary ? this.#binary(value) : this.text(value)
       if (kept !== value) (masked ??= [...headers])[at] = kept
     }
     return masked ?? headers
@@ -70,7 +70,7 @@ export class SecretMask {
     return masked === bytes ? value : Buffer.from(masked).toString('base64').replace(/=+$/, '')
   }
 
-  #text(text: string): string {
+  text(text: string): string {
     return this.#pattern === null ? text : text.replace(this.#pattern, stars)
   }
 }

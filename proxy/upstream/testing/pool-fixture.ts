@@ -6,8 +6,7 @@ import { seededRandom } from '../../clock/testing/seeded-random.ts'
 import { VirtualClock } from '../../clock/testing/virtual-clock.ts'
 import type { NodeUrlConfig, Strategy } from '../../config/types.ts'
 import { ChainTracker } from '../../tracker/chain-tracker.ts'
-import { createPool } from '../pool.ts'
-import type { Pool } from '../pool.ts'
+import { createPool, type Pool, type PoolOptions } from '../pool.ts'
 import type { Upstream } from '../upstream.ts'
 import type { Wanted } from '../pick.ts'
 import { nodeUrlConfig } from './node-url-config.ts'
@@ -19,14 +18,18 @@ const iface = chain.interfaces.get('jsonrpc')!
 export const latest: BlockRef = { kind: 'tag', tag: 'latest' }
 export const number = (height: number): BlockRef => ({ kind: 'number', number: height })
 
-/** Upstreams by their names, `z` and `y` being backups; all verified. */
+/** Upstreams by their names, `z` and `y` being backups; all verified, except when `more` says otherwise. */
 export class PoolFixture {
   readonly clock = new VirtualClock()
   readonly events: string[] = []
   readonly pool: Pool
   readonly tried = new Set<string>()
 
-  constructor(names: string, urlOf: (name: string) => Partial<NodeUrlConfig> = () => ({})) {
+  constructor(
+    names: string,
+    urlOf: (name: string) => Partial<NodeUrlConfig> = () => ({}),
+    more: Partial<PoolOptions> & { readonly isUnverified?: boolean } = {},
+  ) {
     const { clock } = this
     const maxSessions = 10
     this.pool = createPool(
@@ -43,7 +46,7 @@ export class PoolFixture {
         config: { now: { strategy: 'balanced' } },
         random: seededRandom(1),
         observer: {
-          stateChanged: (name, from, to) => this.events.push(`${name}: ${from} > ${to}`),
+          stateChanged: (name, from, { state }) => this.events.push(`${name}: ${from} > ${state}`),
           cooldownBegan: () => {},
           verificationFailed: () => {},
         },
@@ -52,13 +55,18 @@ export class PoolFixture {
         createSocketTransport: () => {
           throw new Error('no WebSocket URL is configured')
         },
+        ...more,
       },
     )
-    for (const upstream of this.pool.upstreams) {
-      for (const url of upstream.urls) url.verified = true
-      upstream.availability.verified()
-    }
+    if (more.isUnverified) return
+    for (const name of names) this.verify(name)
     this.events.length = 0
+  }
+
+  verify(name: string): void {
+    const upstream = this.upstream(name)
+    for (const url of upstream.urls) url.verified = true
+    upstream.availability.verified()
   }
 
   upstream(name: string): Upstream {
