@@ -60,8 +60,8 @@ function miningFlags(mining: AnvilOptions['mining']): string[] {
 }
 
 /**
- * The program itself and not the package's launcher, so that a kill hits the node.
- * @param from a file beside whose package its builds are installed
+ * The program of a Foundry package, and not the package's launcher, so that a kill hits the program.
+ * @param from a file that could import the builds of the package for each platform
  */
 export function foundryProgram(name: string, from: string): string {
   const cpu = process.arch === 'x64' ? 'amd64' : process.arch

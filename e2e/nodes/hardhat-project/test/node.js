@@ -10,12 +10,12 @@ const client = await viem.getPublicClient()
 const node = await viem.getTestClient()
 const [sender, recipient] = await viem.getWalletClients()
 const stranger = '0x00000000000000000000000000000000000000bb'
-/** Each block number is asked for anew. */
+/** viem's client keeps the number of the latest block unless it is told not to. */
 const height = async () => client.getBlockNumber({ cacheTime: 0 })
 const pay = async (value) => sender.sendTransaction({ to: recipient.account.address, value })
 
 describe('the node', () => {
-  // The block is the same for each test, whatever the test before has done.
+  // Each test starts from the same state.
   beforeEach(async () => {
     await networkHelpers.loadFixture(atStart)
   })
