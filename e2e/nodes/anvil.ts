@@ -37,7 +37,7 @@ export async function startAnvil(options: AnvilOptions): Promise<AnvilNode> {
   const { name, port, chainId, genesisSeconds, children, signal } = options
   const child = await children.start({
     name,
-    command: anvilBinary(),
+    command: foundryProgram('anvil', import.meta.resolve('@foundry-rs/anvil/bin.mjs')),
     args: [
       ...['--port', String(port), '--chain-id', String(chainId), '--quiet'],
       ...(genesisSeconds === undefined ? [] : ['--timestamp', String(genesisSeconds)]),
@@ -59,16 +59,18 @@ function miningFlags(mining: AnvilOptions['mining']): string[] {
   return ['--block-time', String(mining.everySeconds), '--mixed-mining']
 }
 
-/** The program itself and not the package's launcher, so that a kill hits the node. */
-function anvilBinary(): string {
-  const launcher = import.meta.resolve('@foundry-rs/anvil/bin.mjs')
+/**
+ * The program of a Foundry package, and not the package's launcher, so that a kill hits the program.
+ * @param from a file that could import the builds of the package for each platform
+ */
+export function foundryProgram(name: string, from: string): string {
   const cpu = process.arch === 'x64' ? 'amd64' : process.arch
-  const platform = `@foundry-rs/anvil-${process.platform}-${cpu}`
+  const platform = `@foundry-rs/${name}-${process.platform}-${cpu}`
   try {
-    const found = createRequire(launcher).resolve(`${platform}/package.json`)
-    return join(dirname(found), 'bin', process.platform === 'win32' ? 'anvil.exe' : 'anvil')
+    const found = createRequire(from).resolve(`${platform}/package.json`)
+    return join(dirname(found), 'bin', process.platform === 'win32' ? `${name}.exe` : name)
   } catch (cause) {
-    throw new Error(`anvil for this machine is missing: ${platform}. Get it with: npm ci`, {
+    throw new Error(`${name} for this machine is missing: ${platform}. Get it with: npm ci`, {
       cause,
     })
   }

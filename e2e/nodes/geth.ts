@@ -21,11 +21,13 @@ export interface GethOptions {
   readonly name: string
   /** Seconds from block to block; 0: a block for each transaction, and none otherwise. */
   readonly periodSeconds: number
+  /** Such as `--gcmode archive`. A node that starts under its name again has its blocks again. */
+  readonly flags?: readonly string[]
 }
 
 /** Starts geth and waits until it answers over HTTP. */
 export async function startGeth(site: NodeSite, options: GethOptions): Promise<GethNode> {
-  const { name, periodSeconds } = options
+  const { name, periodSeconds, flags = [] } = options
   const [port, webSocketPort, enginePort] = await freePorts(3)
   const home = await makeHome(site, name)
   const child = await site.children.start({
@@ -39,6 +41,7 @@ export async function startGeth(site: NodeSite, options: GethOptions): Promise<G
       ...['--ws.api', modules, '--ws.origins', '*'],
       ...['--authrpc.port', String(enginePort), '--ipcdisable'],
       ...['--port', '0', '--nodiscover', '--nat', 'none', '--maxpeers', '0'],
+      ...flags,
     ],
   })
   const url = `http://127.0.0.1:${port}`

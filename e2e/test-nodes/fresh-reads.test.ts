@@ -131,6 +131,39 @@ test.each(['evm', 'anvil'])(
   },
 )
 
+/** Each puts another block at the height of the latest one. */
+const replacements: readonly (readonly [string, (snapshot: unknown) => readonly Rpc[]])[] = [
+  ['anvil_reorg', () => [['anvil_reorg', 2, []]]],
+  ['anvil_rollback', () => [['anvil_rollback', 1], ['evm_mine']]],
+  ['evm_revert', (snapshot) => [['evm_revert', snapshot], ['evm_mine']]],
+]
+test.each(replacements)(
+  '%s: the block that was replaced is read by no number, tag or hash',
+  async (_, replace) => {
+    for (let round = 1; round <= 10; round++) {
+      await ask(['evm_mine'])
+      const snapshot = await ask(['evm_snapshot'])
+      const sent = await ask(['eth_sendTransaction', { ...transfer, value: toHex(round) }])
+      const receipt: Rpc = ['eth_getTransactionReceipt', sent]
+      await expect.poll(() => ask(receipt)).toMatchObject({ status: '0x1' })
+      const { number, hash } = (await ask(block)) as { number: string; hash: string }
+      const places: readonly Rpc[] = [
+        ['eth_getBlockByNumber', number, false],
+        block,
+        ['eth_getBlockReceipts', number],
+        ['eth_getBlockByHash', hash, false],
+      ]
+      const before = await Promise.all(places.map((read) => ask(read)))
+      for (const each of replace(snapshot)) await ask(each)
+      expect(await ask(height)).toBe(number)
+      const after = await Promise.all(places.map((read) => ask(read)))
+      for (const [at, answer] of after.entries()) expect(answer).not.toEqual(before[at])
+      expect(after).toEqual(await Promise.all(places.map((read) => ask(read, anvil.url))))
+      expect(await ask(receipt)).toBeNull()
+    }
+  },
+)
+
 test('a block that counted as final, a receipt and logs are gone after a rollback to the beginning', async () => {
   await ask(['anvil_mine', '0x200'])
   const sent = await ask(['eth_sendTransaction', transfer])

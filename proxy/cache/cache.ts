@@ -3,7 +3,7 @@
 import { budgetLimits } from '../bytes/limits.ts'
 import type { Turns } from '../bytes/turns.ts'
 import { finalDistance } from '../chain/finality.ts'
-import type { Chain, ChainInterface } from '../chain/types.ts'
+import type { Chain, ChainInterface, Classification } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { AgeClass, Live } from '../config/types.ts'
 import { type Key, Keys, textOf } from '../relay/call-key.ts'
@@ -108,20 +108,17 @@ class CachedRelay {
     const key = this.#keys.of(call)
     if (key === null) return this.#bypass(call, 'too-large')
     const { pool, store } = this.#options
-    // What held when the call came is an answer to it.
-    const nowMs = journal.startedMs
     const head = pool.tracker.highestShown
     const { refreshCache } = directives
     if (refreshCache) store.delete(key)
     const entry = store.get(key)
-    if (entry && this.#holds(entry, head, nowMs) && isFor(entry.answer, entry.head, directives)) {
+    if (entry && this.#holds(entry, call, head) && isFor(entry.answer, entry.head, directives)) {
       const { answer, ageClass } = entry
       journal.cache = { verdict: 'hit', ageClass, why: null }
       const isLong = answer.body.length > budgetLimits.pacedBytes
       return isLong ? this.#give(answer, call) : Promise.resolve(replyOf(answer, call))
     }
     if (entry) journal.unconfirmed = unconfirmedBy(entry.answer.upstream, entry)
-    // Which takes a look at all upstreams.
     const tip = asked.block.kind === 'tag' ? null : pool.tip
     const ageClass = ageClassOf(asked, tip, this.#nature.distance)
     if (ageClass === null) return this.#bypass(call, 'block-unknown')
@@ -130,7 +127,7 @@ class CachedRelay {
       ageClass,
       tip,
       head,
-      branch: this.#branchOf(ageClass),
+      branch: this.#branchOf(ageClass, asked),
       reorgs: null,
       payload: null,
       followers: null,
@@ -170,18 +167,23 @@ class CachedRelay {
   }
 
   /** An entry is still true: no head is known that its answer could lack. */
-  #holds({ expiresMs, head, branch, ageClass }: Entry, headNow: number, nowMs: number): boolean {
-    if (expiresMs <= nowMs) return false
-    return head < 0 || (head >= headNow && branch === this.#branchOf(ageClass))
+  #holds(entry: Entry, { asked, journal }: Call, headNow: number): boolean {
+    const { expiresMs, head, branch, ageClass } = entry
+    // What held when the call came is an answer to it.
+    if (expiresMs <= journal.startedMs) return false
+    return head < 0 || (head >= headNow && branch === this.#branchOf(ageClass, asked))
   }
 
-  #branchOf(ageClass: AgeClass): number {
-    const { branch, revision } = this.#options.pool.tracker
-    return ageClass === 'latest' ? revision : branch
+  #branchOf(ageClass: AgeClass, { untilWrite }: Classification): number {
+    const { branch, revision, writes } = this.#options.pool.tracker
+    // Neither ever falls, so the sum shows a change of either.
+    return ageClass === 'latest' ? revision + (untilWrite ? writes : 0) : branch
   }
 
   #ask(call: Call, flight: Flight): Promise<Reply> {
-    const asked = this.#shared ? this.#askShared(call, flight, this.#shared) : this.#relay(call)
+    // An answer in the store may be older than a write of this replica.
+    const shared = call.asked.untilWrite && flight.ageClass === 'latest' ? null : this.#shared
+    const asked = shared ? this.#askShared(call, flight, shared) : this.#relay(call)
     return asked.then(
       (reply) => {
         const isHit = call.journal.cache?.verdict === 'hit'
@@ -221,8 +223,8 @@ class CachedRelay {
     if (next === undefined) return
     const again: Flight = {
       ...flight,
-      ...{ tip: flight.tip && pool.tip, head: pool.tracker.highestShown },
-      ...{ branch: this.#branchOf(flight.ageClass), reorgs: null, followers: others },
+      ...{ tip: flight.tip && pool.tip, head: pool.tracker.highestShown, followers: others },
+      ...{ branch: this.#branchOf(flight.ageClass, next.call.asked), reorgs: null },
       payload: next.call.payload ?? flight.key.bytes,
     }
     const { cache } = next.call.journal

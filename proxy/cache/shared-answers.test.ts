@@ -301,3 +301,19 @@ test('an answer of another replica shows its block, and nothing older is served 
   expect((await behind.get('eth_gasPrice')).cache).toBe('hit latest')
   expect((await behind.get('eth_getBalance', [account])).cache).toContain('miss')
 })
+
+test('the number of the next transaction that the store has does not answer after a write', async () => {
+  let nonce = 7
+  const fleet = new Fleet()
+  const replica = () =>
+    fleet.replica(({ method }) => {
+      if (method === 'eth_sendTransaction') nonce += 1
+      return `0x${nonce}`
+    })
+  const [writes, reads] = [replica(), replica()]
+  const count = ['eth_getTransactionCount', [account, 'latest']] as const
+  for (const each of [writes, reads]) await each.get(...count)
+  await fleet.advance(0)
+  await writes.get('eth_sendTransaction', [{}])
+  expect((await writes.get(...count)).answer).toBe('0x8')
+})

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { keccak256 } from 'viem'
 import { expect, test } from 'vitest'
 import { loadCatalog } from '../chain/load-catalog.ts'
 import { CacheFixture, type Question } from './testing/cache-fixture.ts'
@@ -269,4 +270,71 @@ test.each(['asc', 'desc'])('the newest block of a list in the order %s', async (
     (number) => (order === 'asc' ? logs(number) : logs(number).toReversed()),
   ])
   expect((await read()).answer).toBe(hex(next))
+})
+
+/** A node that makes a block of each transaction at once. */
+function instantNode() {
+  const node = { nonce: 7 }
+  const answering = ({ method, params }: Question) => {
+    if (method === 'eth_getTransactionCount')
+      return params[1] === hex(known - 500) ? '0x1' : hex(node.nonce)
+    if (!/^eth_(send|resend)/.test(method)) return '0x1'
+    node.nonce += 1
+    return keccak256('0x02')
+  }
+  return { node, answering }
+}
+
+const nonce = ['eth_getTransactionCount', [account, 'latest']] as const
+
+test.each<[string, unknown[]]>([
+  ['eth_sendRawTransaction', ['0x02']],
+  ['eth_sendRawTransactionConditional', ['0x02', {}]],
+  ['eth_sendPrivateRawTransaction', ['0x02']],
+  ['eth_sendTransaction', [{ from: account }]],
+  ['eth_resend', [{ from: account }]],
+])(
+  '%s: the number of the next transaction is read anew after it, and nothing else',
+  async (...write) => {
+    const { node, answering } = instantNode()
+    const cache = new CacheFixture(answering).heads(known)
+    const others = [
+      ['eth_getTransactionCount', [account, hex(known - 500)]],
+      ['eth_getBalance', [account, 'latest']],
+      ['eth_gasPrice', []],
+    ] as const
+    for (const [method, params] of others) await cache.get(method, params)
+    for (let sent = 1; sent <= 5; sent++) {
+      await cache.get(...nonce)
+      expect((await cache.get(...nonce)).cache).toBe('hit latest')
+      await cache.get(...write)
+      expect(node.nonce).toBe(7 + sent)
+      const read = await cache.get(...nonce)
+      expect(read).toMatchObject({ cache: 'miss latest', answer: hex(node.nonce) })
+    }
+    for (const [method, params] of others)
+      expect((await cache.get(method, params)).cache).toContain('hit')
+  },
+)
+
+test('a read of the number that began before a write does not answer one that began after it', async () => {
+  const { node, answering } = instantNode()
+  const cache = new CacheFixture(answering).heads(known)
+  const before = cache.start(...nonce)
+  const write = cache.start('eth_sendTransaction', [{ from: account }])
+  const after = write.then(() => cache.start(...nonce))
+  await cache.clock.advance(1_000)
+  await before
+  expect((await after).answer).toBe(hex(node.nonce))
+})
+
+test.each<[string, unknown[]]>([
+  ['eth_getBalance', [account, 'latest']],
+  ['eth_newFilter', [{}]],
+  ['eth_estimateGas', [{}]],
+])('%s leaves the number of the next transaction cached', async (...asked) => {
+  const cache = new CacheFixture(instantNode().answering).heads(known)
+  await cache.get(...nonce)
+  await cache.get(...asked)
+  expect((await cache.get(...nonce)).cache).toBe('hit latest')
 })

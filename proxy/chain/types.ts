@@ -89,6 +89,8 @@ export interface Classification {
   /** Compute units: the weight of the call in budgets and scores. 10 is a cheap read. */
   readonly cost: number
   readonly cacheable: boolean
+  /** A write ends a cached answer about the latest block. */
+  readonly untilWrite?: boolean
   /** Two correct nodes give the same answer for the same block. */
   readonly deterministic: boolean
   /** Answers about one object named by its hash, which never changes once final. */

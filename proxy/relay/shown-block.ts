@@ -35,9 +35,10 @@ export function observeChain(
   { pool: { tracker }, dialect }: Pick<RelayParts, 'pool' | 'dialect'>,
   head: (block: number) => void,
 ): void {
-  const { kind, known, showsUnnamed } = call.asked
+  const { kind, known, stateful, showsUnnamed } = call.asked
   // An unknown local call may have changed anything.
   if (kind === 'local' && !known) return tracker.branchChanged()
+  if (kind !== 'read' && stateful === null) tracker.writes += 1
   if (showsUnnamed) return tracker.revise()
   const block = revealedBy(call, incoming, tracker, dialect)
   if (block === null) return

@@ -58,6 +58,8 @@ export class ChainTracker {
   branch = 0
   /** Increments with `branch`, and when a client sees something newer that names no block: the latest state may have changed. */
   revision = 0
+  /** Number of answered calls that may have sent a transaction. */
+  writes = 0
   /** When `revision` last changed, on the wall clock. */
   revisedWallMs = -Infinity
 

@@ -2,10 +2,10 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { expect, test } from 'vitest'
 import { projectText } from '../law/project-files.ts'
-import { type LockedPackages, missingPlatformPackages } from './complete.ts'
+import { lockfiles, type LockedPackages, missingPlatformPackages } from './complete.ts'
 
-test('package-lock.json can be installed on every platform, from any registry', () => {
-  const lockfile = JSON.parse(projectText('package-lock.json')) as { packages: LockedPackages }
+test.each(lockfiles)('%s can be installed on every platform, from any registry', (name) => {
+  const lockfile = JSON.parse(projectText(name)) as { packages: LockedPackages }
   const remedy = 'Remedy: node scripts/complete-lockfile.ts'
   expect(Object.keys(missingPlatformPackages(lockfile.packages)), remedy).toEqual([])
   const fromOneRegistry = Object.values(lockfile.packages).filter(({ resolved }) => resolved)

@@ -16,6 +16,9 @@ export interface LockedPackage {
 
 export type LockedPackages = Readonly<Record<string, LockedPackage>>
 
+/** The lockfiles of the project. The second is for one suite of `make test-nodes`. */
+export const lockfiles = ['package-lock.json', 'e2e/nodes/hardhat-project/package-lock.json']
+
 /**
  * Builds for other platforms that the lockfile lacks, by their path in `node_modules`. npm leaves out
  * builds that it could not look up when it wrote the lockfile. `npm ci` of npm 11 then refuses it.

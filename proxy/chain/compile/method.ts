@@ -52,6 +52,7 @@ export function compileMethod(
     data: kind === 'read' && data !== 'none' ? data : null,
     addon,
     cost: method.cost ?? 10,
+    untilWrite: method['until-write'] ?? false,
     deterministic: method.deterministic ?? kind === 'read',
     byHash: method['by-hash'] ?? false,
     anyCaseHex: typeof anyCaseHex === 'boolean' ? anyCaseHex : new Set(anyCaseHex),

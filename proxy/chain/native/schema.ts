@@ -170,6 +170,8 @@ const methodSchema = strict({
   'any-case-hex': z.union([z.boolean(), z.array(z.union([position, text])).min(1)]).optional(),
   cost: z.int().min(1).max(100_000).optional(),
   cacheable: z.boolean().optional(),
+  /** A write ends the cached answer about the latest block: clients need a new one for the next write. */
+  'until-write': z.boolean().optional(),
   deterministic: z.boolean().optional(),
   timeout: duration.optional(),
   'waits-for-block': z.boolean().optional(),
