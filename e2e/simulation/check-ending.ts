@@ -292,6 +292,11 @@ function budgetLeft({ schedule, clock }: Arena, client: ClientCall): boolean {
   return triesOf(client, 'some') <= retryLimit
 }
 
+/** False only if the request certainly did not reach the node. */
+export function wasSent({ fate }: Exchange): boolean {
+  return fate.kind !== 'faulty' || (fate.fault !== 'refuse' && fate.fault !== 'crash')
+}
+
 /**
  * Tries that are over or under way, without the latest: a try is a first attempt or a retry, with all
  * attempts beside it. `some`: tries in which some request reached its upstream; `every`: tries in
@@ -303,9 +308,7 @@ export function triesOf(client: ClientCall, reached: 'some' | 'every'): number {
     const exchange = client.exchanges[index]
     if (!exchange || (reached === 'every' && exchange.endedMs === null)) continue
     if (kind === 'first' || kind === 'retry') tries.push([])
-    const { fate } = exchange
-    const isUnsent = fate.kind === 'faulty' && (fate.fault === 'refuse' || fate.fault === 'crash')
-    tries.at(-1)?.push(!isUnsent)
+    tries.at(-1)?.push(wasSent(exchange))
   }
   return tries.filter((all) => all[reached](Boolean)).length
 }

@@ -12,7 +12,7 @@ import {
   type ClientCall,
   type Exchange,
 } from './arena.ts'
-import { triesOf } from './check-ending.ts'
+import { triesOf, wasSent } from './check-ending.ts'
 
 /** Rules at each request of the engine. `exchange` is already among the call's. */
 export function checkSending(arena: Arena, exchange: Exchange): void {
@@ -171,11 +171,6 @@ function hasWanted({ latest, lags }: Upstream, { call: { asked } }: ClientCall):
 function isAt({ latest, urls }: Upstream, floor: number): boolean {
   const heads = [latest, ...urls.map(({ head }) => head ?? latest)]
   return heads.every((head) => (head?.block ?? 0) >= floor)
-}
-
-/** False only if the request certainly did not reach the node. */
-function wasSent({ fate }: Exchange): boolean {
-  return fate.kind !== 'faulty' || (fate.fault !== 'refuse' && fate.fault !== 'crash')
 }
 
 /** Refused by a rate limit or a quota: not executed. */

@@ -82,9 +82,6 @@ describe('real clients', () => {
       }),
     ).rejects.toThrow('always')
     expect((await client.getBlock({ blockTag: 'pending' })).hash).toBeNull()
-    expect(
-      (await client.getFeeHistory({ blockCount: 4, rewardPercentiles: [50] })).reward,
-    ).toHaveLength(4)
     expect((await client.estimateFeesPerGas()).maxFeePerGas).toBeGreaterThan(0n)
   })
 
