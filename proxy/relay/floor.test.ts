@@ -177,6 +177,22 @@ it.each<[string, [number | null, number | null], number]>([
   expect(outcome).toBe(result(['first', 'second'][expected]).body)
 })
 
+it('does not fail over to a URL that has reported an older block meanwhile', async () => {
+  const relay = new RelayFixture(chain, iface, {
+    a: { script: () => ({ fault: 'reset', afterMs: 100 }), urls: [{}, {}] },
+    b: { script: () => result('b') },
+  })
+  const [a, b] = relay.pool.upstreams
+  for (const each of [a!, b!])
+    for (const url of each.urls) relay.pool.observeHead(each, 101, 0, url)
+  relay.clock.after(50, () => relay.pool.observeHead(a!, 100, 50, a!.urls[1]!))
+  const { outcome, call } = await relay.ask({ directives: { minBlock: 101 } })
+  expect([outcome, call.journal.attempts.map(({ kind }) => kind)]).toEqual([
+    result('b').body,
+    ['first', 'retry'],
+  ])
+})
+
 it('retries an upstream that lacked the block it had reported', async () => {
   const answers = [nodeError(-32000, 'header not found'), nodeError(-32000, 'header not found')]
   const { relay } = fixture({ a: 101 }, { a: () => answers.shift() ?? result('a') })

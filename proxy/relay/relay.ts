@@ -269,9 +269,10 @@ class InTurn implements AttemptOwner {
     const waitMs = Math.max(floorWait.blocks * chain.blockTimeMs, floorWait.minMs)
     const leftMs = Math.min(journal.startedMs + waitMs, journal.deadlineMs) - nowMs
     const { length } = journal.attempts
-    const failed = this.#best?.failure
-    const mayHelp = failed
-      ? config.now.retryLimit > 0 && this.#mayPass(failed)
+    const last = journal.attempts.at(-1)?.result ?? null
+    const hasFailed = last !== null && typeof last === 'object'
+    const mayHelp = hasFailed
+      ? config.now.retryLimit > 0 && this.#mayPass(last)
       : pool.mayReach(needs)
     if (leftMs <= 0 || !mayHelp) return false
     if (length > 0 && !(isRepeatable(this.#call) && maySendAgain(this.#call))) return false

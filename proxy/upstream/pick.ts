@@ -318,14 +318,13 @@ export function reaches({ latest }: Pick<Upstream, 'latest'>, floor: number | nu
   return (latest?.block ?? 0) >= (floor ?? 0)
 }
 
-/** Those URLs of an upstream that have reached the floor, as far as known: they may be at different heads. */
-export function urlsAt(floor: number | null, urls: readonly NodeUrl[]): readonly NodeUrl[] {
-  if (floor === null || urls.length < 2) return urls
-  return urls.filter(({ head }) => head === null || head.block >= floor)
+/** Whether a URL has reached the floor, as far as known. The URLs of an upstream may be at different heads. */
+export function isAt(floor: number | null, { head }: NodeUrl): boolean {
+  return floor === null || head === null || head.block >= floor
 }
 
 function isServedAt({ urls }: Upstream, { floor = null, addons }: Wanted): boolean {
-  return urlsAt(floor, urls).some((url) => url.serves(addons))
+  return urls.some((url) => url.serves(addons) && isAt(floor, url))
 }
 
 /** Of these upstreams the lowest are drawn from. */
