@@ -128,6 +128,13 @@ export interface Arena {
   readonly report: (rule: string, what: string) => void
 }
 
+/** The exchange that an answer came by. */
+export function exchangeOf({ answered }: Arena, { outcome }: ClientCall): Exchange | undefined {
+  if (outcome?.kind !== 'reply') return undefined
+  const { incoming } = outcome.reply
+  return answered.get(incoming) ?? answered.get(incoming.body) ?? answered.get(incoming.headers)
+}
+
 /** Whether a node of the upstream has pruned the call's block, or a wrong answer may have suggested so. */
 export function lacksHistory({ seats }: Arena, upstream: Upstream, client: ClientCall): boolean {
   const depth = client.plan.depth ?? 0

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { errorKinds } from '../../proxy/relay/errors.ts'
 import type { Arena, ClientCall, Exchange, Seat } from './arena.ts'
-import { lacksHistory, upstreamNamed } from './arena.ts'
+import { exchangeOf, lacksHistory, upstreamNamed } from './arena.ts'
 import { blockAsked, floorWaitMs, maxWakeMs } from './floor-watch.ts'
 import type { UrlPlan } from './schedule.ts'
 import { coveredAt } from './wrong-answers.ts'
@@ -111,13 +111,6 @@ function checkLateAnswer(arena: Arena, client: ClientCall, where: string): void 
       'late-answers-count',
       `${where} failed, ${missed.place.upstream} was about to answer`,
     )
-}
-
-/** The exchange that an answer came by. */
-export function exchangeOf({ answered }: Arena, { outcome }: ClientCall): Exchange | undefined {
-  if (outcome?.kind !== 'reply') return undefined
-  const { incoming } = outcome.reply
-  return answered.get(incoming) ?? answered.get(incoming.body) ?? answered.get(incoming.headers)
 }
 
 function checkAnswer(arena: Arena, client: ClientCall, where: string): void {

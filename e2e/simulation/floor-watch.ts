@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Arena, ClientCall, Exchange } from './arena.ts'
-import { exchangeOf } from './check-ending.ts'
+import { type Arena, type ClientCall, type Exchange, exchangeOf } from './arena.ts'
 import type { RequestPlan } from './schedule.ts'
 
 /** A call waits for its floor only if the floor is not further above every head. */
