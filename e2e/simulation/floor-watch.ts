@@ -38,6 +38,12 @@ export class FloorWatch {
     return floor === null ? null : this.#arena.chain.head + floor
   }
 
+  /** After a deep fall of the tip, the router starts anew from there. */
+  look(): void {
+    const { tip } = this.#arena.pool
+    if (tip !== null && this.#isDeep(this.#newest.block, tip)) this.#newest.atMs = -Infinity
+  }
+
   ended(client: ClientCall): void {
     const { outcome, plan, call } = client
     if (outcome?.kind === 'error' && outcome.error.kind.reason === 'min-block')

@@ -56,6 +56,7 @@ export class TipWatch {
       if (!isKnown && !isOvertaken)
         this.#arena.report('head-is-known', `${name} reported ${reported.head}`)
     }
+    this.#arena.floors.look()
     this.#compareTip()
     this.#compareTruth()
   }
