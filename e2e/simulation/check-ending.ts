@@ -165,7 +165,9 @@ function isFailure(arena: Arena, client: ClientCall): boolean {
   if (client.outcome?.kind === 'error') return true
   const exchange = exchangeOf(arena, client)
   if (!exchange) return client.outcome?.kind === 'reply'
-  const neededBlock = client.question.neededBlock ?? blockAsked(client, exchange) ?? 0
+  // A range that begins above the node's head is a mistake of the call.
+  const asked = exchange.method === 'eth_getLogs' ? 0 : blockAsked(client, exchange)
+  const neededBlock = client.question.neededBlock ?? asked ?? 0
   const couldNotKnow = exchange.head < neededBlock && exchange.saysError
   const { fate } = exchange
   const isFaulty = fate.kind === 'faulty' && !isTakenAsItIs(arena, client)
