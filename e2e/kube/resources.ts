@@ -7,10 +7,6 @@ import type { KubeObject, Resource } from '../../operator/kube/object.ts'
  * Kinds of Kubernetes that only the tests of this folder use, with the parts of their types that they read.
  */
 
-export interface Namespace extends KubeObject {
-  readonly status?: { readonly phase?: string }
-}
-
 export type Condition = Pick<WholeCondition, 'type' | 'status'> & Partial<WholeCondition>
 
 export interface Pod extends KubeObject {
@@ -37,6 +33,6 @@ export function kind<T extends KubeObject>(
   return { group, version: 'v1', kind: name, plural, namespaced }
 }
 
-export const namespaces = kind<Namespace>('', 'Namespace', 'namespaces', false)
+export const namespaces = kind('', 'Namespace', 'namespaces', false)
 export const pods = kind<Pod>('', 'Pod', 'pods')
 export const roles = kind('rbac.authorization.k8s.io', 'ClusterRole', 'clusterroles', false)

@@ -7,12 +7,14 @@ import type { Reply } from '../../proxy/relay/reply.ts'
 import type { NodeUrl, Upstream } from '../../proxy/upstream/upstream.ts'
 import type { Pool } from '../../proxy/upstream/pool.ts'
 import type { ChainModel } from '../upstream-sim/chain-model.ts'
+import type { FloorWatch } from './floor-watch.ts'
 import type { WrongKind } from './wrong-answers.ts'
 import {
   type Fault,
   keptBlocks,
   type RequestPlan,
   type Schedule,
+  type Span,
   type UrlPlan,
 } from './schedule.ts'
 
@@ -37,6 +39,7 @@ export interface Exchange {
   /** The client's call; null for the router's own probes. */
   readonly callId: string | null
   readonly method: string
+  readonly params: readonly unknown[]
   readonly sentMs: number
   fate: Fate
   /** When its answer is due; null: never. */
@@ -47,6 +50,8 @@ export interface Exchange {
   readonly limitMs: number | null
   /** It sends an error, honest or not. */
   readonly saysError: boolean
+  /** Its node says that it is syncing, if asked. */
+  readonly isSyncing: boolean
   /** Its node has pruned the block, and gives an empty answer. */
   readonly isPruned: boolean
   /** Null while it is under way. */
@@ -101,6 +106,8 @@ export interface Seat {
   cooldownUntilMs: number
   /** As the URL itself asked for. */
   limitedUntilMs: number
+  /** When it first reported that it is syncing. */
+  saidSyncingMs: number
 }
 
 /** A running simulation, as its checks see it. */
@@ -108,6 +115,9 @@ export interface Arena {
   readonly schedule: Schedule
   readonly clock: VirtualClock
   readonly chain: ChainModel
+  readonly floors: FloorWatch
+  /** The head of the chain at a time in the past. */
+  readonly headAt: (ms: number) => number
   readonly allowedLagBlocks: number
   readonly pool: Pool
   readonly answered: Answered
@@ -115,7 +125,14 @@ export interface Arena {
   readonly seats: ReadonlyMap<string, Seat>
   readonly calls: ReadonlyMap<string, ClientCall>
   /** Reports a broken rule; `docs/testing.md` lists the rules. */
-  report(rule: string, what: string): void
+  readonly report: (rule: string, what: string) => void
+}
+
+/** The exchange that an answer came by. */
+export function exchangeOf({ answered }: Arena, { outcome }: ClientCall): Exchange | undefined {
+  if (outcome?.kind !== 'reply') return undefined
+  const { incoming } = outcome.reply
+  return answered.get(incoming) ?? answered.get(incoming.body) ?? answered.get(incoming.headers)
 }
 
 /** Whether a node of the upstream has pruned the call's block, or a wrong answer may have suggested so. */
@@ -124,6 +141,25 @@ export function lacksHistory({ seats }: Arena, upstream: Upstream, client: Clien
   const isSuch = ({ isPruned, faults }: UrlPlan) =>
     (isPruned && depth > keptBlocks) || (depth > 0 && faults.some(({ kind }) => kind === 'wrong'))
   return [...seats.values()].some((each) => each.upstream === upstream && isSuch(each.plan))
+}
+
+/** Whether an upstream is up to date and, for some time, none of its URLs has had a fault. */
+export function isSound({ seats, clock, schedule, allowedLagBlocks }: Arena, { urls }: Upstream) {
+  const nowMs = clock.nowMs()
+  const sinceMs = nowMs - 4 * schedule.chain.blockTimeMs
+  return urls.every(({ verified, printable }) => {
+    const { plan, cooldownUntilMs } = seats.get(printable)!
+    const isCurrent = plan.syncing === null && plan.lagBlocks <= allowedLagBlocks
+    const isFine = verified === true && !plan.isForeign && cooldownUntilMs <= sinceMs
+    const wasBad = (each: Span) => each.untilMs > sinceMs && each.fromMs <= nowMs
+    return isCurrent && isFine && !plan.faults.some(wasBad)
+  })
+}
+
+/** Whether a block counts as new by its timestamp. */
+export function isFresh({ chain, clock, allowedLagBlocks }: Arena, block: number): boolean {
+  const freshMs = Math.max((allowedLagBlocks + 1) * chain.blockTimeMs, 30_000)
+  return clock.wallMs() - chain.wallMsOf(block) <= freshMs
 }
 
 export function upstreamNamed({ pool }: Arena, name: string): Upstream {

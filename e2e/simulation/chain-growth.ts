@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Clock } from '../../proxy/clock/clock.ts'
-import { createChainModel, type ChainModel } from '../upstream-sim/chain-model.ts'
+import { createChainModel } from '../upstream-sim/chain-model.ts'
 import { Dice } from './dice.ts'
 import type { Schedule } from './schedule.ts'
 
@@ -13,16 +13,20 @@ export function growChain(
   { seed, chain: plan }: Pick<Schedule, 'seed' | 'chain'>,
   clock: Clock,
   happened: (event: string) => void,
-): { readonly chain: ChainModel; readonly stop: () => void } {
-  const chain = createChainModel({ seed: chainSeed })
+) {
+  const { blockTimeMs } = plan
+  const chain = createChainModel({ seed: chainSeed, blockTimeMs })
+  const startHead = chain.head
+  const minedMs: number[] = []
   const dice = new Dice(seed, 3)
   let cancel = () => {}
   const next = () => {
-    cancel = clock.after(plan.blockTimeMs * (0.8 + 0.4 * dice.next()), () => {
+    cancel = clock.after(blockTimeMs * (0.8 + 0.4 * dice.next()), () => {
       const { halt } = plan
       const nowMs = clock.nowMs()
       if (halt === null || nowMs < halt.fromMs || nowMs >= halt.untilMs) {
         chain.mine()
+        minedMs.push(nowMs)
         happened(`block ${chain.head}`)
       }
       next()
@@ -39,5 +43,7 @@ export function growChain(
     cancel()
     for (const each of reorgs) each()
   }
-  return { chain, stop }
+  /** The head of the chain at a time in the past. */
+  const headAt = (ms: number) => startHead + minedMs.filter((each) => each <= ms).length
+  return { chain, headAt, stop }
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { Arena, ClientCall } from './arena.ts'
-import { checkAborted } from './check-ending.ts'
-import type { UrlPlan } from './schedule.ts'
+import { checkAborted, slowestMs } from './check-ending.ts'
 
 /** After this time without faults an upstream is in service: the watch's longest wait, and a probe. */
 export const recoveryMs = 45_000
@@ -51,13 +50,6 @@ function checkJournal(arena: Arena, client: ClientCall): void {
   }
 }
 
-/** It practically always answers a probe within a probe's time. */
-function isPrompt({ latency, timeoutMs }: UrlPlan): boolean {
-  const { medianMs, spread, tailShare, tailFactor } = latency
-  const slowestMs = medianMs * Math.exp(4 * spread) * (tailShare > 0 ? tailFactor : 1)
-  return slowestMs < (timeoutMs ?? probeMs)
-}
-
 /** Rules after `recoveryMs` without any fault. */
 export function checkRecovery(arena: Arena): void {
   const nowMs = arena.clock.nowMs()
@@ -66,7 +58,7 @@ export function checkRecovery(arena: Arena): void {
     const isWell = seats.every(
       ({ plan, cooldownUntilMs }) =>
         !plan.isForeign &&
-        isPrompt(plan) &&
+        slowestMs(plan) < (plan.timeoutMs ?? probeMs) &&
         cooldownUntilMs <= nowMs - recoveryMs &&
         plan.faults.every(({ untilMs }) => untilMs <= nowMs - recoveryMs),
     )

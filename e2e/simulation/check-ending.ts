@@ -2,8 +2,16 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { errorKinds } from '../../proxy/relay/errors.ts'
 import type { Arena, ClientCall, Exchange, Seat } from './arena.ts'
-import { lacksHistory, upstreamNamed } from './arena.ts'
+import { exchangeOf, lacksHistory, upstreamNamed } from './arena.ts'
+import { blockAsked, floorWaitMs, maxWakeMs } from './floor-watch.ts'
+import type { UrlPlan } from './schedule.ts'
 import { coveredAt } from './wrong-answers.ts'
+
+/** It practically always answers within this time. */
+export function slowestMs({ latency }: UrlPlan): number {
+  const { medianMs, spread, tailShare, tailFactor } = latency
+  return medianMs * Math.exp(4 * spread) * (tailShare > 0 ? tailFactor : 1)
+}
 
 /** Sums of fractions of milliseconds are not exact. */
 const toleranceMs = 1e-6
@@ -19,7 +27,9 @@ export function checkEnding(arena: Arena, client: ClientCall): void {
   if (outcome?.kind === 'defect')
     arena.report('no-defect', `${where} ended with ${String(outcome.thrown)}`)
   if (call.asked.kind === 'read') {
-    if (leftMs !== null && nowMs > leftMs)
+    // A call that waits for heads has asked nobody yet.
+    const isWaiting = call.directives.minBlock !== null && exchanges.length === 0
+    if (leftMs !== null && nowMs > leftMs + (isWaiting ? maxWakeMs : 0))
       arena.report('ends-with-its-client', `${where} ended long after its client had left`)
     if (exchanges.some(({ endedMs }) => endedMs === null))
       arena.report('leaves-nothing', `${where} ended and left a request under way`)
@@ -103,13 +113,6 @@ function checkLateAnswer(arena: Arena, client: ClientCall, where: string): void 
     )
 }
 
-/** The exchange that an answer came by. */
-function exchangeOf({ answered }: Arena, { outcome }: ClientCall): Exchange | undefined {
-  if (outcome?.kind !== 'reply') return undefined
-  const { incoming } = outcome.reply
-  return answered.get(incoming) ?? answered.get(incoming.body) ?? answered.get(incoming.headers)
-}
-
 function checkAnswer(arena: Arena, client: ClientCall, where: string): void {
   if (client.outcome?.kind !== 'reply') return
   const exchange = exchangeOf(arena, client)
@@ -143,6 +146,10 @@ function checkHistory(arena: Arena, client: ClientCall, exchange: Exchange, wher
   const seats = [...arena.seats.values()]
   const pruned = seats.filter(({ plan }) => plan.isPruned).map(({ upstream }) => upstream.name)
   if (method === 'eth_getLogs' && new Set(pruned).size > 1) return
+  // The answer is not confirmed if no other upstream is known to have the block of the floor.
+  const floor = client.call.directives.minBlock ?? 0
+  const others = arena.pool.upstreams.filter(({ name }) => name !== place.upstream)
+  if (!others.some(({ latest }) => latest && latest.block >= floor)) return
   const able = ableFor(arena, client)
   if (able !== null)
     arena.report('has-the-past', `${where} got nothing while ${able} was able to answer`)
@@ -158,8 +165,10 @@ function isFailure(arena: Arena, client: ClientCall): boolean {
   if (client.outcome?.kind === 'error') return true
   const exchange = exchangeOf(arena, client)
   if (!exchange) return client.outcome?.kind === 'reply'
-  const { neededBlock } = client.question
-  const couldNotKnow = neededBlock !== null && exchange.head < neededBlock && exchange.saysError
+  // A range that begins above the node's head is a mistake of the call.
+  const asked = exchange.method === 'eth_getLogs' ? 0 : blockAsked(client, exchange)
+  const neededBlock = client.question.neededBlock ?? asked ?? 0
+  const couldNotKnow = exchange.head < neededBlock && exchange.saysError
   const { fate } = exchange
   const isFaulty = fate.kind === 'faulty' && !isTakenAsItIs(arena, client)
   return isFaulty || couldNotKnow
@@ -179,7 +188,8 @@ function checkFailure(arena: Arena, client: ClientCall, where: string): void {
   // After an outage one call is let through on trial; the others are refused.
   if (isRefusedAtOnce(client)) return
   const how = outcome?.kind === 'error' ? outcome.error.kind.reason : 'the error of an upstream'
-  arena.report('reads-succeed', `${where} failed with ${how} while ${able} was able to answer`)
+  const rule = how === 'min-block' ? 'floor-is-kept' : 'reads-succeed'
+  arena.report(rule, `${where} failed with ${how} while ${able} was able to answer`)
 }
 
 /** Refused by the breaker or by cooldowns, without a request. */
@@ -251,11 +261,22 @@ function wasFit(arena: Arena, seat: Seat, client: ClientCall): boolean {
     url.verified === true &&
     seat.cooldownUntilMs <= startedMs &&
     !plan.isForeign &&
+    plan.syncing === null &&
+    hadFloor(arena, seat, client) &&
     !lacksHistory(arena, seat.upstream, client) &&
     (call.asked.addon === null || plan.addons.includes(call.asked.addon)) &&
     plan.faults.every(({ fromMs, untilMs }) => untilMs <= startedMs || nowMs < fromMs) &&
     (question.neededBlock === null || chain.head - plan.lagBlocks >= question.neededBlock)
   )
+}
+
+/** It had the block of the call's floor from the beginning, and the router had the time to learn that. */
+function hadFloor(arena: Arena, { plan, upstream }: Seat, client: ClientCall): boolean {
+  const floor = client.call.directives.minBlock
+  const isLearnt = 3 * slowestMs(plan) + 500 < floorWaitMs(arena.schedule)
+  const head = arena.headAt(client.startedMs) - plan.lagBlocks
+  // The router follows the head of one URL.
+  return floor === null || (isLearnt && upstream.urls.length < 2 && head >= floor)
 }
 
 /** Whether the configured limits left the call another attempt when it ended. */
@@ -264,6 +285,11 @@ function budgetLeft({ schedule, clock }: Arena, client: ClientCall): boolean {
   if (retryLimit === 0 || client.exchanges.length >= maxAttempts) return false
   if (clock.nowMs() >= client.deadlineMs) return false
   return triesOf(client, 'some') <= retryLimit
+}
+
+/** False only if the request certainly did not reach the node. */
+export function wasSent({ fate }: Exchange): boolean {
+  return fate.kind !== 'faulty' || (fate.fault !== 'refuse' && fate.fault !== 'crash')
 }
 
 /**
@@ -277,9 +303,7 @@ export function triesOf(client: ClientCall, reached: 'some' | 'every'): number {
     const exchange = client.exchanges[index]
     if (!exchange || (reached === 'every' && exchange.endedMs === null)) continue
     if (kind === 'first' || kind === 'retry') tries.push([])
-    const { fate } = exchange
-    const isUnsent = fate.kind === 'faulty' && (fate.fault === 'refuse' || fate.fault === 'crash')
-    tries.at(-1)?.push(!isUnsent)
+    tries.at(-1)?.push(wasSent(exchange))
   }
   return tries.filter((all) => all[reached](Boolean)).length
 }

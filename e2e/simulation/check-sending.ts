@@ -3,6 +3,8 @@
 import type { AttemptKind } from '../../proxy/relay/call.ts'
 import type { Upstream } from '../../proxy/upstream/upstream.ts'
 import {
+  isFresh,
+  isSound,
   lacksHistory,
   upstreamNamed,
   type Arena,
@@ -10,7 +12,7 @@ import {
   type ClientCall,
   type Exchange,
 } from './arena.ts'
-import { triesOf } from './check-ending.ts'
+import { triesOf, wasSent } from './check-ending.ts'
 
 /** Rules at each request of the engine. `exchange` is already among the call's. */
 export function checkSending(arena: Arena, exchange: Exchange): void {
@@ -29,6 +31,7 @@ function checkCall(arena: Arena, exchange: Exchange, client: ClientCall, seat: S
   const where = `${id} ${call.asked.method} to ${nameOf(exchange)}`
   const isRead = call.asked.kind === 'read'
   const isRetried = isRead || call.asked.stateful === 'creates'
+  const floor = call.asked.kind === 'write' ? null : call.directives.minBlock
   if (clock.nowMs() >= client.deadlineMs) arena.report('ends-in-time', `${where} after its budget`)
   if (isRead && (client.endedMs !== null || client.leftMs !== null))
     arena.report('ends-with-its-client', `${where}, whose client no longer waits`)
@@ -42,11 +45,16 @@ function checkCall(arena: Arena, exchange: Exchange, client: ClientCall, seat: S
     arena.report('add-ons-kept', `${where}, which does not declare ${call.asked.addon}`)
   if (upstream.sessions > schedule.settings.maxSessions)
     arena.report('sessions-bounded', `${where}, which has ${upstream.sessions} sessions`)
+  // The head of a URL is unknown before its first report and after a jump.
+  const { head } = seat.url
+  if (floor !== null && head !== null && head.block < floor)
+    arena.report('floor-is-kept', `${where}, which is below ${floor}`)
   checkRepetition(arena, exchange, client, where)
   checkReason(arena, client, where)
   const kind = call.journal.attempts.at(-1)?.kind
   const { retryLimit } = schedule.settings.relay
-  if (isRetried && kind === 'retry' && triesOf(client, 'every') > retryLimit)
+  // A call with a floor is retried for as long as it may wait.
+  if (isRetried && floor === null && kind === 'retry' && triesOf(client, 'every') > retryLimit)
     arena.report('attempts-bounded', `${where} is a retry too many`)
   if (kind !== 'failover') checkChoice(arena, exchange, client, where)
   if (kind === 'hedge' && !isRead) arena.report('only-reads-again', `${where} as a hedge`)
@@ -113,7 +121,8 @@ function checkChoice(arena: Arena, exchange: Exchange, client: ClientCall, where
       !each.availability.isOnTrial &&
       !lacksHistory(arena, each, client) &&
       each.sessions < arena.schedule.settings.maxSessions &&
-      each.serves(addons),
+      each.serves(addons) &&
+      (call.asked.kind === 'write' || isAt(each, call.directives.minBlock ?? 0)),
   )
   const untried = able.filter((each) => !isTried(each))
   if (untried[0] && isTried(chosen))
@@ -133,6 +142,17 @@ function checkChoice(arena: Arena, exchange: Exchange, client: ClientCall, where
   const fresher = peers.find((each) => hasWanted(each, client) && each.latest !== null)
   if (fresher && !hasWanted(chosen, client))
     arena.report('fresh-first', `${where}, which lags, before ${fresher.name}`)
+  const current = peers.find((each) => isSound(arena, each) && each.latest !== null)
+  if (current && isFromSyncing(arena, exchange, client))
+    arena.report('not-from-syncing', `${where}, which is syncing, before ${current.name}`)
+}
+
+/** A read of the latest state goes to a node that has reported that it is syncing, and whose head is old. */
+function isFromSyncing(arena: Arena, { place, head, isSyncing }: Exchange, { call }: ClientCall) {
+  const { upstream, saidSyncingMs } = arena.seats.get(place.printable) as Seat
+  const isLatest = JSON.stringify(call.asked.block).includes('"latest"')
+  const isLearnt = upstream.urls.length === 1 && (upstream.status?.atMs ?? -1) >= saidSyncingMs
+  return isLatest && isSyncing && isLearnt && !isFresh(arena, head)
 }
 
 /** Whether an upstream has the call's block by its own head, or does not lag if the block may be new. */
@@ -147,9 +167,10 @@ function hasWanted({ latest, lags }: Upstream, { call: { asked } }: ClientCall):
   return !isAboutTip || !lags
 }
 
-/** False only if the request certainly did not reach the node. */
-function wasSent({ fate }: Exchange): boolean {
-  return fate.kind !== 'faulty' || (fate.fault !== 'refuse' && fate.fault !== 'crash')
+/** Whether an upstream has the block by every head that it reported. */
+function isAt({ latest, urls }: Upstream, floor: number): boolean {
+  const heads = [latest, ...urls.map(({ head }) => head ?? latest)]
+  return heads.every((head) => (head?.block ?? 0) >= floor)
 }
 
 /** Refused by a rate limit or a quota: not executed. */

@@ -38,6 +38,7 @@ export function beginCall(
       selectProvider: plan.selectProvider,
       blockProviders: plan.blockProviders,
       relayTimeoutMs: plan.relayTimeoutMs,
+      minBlock: arena.floors.floorOf(plan),
     },
     signal: left.signal,
     journal: new Journal(startedMs),
@@ -109,7 +110,8 @@ const hex = (number: number) => `0x${number.toString(16)}`
 
 /** The params of a plan at the current head of the chain. */
 function questionOf(plan: RequestPlan, chain: ChainModel): Question {
-  const { method, depth, pick } = plan
+  const { method, pick, isEarly } = plan
+  const depth = isEarly ? -1 : plan.depth
   const { head, population } = chain
   const account = population.accounts[pick % population.accounts.length] as string
   const height = head - (depth ?? 0)

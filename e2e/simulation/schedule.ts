@@ -15,9 +15,13 @@ export function drawSchedule(seed: number) {
   const durationMs = Math.round(dice.scaled(3_000, 75_000))
   const settings = drawSettings(dice)
   const chain = drawChain(dice, durationMs)
-  const nodes = drawNodes(dice, new Dice(seed, 4), durationMs)
+  const progress = new Dice(seed, 5)
+  const nodes = drawNodes(dice, { past: new Dice(seed, 4), progress }, durationMs)
   const names = nodes.map(({ name }) => name)
-  const requests = drawRequests(new Dice(seed, 1), durationMs, names)
+  const requests = drawRequests(new Dice(seed, 1), durationMs, names).map((each) => ({
+    ...each,
+    ...drawFloor(progress, each.method),
+  }))
   return { seed, durationMs, settings, chain, nodes, requests }
 }
 export type Schedule = ReturnType<typeof drawSchedule>
@@ -85,19 +89,23 @@ export interface NodePlan {
   readonly urls: readonly UrlPlan[]
 }
 
-function drawNodes(dice: Dice, past: Dice, durationMs: number): NodePlan[] {
+/** Streams of their own, so that each seed keeps its other draws. */
+type Later = Readonly<Record<'past' | 'progress', Dice>>
+
+function drawNodes(dice: Dice, later: Later, durationMs: number): NodePlan[] {
   const mood = dice.pick<Mood>(['calm', 'some', 'some', 'some', 'some', 'storm', 'storm', 'outage'])
   const outage = drawSpan(dice, durationMs, 1_000, 40_000)
   return dice.times(dice.whole(1, 8), (index) => ({
     name: `node-${index + 1}`,
     tier: index > 0 && dice.chance(0.25) ? 'backup' : 'primary',
     urls: dice.times(dice.pick([1, 1, 1, 1, 2, 2, 3]), () =>
-      drawUrl(dice, past, durationMs, mood, outage),
+      drawUrl(dice, later, durationMs, mood, outage),
     ),
   }))
 }
 
-function drawUrl(dice: Dice, past: Dice, durationMs: number, mood: Mood, outage: Span) {
+function drawUrl(dice: Dice, later: Later, durationMs: number, mood: Mood, outage: Span) {
+  const { past, progress } = later
   const faults = [
     ...(mood === 'outage' ? [{ ...outage, share: 1, kind: 'crash' as const }] : []),
     ...drawFaults(dice, durationMs, moods[mood], faultKinds),
@@ -121,6 +129,12 @@ function drawUrl(dice: Dice, past: Dice, durationMs: number, mood: Mood, outage:
     faults,
     /** It lacks blocks more than `keptBlocks` below the head at the start. */
     isPruned: past.chance(0.15),
+    /** It starts this many blocks behind, reports that it is syncing, and catches up. */
+    syncing: progress.chance(0.08)
+      ? { blocks: progress.whole(100, 500), perSecond: progress.scaled(2, 40) }
+      : null,
+    /** Its receipts include those of the next block. */
+    preconfirms: progress.chance(0.3),
   }
 }
 /** Number of blocks that a pruned node has at the start; no simulated chain grows by as many. */
@@ -239,9 +253,9 @@ const methods = {
 const methodLots = kindsOf(methods).flatMap((method) => Array<string>(methods[method]).fill(method))
 
 /** The calls of the clients: single ones over the whole time, and bursts. */
-function drawRequests(dice: Dice, durationMs: number, names: readonly string[]): RequestPlan[] {
+function drawRequests(dice: Dice, durationMs: number, names: readonly string[]) {
   const count = Math.round(dice.scaled(6, 70))
-  const requests: RequestPlan[] = []
+  const requests: ReturnType<typeof drawRequest>[] = []
   while (requests.length < count) {
     const atMs = dice.chance(0.03) ? 0 : dice.next() * durationMs
     const burst = dice.chance(0.05) ? dice.whole(2, 12) : 1
@@ -268,4 +282,16 @@ function drawRequest(dice: Dice, atMs: number, method: string, names: readonly s
     heavyMs: dice.chance(0.06) ? dice.scaled(500, 40_000) : 0,
   }
 }
-export type RequestPlan = ReturnType<typeof drawRequest>
+
+const floors = [...Array<'seen'>(9).fill('seen'), 1, 1, 1, 20, 2_000] as const
+
+function drawFloor(progress: Dice, method: string) {
+  return {
+    client: progress.whole(1, 3),
+    /** The highest block that its client has seen, or this many above the head; null: no floor. */
+    floor: progress.chance(0.4) ? progress.pick(floors) : null,
+    /** It asks about the next block, whose receipts some nodes know. */
+    isEarly: method === 'eth_getTransactionReceipt' && progress.chance(0.5),
+  }
+}
+export type RequestPlan = ReturnType<typeof drawRequest> & ReturnType<typeof drawFloor>

@@ -3,10 +3,10 @@
 import { seededRandom } from '../../proxy/clock/testing/seeded-random.ts'
 import type { ChainModel } from '../upstream-sim/chain-model.ts'
 import { FaultSwitch } from '../upstream-sim/faults.ts'
-import { digest, toData } from '../upstream-sim/hex.ts'
+import { digest, toData, toQuantity } from '../upstream-sim/hex.ts'
 import type { ChainView } from '../upstream-sim/chain-view.ts'
 import { RpcError } from '../upstream-sim/json-rpc.ts'
-import { blockOrHash, data, method } from '../upstream-sim/params.ts'
+import { blockOrHash, data, hash as hashOf, method } from '../upstream-sim/params.ts'
 import type { Method } from '../upstream-sim/rpc-node.ts'
 import { EthereumNode } from '../upstream-sim/sim-node.ts'
 import type { NodeCall } from './wrong-answers.ts'
@@ -20,14 +20,22 @@ const noFaults = new FaultSwitch(seededRandom(0))
 /** One machine: its view of the chain, and its answers. */
 export class SimulatedNode {
   readonly #node: EthereumNode
-  readonly #lagBlocks: number
+  readonly #plan: UrlPlan
   readonly #oldestBlock: number
 
-  constructor({ isForeign, lagBlocks, addons, isPruned }: UrlPlan, chain: ChainModel) {
-    this.#lagBlocks = lagBlocks
+  /** How far behind it says it is, while it catches up. */
+  #missing = 0
+
+  constructor(plan: UrlPlan, chain: ChainModel) {
+    const { isPruned, lagBlocks, addons } = plan
+    this.#plan = plan
     const earliestState = isPruned ? chain.head - keptBlocks : 0
     this.#oldestBlock = earliestState
-    const methods = { ...ownMethods(isForeign), ...(addons.includes('debug') ? debugMethods : {}) }
+    const methods = {
+      ...ownMethods(plan),
+      eth_syncing: ({ head }: ChainView) => this.isSyncing && { currentBlock: toQuantity(head) },
+      ...(addons.includes('debug') ? debugMethods : {}),
+    }
     this.#node = new EthereumNode({ chain, faults: noFaults, methods, lagBlocks, earliestState })
   }
 
@@ -35,11 +43,18 @@ export class SimulatedNode {
     return this.#node.view.head
   }
 
+  get isSyncing(): boolean {
+    return this.#missing > 0
+  }
+
   /** Applies the faults of its view of the chain. `branch`: null for the canonical one. */
-  be(faults: readonly PlannedFault[], branch: number | null): void {
+  be(faults: readonly PlannedFault[], branch: number | null, nowMs: number): void {
+    const { syncing, lagBlocks } = this.#plan
+    const { blocks, perSecond } = syncing ?? { blocks: 0, perSecond: 0 }
+    this.#missing = Math.max(0, Math.ceil(blocks - (perSecond * nowMs) / 1_000))
     const { settings } = this.#node.view
     settings.branch = branch
-    settings.lagBlocks = this.#lagBlocks
+    settings.lagBlocks = lagBlocks + this.#missing
     for (const each of faults) if (each.kind === 'lag') settings.lagBlocks += each.blocks
     if (!faults.some(({ kind }) => kind === 'freeze')) settings.frozenAt = null
     else settings.frozenAt ??= this.#node.view.head
@@ -70,7 +85,7 @@ const nothing: Readonly<Record<string, unknown>> = {
  * Methods that differ from those of a node on a wire: transactions are not decoded, which would cost
  * more than all the rest, and are recognized by their bytes.
  */
-function ownMethods(isForeign: boolean): Methods {
+function ownMethods({ isForeign, preconfirms }: UrlPlan): Methods {
   const received = new Set<string>()
   return {
     eth_sendRawTransaction: method([data], (_view, raw) => {
@@ -78,6 +93,12 @@ function ownMethods(isForeign: boolean): Methods {
       if (received.has(hash)) throw new RpcError(-32000, 'already known')
       received.add(hash)
       return hash
+    }),
+    eth_getTransactionReceipt: method([hashOf], (view, hash) => {
+      const found = preconfirms ? view.chain.find(hash) : null
+      const isNext = found?.canonical && found.mined.height === view.head + 1
+      if (isNext && found.index !== null) return found.mined.receipts[found.index]
+      return view.transaction(hash)?.receipt ?? null
     }),
     eth_newBlockFilter: () => '0x1',
     eth_accounts: () => [],

@@ -80,12 +80,14 @@ export class SimulatedUrl implements Transport {
       place: this.place,
       callId: typeof call.id === 'string' ? call.id : null,
       method: call.method,
+      params: call.params,
       sentMs: clock.nowMs(),
       fate,
       dueMs: afterMs === null ? null : clock.nowMs() + afterMs,
       head: this.#node.head,
       limitMs,
       saysError: typeof end !== 'string' && end.body.includes('"error":'),
+      isSyncing: this.#node.isSyncing,
       isPruned: this.#node.hasPruned(call),
       endedMs: null,
       isAborted: false,
@@ -148,7 +150,8 @@ export class SimulatedUrl implements Transport {
     let afterMs = this.#latencyMs()
     for (const fault of faults) if (fault.kind === 'slow') afterMs += fault.addMs
     if (typeof call.id === 'string') afterMs += this.#wire.heavyMs?.(call.id) ?? 0
-    this.#node.be(faults, this.#wire.branchOf?.(this.place.upstream) ?? null)
+    const branch = this.#wire.branchOf?.(this.place.upstream) ?? null
+    this.#node.be(faults, branch, this.#wire.clock.nowMs())
     // Only once: a second time the node would know the transaction.
     let answer: string | null = null
     const honest = () => (answer ??= this.#node.answer(call))

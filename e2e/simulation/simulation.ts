@@ -14,6 +14,7 @@ import { checkEnding, checkExchange } from './check-ending.ts'
 import { checkHedges, checkSending } from './check-sending.ts'
 import { beginCall } from './clients.ts'
 import { createEngine, printableOf, type Spec } from './engine.ts'
+import { FloorWatch } from './floor-watch.ts'
 import { Run } from './runner/run.ts'
 import type { Schedule } from './schedule.ts'
 import { TipWatch } from './tip-watch.ts'
@@ -32,6 +33,8 @@ class Simulation implements Arena {
   readonly schedule: Schedule
   readonly clock = new VirtualClock()
   readonly chain: ChainModel
+  readonly headAt: Arena['headAt']
+  readonly floors = new FloorWatch(this)
   readonly allowedLagBlocks: number
   readonly pool: Pool
   readonly answered: Answered = new WeakMap()
@@ -43,6 +46,7 @@ class Simulation implements Arena {
   readonly #tip: TipWatch
   readonly #run = new Run(this.clock)
   readonly #stopChain: () => void
+  readonly report = this.#run.report.bind(this.#run)
   #open = 0
   #sent = 0
 
@@ -54,6 +58,7 @@ class Simulation implements Arena {
     this.allowedLagBlocks = chain.allowedLagBlocks
     const growth = growChain(schedule, clock, (event) => this.#run.say(event))
     this.chain = growth.chain
+    this.headAt = growth.headAt
     this.#stopChain = growth.stop
     const engine = createEngine({
       ...schedule,
@@ -85,6 +90,7 @@ class Simulation implements Arena {
           url,
           cooldownUntilMs: -Infinity,
           limitedUntilMs: -Infinity,
+          saidSyncingMs: Infinity,
         })
     this.#tip = new TipWatch(this)
   }
@@ -113,10 +119,6 @@ class Simulation implements Arena {
     this.#run.count('schedules')
     return this.#run
   }
-  report(rule: string, what: string): void {
-    this.#run.report(rule, what)
-  }
-
   #requestSent(exchange: Exchange): void {
     this.#open += 1
     this.#sent += 1
@@ -165,6 +167,7 @@ class Simulation implements Arena {
     this.#run.say(`${client.id} = ${outcomeOf(client)}`)
     this.#run.count(outcomeOf(client))
     checkEnding(this, client)
+    this.floors.ended(client)
     this.#tip.look()
   }
 

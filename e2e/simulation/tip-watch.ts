@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Arena, Exchange } from './arena.ts'
+import { type Arena, type Exchange, isFresh, isSound, type Seat } from './arena.ts'
+import { slowestMs } from './check-ending.ts'
 
 /** A head reported this long before the newest one does not count for the tip. */
 const memoryMs = 60_000
@@ -18,15 +19,22 @@ interface Reported {
 export class TipWatch {
   readonly #arena: Arena
   readonly #reported = new Map<string, Reported>()
+  /** Since when the tip has been behind; null if it is not. */
+  #behindMs: number | null = null
 
   constructor(arena: Arena) {
     this.#arena = arena
   }
 
-  ended({ place, callId, method, fate, saysError, isAborted, head, sentMs, endedMs }: Exchange) {
-    if (callId !== null || method !== 'eth_blockNumber' || endedMs === null) return
-    if (fate.kind !== 'honest' || saysError || isAborted) return
+  ended({ place, callId, method, fate, saysError, isAborted, ...exchange }: Exchange): void {
+    const { head, sentMs, endedMs, isSyncing } = exchange
+    if (callId !== null || fate.kind !== 'honest' || saysError || isAborted || endedMs === null)
+      return
     const { upstream, printable } = place
+    const seat = this.#arena.seats.get(printable) as Seat
+    if (method === 'eth_syncing' && isSyncing)
+      seat.saidSyncingMs = Math.min(seat.saidSyncingMs, endedMs)
+    if (method !== 'eth_blockNumber') return
     this.#reported.set(upstream, { head, sentMs, endedMs, printable })
   }
 
@@ -48,7 +56,35 @@ export class TipWatch {
       if (!isKnown && !isOvertaken)
         this.#arena.report('head-is-known', `${name} reported ${reported.head}`)
     }
+    this.#arena.floors.look()
     this.#compareTip()
+    this.#compareTruth()
+  }
+
+  /**
+   * The tip is not behind what upstreams without faults had two block times ago, unless that was the head of one alone
+   * and is old. Without calls the router polls less often.
+   */
+  #compareTruth(): void {
+    const { pool, clock, schedule, seats, headAt, calls, allowedLagBlocks } = this.#arena
+    const nowMs = clock.nowMs()
+    const waitMs = 2 * schedule.chain.blockTimeMs
+    const heads = pool.upstreams.flatMap((upstream) => {
+      const plans = upstream.urls.map(({ printable }) => seats.get(printable)!.plan)
+      const atMs = nowMs - 5 * Math.max(...plans.map(slowestMs))
+      const isAsked = calls
+        .values()
+        .some(({ startedMs }) => startedMs > atMs - waitMs && startedMs <= atMs)
+      if (!isAsked || !upstream.isInService || !isSound(this.#arena, upstream)) return []
+      return headAt(atMs - waitMs) - Math.max(...plans.map(({ lagBlocks }) => lagBlocks))
+    })
+    const [highest = 0, second = 0] = heads.toSorted((a, b) => b - a)
+    const counts = second >= highest - allowedLagBlocks || isFresh(this.#arena, highest)
+    const isBehind = counts && (pool.tip ?? 0) < highest
+    this.#behindMs = isBehind ? (this.#behindMs ?? nowMs) : null
+    // It may be for a moment, when an upstream enters or leaves service.
+    if (this.#behindMs !== null && nowMs - this.#behindMs > waitMs)
+      this.#arena.report('tip-keeps-up', `the tip is ${pool.tip}, a node has ${highest}`)
   }
 
   /**
@@ -57,15 +93,18 @@ export class TipWatch {
    */
   #compareTip(): void {
     const { pool, allowedLagBlocks } = this.#arena
-    const known = pool.upstreams.flatMap(({ latest, isInService }) =>
-      latest && isInService ? [latest] : [],
+    const known = pool.upstreams.flatMap(({ latest, isInService, status }) =>
+      latest && isInService ? [{ ...latest, isSyncing: status?.isSyncing }] : [],
     )
     const newestMs = Math.max(...known.map(({ atMs }) => atMs))
-    const heads = known.filter(({ atMs }) => atMs >= newestMs - memoryMs).map(({ block }) => block)
+    const recent = known.filter(({ atMs }) => atMs >= newestMs - memoryMs)
+    const heads = recent.map(({ block }) => block)
+    // A node that has just caught up may still be known as syncing.
+    const counting = recent.filter(({ isSyncing }) => !isSyncing).map(({ block }) => block)
     const isBacked = (block: number) =>
-      heads.filter((other) => other >= block - allowedLagBlocks).length > 1
+      counting.filter((other) => other >= block - allowedLagBlocks).length > 1
     const isSettled = pool.upstreams.every(({ latest, status }) => !latest || status !== null)
-    const least = isSettled && heads.length > 2 ? Math.max(...heads.filter(isBacked)) : 0
+    const least = isSettled && counting.length > 2 ? Math.max(...counting.filter(isBacked)) : 0
     const expected = heads.filter((block) => block >= least)
     const { tip } = pool
     const isTrue = tip === null ? heads.length === 0 : expected.includes(tip)

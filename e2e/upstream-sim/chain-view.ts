@@ -18,20 +18,10 @@ export interface EthereumViewSettings extends ViewSettings {
   branch: number | null
 }
 
-/** The chain as one node sees it: behind, pruned, or off by a block as a fault. */
+/** The chain as one node sees it: behind or pruned. */
 export class ChainView extends NodeView<ChainModel, EthereumViewSettings> {
-  readonly #skewBlocks: number
-
-  constructor(chain: ChainModel, settings: Partial<EthereumViewSettings> = {}, skewBlocks = 0) {
-    // A view that is off by a block shares the settings of the node.
-    const usual = { lagBlocks: 0, frozenAt: null, earliestState: 0, branch: null }
-    super(chain, skewBlocks === 0 ? { ...usual, ...settings } : (settings as EthereumViewSettings))
-    this.#skewBlocks = skewBlocks
-  }
-
-  /** The same view, answering about a block other than the one asked for. */
-  skewed(): ChainView {
-    return new ChainView(this.chain, this.settings, 1)
+  constructor(chain: ChainModel, settings: Partial<EthereumViewSettings> = {}) {
+    super(chain, { lagBlocks: 0, frozenAt: null, earliestState: 0, branch: null, ...settings })
   }
 
   protected override get newest(): number {
@@ -61,13 +51,12 @@ export class ChainView extends NodeView<ChainModel, EthereumViewSettings> {
 
   /** The canonical block at a height that this node has. */
   at(height: number): MinedBlock {
-    return this.chain.block(this.#skew(height), this.settings.branch ?? undefined)
+    return this.chain.block(height, this.settings.branch ?? undefined)
   }
 
   byHash(hash: string): MinedBlock | null {
     const found = this.chain.find(hash)
     if (found?.index !== null || found.mined.height > this.head) return null
-    if (this.#skewBlocks !== 0) return this.at(found.mined.height)
     // A node on the canonical branch knows the other branches.
     if (this.settings.branch === null) return found.mined
     return this.at(found.mined.height).hash === found.mined.hash ? found.mined : null
@@ -77,7 +66,6 @@ export class ChainView extends NodeView<ChainModel, EthereumViewSettings> {
   transaction(hash: string): { transaction: Transaction; receipt: Receipt } | null {
     const found = this.chain.find(hash)
     if (!found?.canonical || found.index === null || found.mined.height > this.head) return null
-    if (this.#skewBlocks !== 0) return this.#transactionBelow(found.mined.height)
     const { block, receipts } = found.mined
     return { transaction: block.transactions[found.index]!, receipt: receipts[found.index]! }
   }
@@ -93,17 +81,6 @@ export class ChainView extends NodeView<ChainModel, EthereumViewSettings> {
       const words = `state ${stateRoot} is not available, not found`
       throw new RpcError(-32000, `missing trie node ${node} (path ) ${words}`)
     }
-    return this.#skew(height)
-  }
-
-  #skew(height: number): number {
-    return height > 0 ? height - this.#skewBlocks : this.#skewBlocks
-  }
-
-  #transactionBelow(height: number): { transaction: Transaction; receipt: Receipt } {
-    const { block, receipts } = this.chain.block(height - 1)
-    const [transaction] = block.transactions
-    const [receipt] = receipts
-    return transaction && receipt ? { transaction, receipt } : this.#transactionBelow(height - 1)
+    return height
   }
 }

@@ -42,7 +42,6 @@ export function ethereumMethods(): Readonly<Record<string, Method<ChainView>>> {
       return toQuantity(Number(chain.block(head).block.baseFeePerGas) + gwei)
     }),
     eth_maxPriorityFeePerGas: method([], () => toQuantity(gwei)),
-    eth_feeHistory: method([quantity, block, z.array(z.number()).nullish()], feeHistory),
 
     // Blocks, transactions, receipts and logs
     eth_blockNumber: method([], ({ head }) => toQuantity(head)),
@@ -115,28 +114,6 @@ function waiting({ chain }: ChainView, of: string): unknown {
 function runnable({ chain }: ChainView, to: string | null | undefined): string | null {
   if (to !== chain.population.revertingContract) return to ?? null
   throw new RpcError(3, 'execution reverted: always', revert)
-}
-
-function feeHistory(
-  view: ChainView,
-  blocks: number,
-  ref: z.output<typeof block>,
-  percentiles: readonly number[] | null | undefined,
-): unknown {
-  const newest = view.heightOf(ref)
-  if (newest === null) throw new RpcError(-32000, 'request beyond head block')
-  const oldest = Math.max(0, newest - blocks + 1)
-  const heights = Array.from({ length: newest - oldest + 1 }, (_, at) => oldest + at)
-  const found = heights.map((height) => view.at(height).block)
-  const next = view.chain.pendingBlock(newest).block
-  return {
-    oldestBlock: toQuantity(oldest),
-    baseFeePerGas: [...found, next].map(({ baseFeePerGas }) => baseFeePerGas),
-    gasUsedRatio: found.map(({ gasUsed, gasLimit }) => Number(gasUsed) / Number(gasLimit)),
-    ...(percentiles?.length
-      ? { reward: found.map(() => percentiles.map(() => toQuantity(gwei))) }
-      : {}),
-  }
 }
 
 function sendRawTransaction({ chain, head }: ChainView, raw: Hex, received: Set<string>): string {

@@ -8,8 +8,6 @@ type Forged = RpcCall & { readonly id: unknown; readonly params: readonly unknow
 
 /** A fault in the answer to one call. In a batch each item draws on its own. */
 export type AnswerFault =
-  /** The answer is about a neighbouring block, or another transaction. */
-  | { readonly kind: 'wrong-block' }
   /** The reply carries an id that the client did not send. */
   | { readonly kind: 'wrong-id' }
   | { readonly kind: 'null-result' }
@@ -59,13 +57,7 @@ interface Active {
   left: number
 }
 
-const answerKinds = new Set<Fault['kind']>([
-  'wrong-block',
-  'wrong-id',
-  'null-result',
-  'error',
-  'forged',
-])
+const answerKinds = new Set<Fault['kind']>(['wrong-id', 'null-result', 'error', 'forged'])
 
 /** A provider's answer when the quota is spent, with HTTP 200. */
 export const quota: AnswerFault = {

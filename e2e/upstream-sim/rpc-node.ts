@@ -21,8 +21,6 @@ export interface RpcDialect<View> {
   readonly version?: '1.0' | '2.0'
   /** In place of -32601, "Method not found". */
   readonly notFound?: (method: string) => RpcError
-  /** The view of a node that answers about another block. */
-  readonly skewed?: (view: View) => View
 }
 
 /** A node that speaks JSON-RPC, single calls and batches, with the faults of its calls. */
@@ -72,10 +70,7 @@ export class RpcNode<View> implements ChainNode {
 
   #replyToCall(call: RpcCall): { text: string | null; error: RpcError | null } {
     const faults = this.#faults.drawForCall(call.method)
-    let outcome = this.#run(
-      call,
-      faults.some(({ kind }) => kind === 'wrong-block'),
-    )
+    let outcome = this.#run(call)
     let { id } = call
     if (id === undefined) return { text: null, error: null }
     for (const fault of faults) {
@@ -91,13 +86,12 @@ export class RpcNode<View> implements ChainNode {
     return { text, error }
   }
 
-  #run({ method, params }: RpcCall, isSkewed: boolean): Outcome {
-    const { skewed, names, notFound } = this.#dialect
+  #run({ method, params }: RpcCall): Outcome {
+    const { names, notFound } = this.#dialect
     const run = this.#methods.get(method)
     if (!run) return notFound?.(method) ?? new RpcError(-32601, 'Method not found')
-    const view = isSkewed && skewed ? skewed(this.view) : this.view
     try {
-      return { result: run(view, positional(params, names?.[method] ?? [])) }
+      return { result: run(this.view, positional(params, names?.[method] ?? [])) }
     } catch (error) {
       if (error instanceof RpcError) return error
       throw error

@@ -24,7 +24,6 @@ export class EthereumNode extends RpcNode<ChainView> {
     const view = new ChainView(chain, settings)
     const dialect = {
       methods: { ...ethereumMethods(), ...methods },
-      skewed: (whole: ChainView) => whole.skewed(),
       notFound: (method: string) =>
         new RpcError(-32601, `the method ${method} does not exist/is not available`),
     }

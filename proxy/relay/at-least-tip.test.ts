@@ -93,6 +93,14 @@ describe.each(chains)('$method', (asked) => {
     },
   )
 
+  it('is not below rpc-min-block, whatever upstream the client chose', async () => {
+    const heads = [100, 99]
+    const relay = fixtureOf(asked, { a: () => heads.shift()! })
+    const directives = { selectProvider: 'a', minBlock: 100 }
+    await relay.ask({ method, params })
+    expect(numberIn((await relay.ask({ method, params, directives })).outcome)).toBe(100)
+  })
+
   it.each(['abc', 'cab', 'acb'])(
     'is not raised to the claim of c, far ahead: %s',
     async (names) => {

@@ -10,11 +10,12 @@ import {
   release,
   TransportError,
 } from '../upstream/wire.ts'
+import { isAt } from '../upstream/pick.ts'
 import type { NodeUrl, Upstream } from '../upstream/upstream.ts'
 import type { AttemptKind, AttemptRecord, Call } from './call.ts'
 import { isLight, isRepeatable, maySendAgain } from './call.ts'
 import { usualBudgetMs } from './hedge.ts'
-import { addonsOf } from './needs.ts'
+import { addonsOf, floorOf } from './needs.ts'
 import type { RelayParts } from './parts.ts'
 import { atKnownHead } from './pin.ts'
 import type { Reply, StreamJudge } from './reply.ts'
@@ -85,7 +86,10 @@ export class Attempt implements Due {
     this.#parts = parts
     this.#owner = owner
     this.#call = atKnownHead(call, upstream)
-    this.#urls = upstream.urlsFor(addonsOf(call), call.asked).values()
+    const floor = floorOf(call)
+    const urls = upstream.urlsFor(addonsOf(call), call.asked).values()
+    // Lazily: heads may change before a failover.
+    this.#urls = floor === null ? urls : urls.filter((each) => isAt(floor, each))
     const { value: url, done } = this.#urls.next()
     if (done) throw new Error('an upstream was chosen that has no URL for the call')
     this.url = url

@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, it, test } from 'vitest'
+import type { RelayConfig } from '../config/types.ts'
 import { seededRandom } from '../clock/testing/seeded-random.ts'
 import type { Script, ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
-import { ethereum, nodeError, RelayFixture, result, solana } from './testing/relay-fixture.ts'
+import {
+  type Asked,
+  ethereum,
+  nodeError,
+  RelayFixture,
+  result,
+  solana,
+} from './testing/relay-fixture.ts'
 
 const { chain, iface } = await ethereum()
 const slots = await solana()
@@ -13,13 +21,14 @@ function fixture(
   heads: Readonly<Record<string, number | null>>,
   answers: Readonly<Record<string, ScriptedAnswer | Script>> = {},
   of = { chain, iface },
+  config: Partial<RelayConfig> = {},
 ) {
   const scriptOf = (name: string): Script => {
     const answer = answers[name] ?? result(name)
     return typeof answer === 'function' ? answer : () => answer
   }
   const nodes = Object.keys(heads).map((name) => [name, { script: scriptOf(name) }] as const)
-  const relay = new RelayFixture(of.chain, of.iface, Object.fromEntries(nodes))
+  const relay = new RelayFixture(of.chain, of.iface, Object.fromEntries(nodes), config)
   const head = (name: string, block: number) => {
     const upstream = relay.pool.upstreams.find((each) => each.name === name)!
     relay.pool.observeHead(upstream, block, relay.clock.nowMs(), upstream.urls[0]!)
@@ -113,6 +122,76 @@ it.each<[string, ScriptedAnswer]>([
     expect(await seen).toMatchObject({ upstream: 'b', incoming: { status: 200 } })
   },
 )
+
+it.each<[string, Asked, ScriptedAnswer]>([
+  ['does not know the method', { method: 'eth_nothing' }, nodeError(-32601, 'no method')],
+  ['returns an unknown error', {}, nodeError(-32000, 'the moon is full')],
+  ['returns more than the router takes', {}, { fault: 'too-large' }],
+  ['may have executed a local call', { method: 'eth_accounts', params: [] }, { fault: 'reset' }],
+  [
+    'has pruned an older block',
+    { method: 'eth_getBalance', params: ['0xa', '0x5'] },
+    nodeError(-32000, 'missing trie node 1 (path )'),
+  ],
+])('does not wait if the only upstream that has the block %s', async (_, asked, answer) => {
+  const { relay } = fixture({ a: 101, b: 100 }, { a: answer })
+  const seen = await relay.ask({ ...asked, directives: { minBlock: 101 } })
+  expect([relay.sent, seen.tookMs < 500]).toEqual([{ a: 1, b: 0 }, true])
+})
+
+it.each([
+  ['its time is over', { processingTimeoutMs: 1_200 }, 100, 1_200, 'min-block'],
+  ['retries are disabled', { retryLimit: 0 }, 101, 10, 'header not found'],
+])('waits no longer when %s', async (_, config, block, tookMs, outcome) => {
+  const of = { chain, iface }
+  const { relay } = fixture({ a: block }, { a: nodeError(-32000, 'header not found') }, of, config)
+  const seen = await relay.ask({ directives: { minBlock: 101 } })
+  expect(seen).toMatchObject({ tookMs, outcome: expect.stringContaining(outcome) as string })
+})
+
+it('keeps no other call from being the trial of a disabled upstream', async () => {
+  const { relay, head } = fixture({ a: 100 }, { a: { fault: 'refused' } })
+  for (let each = 0; each < 9; each++) await relay.ask()
+  expect(relay.events).toContain('breaker open')
+  head('a', 100)
+  relay.transport('a').play(() => result('a'))
+  const waiting = relay.ask({ directives: { minBlock: 101 } })
+  expect((await relay.ask()).outcome).toContain('"a"')
+  head('a', 101)
+  expect((await waiting).outcome).toContain('"a"')
+})
+
+it.each<[string, [number | null, number | null], number]>([
+  ['the one that reported the block', [99, 101], 1],
+  ['the first one while its head is unknown', [null, 101], 0],
+])('of an upstream with URLs at different heads, asks %s', async (_, heads, expected) => {
+  const urls = [{}, {}]
+  const otherScripts = [() => result('second')]
+  const relay = new RelayFixture(chain, iface, {
+    a: { script: () => result('first'), urls, otherScripts },
+  })
+  const [upstream] = relay.pool.upstreams
+  for (const [at, block] of heads.entries())
+    if (block !== null) relay.pool.observeHead(upstream!, block, at, upstream!.urls[at]!)
+  const { outcome } = await relay.ask({ directives: { minBlock: 101 } })
+  expect(outcome).toBe(result(['first', 'second'][expected]).body)
+})
+
+it('does not fail over to a URL that has reported an older block meanwhile', async () => {
+  const relay = new RelayFixture(chain, iface, {
+    a: { script: () => ({ fault: 'reset', afterMs: 100 }), urls: [{}, {}] },
+    b: { script: () => result('b') },
+  })
+  const [a, b] = relay.pool.upstreams
+  for (const each of [a!, b!])
+    for (const url of each.urls) relay.pool.observeHead(each, 101, 0, url)
+  relay.clock.after(50, () => relay.pool.observeHead(a!, 100, 50, a!.urls[1]!))
+  const { outcome, call } = await relay.ask({ directives: { minBlock: 101 } })
+  expect([outcome, call.journal.attempts.map(({ kind }) => kind)]).toEqual([
+    result('b').body,
+    ['first', 'retry'],
+  ])
+})
 
 it('retries an upstream that lacked the block it had reported', async () => {
   const answers = [nodeError(-32000, 'header not found'), nodeError(-32000, 'header not found')]

@@ -22,6 +22,16 @@ export function addonsOf({ asked, directives }: Call): readonly string[] {
   return directives.extension === null ? addons : [...addons, directives.extension]
 }
 
+/** The block that an upstream must have; null: any upstream may answer. */
+export function floorOf({ asked, directives: { minBlock } }: Call): number | null {
+  const { kind, block, floor } = asked
+  // A write goes to every upstream.
+  if (kind === 'write') return null
+  // Pending blocks are above a node's head.
+  const own = block.kind === 'tag' && block.tag === 'pending' ? undefined : floor?.block
+  return own === undefined ? minBlock : Math.max(own, minBlock ?? 0)
+}
+
 /** What the next attempt of a call needs of an upstream. All attempts of a call share one. */
 export class Needs implements Wanted {
   readonly addons: readonly string[]
@@ -45,13 +55,7 @@ export class Needs implements Wanted {
     this.byHash = call.asked.byHash
     this.prefer = call.directives.selectProvider
     this.only = call.directives.only
-    const { minBlock } = call.directives
-    const { kind, block, floor } = call.asked
-    // Pending blocks are above a node's head.
-    const own = block.kind === 'tag' && block.tag === 'pending' ? undefined : floor?.block
-    // A write goes to every upstream.
-    if (kind === 'write') this.floor = null
-    else this.floor = own === undefined ? minBlock : Math.max(own, minBlock ?? 0)
+    this.floor = floorOf(call)
     this.isOneOfMany = call.journal.isOneOfMany
   }
 

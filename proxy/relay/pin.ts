@@ -56,7 +56,7 @@ const bareNumber = /("result"\s*:\s*"?)(?:0x[0-9a-f]+|\d+)/i
 
 /**
  * Raises an answer that is only the number of the latest block to the tip, so that the number never goes back. Votes,
- * sessions and clients that select an upstream get that upstream's number. So do clients of test nodes, which may roll
+ * sessions and clients that select an upstream get that upstream's number, but none below `rpc-min-block`. So do clients of test nodes, which may roll
  * back: their answers are never cacheable.
  */
 export function atLeastTip(
@@ -65,15 +65,17 @@ export function atLeastTip(
   { pool: { tracker }, dialect }: Pick<RelayParts, 'pool' | 'dialect'>,
 ): Reply {
   if (tellsTip?.path.length !== 0 || tellsTip.header !== undefined) return reply
-  if (!cacheable || directives.only !== null || directives.selectProvider !== null) return reply
+  if (!cacheable) return reply
   const { incoming } = reply
   const shown = shownBlock(incoming, null, tellsTip, dialect)
-  const tip = tracker.highestTip
-  if (shown === null || shown >= tip) return reply
-  const number = tellsTip.encoding === 'hex' ? `0x${tip.toString(16)}` : tip
+  const isChosen = directives.only !== null || directives.selectProvider !== null
+  const most = isChosen ? (directives.minBlock ?? 0) : Infinity
+  const least = Math.min(tracker.highestTip, most)
+  if (shown === null || shown >= least) return reply
+  const number = tellsTip.encoding === 'hex' ? `0x${least.toString(16)}` : least
   const text = bufferOf(incoming.body as Uint8Array).toString('latin1')
   const body = Buffer.from(text.replace(bareNumber, `$1${number}`), 'latin1')
-  return { ...reply, incoming: { ...incoming, body }, latestBlock: tip }
+  return { ...reply, incoming: { ...incoming, body }, latestBlock: least }
 }
 
 function pointsOf(block: BlockRef): readonly BlockPoint[] {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { FailureClass } from '../chain/failure-table.ts'
+import { lastPoint } from '../chain/finality.ts'
 import type { Cancel } from '../clock/clock.ts'
 import { drawnOf } from '../upstream/considered.ts'
 import { release } from '../upstream/wire.ts'
@@ -205,9 +207,8 @@ class InTurn implements AttemptOwner {
 
   #try(kind: AttemptKind, nowMs: number): void {
     this.#triedMs = nowMs
-    // A hedge may have been made in the meantime.
-    const isSpent = kind === 'retry' && this.#call.journal.isSpent(nowMs)
-    if (isSpent || !this.#begin(kind, nowMs)) this.#conclude(nowMs)
+    // The time or the attempts may have been used up in the meantime.
+    if (this.#call.journal.isSpent(nowMs) || !this.#begin(kind, nowMs)) this.#conclude(nowMs)
   }
 
   /** @returns whether there was an upstream to ask */
@@ -261,23 +262,34 @@ class InTurn implements AttemptOwner {
    * reported the block and then lacked it.
    */
   #waitsForFloor(nowMs: number): boolean {
-    const { pool, chain, config } = this.#parts
+    const { pool, chain, config, breaker } = this.#parts
     const { journal } = this.#call
     const needs = this.#needs
     if ((needs.floor === null && !this.#call.asked.floor) || journal.isSpent(nowMs)) return false
     const waitMs = Math.max(floorWait.blocks * chain.blockTimeMs, floorWait.minMs)
-    const leftMs = journal.startedMs + waitMs - nowMs
-    if (leftMs <= 0) return false
-    const mayAskAgain = this.#best?.failure?.retry === true && config.now.retryLimit > 0
-    if (!pool.mayReach(needs) && !mayAskAgain) return false
-    if (journal.attempts.length > 0 && !isRepeatable(this.#call)) return false
+    const leftMs = Math.min(journal.startedMs + waitMs, journal.deadlineMs) - nowMs
+    const { length } = journal.attempts
+    const last = journal.attempts.at(-1)?.result ?? null
+    const hasFailed = last !== null && typeof last === 'object'
+    const mayHelp = hasFailed
+      ? config.now.retryLimit > 0 && this.#mayPass(last)
+      : pool.mayReach(needs)
+    if (leftMs <= 0 || !mayHelp) return false
+    if (length > 0 && !(isRepeatable(this.#call) && maySendAgain(this.#call))) return false
+    // A call that waits is no trial: another call may be one.
+    breaker.ended(this.#call, null)
     needs.isWaiting = true
     pool.askHeads?.()
-    const { length } = journal.attempts
     // The limited attempts must last for the whole wait.
     const pauseMs = firstBackoffMs * 2 ** Math.max(0, length - 1)
     this.#pause(Math.min(pauseMs, leftMs), length === 0 ? 'first' : 'retry')
     return true
+  }
+
+  /** The upstream may soon recover, or get a block that it lacks. It has had every block below the floor. */
+  #mayPass({ whose, retry, pruned }: FailureClass): boolean {
+    const isOlder = (lastPoint(this.#call.asked.block) ?? Infinity) < (this.#needs.floor ?? 0)
+    return whose === 'upstream' && retry && !(pruned && isOlder)
   }
 
   #answered(reply: Reply, nowMs: number, isLate = false): void {

@@ -32,6 +32,11 @@ describe('tipOf', () => {
     ['two of five lead', [at(100), at(99), at(50), at(50), at(50)], 100],
     ['three nodes apart: the highest that two have reached', [at(90), at(60), at(30)], 60],
     [
+      'four nodes apart, the lowest fresh: the highest that two have reached',
+      [at(113), at(108), at(102, fresh), at(102)],
+      108,
+    ],
+    [
       'two of three lag, and say that they are syncing',
       [at(100), at(50, syncing), at(51, syncing)],
       100,

@@ -67,14 +67,11 @@ export function tipOf(all: readonly Reported[], pace: Pace): number | null {
   const blocks = current.map(({ head }) => head.block).toSorted((a, b) => b - a)
   const [highest, second = null] = blocks
   if (highest === undefined) return null
-  const backed = blocks.find(
-    (each, at) => (blocks[at + 1] ?? -Infinity) >= each - pace.allowedLagBlocks,
-  )
-  if (backed === highest) return highest
+  if (second === null || second >= highest - pace.allowedLagBlocks) return highest
   const fresh = current.filter((each) => isFresh(each, pace)).map(({ head }) => head.block)
   // Polls are not simultaneous, so one node may briefly be alone with new blocks.
-  if (fresh.length > 0) return Math.max(backed ?? 0, ...fresh)
-  return second !== null && blocks.length > 2 ? second : highest
+  if (fresh.length > 0) return Math.max(second, ...fresh)
+  return blocks.length > 2 ? second : highest
 }
 
 /**

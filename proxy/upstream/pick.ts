@@ -7,7 +7,7 @@ import type { Strategy } from '../config/types.ts'
 import { toHash } from '../json/values.ts'
 import type { ChainTracker } from '../tracker/chain-tracker.ts'
 import type { Considered, LeftOut } from './considered.ts'
-import type { Members, Upstream } from './upstream.ts'
+import type { Members, NodeUrl, Upstream } from './upstream.ts'
 import { draw, weigh, type Candidate } from './weights.ts'
 
 /** What an attempt needs of an upstream. */
@@ -179,7 +179,7 @@ export class Picker {
 
   #serves(upstream: Upstream, wanted: Wanted): boolean {
     if (isKeptOut(upstream, wanted) || !reaches(upstream, wanted.floor)) return false
-    if (!this.isFull(upstream, wanted.isOneOfMany)) return upstream.serves(wanted.addons)
+    if (!this.isFull(upstream, wanted.isOneOfMany)) return isServedAt(upstream, wanted)
     const all = `all ${this.maxSessions} sessions`
     const which = this.isFull(upstream) ? all : 'the sessions for connections with many calls'
     upstream.faulted(`${which} are taken (max-sessions-per-provider)`, fullMs)
@@ -232,7 +232,8 @@ export class Picker {
   #unableFor(each: Upstream, wanted: Wanted): LeftOut | null {
     if (isKeptOut(each, wanted)) return wanted.tried(each.name) ? 'asked' : 'kept-out'
     if (!reaches(each, wanted.floor)) return 'lacks-block'
-    if (each.serves(wanted.addons)) return this.isFull(each, wanted.isOneOfMany) ? 'full' : null
+    if (each.serves(wanted.addons) && this.isFull(each, wanted.isOneOfMany)) return 'full'
+    if (each.serves(wanted.addons)) return isServedAt(each, wanted) ? null : 'lacks-block'
     if (each.urls.some((url) => url.isFor(wanted.addons))) return 'cooldown'
     if (each.urls.some(({ verified }) => verified)) {
       const names = wanted.addons.join(' ')
@@ -316,6 +317,15 @@ export function isKeptOut({ name }: Upstream, { only, excluded }: Wanted): boole
 /** Whether the upstream is known to have this block. Every upstream has block 0. */
 export function reaches({ latest }: Pick<Upstream, 'latest'>, floor: number | null = 0): boolean {
   return (latest?.block ?? 0) >= (floor ?? 0)
+}
+
+/** Whether a URL has reached the floor, as far as known. The URLs of an upstream may be at different heads. */
+export function isAt(floor: number | null, { head }: NodeUrl): boolean {
+  return floor === null || head === null || head.block >= floor
+}
+
+function isServedAt({ urls }: Upstream, { floor = null, addons }: Wanted): boolean {
+  return urls.some((url) => url.serves(addons) && isAt(floor, url))
 }
 
 /** Of these upstreams the lowest are drawn from. */

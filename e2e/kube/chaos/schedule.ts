@@ -26,20 +26,13 @@ export interface Schedule {
   readonly settleMs?: number
 }
 
-/** The result of a schedule, for a report. */
-export interface ScheduleResult {
-  readonly faults: ReadonlyMap<string, number>
-  /** Time from the end of the faults to the final state. */
-  readonly settledMs: number
-}
-
 /**
  * Makes changes and faults, then ends the faults and waits for the state of an undisturbed run. The
  * seed draws changes, faults and pauses. Threads and sockets have their own timing, so a seed repeats
  * the plan exactly, but the run only nearly.
  * @throws Error that names the seed and the faults, if that state does not come in time
  */
-export async function runSchedule(schedule: Schedule): Promise<ScheduleResult> {
+export async function runSchedule(schedule: Schedule): Promise<void> {
   const { seed, access, start, act, steps = 20, afterwards, settled, settleMs = 20_000 } = schedule
   const random = seededRandom(seed)
   // Changes and faults have separate draws: the number of requests must not affect the changes.
@@ -54,13 +47,11 @@ export async function runSchedule(schedule: Schedule): Promise<ScheduleResult> {
       await pause(random.next() * 60)
     }
     proxy.calm()
-    const calmedMs = performance.now()
     running = Promise.all([running, afterwards?.(stop.signal)])
     const failed = running.then(() => {
       throw new Error('it ended by itself')
     })
     await Promise.race([eventually(settled, settleMs), failed])
-    return { faults: proxy.tally, settledMs: performance.now() - calmedMs }
   } catch (cause) {
     const faults = [...proxy.tally].map(([what, times]) => `${what} x${times}`).join(', ')
     throw new Error(`schedule ${seed}: ${(cause as Error).message}\nFaults: ${faults}`, { cause })

@@ -152,7 +152,7 @@ const urlFaults = ['refuse', 'crash', 'reset', 'hang', 'slow', 'error', 'lag', '
 function soundUrl(dice: Dice, lagBlocks: number): UrlPlan {
   const latency = { medianMs: dice.scaled(2, 200), spread: 0.3, tailShare: 0.02, tailFactor: 20 }
   const sound = { timeoutMs: null, addons: [], isForeign: false, isPruned: false, faults: [] }
-  return { ...sound, lagBlocks, latency }
+  return { ...sound, syncing: null, preconfirms: false, lagBlocks, latency }
 }
 
 export type SocketFault = Span & Drawn<typeof socketFaultTable>

@@ -20,7 +20,6 @@ export function slotNode(
   return new RpcNode(viewOf(chain, settings), { methods }, faults, slotFeed(chain))
 }
 
-const slotsPerEpoch = 432_000
 const hashLifeSlots = 150
 
 const methods: Readonly<Record<string, Method<SlotView>>> = {
@@ -38,17 +37,6 @@ const methods: Readonly<Record<string, Method<SlotView>>> = {
     const count = Number(last) - Number(first) + 1
     const slots = Array.from({ length: count }, (_, at) => Number(first) + at)
     return slots.filter((slot) => !chain.isSkipped(slot))
-  },
-  getEpochInfo: (view, params) => {
-    const absoluteSlot = slotAt(view, params, 0)
-    return {
-      absoluteSlot,
-      blockHeight: view.chain.heightAt(absoluteSlot),
-      epoch: Math.floor(absoluteSlot / slotsPerEpoch),
-      slotIndex: absoluteSlot % slotsPerEpoch,
-      slotsInEpoch: slotsPerEpoch,
-      transactionCount: 2 * absoluteSlot,
-    }
   },
 
   // Accounts
@@ -81,17 +69,6 @@ const methods: Readonly<Record<string, Method<SlotView>>> = {
       view.head,
       (signatures as readonly string[]).map((signature) => statusOf(view, signature)),
     ),
-  getSignaturesForAddress: (view, params) => {
-    const { chain, head } = view
-    const found = chain
-      .sentUpTo(slotAt(view, params, 1))
-      .filter(({ message }) => message.accountKeys.includes(addressOf(params[0])))
-    return found.toReversed().map(({ signature }) => {
-      const slot = chain.find(signature, head)?.slot ?? head
-      const blockTime = Math.floor(chain.wallMsOf(slot) / 1000)
-      return { signature, slot, err: null, memo: null, blockTime, confirmationStatus: 'finalized' }
-    })
-  },
   sendTransaction,
 }
 

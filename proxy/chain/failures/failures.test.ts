@@ -336,7 +336,7 @@ describe('what follows from an answer that fails a check', () => {
   test.each([
     ['violated', { retry: true, whose: 'upstream', weight: 1, reported: true }],
     ['doubted', { retry: true, whose: 'upstream', weight: 0, reported: false }],
-    ['below-floor', { retry: true, whose: 'node', weight: 0, reported: false }],
+    ['below-floor', { retry: true, whose: 'upstream', weight: 0, reported: false }],
   ] as const)('%s', (finding, expected) => {
     expect(evm.ofAnswer(finding)).toMatchObject(expected)
   })

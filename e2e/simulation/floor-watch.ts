@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The rpc-router Authors
+import { type Arena, type ClientCall, type Exchange, exchangeOf } from './arena.ts'
+import type { RequestPlan } from './schedule.ts'
+
+/** A call waits for its floor only if the floor is not further above every head. */
+const maxAheadBlocks = 1_000
+/** The longest wait for heads after a rest. */
+export const maxWakeMs = 1_000
+/** A chain may grow by this many blocks between two reports. */
+const maxGrowth = 10
+
+/** How long a call waits for the block of its floor. */
+export function floorWaitMs({ chain }: Arena['schedule']): number {
+  return Math.max(2 * chain.blockTimeMs, 1_000)
+}
+
+/** The number in place of `latest` in a request; the node's head if `latest` stays. Null without such a tag. */
+export function blockAsked({ question }: ClientCall, { params, head }: Exchange): number | null {
+  const at = JSON.stringify(question.params).indexOf('latest')
+  return at < 0 ? null : Number.parseInt(JSON.stringify(params).slice(at), 16) || head
+}
+
+/** Records the blocks that clients have seen, and checks that later answers are not older. */
+export class FloorWatch {
+  readonly #arena: Arena
+  /** The highest block that each client has seen. */
+  readonly #seen = new Map<number, number>()
+  /** The highest number of the latest block that a node itself returned. */
+  #newest = { block: 0, atMs: -Infinity }
+
+  constructor(arena: Arena) {
+    this.#arena = arena
+  }
+
+  floorOf({ client, floor }: RequestPlan): number | null {
+    if (floor === 'seen') return this.#seen.get(client) ?? null
+    return floor === null ? null : this.#arena.chain.head + floor
+  }
+
+  /** After a deep fall of the tip, the router starts anew from there. */
+  look(): void {
+    const { tip } = this.#arena.pool
+    if (tip !== null && this.#isDeep(this.#newest.block, tip)) this.#newest.atMs = -Infinity
+  }
+
+  ended(client: ClientCall): void {
+    const { outcome, plan, call } = client
+    if (outcome?.kind === 'error' && outcome.error.kind.reason === 'min-block')
+      this.#checkWait(client)
+    const exchange = exchangeOf(this.#arena, client)
+    if (outcome?.kind !== 'reply' || exchange?.fate.kind !== 'honest' || exchange.saysError) return
+    const number = numberIn(client)
+    if (call.asked.kind !== 'write') this.#checkFloor(client, exchange, number)
+    if (plan.method === 'eth_blockNumber') this.#checkNumber(client, exchange, number)
+    const { latestBlock } = outcome.reply
+    const seen = Math.max(this.#seen.get(plan.client) ?? 0, latestBlock ?? 0, number)
+    this.#seen.set(plan.client, seen)
+  }
+
+  /** The answer shows no older block, and comes from a node that has the floor, unless the node's head may fall. */
+  #checkFloor(client: ClientCall, exchange: Exchange, number: number): void {
+    const { seats, report } = this.#arena
+    const floor = client.call.directives.minBlock ?? 0
+    const { upstream } = exchange.place
+    const where = `${client.id} ${client.plan.method} with floor ${floor}`
+    const isNumber = client.plan.method === 'eth_blockNumber'
+    const shown = isNumber ? number : (blockAsked(client, exchange) ?? floor)
+    if (shown < floor && !(isNumber && this.#isDeep(floor, shown)))
+      report('floor-is-kept', `${where} shows ${shown} of ${upstream}`)
+    const plans = [...seats.values()].filter(({ upstream: { name } }) => name === upstream)
+    const mayFall = plans.length > 1 || plans[0]!.plan.faults.some(({ kind }) => kind === 'lag')
+    if (exchange.head < floor && !mayFall)
+      report('floor-is-kept', `${where} is answered by ${upstream} at ${exchange.head}`)
+  }
+
+  /** A call fails for its floor only after the whole wait, or sooner if the floor is far ahead of every head. */
+  #checkWait({ call, id, plan, startedMs, deadlineMs }: ClientCall): void {
+    const { schedule, clock, pool, report } = this.#arena
+    const floor = call.directives.minBlock ?? 0
+    const upstreams = pool.upstreams.filter(({ name }) => !plan.blockProviders.includes(name))
+    const isFar = upstreams.every(({ latest }) => latest && latest.block < floor - maxAheadBlocks)
+    const wasFar = isFar && upstreams.every(({ latest }) => latest && latest.roseMs <= startedMs)
+    const [leastMs, mostMs] = [isFar ? 0 : floorWaitMs(schedule), floorWaitMs(schedule)]
+    const tookMs = clock.nowMs() - startedMs
+    if (clock.nowMs() >= deadlineMs) return
+    if (tookMs < leastMs - 1 || tookMs > (wasFar ? maxWakeMs : mostMs) + 1)
+      report('floor-is-kept', `${id} with floor ${floor} failed after ${tookMs} ms`)
+  }
+
+  /** The number of the latest block never falls soon after a node returned it, unless the chain was reorganised. */
+  #checkNumber({ id, plan }: ClientCall, { head }: Exchange, number: number): void {
+    const { clock, schedule, report } = this.#arena
+    const nowMs = clock.nowMs()
+    const { blockTimeMs, reorgs } = schedule.chain
+    if (plan.selectProvider !== null || reorgs.some(({ atMs }) => atMs <= nowMs)) return
+    const { block, atMs } = this.#newest
+    const isRecent = nowMs - atMs < Math.max(3 * blockTimeMs, 3_000)
+    if (number < block && isRecent && !this.#isDeep(block, number))
+      report('never-older-than-shown', `${id} got ${number} after ${block}`)
+    if (head >= block) this.#newest = { block: head, atMs: nowMs }
+  }
+
+  /** Whether a fall is deeper than a chain may grow: the router then takes the higher head for false. */
+  #isDeep(from: number, to: number): boolean {
+    return from - to > this.#arena.allowedLagBlocks + maxGrowth
+  }
+}
+
+/** The number of the latest block, or of the block of a receipt, in a result; 0 in others. */
+function numberIn({ plan, outcome }: ClientCall): number {
+  const body = outcome?.kind === 'reply' ? outcome.reply.incoming.body : null
+  if (!/^eth_(?:blockNumber|getTransactionReceipt)$/.test(plan.method)) return 0
+  const text = body instanceof Uint8Array ? Buffer.from(body).toString() : ''
+  return Number(/"(?:result|blockNumber)":"(0x\w+)"/.exec(text)?.[1] ?? 0)
+}
