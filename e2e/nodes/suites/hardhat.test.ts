@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify, stripVTControlCharacters } from 'node:util'
+import { toHex } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { untilItServes } from '../../processes/child-processes.ts'
@@ -102,14 +103,15 @@ describe.each([
     const anvil = await startInstantAnvil(chainId)
     const routed = chain && (await routeJsonRpc(ground, chain, 'node', { url: anvil.url }))
     const cast = foundryProgram('cast', join(project, 'package.json'))
+    const count = () => askRpc(anvil.url, 'eth_getTransactionCount', [account, 'latest'])
     const sent = new Set<string>()
-    for (let at = 0; at < sends; at++) {
-      const target = ['--rpc-url', routed ?? anvil.url, account, '--value', String(at + 1)]
+    for (let at = 1; at <= sends; at++) {
+      const target = ['--rpc-url', routed ?? anvil.url, account, '--value', String(at)]
       const args = ['send', '--async', '--private-key', anvilKey, ...flags, ...target]
       sent.add((await run(cast, args)).stdout.trim())
+      // The node mines a transaction after it has answered.
+      await expect.poll(count, { interval: 1 }).toBe(toHex(at))
     }
     expect(sent.size).toBe(sends)
-    const count = await askRpc<string>(anvil.url, 'eth_getTransactionCount', [account, 'latest'])
-    expect(Number(count)).toBe(sends)
   })
 })

@@ -12,12 +12,14 @@ const [owner, alice, bob] = await viem.getWalletClients()
 const day = 86_400n
 
 const deploy = async () => viem.deployContract('Bank')
+/** A node may mine a transaction after it has answered. */
+const mined = async (sent) => client.waitForTransactionReceipt({ hash: await sent })
 
 /** Alice has deposited two coins. */
 async function deployAndDeposit() {
   const bank = await deploy()
-  const hash = await bank.write.deposit({ account: alice.account, value: parseEther('2') })
-  return { bank, receipt: await client.waitForTransactionReceipt({ hash }) }
+  const sent = bank.write.deposit({ account: alice.account, value: parseEther('2') })
+  return { bank, receipt: await mined(sent) }
 }
 
 describe('Bank', () => {
@@ -42,7 +44,7 @@ describe('Bank', () => {
   it('starts without the deposits of other tests', async () => {
     const { bank } = await loadFixture(deployAndDeposit)
     assert.equal(await bank.read.balanceOf([bob.account.address]), 0n)
-    await bank.write.deposit({ account: bob.account, value: 5n })
+    await mined(bank.write.deposit({ account: bob.account, value: 5n }))
     assert.equal(await bank.read.balanceOf([bob.account.address]), 5n)
   })
 
@@ -64,7 +66,7 @@ describe('Bank', () => {
 
   it('finds the deposits in the logs of all blocks', async () => {
     const { bank, receipt } = await loadFixture(deployAndDeposit)
-    await bank.write.deposit({ account: bob.account, value: 7n })
+    await mined(bank.write.deposit({ account: bob.account, value: 7n }))
     const found = await bank.getEvents.Deposited({}, { fromBlock: 0n })
     assert.deepEqual(
       found.map(({ args }) => args.amount),
@@ -94,10 +96,10 @@ describe('Bank', () => {
     const { bank } = await loadFixture(deployAndDeposit)
     await time.increase(day)
     const before = await client.getBalance({ address: alice.account.address })
-    const hash = await bank.write.withdraw({ account: alice.account })
-    const { gasUsed, effectiveGasPrice } = await client.waitForTransactionReceipt({ hash })
+    const receipt = await mined(bank.write.withdraw({ account: alice.account }))
+    const cost = receipt.gasUsed * receipt.effectiveGasPrice
     const after = await client.getBalance({ address: alice.account.address })
-    assert.equal(after - before, parseEther('2') - gasUsed * effectiveGasPrice)
+    assert.equal(after - before, parseEther('2') - cost)
     assert.equal(await bank.read.balanceOf([alice.account.address]), 0n)
   })
 
@@ -105,15 +107,15 @@ describe('Bank', () => {
     const { bank } = await loadFixture(deployAndDeposit)
     const until = await bank.read.unlockedAt([alice.account.address])
     await time.setNextBlockTimestamp(until)
-    await bank.write.withdraw({ account: alice.account })
+    await mined(bank.write.withdraw({ account: alice.account }))
     assert.equal(BigInt(await time.latest()), until)
   })
 
   it('lets its owner set the fee', async () => {
     const bank = await loadFixture(deploy)
-    await bank.write.setFee([3n])
+    await mined(bank.write.setFee([3n]))
     assert.equal(await bank.read.fee(), 3n)
-    await bank.write.deposit({ account: alice.account, value: 10n })
+    await mined(bank.write.deposit({ account: alice.account, value: 10n }))
     assert.equal(await bank.read.balanceOf([alice.account.address]), 7n)
   })
 
@@ -138,7 +140,7 @@ describe('Bank', () => {
     await networkHelpers.impersonateAccount(address)
     await networkHelpers.setBalance(address, parseEther('1'))
     const wallet = await viem.getWalletClient(address)
-    await bank.write.deposit({ account: wallet.account, value: 11n })
+    await mined(bank.write.deposit({ account: wallet.account, value: 11n }))
     assert.equal(await bank.read.balanceOf([address]), 11n)
     await networkHelpers.stopImpersonatingAccount(address)
     assert.notEqual(await bank.read.owner(), zeroAddress)
