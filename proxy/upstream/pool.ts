@@ -181,12 +181,14 @@ export class Pool implements Members, TrackedPool {
   observeHead(upstream: Upstream, block: number, askedMs: number, url: NodeUrl): void {
     const { chain, clock, observer } = this.#options
     const nowMs = clock.nowMs()
-    // An answer that a newer one has overtaken is no jump backwards.
+    // An answer that a newer one has overtaken is no jump backwards, and one from before a jump is not the head.
     if (url.head && block < url.head.block && askedMs < url.head.atMs) return
+    if (askedMs < url.jumpedMs) return
     if (hasJumped(url, block, nowMs, chain)) {
       const why = `went from ${url.head?.block} to ${block}: verified again before it serves`
       observer.verificationFailed(upstream.name, url.printable, 'head', why)
       url.head = null
+      url.jumpedMs = nowMs
       url.history = new History()
       url.verified = null
       url.isUnreached = false

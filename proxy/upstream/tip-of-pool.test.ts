@@ -32,6 +32,17 @@ describe('the tip of a pool', () => {
     expect(fixture.pool.tip).toBe(99)
   })
 
+  it('is not set by a report from before a jump, which would make the next head another jump', async () => {
+    const fixture = new PoolFixture('a')
+    fixture.sees('a', 1_000)
+    await fixture.clock.advance(100)
+    fixture.sees('a', 9_000)
+    fixture.sees('a', 1_000, 50)
+    fixture.sees('a', 9_001)
+    expect(fixture.events).toEqual(['a: eligible > unverified'])
+    expect(fixture.upstream('a').urls[0]?.head?.block).toBe(9_001)
+  })
+
   it('follows the faster of two nodes, and the other lags', async () => {
     const fixture = new PoolFixture('ab')
     for (let block = 1_000; block < 1_010; block++) {

@@ -41,6 +41,8 @@ export class NodeUrl<Wire extends Transport = Transport> {
   history = new History()
   /** How often it passed the verification that follows a jump of its head. */
   jumpsPassed = 0
+  /** When its head last jumped, on the clock's monotonic scale. */
+  jumpedMs = -Infinity
   /** JSON-RPC: calls that one request to it may hold. */
   readonly maxBatch: number
   /** So many until then, on the clock's monotonic scale, since its node refused more. */
