@@ -3,7 +3,7 @@
 import type { Clock } from '../clock/clock.ts'
 import { type ConfigState, timeOf } from '../telemetry/config-state.ts'
 import type { KeptCalls } from '../telemetry/explain/kept-calls.ts'
-import type { Health, ListenerLook } from '../telemetry/health.ts'
+import type { Health } from '../telemetry/health.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { type Series, series } from '../telemetry/series.ts'
 
@@ -29,8 +29,7 @@ interface FactsOptions {
 }
 
 /** Reads the facts from the series that exist anyway; nothing is counted for them. */
-export function createFacts(options: FactsOptions) {
-  const { metrics, health, calls, config, clock } = options
+export function createFacts({ metrics, health, calls, config, clock, addresses }: FactsOptions) {
   const started = timeOf(clock.wallMs())
   return async () => ({
     /** Times of the day are in ISO 8601. */
@@ -41,17 +40,13 @@ export function createFacts(options: FactsOptions) {
     refused: config.facts.refused?.why ?? null,
     /** What fails for want of a store, and since when. */
     stores: [...health.stores.values()],
-    chains: health.look().map((look) => chainFacts(look, options.addresses)),
+    /** Each through one interface: `ETH1 jsonrpc`, and where clients reach it. */
+    chains: health.look().map(({ pool, name, ...at }) => {
+      return { ...pool, name, addresses: addresses(at.chain, at.interface) }
+    }),
     counts: await countsOf(metrics),
     failed: failedCalls(calls),
   })
-}
-
-/** One chain through one interface. */
-function chainFacts(look: ListenerLook, addresses: FactsOptions['addresses']) {
-  const { chain, interface: iface, pool } = look
-  /** `ETH1 jsonrpc`, and where clients reach it. */
-  return { ...pool, name: `${chain} ${iface}`, addresses: addresses(chain, iface) }
 }
 
 /** Each table with its series, and the labels that its words are made of; what is no label stands for itself. */

@@ -1018,6 +1018,5 @@ function found(chain: string, question: Question, result: unknown, from = catalo
   if (!iface) throw new Error(`no ${question.apiInterface} of ${chain}`)
   // As a node sends it.
   const sent = JSON.parse(JSON.stringify(result)) as unknown
-  const nothingKnown = { parentOf: () => null, forgetParent() {} }
-  return new Integrity('core', nothingKnown).check(sent, iface.classify(question))
+  return new Integrity('core', { otherParent: () => null }).check(sent, iface.classify(question))
 }

@@ -54,27 +54,18 @@ export function checkIdentity(
   return compare('identity', normalAs[as], wanted, valueAt(result, path))
 }
 
-/** The parents of recent blocks, by hash. */
+/** The other parent that a block was shown with before, which is then forgotten: the next answer begins anew. */
 export interface KnownParents {
-  /** Null if it is unknown. */
-  parentOf(hash: string): string | null
-  forgetParent(hash: string): void
+  otherParent(hash: string, parent: string): string | null
 }
 
 /** A block has the parent that it had before. A reorg makes other blocks, with other hashes. */
-export function checkParent(
-  { hash: hashPath, parent: parentPath }: Rule<'parent'>,
-  result: unknown,
-  parents: KnownParents,
-): Violation | null {
-  const hash = toHash(valueAt(result, hashPath))
-  const parent = toHash(valueAt(result, parentPath))
+export function checkParent(rule: Rule<'parent'>, result: unknown, known: KnownParents) {
+  const hash = toHash(valueAt(result, rule.hash))
+  const parent = toHash(valueAt(result, rule.parent))
   // A hash of zeros means none, and is empty here.
-  const known = hash && parents.parentOf(hash)
-  if (!known || !parent || known === parent) return null
-  // One of the two was wrong, maybe the first: the next answer begins anew.
-  parents.forgetParent(hash)
-  return mismatch('parent', known, parent)
+  const other = hash && parent && known.otherParent(hash, parent)
+  return other ? mismatch('parent', other, parent) : null
 }
 
 /** What has no normal form, on either side, cannot be compared: nodes know things by several names. */

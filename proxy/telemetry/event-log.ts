@@ -175,9 +175,14 @@ function poolLog(logger: Logger, clock: Clock, labels: LogFields): PoolObserver 
       const until = latest === null ? ends[to] : `${ends[to]}, at the latest ${latest}`
       logger[level]('upstream changed state', { ...labels, upstream, from, to, why, until })
     },
-    cooldownBegan(upstream, url, forMs) {
+    cooldownBegan(upstream, url, forMs, why) {
       if (!limitsOf(upstream).takeCooldown()) return
-      const fields = { url, holdOffMs: Math.round(forMs), until: timeOf(clock.wallMs() + forMs) }
+      const fields = {
+        url,
+        why,
+        holdOffMs: Math.round(forMs),
+        until: timeOf(clock.wallMs() + forMs),
+      }
       logger.warn('upstream URL in cooldown', { ...labels, upstream, ...fields })
     },
     verificationFailed(upstream, url, verification, why) {

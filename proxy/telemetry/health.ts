@@ -22,13 +22,6 @@ interface Listener {
   isAnswered: boolean
 }
 
-/** One chain and interface at one instant. */
-export interface ListenerLook {
-  readonly chain: string
-  readonly interface: string
-  readonly pool: PoolSnapshot
-}
-
 /** What fails for want of a store. */
 export interface StoreTrouble {
   /** `127.0.0.1:6379 (resp-cache)` */
@@ -59,8 +52,14 @@ export class Health {
   }
 
   /** Every chain and interface with its upstreams. */
-  look(): readonly ListenerLook[] {
-    return this.#listeners.map((listener) => this.#look(listener))
+  look() {
+    return this.#listeners.map((listener) => {
+      const { name } = listener
+      const [chain = '', iface = ''] = name.split(' ')
+      const pool = listener.snapshot()
+      listener.isAnswered ||= servingIn(pool) > 0
+      return { name, chain, interface: iface, pool }
+    })
   }
 
   /** The router is stopping; there is no way back. */
@@ -70,9 +69,7 @@ export class Health {
 
   /** `/readyz`: whether to send clients here; the lines after the first are for humans. `?verbose` adds the config, and since when and why upstreams are not eligible. */
   readiness(isVerbose = false): HealthAnswer {
-    const lines = this.#listeners.map((listener) =>
-      lineOf(listener.name, this.#look(listener).pool, isVerbose),
-    )
+    const lines = this.look().map(({ name, pool }) => lineOf(name, pool, isVerbose))
     const waiting = this.#listeners.filter(({ isAnswered }) => !isAnswered).length
     const why = this.#isDraining
       ? 'draining'
@@ -89,7 +86,7 @@ export class Health {
 
   /** `/metrics/overall-health`: started, not draining, and at least one upstream is serving now. */
   overall(): HealthAnswer {
-    const isServed = this.#listeners.map((each) => servingIn(this.#look(each).pool)).some(Boolean)
+    const isServed = this.look().some(({ pool }) => servingIn(pool) > 0)
     return this.#isStarted && !this.#isDraining && isServed
       ? { status: 200, body: 'Health status OK' }
       : { status: 503, body: 'Unhealthy' }
@@ -97,11 +94,11 @@ export class Health {
 
   /** `/status`, as JSON: the config that serves, and each upstream as this process sees it, for programs. */
   status(): string {
-    const upstreams = this.look().flatMap(
-      ({ chain, interface: iface, pool: { tip, upstreams: all } }) =>
-        all.map(({ name, tier, state, since, why, lagBlocks }) => {
-          return { chain, interface: iface, name, tier, state, since, why, lagBlocks, tip }
-        }),
+    const upstreams = this.look().flatMap(({ chain, interface: iface, pool }) =>
+      pool.upstreams.map(({ name, tier, state, since, why, lagBlocks }) => {
+        const rest = { since, why, lagBlocks, tip: pool.tip }
+        return { chain, interface: iface, name, tier, state, ...rest }
+      }),
     )
     return JSON.stringify({ config: this.#config.facts, upstreams })
   }
@@ -110,13 +107,6 @@ export class Health {
     const { sha256, since, refused } = this.#config.facts
     const serves = `config ${sha256} since ${since}`
     return refused ? `${serves}; refused at ${refused.at}: ${refused.why}` : serves
-  }
-
-  #look(listener: Listener): ListenerLook {
-    const [chain = '', iface = ''] = listener.name.split(' ')
-    const pool = listener.snapshot()
-    listener.isAnswered ||= servingIn(pool) > 0
-    return { chain, interface: iface, pool }
   }
 
   /**

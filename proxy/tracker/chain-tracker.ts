@@ -20,11 +20,6 @@ export interface TrackedNode {
   lagReason: string | null
 }
 
-/** The upstreams of one interface of the chain. */
-export interface TrackedPool {
-  readonly upstreams: readonly TrackedNode[]
-}
-
 /** A shown block has left the chain if no head confirms it within this many block times and this much time. */
 const shownLife = { blocks: 3, minMs: 3_000 } as const
 
@@ -42,7 +37,7 @@ export class ChainTracker {
   /** Number of subscribed clients. */
   subscriptions = 0
   readonly #options: TrackerOptions
-  readonly #pools: TrackedPool[] = []
+  readonly #pools: { readonly upstreams: readonly TrackedNode[] }[] = []
   #roseMs: number | null = null
   #reportedMs = 0
   #shown = { block: 0, atMs: -Infinity }
@@ -120,14 +115,9 @@ export class ChainTracker {
     return this.#recent.numberOf(hash)
   }
 
-  /** The parent of a block that was shown recently; null if it is unknown. */
-  parentOf(hash: string): string | null {
-    return this.#recent.parentOf(hash)
-  }
-
-  /** Answers disagree about the parent of a block. */
-  forgetParent(hash: string): void {
-    this.#recent.forgetParent(hash)
+  /** The other parent that a recent block was shown with, which is then forgotten; null if there is none. */
+  otherParent(hash: string, parent: string): string | null {
+    return this.#recent.otherParent(hash, parent)
   }
 
   /** Registers a listener for blocks replaced in this process. `branchChanged` reports those of other replicas. */
@@ -148,7 +138,8 @@ export class ChainTracker {
     this.revisedWallMs = this.#options.clock.wallMs()
   }
 
-  join(pool: TrackedPool): void {
+  /** Adds the upstreams of one interface of the chain. */
+  join(pool: { readonly upstreams: readonly TrackedNode[] }): void {
     this.#pools.push(pool)
   }
 

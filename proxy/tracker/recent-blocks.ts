@@ -27,13 +27,13 @@ export class RecentBlocks {
     return hash === null ? null : (this.#blocks.get(hash)?.number ?? null)
   }
 
-  parentOf(hash: string): string | null {
-    return this.#blocks.get(hash)?.parent ?? null
-  }
-
-  forgetParent(hash: string): void {
+  /** The other parent that a block was shown with, if any. One of the two is wrong, maybe the first, so it is forgotten. */
+  otherParent(hash: string, parent: string): string | null {
     const block = this.#blocks.get(hash)
-    if (block) block.parent = null
+    if (!block?.parent || block.parent === parent) return null
+    const { parent: known } = block
+    block.parent = null
+    return known
   }
 
   /**

@@ -6,7 +6,7 @@ import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
 import { exactText } from '../config/secret.ts'
 import type { Live, NodeUrlConfig, RelayConfig, UpstreamConfig } from '../config/types.ts'
-import type { ChainTracker, TrackedPool } from '../tracker/chain-tracker.ts'
+import type { ChainTracker } from '../tracker/chain-tracker.ts'
 import { History } from '../tracker/history.ts'
 import { hasJumped } from '../tracker/tip.ts'
 import { Availability, Cooldown } from './health.ts'
@@ -48,7 +48,7 @@ export interface Change {
 const maxAheadBlocks = 1_000
 
 /** The upstreams of one chain and interface. */
-export class Pool implements Members, TrackedPool {
+export class Pool implements Members {
   upstreams: readonly Upstream[] = []
   /** Which of them an attempt goes to. */
   readonly pick: Picker

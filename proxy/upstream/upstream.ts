@@ -113,7 +113,7 @@ export class Upstream implements TrackedNode {
   readonly availability: Availability
   readonly score = new Score()
   readonly #clock: Clock
-  readonly #epochDurationMs: number | null
+  readonly #epochDurationMs: number
   readonly #history: StateHistory
   #lastState: UpstreamState = 'unverified'
   #lagReason: string | null = null
@@ -137,7 +137,7 @@ export class Upstream implements TrackedNode {
     { urls, sockets }: Pick<Upstream, 'urls' | 'sockets'>,
     availability: Availability,
     clock: Clock,
-    epochDurationMs: number | null = null,
+    epochDurationMs = Infinity,
   ) {
     this.name = identity.name
     this.tier = identity.tier
@@ -189,18 +189,11 @@ export class Upstream implements TrackedNode {
    */
   updateState(cause = 'its cooldown is over'): StateRecord {
     const { state } = this
-    const wallMs = this.#clock.wallMs()
-    const released = this.lags ? 'lagging' : 'eligible'
-    const heldOffMs = state === 'held-off' ? (this.#firstBack?.cooldown.leftMs ?? 0) : Infinity
-    const { sinceMs } = this.#history.update(state, heldOffMs, released)
-    const epochMs = state === 'disabled' && this.#epochDurationMs
-    const leftMs = epochMs ? epochLeftMs(wallMs, epochMs) : heldOffMs
-    const record = {
-      state,
-      since: new Date(sinceMs).toISOString(),
-      why: this.#whyIn(state),
-      until: leftMs === Infinity ? null : new Date(wallMs + leftMs).toISOString(),
-    }
+    const pause = this.#pause
+    const epochMs = state === 'disabled' ? this.#epochDurationMs : Infinity
+    const leftMs = state === 'held-off' ? pause.leftMs : epochLeftMs(this.#clock.wallMs(), epochMs)
+    const period = this.#history.update(state, leftMs, this.lags ? 'lagging' : 'eligible')
+    const record = { ...period, why: this.#whyIn(state, pause.why) }
     const from = this.#lastState
     if (state === 'held-off' || state === from) return record
     this.#lastState = state
@@ -208,27 +201,24 @@ export class Upstream implements TrackedNode {
     return record
   }
 
-  /** While it is held off, the URL that is the first to leave its cooldown. */
-  get #firstBack(): NodeUrl | undefined {
+  /** While all URLs are in cooldown: until the first of them leaves it, and why. */
+  get #pause(): { readonly leftMs: number; readonly why: string | null } {
     const able = this.urls.filter((url) => url.isFor([]))
-    const held = able.length > 0 ? able : this.urls.filter(({ cooldown }) => cooldown.active)
-    return held.toSorted((a, b) => a.cooldown.leftMs - b.cooldown.leftMs)[0]
+    const paused = able.length > 0 ? able : this.urls.filter(({ cooldown }) => cooldown.active)
+    const [url] = paused.toSorted((a, b) => a.cooldown.leftMs - b.cooldown.leftMs)
+    if (!url) return { leftMs: 0, why: null }
+    const { leftMs, last } = url.cooldown
+    const about = `nothing goes to ${url.printable} for ${Math.ceil(last.forMs / 1_000)} s`
+    return { leftMs, why: `${last.why}: ${about}` }
   }
 
-  #whyIn(state: UpstreamState): string | null {
+  #whyIn(state: UpstreamState, cooldown: string | null): string | null {
     const { trouble, lagReason, availability } = this
     if (state === 'disabled') return availability.why
-    if (state === 'held-off') return this.#cooldownText
-    if (state === 'unverified') return trouble ?? this.#cooldownText
+    if (state === 'held-off') return cooldown
+    if (state === 'unverified') return trouble ?? cooldown
     if (state === 'rejected') return trouble ?? availability.why
     return [lagReason, trouble].filter((why) => why !== null).join('; ') || null
-  }
-
-  get #cooldownText(): string | null {
-    const url = this.#firstBack
-    if (!url) return null
-    const { forMs, why } = url.cooldown.last
-    return `${why}: nothing goes to ${url.printable} for ${Math.ceil(forMs / 1_000)} s`
   }
 
   /** For calls and for subscriptions, each once. */
