@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { eventually } from '../processes/eventually.ts'
 import { runTool, type ToolRun } from '../processes/run-tool.ts'
 import { findAssets, type Program } from './assets.ts'
 
@@ -62,5 +63,8 @@ const crds = join(import.meta.dirname, '../../crds')
 /** Installs the kinds of `crds/` as a user would, and waits until they are served. */
 export async function installCrds(kubectl: Kubectl): Promise<void> {
   await printed(kubectl(['apply', '--server-side', '--force-conflicts', '-f', crds]))
-  await printed(kubectl(['wait', '--for=condition=Established', '--timeout=30s', '-f', crds]))
+  // A definition without any condition yet is an error of kubectl.
+  await eventually(() =>
+    printed(kubectl(['wait', '--for=condition=Established', '--timeout=30s', '-f', crds])),
+  )
 }

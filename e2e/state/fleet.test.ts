@@ -3,7 +3,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { seededRandom } from '../../proxy/clock/testing/seeded-random.ts'
 import { ChildProcesses } from '../processes/child-processes.ts'
-import { waitUntil } from '../processes/eventually.ts'
+import { eventually, waitUntil } from '../processes/eventually.ts'
 import { createWorkspace, type Workspace } from '../program/workspace.ts'
 import { createChainModel } from '../upstream-sim/chain-model.ts'
 import { type SimNode, startSimNode } from '../upstream-sim/sim-node.ts'
@@ -73,17 +73,21 @@ test('1,000 identical reads through two replicas are one call at a node', async 
     return (await Promise.all(each)).reduce((sum, count) => sum + count, 0)
   }
   const asked = () => nodes.reduce((sum, { calls }) => sum + calls.count('eth_getBalance'), 0)
-  const [before, failed, account] = [asked(), await failures(), unknown()]
   // The node is in this process, too: with all of them at once it would be late.
-  const lane = async (at: number) => {
+  const lane = async (at: number, account: string) => {
     const own: Answer[] = []
     for (let each = 0; each < 20; each++) own.push(await balance(at % 2 ? one : two, account))
     return own
   }
-  const answers = (await Promise.all(Array.from({ length: 50 }, (_, at) => lane(at)))).flat()
-  expect(new Set(answers.map(({ status, result }) => `${status} ${String(result)}`)).size).toBe(1)
-  // A store that a busy machine kept from answering in 50 ms is no store.
-  expect(asked() - before).toBeLessThanOrEqual(1 + (await failures()) - failed)
+  // A replica asks for itself when the other one takes longer than 250 ms, as it may on a busy machine.
+  await eventually(async () => {
+    const [before, failed, account] = [asked(), await failures(), unknown()]
+    const lanes = Array.from({ length: 50 }, (_, at) => lane(at, account))
+    const answers = (await Promise.all(lanes)).flat()
+    expect(new Set(answers.map(({ status, result }) => `${status} ${String(result)}`)).size).toBe(1)
+    // A store that a busy machine kept from answering in 50 ms is no store.
+    expect(asked() - before).toBeLessThanOrEqual(1 + (await failures()) - failed)
+  })
 })
 
 test('over 20 rounds of heads that differ, no session and no client with rpc-min-block goes back', async () => {

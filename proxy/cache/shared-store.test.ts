@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
 import { clientOf, ServedCache } from '../cache-server/testing/served-cache.ts'
-import { systemClock } from '../clock/clock.ts'
+import { patientClock } from '../clock/testing/patient-clock.ts'
 import { VirtualClock } from '../clock/testing/virtual-clock.ts'
 import type { SharedEntry } from './entry-codec.ts'
 import { SharedStore } from './shared-store.ts'
@@ -30,7 +30,7 @@ function replica(port: number, timeoutMs = 5_000): Replica {
   })
   const figures = { failures: 0, broken: 0 }
   let reorgs = 0
-  const store = new SharedStore({ keys, figures }, systemClock, 'ETH1 jsonrpc', () => {
+  const store = new SharedStore({ keys, figures }, patientClock, 'ETH1 jsonrpc', () => {
     reorgs += 1
   })
   const find = async (key: string, mayWait = false) => {

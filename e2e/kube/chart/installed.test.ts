@@ -45,7 +45,10 @@ describe('what is rendered is accepted, with no unknown field', () => {
     for (const plural of ['servicemonitors', 'podmonitors', 'prometheusrules']) {
       const file = `example/prometheus-operator-crd/monitoring.coreos.com_${plural}.yaml`
       await run('apply', '--server-side', '-f', join(dir, file))
-      await run('wait', '--for=condition=Established', `crd/${plural}.monitoring.coreos.com`)
+      // A definition without any condition yet is an error of kubectl.
+      await eventually(() =>
+        run('wait', '--for=condition=Established', `crd/${plural}.monitoring.coreos.com`),
+      )
     }
   }, 240_000)
   const dryRun = ['apply', '--server-side', '--dry-run=server', '--validate=strict']
