@@ -49,7 +49,7 @@ export function createFacts({ metrics, health, calls, config, clock, addresses }
   })
 }
 
-/** Each table with its series, and the labels that its words are made of; what is no label stands for itself. */
+/** Each table with its series, and the labels that make up its words. Any other word is used literally. */
 const counted: readonly (readonly [string, Series, ...string[]])[] = [
   ['outcomes', series.requests, 'outcome'],
   ['durations', series.requestDuration, 'le'],

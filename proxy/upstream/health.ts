@@ -41,7 +41,7 @@ export class Availability {
 
   verified(): void {
     if (this.#standing !== 'unverified' && this.#standing !== 'rejected') return
-    // Failures before a verification that passed count no more.
+    // A passed verification resets the failure count.
     this.#failures = 0
     this.#become('eligible', 'verified')
   }
@@ -55,7 +55,7 @@ export class Availability {
     if (this.#standing === 'disabled') this.#become('eligible', 'answered again')
   }
 
-  /** It has failed as often in a row as it may, and whether it works a probe must tell; until then it is asked last. */
+  /** Consecutive failures reached the threshold, and a probe must confirm them. Until then the upstream goes last. */
   get isDoubtful(): boolean {
     return this.#standing === 'eligible' && this.#failures >= this.#threshold
   }
@@ -173,9 +173,9 @@ export class Cooldown {
   }
 }
 
-/** After this time what was measured counts half. */
+/** A measurement loses half of its weight in this time. */
 const halfLifeMs = 60_000
-/** A mean in which what is older counts less. */
+/** An exponentially decaying mean. */
 class DecayingMean {
   #sum = 0
   #weight = 0
@@ -218,7 +218,7 @@ export class Score {
     if (latencyMs !== null) this.#latency.add(latencyMs, nowMs)
   }
 
-  /** It was not waited for to the end: it is at least as slow as that. */
+  /** An attempt was abandoned: the upstream is at least this slow. */
   outrun(elapsedMs: number, nowMs: number): void {
     if (elapsedMs > (this.latencyMs(nowMs) ?? 0)) this.#latency.add(elapsedMs, nowMs)
   }

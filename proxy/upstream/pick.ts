@@ -17,9 +17,9 @@ export interface Wanted {
   readonly block: BlockRef
   /** The kind of data that it reads from numbered blocks; absent or null if none. */
   readonly data?: DataKind | null
-  /** About one thing named by its hash, which may be as new as the newest block. */
+  /** Requests an object by its hash. It may be in the newest block. */
   readonly byHash: boolean
-  /** Asked for by name: taken whenever it can serve at all. */
+  /** The client selected it by name. It is used if it can serve. */
   readonly prefer: string | null
   readonly excluded: readonly string[]
   /** These alone; absent or null: any. */
@@ -28,9 +28,9 @@ export interface Wanted {
   readonly floor?: number | null
   /** Whether this call has asked that upstream. */
   tried(upstream: string): boolean
-  /** An upstream whose answer another one is to confirm: asked like one that was tried; absent or null: none. */
+  /** An upstream whose empty answer needs confirmation. It ranks as tried; absent or null: none. */
   readonly unconfirmed?: string | null
-  /** A hedge: none rather than one that was asked, or that lags while another one does not. */
+  /** A hedge goes to no upstream that was tried, or that lags while another one does not. */
   readonly untriedOnly: boolean
   /** Its connection has other calls in flight, or it came in a batch. */
   readonly isOneOfMany?: boolean
@@ -43,13 +43,13 @@ export interface PickOptions {
   readonly random: Random
 }
 
-/** Weights are worked out anew after this, or when an upstream changes its state. */
+/** Weights expire after this time, or when an upstream changes its state. */
 const weightLifeMs = 100
 
-/** For so long after a call could not go to an upstream it is said to be full. */
+/** How long an upstream is reported as full after it turned a call away. */
 const fullMs = 10_000
 
-// Of these an upstream's rank is the sum: the lowest rank is asked first.
+// An upstream's rank is the sum of these. The lowest rank goes first.
 const ranks = { pruned: 8, tried: 4, onTrial: 2, backup: 1 } as const
 
 /** Which of a pool's upstreams an attempt goes to: filter, rank, draw. */
@@ -64,7 +64,7 @@ export class Picker {
     Strategy,
     { readonly untilMs: number; readonly weights: ReadonlyMap<Upstream, Candidate> }
   >()
-  /** What the last pick saw, by which weights: most see the same as the one before, and keep nothing of their own. */
+  /** Candidates of the last pick and their weights. Consecutive picks mostly see the same ones, so they share the record. */
   #seen: readonly Considered[] = []
   #seenBy: ReadonlyMap<Upstream, Candidate> | null = null
   /** When each had its last turn, counted in turns. */
@@ -84,8 +84,8 @@ export class Picker {
   }
 
   /**
-   * The upstream to ask next, or null when none may be asked.
-   * @param story gets what was seen of each upstream; null where it was asked for by name
+   * The upstream of the next attempt; null if there is none.
+   * @param story receives one record per upstream; null if the client selected one by name
    */
   next(
     wanted: Wanted,
@@ -131,7 +131,7 @@ export class Picker {
     return primaries.length > 0 ? primaries : eligible
   }
 
-  /** Whether it has what the call is about, or no other one has it either. */
+  /** Whether the upstream has the data of the call, or no upstream does. */
   suits(upstream: Upstream, wanted: Wanted): boolean {
     if (!upstream.lags) return true
     const candidates = this.#pool.upstreams.filter(
@@ -147,8 +147,8 @@ export class Picker {
   }
 
   /**
-   * It answers as many calls as it may, and gets no other until one ends. A tenth is left to calls that are alone on
-   * their connection, so that a few connections with many calls do not shut out everybody.
+   * The upstream is at its limit of concurrent calls. A tenth of the slots is reserved for calls that are alone on their
+   * connection, so that a few connections with many calls do not shut out everybody.
    */
   isFull({ sessions }: Upstream, isOneOfMany = false): boolean {
     const { maxSessions } = this
@@ -237,7 +237,7 @@ export class Picker {
     if (each.urls.some((url) => url.isFor(wanted.addons))) return 'cooldown'
     if (each.urls.some(({ verified }) => verified)) {
       const names = wanted.addons.join(' ')
-      // A client may ask for anything, and calls are kept.
+      // Names come from clients and stay in the journal, so their length is bounded.
       return `no-addon ${names.length > 64 ? '(a long name)' : names}`
     }
     return each.availability.standing === 'rejected' ? 'rejected' : 'unverified'

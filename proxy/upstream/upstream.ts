@@ -20,20 +20,20 @@ export class NodeUrl<Wire extends Transport = Transport> {
   readonly printable: string
   readonly transport: Wire
   readonly cooldown: Cooldown
-  /** For what its node says and is passed on, save for results. */
+  /** Masks keys in everything that the node returns except results. */
   readonly mask: SecretMask
   readonly timeoutMs: number | null
   /** Calls to it carry their trace context. */
   readonly takesTrace: boolean
   readonly skipVerifications: readonly string[]
   readonly declaredAddons: readonly string[]
-  /** What it declares and has shown; one that its node turns out not to have is taken away. */
+  /** Declared add-ons, without those that failed verification. */
   addons: ReadonlySet<string>
-  /** Declared ones that it could not be asked about yet: neither shown nor known to be missing. */
+  /** Declared add-ons that no verification could prove or disprove yet. */
   openAddons: ReadonlySet<string> = new Set()
-  /** Null until the first verification has come to an end. */
+  /** Null until the first verification ends. */
   verified: boolean | null = null
-  /** Until then: it was asked, and did not answer. */
+  /** The URL did not answer its first verification. */
   isUnreached = false
   /** The latest block that it reported since it was verified. */
   head: { readonly block: number; readonly atMs: number } | null = null
@@ -45,21 +45,21 @@ export class NodeUrl<Wire extends Transport = Transport> {
   jumpedMs = -Infinity
   /** JSON-RPC: calls that one request to it may hold. */
   readonly maxBatch: number
-  /** So many until then, on the clock's monotonic scale, since its node refused more. */
+  /** A temporary batch limit, after the node rejected a larger batch. `untilMs` is on the clock's monotonic scale. */
   smallerBatch: { readonly items: number; readonly untilMs: number } | null = null
-  /** Where it serves the router's own questions that a node may serve at several paths. */
+  /** Paths at which the node serves the router's own requests, where several are possible. */
   readonly servedPaths = new Map<string, string>()
-  /** Failures in a row; the URL with the fewest is asked first. */
+  /** Consecutive failures. The URL with the fewest goes first. */
   failures = 0
-  /** What the last of them was: the class of a failure, also of a probe. */
+  /** The class of the last failure of a call or a probe. */
   lastFailure = ''
-  /** What its last verification that did not pass says: `chain-id: wanted 0x1, the node says 0x5`. */
+  /** The reason of the last failed verification: `chain-id: wanted 0x1, the node says 0x5`. */
   refusal = ''
-  /** By what it failed last: the fault or the answer itself, to know it again. */
+  /** Cause of the last failure, so that a cause shared by several calls counts once. */
   failedBy: WeakRef<object> | null = null
   /**
-   * When it last answered anything or was found to be silent, on the clock's monotonic scale: what was
-   * asked before says nothing new of its silence.
+   * When the URL last answered or timed out, on the clock's monotonic scale. A timeout of an earlier request adds
+   * nothing.
    */
   judgedMs = -Infinity
 
@@ -95,12 +95,12 @@ const anything: Read = { block: { kind: 'none' } }
 /** The weight of one that comes back rises from nothing to the whole within this time. */
 const rampMs = 10_000
 
-/** The upstreams of a pool, as they are now: a reload of the config exchanges them. */
+/** The current upstreams of a pool. A reload of the config replaces them. */
 export interface Members {
   readonly upstreams: readonly Upstream[]
 }
 
-/** One upstream of a pool: what it is, what is known of it, and what it is doing. */
+/** Identity, state and load of an upstream. */
 export class Upstream implements TrackedNode {
   readonly name: string
   readonly tier: Tier
@@ -108,7 +108,7 @@ export class Upstream implements TrackedNode {
   readonly group: string
   /** For calls: all but its WebSocket URLs, unless it has no others. */
   readonly urls: readonly NodeUrl[]
-  /** For subscriptions: its WebSocket URLs. What becomes of them is no concern of the calls. */
+  /** WebSocket URLs for subscriptions. Their state does not affect calls. */
   readonly sockets: readonly SocketUrl[]
   readonly availability: Availability
   readonly score = new Score()
@@ -345,7 +345,7 @@ export class Upstream implements TrackedNode {
     }
   }
 
-  /** It was not waited for to the end. */
+  /** The attempt was abandoned before an answer came. */
   outrun(elapsedMs: number): void {
     this.score.outrun(elapsedMs, this.#clock.nowMs())
   }
