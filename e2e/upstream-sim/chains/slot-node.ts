@@ -20,6 +20,7 @@ export function slotNode(
   return new RpcNode(viewOf(chain, settings), { methods }, faults, slotFeed(chain))
 }
 
+const slotsPerEpoch = 432_000
 const hashLifeSlots = 150
 
 const methods: Readonly<Record<string, Method<SlotView>>> = {
@@ -37,6 +38,17 @@ const methods: Readonly<Record<string, Method<SlotView>>> = {
     const count = Number(last) - Number(first) + 1
     const slots = Array.from({ length: count }, (_, at) => Number(first) + at)
     return slots.filter((slot) => !chain.isSkipped(slot))
+  },
+  getEpochInfo: (view, params) => {
+    const absoluteSlot = slotAt(view, params, 0)
+    return {
+      absoluteSlot,
+      blockHeight: view.chain.heightAt(absoluteSlot),
+      epoch: Math.floor(absoluteSlot / slotsPerEpoch),
+      slotIndex: absoluteSlot % slotsPerEpoch,
+      slotsInEpoch: slotsPerEpoch,
+      transactionCount: 2 * absoluteSlot,
+    }
   },
 
   // Accounts
