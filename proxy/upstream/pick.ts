@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import { firstPoint } from '../chain/finality.ts'
 import type { BlockPoint, BlockRef, ChainInterface, DataKind } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
@@ -261,9 +262,12 @@ export class Picker {
   #narrow(candidates: Upstream[], wanted: Wanted): void {
     const point = lastPointOf(wanted.block)
     const number = this.#numberOf(point)
-    const isFound =
-      number !== null &&
-      this.#keep(candidates, wanted, ({ latest }) => latest === null || latest.block >= number)
+    const has = (block: number | null) =>
+      block !== null &&
+      this.#keep(candidates, wanted, ({ latest }) => latest === null || latest.block >= block)
+    const isFound = has(number)
+    // A node below a range returns an error, or nothing.
+    if (!isFound && wanted.block.kind === 'range') has(firstPoint(wanted.block))
     if (point?.kind === 'number' ? !isFound : isAboutTip(point, wanted.byHash))
       this.#keep(candidates, wanted, isFresh)
     if (isConfirming(wanted))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { describe, expect, it } from 'vitest'
-import type { BlockRef } from '../chain/types.ts'
+import type { BlockPoint, BlockRef } from '../chain/types.ts'
 import { latest, number, PoolFixture } from './testing/pool-fixture.ts'
 import type { Upstream } from './upstream.ts'
 import type { Wanted } from './pick.ts'
@@ -135,6 +135,11 @@ describe('the choice', () => {
   })
 })
 
+/** A read of a range. */
+const from = (first: number, to: BlockPoint): Partial<Wanted> => ({
+  block: { kind: 'range', from: { kind: 'number', number: first }, to },
+})
+
 describe('a lagging upstream', () => {
   const pool = (): PoolFixture => {
     const fixture = new PoolFixture('abc')
@@ -153,17 +158,10 @@ describe('a lagging upstream', () => {
     ['nor of one that nobody is known to have', { block: number(102) }, 'bc'],
     ['nor of what a hash names, which may be new', { byHash: true }, 'bc'],
     ['nor of a block by its hash', { block: { kind: 'hash', hash: '0x' } }, 'bc'],
-    [
-      'nor of a range up to the latest block',
-      {
-        block: {
-          kind: 'range',
-          from: { kind: 'number', number: 5 },
-          to: { kind: 'tag', tag: 'latest' },
-        },
-      },
-      'bc',
-    ],
+    ['nor of a range up to the latest block', from(5, latest as BlockPoint), 'bc'],
+    ['and below the start of a range, any other', from(101, latest as BlockPoint), 'c'],
+    ['also if nobody has its end', from(101, { kind: 'number', number: 106 }), 'c'],
+    ['nor of a range that nobody has', from(105, { kind: 'number', number: 106 }), 'bc'],
     ['gets reads of blocks that it has', { block: number(90) }, 'abc'],
     ['and of what depends on no block', {}, 'abc'],
     ['and of the first one', { block: { kind: 'tag', tag: 'earliest' } }, 'abc'],
