@@ -41,6 +41,7 @@ export class ChainTracker {
   #roseMs: number | null = null
   #reportedMs = 0
   #shown = { block: 0, atMs: -Infinity }
+  /** The highest plausible head; clients may have it as the number of the latest block before a second node confirms it. */
   #peak = { block: 0, atMs: -Infinity }
   #lastShown = 0
   readonly #recent = new RecentBlocks()
@@ -70,8 +71,8 @@ export class ChainTracker {
     return (this.#lastShown = highest)
   }
 
-  /** The highest recent tip; 0 if none. A tip that falls briefly comes from nodes that take turns behind one URL. */
-  get highestTip(): number {
+  /** The highest recent head that the chain can have reached; 0 if none. Heads fall briefly where nodes share a URL. */
+  get highestHead(): number {
     return this.#unexpired(this.#peak)
   }
 
@@ -163,6 +164,7 @@ export class ChainTracker {
     node.latest = { block, atMs: nowMs, roseMs: isHigher ? nowMs : before.roseMs }
     this.show(block)
     this.#setTip(nowMs)
+    if (node.isInService && this.#isPlausible(block, nowMs)) this.#raisePeak(block, nowMs)
     node.tipThen = this.tip
     this.#judge(nowMs)
   }
@@ -192,8 +194,18 @@ export class ChainTracker {
     if (this.tip === null) return
     if (before === null || this.tip > before) this.#roseMs = nowMs
     // A deep fall corrects a false claim of one node.
-    const isCorrected = hasJumped({ head: this.#peak, jumpsPassed: 0 }, this.tip, nowMs, chain)
-    if (this.tip >= this.highestTip || isCorrected) this.#peak = { block: this.tip, atMs: nowMs }
+    if (!this.#isPlausible(this.#peak.block, nowMs)) this.#peak.atMs = -Infinity
+    this.#raisePeak(this.tip, nowMs)
+  }
+
+  /** Whether the chain can have grown from the tip to this block since the tip last rose. */
+  #isPlausible(block: number, nowMs: number): boolean {
+    const head = { block: this.tip ?? block, atMs: this.#roseMs ?? nowMs }
+    return !hasJumped({ head, jumpsPassed: 0 }, block, nowMs, this.#options.chain)
+  }
+
+  #raisePeak(block: number, nowMs: number): void {
+    if (block >= this.highestHead) this.#peak = { block, atMs: nowMs }
   }
 
   #judge(nowMs: number): void {
