@@ -152,8 +152,9 @@ export class ChainTracker {
   /**
    * A node reported its latest block.
    * @param askedMs when the request was sent: a report that a newer one has overtaken does not lower the head
+   * @param atMs when the node reported it: another replica may have received the report
    */
-  observeHead(node: TrackedNode, block: number, askedMs: number): void {
+  observeHead(node: TrackedNode, block: number, askedMs: number, atMs?: number): void {
     const before = node.latest
     if (before && block < before.block && askedMs < before.atMs) return
     const nowMs = this.#options.clock.nowMs()
@@ -161,11 +162,13 @@ export class ChainTracker {
     const isHigher = before === null || block > before.block
     // The status described another head.
     if (before && block < before.block - this.#options.chain.allowedLagBlocks) node.status = null
-    node.latest = { block, atMs: nowMs, roseMs: isHigher ? nowMs : before.roseMs }
+    const reportedMs = Math.max(atMs ?? nowMs, before?.atMs ?? -Infinity)
+    node.latest = { block, atMs: reportedMs, roseMs: isHigher ? reportedMs : before.roseMs }
     this.show(block)
     this.#setTip(nowMs)
     if (node.isInService && this.#isPlausible(block, nowMs)) this.#raisePeak(block, nowMs)
-    node.tipThen = this.tip
+    // The tip at an earlier time is unknown.
+    node.tipThen = reportedMs < nowMs ? null : this.tip
     this.#judge(nowMs)
   }
 

@@ -177,8 +177,15 @@ export class Pool implements Members {
   /**
    * An upstream reported its latest block: to a probe, or in an answer to a client.
    * @param askedMs when it was asked
+   * @param atMs when it reported the block, if another replica received the report
    */
-  observeHead(upstream: Upstream, block: number, askedMs: number, url: NodeUrl): void {
+  observeHead(
+    upstream: Upstream,
+    block: number,
+    askedMs: number,
+    url: NodeUrl,
+    atMs?: number,
+  ): void {
     const { chain, clock, observer } = this.#options
     const nowMs = clock.nowMs()
     // An answer that a newer one has overtaken is no jump backwards, and one from before a jump is not the head.
@@ -198,8 +205,8 @@ export class Pool implements Members {
       this.onJump?.(upstream, url)
       return
     }
-    url.head = { block, atMs: nowMs }
-    this.tracker.observeHead(upstream, block, askedMs)
+    url.head = { block, atMs: atMs ?? nowMs }
+    this.tracker.observeHead(upstream, block, askedMs, atMs)
   }
 
   /** An upstream changed its state. */

@@ -131,4 +131,25 @@ describe('the tip of a pool', () => {
     }
     expect(fixture.upstream('a').lagBlocks).toBe(0)
   })
+
+  it.each([
+    ['keeps up', 1_011, 110_000, 'eligible'],
+    ['keeps up, and was polled just now', 1_020, 0, 'eligible'],
+    ['was as far behind then', 1_000, 110_000, 'lagging'],
+    ['is behind now', 1_011, 0, 'lagging'],
+  ])(
+    'compares a head with the tip when it was polled: its node %s',
+    async (_, block, ageMs, state) => {
+      const fixture = new PoolFixture('ab')
+      const [a] = fixture.pool.upstreams
+      for (const name of 'ab') fixture.sees(name, 1_000)
+      await fixture.clock.advance(20 * blockTimeMs)
+      const atMs = fixture.clock.nowMs() - ageMs
+      fixture.sees('b', 1_020)
+      // Another replica polled it.
+      fixture.pool.observeHead(a!, block, atMs, a!.urls[0]!, atMs)
+      expect(a!.state).toBe(state)
+      expect(a!.latest).toMatchObject({ block, atMs })
+    },
+  )
 })

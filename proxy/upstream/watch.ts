@@ -271,7 +271,8 @@ export class Watch {
     const isShared = maxAgeMs > 0 && url.failures === 0 && !pool.tracker.needsStatus(upstream)
     const shared = isShared && (await heads?.recent(upstream.name, url, maxAgeMs))
     if (shared) {
-      pool.observeHead(upstream, shared.block, clock.nowMs() - shared.ageMs, url)
+      const atMs = clock.nowMs() - shared.ageMs
+      pool.observeHead(upstream, shared.block, atMs, url, atMs)
       return
     }
     const askedMs = clock.nowMs()
