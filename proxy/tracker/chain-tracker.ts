@@ -22,6 +22,8 @@ export interface TrackedNode {
 
 /** A shown block has left the chain if no head confirms it within this many block times and this much time. */
 const shownLife = { blocks: 3, minMs: 3_000 } as const
+/** A node that stays behind is not asked for its status more often than this. */
+const statusIntervalMs = 30_000
 
 export interface TrackerOptions {
   readonly chain: Pick<Chain, 'allowedLagBlocks' | 'blockTimeMs'>
@@ -185,9 +187,16 @@ export class ChainTracker {
     this.#judge(nowMs)
   }
 
-  /** Whether another status of this node could change the tip or its own share of the reads. */
-  needsStatus({ latest, status, lagReason }: TrackedNode): boolean {
-    return status === null || lagReason !== null || (latest?.block ?? 0) > (this.tip ?? 0)
+  /**
+   * Whether another status of this node could change the tip or its own share of the reads: soon once its head has
+   * caught up, rarely while it stays behind.
+   */
+  needsStatus({ latest, status, lagReason, lagBlocks }: TrackedNode): boolean {
+    if (status === null) return true
+    if (latest === null || (lagReason === null && latest.block <= (this.tip ?? 0))) return false
+    const { chain, clock } = this.#options
+    const isNew = latest.roseMs >= status.atMs && lagBlocks <= chain.allowedLagBlocks
+    return isNew || clock.nowMs() - status.atMs >= statusIntervalMs
   }
 
   #setTip(nowMs: number): void {
