@@ -24,6 +24,8 @@ export interface TrackedNode {
 const shownLife = { blocks: 3, minMs: 3_000 } as const
 /** A node that stays behind is not asked for its status more often than this. */
 const statusIntervalMs = 30_000
+/** Reports that change nothing recompute the tip and the lag at most this often: every answer may be such a report. */
+const judgeIntervalMs = 100
 
 export interface TrackerOptions {
   readonly chain: Pick<Chain, 'allowedLagBlocks' | 'blockTimeMs'>
@@ -42,8 +44,8 @@ export class ChainTracker {
   readonly #pools: { readonly upstreams: readonly TrackedNode[] }[] = []
   #roseMs: number | null = null
   #reportedMs = 0
+  #judgedMs = -Infinity
   #shown = { block: 0, atMs: -Infinity }
-  /** The highest plausible head; clients may have it as the number of the latest block before a second node confirms it. */
   #peak = { block: 0, atMs: -Infinity }
   #lastShown = 0
   readonly #recent = new RecentBlocks()
@@ -154,9 +156,9 @@ export class ChainTracker {
   /**
    * A node reported its latest block.
    * @param askedMs when the request was sent: a report that a newer one has overtaken does not lower the head
-   * @param atMs when the node reported it: another replica may have received the report
+   * @param ageMs the time since the node reported it to another replica
    */
-  observeHead(node: TrackedNode, block: number, askedMs: number, atMs?: number): void {
+  observeHead(node: TrackedNode, block: number, askedMs: number, ageMs = 0): void {
     const before = node.latest
     if (before && block < before.block && askedMs < before.atMs) return
     const nowMs = this.#options.clock.nowMs()
@@ -164,11 +166,13 @@ export class ChainTracker {
     const isHigher = before === null || block > before.block
     // The status described another head.
     if (before && block < before.block - this.#options.chain.allowedLagBlocks) node.status = null
-    const reportedMs = Math.max(atMs ?? nowMs, before?.atMs ?? -Infinity)
+    const reportedMs = Math.max(nowMs - ageMs, before?.atMs ?? -Infinity)
     node.latest = { block, atMs: reportedMs, roseMs: isHigher ? reportedMs : before.roseMs }
     this.show(block)
+    const isKnown = block === before?.block && node.tipThen === this.tip
+    if (isKnown && nowMs - this.#judgedMs < judgeIntervalMs) return this.#raisePeak(node, nowMs)
     this.#setTip(nowMs)
-    if (node.isInService && this.#isPlausible(block, nowMs)) this.#raisePeak(block, nowMs)
+    this.#raisePeak(node, nowMs)
     // The tip at an earlier time is unknown.
     node.tipThen = reportedMs < nowMs ? null : this.tip
     this.#judge(nowMs)
@@ -187,41 +191,36 @@ export class ChainTracker {
     this.#judge(nowMs)
   }
 
-  /**
-   * Whether another status of this node could change the tip or its own share of the reads: soon once its head has
-   * caught up, rarely while it stays behind.
-   */
+  /** Whether another status could change the tip or the node's share of the reads: rarely while it stays behind. */
   needsStatus({ latest, status, lagReason, lagBlocks }: TrackedNode): boolean {
     if (status === null) return true
     if (latest === null || (lagReason === null && latest.block <= (this.tip ?? 0))) return false
     const { chain, clock } = this.#options
-    const isNew = latest.roseMs >= status.atMs && lagBlocks <= chain.allowedLagBlocks
-    return isNew || clock.nowMs() - status.atMs >= statusIntervalMs
+    const hasCaughtUp = lagBlocks <= chain.allowedLagBlocks && latest.roseMs >= status.atMs
+    return hasCaughtUp || clock.nowMs() - status.atMs >= statusIntervalMs
   }
 
   #setTip(nowMs: number): void {
-    const { chain } = this.#options
     const before = this.tip
-    this.tip = tipOf(this.#reported(), chain)
-    if (this.tip === null) return
-    if (before === null || this.tip > before) this.#roseMs = nowMs
-    // A deep fall corrects a false claim of one node.
-    if (!this.#isPlausible(this.#peak.block, nowMs)) this.#peak.atMs = -Infinity
-    this.#raisePeak(this.tip, nowMs)
+    this.tip = tipOf(this.#reported(), this.#options.chain)
+    if (this.tip !== null && this.tip > (before ?? -1)) this.#roseMs = nowMs
   }
 
-  /** Whether the chain can have grown from the tip to this block since the tip last rose. */
-  #isPlausible(block: number, nowMs: number): boolean {
-    const head = { block: this.tip ?? block, atMs: this.#roseMs ?? nowMs }
-    return !hasJumped({ head, jumpsPassed: 0 }, block, nowMs, this.#options.chain)
-  }
-
-  #raisePeak(block: number, nowMs: number): void {
-    if (block >= this.highestHead) this.#peak = { block, atMs: nowMs }
+  /** Raises the highest head to that of a node, if the chain can have grown to it since the tip last rose. */
+  #raisePeak({ isInService, latest }: TrackedNode, nowMs: number): void {
+    const { tip } = this
+    if (tip === null || latest === null) return
+    const from = { head: { block: tip, atMs: this.#roseMs ?? nowMs }, jumpsPassed: 0 }
+    const isReal = (block: number) => !hasJumped(from, block, nowMs, this.#options.chain)
+    const highest = isInService && isReal(latest.block) ? Math.max(latest.block, tip) : tip
+    // A deep fall of the tip corrects a false claim of one node.
+    if (highest < this.highestHead && isReal(this.#peak.block)) return
+    this.#peak = { block: highest, atMs: nowMs }
   }
 
   #judge(nowMs: number): void {
     const { chain } = this.#options
+    this.#judgedMs = nowMs
     const all = this.#reported()
     for (const pool of this.#pools) {
       for (const node of pool.upstreams) {

@@ -177,15 +177,9 @@ export class Pool implements Members {
   /**
    * An upstream reported its latest block: to a probe, or in an answer to a client.
    * @param askedMs when it was asked
-   * @param atMs when it reported the block, if another replica received the report
+   * @param ageMs the time since it reported the block to another replica
    */
-  observeHead(
-    upstream: Upstream,
-    block: number,
-    askedMs: number,
-    url: NodeUrl,
-    atMs?: number,
-  ): void {
+  observeHead(upstream: Upstream, block: number, askedMs: number, url: NodeUrl, ageMs = 0): void {
     const { chain, clock, observer } = this.#options
     const nowMs = clock.nowMs()
     // An answer that a newer one has overtaken is no jump backwards, and one from before a jump is not the head.
@@ -205,8 +199,8 @@ export class Pool implements Members {
       this.onJump?.(upstream, url)
       return
     }
-    url.head = { block, atMs: atMs ?? nowMs }
-    this.tracker.observeHead(upstream, block, askedMs, atMs)
+    url.head = { block, atMs: nowMs - ageMs }
+    this.tracker.observeHead(upstream, block, askedMs, ageMs)
   }
 
   /** An upstream changed its state. */
