@@ -62,6 +62,25 @@ describe.each(chains)('$method', (asked) => {
     expect(numbers.at(-1)).toBeGreaterThanOrEqual(top() - by)
   })
 
+  it.each([
+    ['one of three is ahead', { a: 1_010, b: 1_000, c: 1_000 }],
+    ['one of three is ahead, and the last to answer', { a: 1_000, b: 1_000, c: 1_010 }],
+    ['three are apart', { a: 1_000, b: 1_010, c: 1_005 }],
+  ])('never goes back where heads are further apart than the allowed lag: %s', async (_, given) => {
+    const heads = Object.entries(given).map(([name, head]) => [name, () => head] as const)
+    const relay = fixtureOf(asked, Object.fromEntries(heads))
+    for (const each of relay.pool.upstreams)
+      relay.pool.observeHead(each, 1_000, relay.clock.nowMs(), each.urls[0]!)
+    await relay.clock.advance(chain.blockTimeMs)
+    const numbers: number[] = []
+    for (let each = 0; each < 12; each++) {
+      numbers.push(numberIn((await relay.ask({ method, params })).outcome))
+      await relay.clock.advance(100)
+    }
+    expect(numbers).toEqual(numbers.toSorted((one, other) => one - other))
+    expect(numbers.at(-1)).toBe(1_010)
+  })
+
   it('keeps the form of the answer, and costs no further attempt', async () => {
     const heads = [100, 99]
     const relay = fixtureOf(asked, { a: () => heads.shift()! })

@@ -294,6 +294,41 @@ describe('what is learned', () => {
     expect(historyOf(relay, 'a').oldest('blocks')).toBe(0)
   })
 
+  it.each<[string, Record<string, number>, number, object]>([
+    ['to latest, one block apart', { a: head, b: head + 1 }, head + 1, { toBlock: 'latest' }],
+    ['without an end', { a: head, b: head + 1 }, head + 1, {}],
+    ['to latest, at the same head', { a: head, b: head }, head, { toBlock: 'latest' }],
+    ['above both heads', { a: head, b: head }, head + 1, { toBlock: hex(head + 1) }],
+    ['to the head, on two branches', { a: head, b: head }, head, { toBlock: hex(head) }],
+  ])('says nothing of the past where one node has newer logs: %s', async (_, heads, at, end) => {
+    const newest = result([{ blockNumber: hex(at), topics: [] }])
+    const relay = new RelayFixture(eth.chain, eth.iface, {
+      a: { script: () => result([]) },
+      b: { script: () => newest },
+    })
+    for (const each of relay.pool.upstreams)
+      relay.pool.observeHead(each, heads[each.name]!, 0, each.urls[0]!)
+    const range = { fromBlock: hex(head - 100), ...end }
+    const seen = await relay.ask({ method: 'eth_getLogs', params: [range] })
+    expect([seen.outcome, relay.sent]).toEqual([newest.body, { a: 1, b: 1 }])
+    expect(relay.pool.upstreams.map(({ oldestBlocks }) => oldestBlocks)).toEqual([{}, {}])
+    for (let each = 0; each < 6; each++)
+      await relay.ask({ method: 'eth_getLogs', params: noLogs.params(500_000) })
+    expect(relay.sent['a']).toBeGreaterThan(1)
+  })
+
+  it('is that a node lacks logs which it refuses up to latest as pruned', async () => {
+    const data = result([{ blockNumber: hex(500_000), topics: [] }])
+    const relay = new RelayFixture(eth.chain, eth.iface, {
+      a: { script: () => nodeError(4444, 'pruned history unavailable') },
+      b: { script: () => data },
+    })
+    for (const each of relay.pool.upstreams) relay.pool.observeHead(each, head, 0, each.urls[0]!)
+    const range = { fromBlock: hex(500_000), toBlock: 'latest' }
+    expect((await relay.ask({ method: 'eth_getLogs', params: [range] })).outcome).toBe(data.body)
+    expect(historyOf(relay, 'a').oldest('logs')).toBe(500_001)
+  })
+
   it('about blocks counts for all that is in them', async () => {
     const relay = nodesOf(noLogs, { a: pruned, b: 0 })
     historyOf(relay, 'a').reported(pruned)

@@ -44,9 +44,10 @@ export function learnHistory(
     if (!isLack && !isConfirmed) continue
     const { latest, urls = [] } = pool.upstreams.find(({ name }) => name === other.upstream) ?? {}
     const history = urls.find(({ printable }) => printable === other.origin)?.history
-    const head = latest?.block ?? 0
+    // Up to `latest`, or to a young block, nodes may return different data and both be right. An error needs no comparison.
+    const end = isPruned ? first : (last ?? Infinity)
     if (isConfirmed) history?.agreed(data, first)
-    else if (first < head - young && (last ?? head) <= head) history?.lacked(data, first)
+    else if (end < (latest?.block ?? 0) - young) history?.lacked(data, first)
   }
   if (!isEmpty && last !== null) url.history.returned(data, last)
   if (!isEmpty || isAgreed) return false

@@ -55,9 +55,9 @@ export function atKnownHead(call: Call, { latest }: Upstream): Call {
 const bareNumber = /("result"\s*:\s*"?)(?:0x[0-9a-f]+|\d+)/i
 
 /**
- * Raises an answer that is only the number of the latest block to the tip, so that the number never goes back. Votes,
- * sessions and clients that select an upstream get that upstream's number, but none below `rpc-min-block`. So do clients of test nodes, which may roll
- * back: their answers are never cacheable.
+ * Raises an answer that is only the number of the latest block to the highest recent head, so that the number never
+ * goes back. Votes, sessions and clients that select an upstream get that upstream's number, but none below
+ * `rpc-min-block`. Answers of test nodes are never cacheable and stay unchanged: such a node may roll back.
  */
 export function atLeastTip(
   reply: Reply,
@@ -70,7 +70,7 @@ export function atLeastTip(
   const shown = shownBlock(incoming, null, tellsTip, dialect)
   const isChosen = directives.only !== null || directives.selectProvider !== null
   const most = isChosen ? (directives.minBlock ?? 0) : Infinity
-  const least = Math.min(tracker.highestTip, most)
+  const least = Math.min(tracker.highestHead, most)
   if (shown === null || shown >= least) return reply
   const number = tellsTip.encoding === 'hex' ? `0x${least.toString(16)}` : least
   const text = bufferOf(incoming.body as Uint8Array).toString('latin1')

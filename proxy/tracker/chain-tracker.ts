@@ -22,6 +22,10 @@ export interface TrackedNode {
 
 /** A shown block has left the chain if no head confirms it within this many block times and this much time. */
 const shownLife = { blocks: 3, minMs: 3_000 } as const
+/** A node that stays behind is not asked for its status more often than this. */
+const statusIntervalMs = 30_000
+/** Reports that change nothing recompute the tip and the lag at most this often: every answer may be such a report. */
+const judgeIntervalMs = 100
 
 export interface TrackerOptions {
   readonly chain: Pick<Chain, 'allowedLagBlocks' | 'blockTimeMs'>
@@ -40,6 +44,7 @@ export class ChainTracker {
   readonly #pools: { readonly upstreams: readonly TrackedNode[] }[] = []
   #roseMs: number | null = null
   #reportedMs = 0
+  #judgedMs = -Infinity
   #shown = { block: 0, atMs: -Infinity }
   #peak = { block: 0, atMs: -Infinity }
   #lastShown = 0
@@ -70,8 +75,8 @@ export class ChainTracker {
     return (this.#lastShown = highest)
   }
 
-  /** The highest recent tip; 0 if none. A tip that falls briefly comes from nodes that take turns behind one URL. */
-  get highestTip(): number {
+  /** The highest recent head that the chain can have reached; 0 if none. Heads fall briefly where nodes share a URL. */
+  get highestHead(): number {
     return this.#unexpired(this.#peak)
   }
 
@@ -151,8 +156,9 @@ export class ChainTracker {
   /**
    * A node reported its latest block.
    * @param askedMs when the request was sent: a report that a newer one has overtaken does not lower the head
+   * @param ageMs the time since the node reported it to another replica
    */
-  observeHead(node: TrackedNode, block: number, askedMs: number): void {
+  observeHead(node: TrackedNode, block: number, askedMs: number, ageMs = 0): void {
     const before = node.latest
     if (before && block < before.block && askedMs < before.atMs) return
     const nowMs = this.#options.clock.nowMs()
@@ -160,10 +166,15 @@ export class ChainTracker {
     const isHigher = before === null || block > before.block
     // The status described another head.
     if (before && block < before.block - this.#options.chain.allowedLagBlocks) node.status = null
-    node.latest = { block, atMs: nowMs, roseMs: isHigher ? nowMs : before.roseMs }
+    const reportedMs = Math.max(nowMs - ageMs, before?.atMs ?? -Infinity)
+    node.latest = { block, atMs: reportedMs, roseMs: isHigher ? reportedMs : before.roseMs }
     this.show(block)
+    const isKnown = block === before?.block && node.tipThen === this.tip
+    if (isKnown && nowMs - this.#judgedMs < judgeIntervalMs) return this.#raisePeak(node, nowMs)
     this.#setTip(nowMs)
-    node.tipThen = this.tip
+    this.#raisePeak(node, nowMs)
+    // The tip at an earlier time is unknown.
+    node.tipThen = reportedMs < nowMs ? null : this.tip
     this.#judge(nowMs)
   }
 
@@ -180,24 +191,36 @@ export class ChainTracker {
     this.#judge(nowMs)
   }
 
-  /** Whether another status of this node could change the tip or its own share of the reads. */
-  needsStatus({ latest, status, lagReason }: TrackedNode): boolean {
-    return status === null || lagReason !== null || (latest?.block ?? 0) > (this.tip ?? 0)
+  /** Whether another status could change the tip or the node's share of the reads: rarely while it stays behind. */
+  needsStatus({ latest, status, lagReason, lagBlocks }: TrackedNode): boolean {
+    if (status === null) return true
+    if (latest === null || (lagReason === null && latest.block <= (this.tip ?? 0))) return false
+    const { chain, clock } = this.#options
+    const hasCaughtUp = lagBlocks <= chain.allowedLagBlocks && latest.roseMs >= status.atMs
+    return hasCaughtUp || clock.nowMs() - status.atMs >= statusIntervalMs
   }
 
   #setTip(nowMs: number): void {
-    const { chain } = this.#options
     const before = this.tip
-    this.tip = tipOf(this.#reported(), chain)
-    if (this.tip === null) return
-    if (before === null || this.tip > before) this.#roseMs = nowMs
-    // A deep fall corrects a false claim of one node.
-    const isCorrected = hasJumped({ head: this.#peak, jumpsPassed: 0 }, this.tip, nowMs, chain)
-    if (this.tip >= this.highestTip || isCorrected) this.#peak = { block: this.tip, atMs: nowMs }
+    this.tip = tipOf(this.#reported(), this.#options.chain)
+    if (this.tip !== null && this.tip > (before ?? -1)) this.#roseMs = nowMs
+  }
+
+  /** Raises the highest head to that of a node, if the chain can have grown to it since the tip last rose. */
+  #raisePeak({ isInService, latest }: TrackedNode, nowMs: number): void {
+    const { tip } = this
+    if (tip === null || latest === null) return
+    const from = { head: { block: tip, atMs: this.#roseMs ?? nowMs }, jumpsPassed: 0 }
+    const isReal = (block: number) => !hasJumped(from, block, nowMs, this.#options.chain)
+    const highest = isInService && isReal(latest.block) ? Math.max(latest.block, tip) : tip
+    // A deep fall of the tip corrects a false claim of one node.
+    if (highest < this.highestHead && isReal(this.#peak.block)) return
+    this.#peak = { block: highest, atMs: nowMs }
   }
 
   #judge(nowMs: number): void {
     const { chain } = this.#options
+    this.#judgedMs = nowMs
     const all = this.#reported()
     for (const pool of this.#pools) {
       for (const node of pool.upstreams) {

@@ -10,6 +10,8 @@ export type Read = Pick<Classification, 'data' | 'block'>
 export class History {
   /** The node lacks blocks before `oldest`. Its empty answers need no confirmation from `trusted` on. */
   readonly #bounds = new Map<DataKind, { oldest: number; trusted: number }>()
+  /** The router has asked the node for its oldest block. */
+  isQueried = false
 
   /** The oldest block with this data; 0 if unknown. A node without a block has none of its data. */
   oldest(kind: DataKind): number {

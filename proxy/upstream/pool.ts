@@ -177,8 +177,9 @@ export class Pool implements Members {
   /**
    * An upstream reported its latest block: to a probe, or in an answer to a client.
    * @param askedMs when it was asked
+   * @param ageMs the time since it reported the block to another replica
    */
-  observeHead(upstream: Upstream, block: number, askedMs: number, url: NodeUrl): void {
+  observeHead(upstream: Upstream, block: number, askedMs: number, url: NodeUrl, ageMs = 0): void {
     const { chain, clock, observer } = this.#options
     const nowMs = clock.nowMs()
     // An answer that a newer one has overtaken is no jump backwards, and one from before a jump is not the head.
@@ -198,8 +199,8 @@ export class Pool implements Members {
       this.onJump?.(upstream, url)
       return
     }
-    url.head = { block, atMs: nowMs }
-    this.tracker.observeHead(upstream, block, askedMs)
+    url.head = { block, atMs: nowMs - ageMs }
+    this.tracker.observeHead(upstream, block, askedMs, ageMs)
   }
 
   /** An upstream changed its state. */

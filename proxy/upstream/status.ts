@@ -9,7 +9,7 @@ import type { NodeUrl } from './upstream.ts'
 /** Failure class of a node that reports lag instead of answering (`specs/failures/solana.yml`). */
 const nodeBehind = 'node-behind'
 
-/** Queries whether the node of a URL is syncing, and its latest and oldest blocks. A node may support none of it. */
+/** Queries whether the node of a URL is syncing, and its latest and, once, its oldest block. A node may support none of it. */
 export async function askStatus(
   url: NodeUrl,
   iface: Pick<ChainInterface, 'syncing' | 'latestTime' | 'oldestBlock'>,
@@ -29,7 +29,9 @@ export async function askStatus(
   }
   const progress = await ask(iface.syncing)
   const time = await ask(iface.latestTime)
-  const past = await ask(iface.oldestBlock)
+  // It moves slowly: once per health check is enough.
+  const past = url.history.isQueried ? null : await ask(iface.oldestBlock)
+  if (past) url.history.isQueried = true
   const oldest = past?.kind === 'value' ? toBlockNumber(past.value, 'decimal') : null
   if (oldest !== null && url.verified === true) url.history.reported(oldest)
   let isSyncing: boolean | null = null

@@ -131,4 +131,49 @@ describe('the tip of a pool', () => {
     }
     expect(fixture.upstream('a').lagBlocks).toBe(0)
   })
+
+  it.each([
+    ['keeps up', 1_011, 110_000, 'eligible'],
+    ['keeps up, and was polled just now', 1_020, 0, 'eligible'],
+    ['was as far behind then', 1_000, 110_000, 'lagging'],
+    ['is behind now', 1_011, 0, 'lagging'],
+  ])(
+    'compares a head with the tip when it was polled: its node %s',
+    async (_, block, ageMs, state) => {
+      const fixture = new PoolFixture('ab')
+      const [a] = fixture.pool.upstreams
+      for (const name of 'ab') fixture.sees(name, 1_000)
+      await fixture.clock.advance(20 * blockTimeMs)
+      const atMs = fixture.clock.nowMs() - ageMs
+      fixture.sees('b', 1_020)
+      // Another replica polled it.
+      fixture.pool.observeHead(a!, block, atMs, a!.urls[0]!, ageMs)
+      expect(a!.state).toBe(state)
+      expect(a!.latest).toMatchObject({ block, atMs })
+    },
+  )
+
+  it('is confirmed by each report that repeats a head, however soon', async () => {
+    const fixture = new PoolFixture('ab')
+    const { clock, pool } = fixture
+    for (const name of 'ab') fixture.sees(name, 100)
+    await clock.advance(50)
+    fixture.sees('a', 100)
+    expect(fixture.upstream('a').latest).toEqual({ block: 100, atMs: 50, roseMs: 0 })
+    await clock.advance(3 * blockTimeMs)
+    expect(pool.tracker.highestHead).toBe(100)
+    await clock.advance(1)
+    expect(pool.tracker.highestHead).toBe(0)
+  })
+
+  it('is compared with a repeated head at once after it has risen', async () => {
+    const fixture = new PoolFixture('ab')
+    for (const name of 'abab') fixture.sees(name, 100)
+    fixture.sees('a', 102)
+    fixture.sees('b', 100)
+    expect(fixture.upstream('b').lagBlocks).toBe(2)
+    fixture.sees('a', 101 + chain.allowedLagBlocks)
+    fixture.sees('b', 100)
+    expect(fixture.upstream('b').state).toBe('lagging')
+  })
 })

@@ -50,6 +50,8 @@ class Fixture {
   readonly dead = new Set<number>()
   /** Blocks at which nodes have stopped. */
   readonly stopped = new Map<number, number>()
+  /** How many blocks nodes are behind. */
+  readonly behind = new Map<number, number>()
   /** Share of the usual pace at which the chain grows. */
   pace = 1
 
@@ -130,7 +132,7 @@ class Fixture {
   #answer(iface: ChainInterface, at: number, request: Outgoing): ScriptedAnswer {
     if (this.dead.has(at)) return { fault: 'refused' }
     const { apiInterface, latestBlock, syncing, latestTime, verifications } = iface
-    const head = this.stopped.get(at) ?? this.height
+    const head = this.stopped.get(at) ?? this.height - (this.behind.get(at) ?? 0)
     const hex = (value: number) => `0x${value.toString(16)}`
     const isHex = latestBlock?.result.encoding === 'hex'
     const seconds = Math.floor(
@@ -208,6 +210,29 @@ describe('calls to a node in a day', () => {
       expect(withClients / without).toBeGreaterThan(10)
     },
   )
+})
+
+describe('a node that lags', () => {
+  it.each([
+    ['ETH1', 'jsonrpc'],
+    ['SLOTCHAIN', 'jsonrpc'],
+    ['BTC', 'jsonrpc'],
+    ['HUBCHAIN', 'tendermintrpc'],
+    ['MOVECHAIN', 'rest'],
+  ] as const)('%s: is asked little more often than a healthy one', async (id, apiInterface) => {
+    for (const standsStill of [true, false]) {
+      const fixture = new Fixture(id, apiInterface)
+      if (standsStill) fixture.stopped.set(0, 900)
+      else fixture.behind.set(0, 100)
+      await fixture.advanceWithCalls(120_000, 1_000)
+      const before = fixture.asked
+      await fixture.advanceWithCalls(600_000, 1_000)
+      const [lagging = 0, healthy = 0] = fixture.asked.map((count, at) => count - before[at]!)
+      expect(fixture.states).toEqual(['lagging', 'eligible'])
+      // Two calls every half minute show how far it has come.
+      expect(lagging).toBeLessThanOrEqual(healthy + 2 * 20 + 2)
+    }
+  })
 })
 
 describe('a pool at rest', () => {

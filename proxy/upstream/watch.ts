@@ -271,7 +271,8 @@ export class Watch {
     const isShared = maxAgeMs > 0 && url.failures === 0 && !pool.tracker.needsStatus(upstream)
     const shared = isShared && (await heads?.recent(upstream.name, url, maxAgeMs))
     if (shared) {
-      pool.observeHead(upstream, shared.block, clock.nowMs() - shared.ageMs, url)
+      const { block, ageMs } = shared
+      pool.observeHead(upstream, block, clock.nowMs() - ageMs, url, ageMs)
       return
     }
     const askedMs = clock.nowMs()
