@@ -10,7 +10,7 @@ import { Cooldown } from '../upstream/health.ts'
 import type { SocketUrl, Upstream } from '../upstream/upstream.ts'
 import type { Pool } from '../upstream/pool.ts'
 import { NoRoom, TransportError } from '../upstream/wire.ts'
-import type { ChainReader, Position } from './family.ts'
+import type { ChainReader } from './family.ts'
 import { SharedSource, urlBackoff, type Source } from './source.ts'
 import {
   hasStalled,
@@ -115,10 +115,17 @@ export class Socket {
     this.#cooldown.end()
   }
 
-  /** Its node has sent this block. */
-  observeHead({ number, id, parent }: Position): void {
+  /** Reports what an event shows of the chain, before any client sees the event. */
+  #observe({ readHead }: TopicRequest, event: Uint8Array): void {
+    const { upstream, url } = this
     const { pool, clock } = this.#options
-    pool.observeHead(this.upstream, number, clock.nowMs(), this.url)
+    // A URL whose head jumped may serve another chain until it is verified again.
+    if (url.verified === false || (url.verified === null && url.jumpedMs > -Infinity)) return
+    const block = readHead?.(event)
+    if (!block) return
+    const { number, id, parent } = block
+    pool.observeHead(upstream, number, clock.nowMs(), url)
+    if (url.head?.block !== number) return
     pool.tracker.showBlock({ number, hash: toHash(id), parent: toHash(parent), isByHash: false })
   }
 
@@ -147,8 +154,9 @@ export class Socket {
     let shared = this.#shared.get(key)
     if (!shared) {
       const { upstream, url } = this
+      const observe = (event: Uint8Array) => this.#observe(request, event)
       const ended = () => this.#shared.delete(key)
-      shared = new SharedSource(request, { ...this.#options, upstream, url, ended })
+      shared = new SharedSource(request, { ...this.#options, upstream, url, observe, ended })
       this.#shared.set(key, shared)
     }
     const budgetMs = this.url.timeoutMs ?? openTimeoutMs
@@ -201,8 +209,7 @@ class HeadWatch {
   readonly #options: HeadWatchOptions
   readonly #closing = new AbortController()
   #source: Source | null = null
-  #unread: Uint8Array | null = null
-  /** A socket that never sends anything is behind this before long. */
+  /** The latest delivered block; at first the tip, which a silent socket soon trails. Slots are ahead of the tip. */
   #number: number | null
   #checksWithoutNews = 0
   #checksBehind = 0
@@ -234,13 +241,7 @@ class HeadWatch {
         this.#source = source
         backoff.reset()
         const { promise, resolve: lost } = Promise.withResolvers<void>()
-        const event = (result: Uint8Array) => {
-          this.#unread = result
-        }
-        source.listen({
-          event,
-          lost: () => lost(),
-        })
+        source.listen({ event: (event) => this.#received(event), lost: () => lost() })
         await promise
       } catch (error) {
         const isExpected = error instanceof NodeRefused || error instanceof TransportError
@@ -249,6 +250,13 @@ class HeadWatch {
       this.#source = null
       await sleep(clock, backoff.next(), signal).catch(() => {})
     }
+  }
+
+  #received(event: Uint8Array): void {
+    const block = this.#reader.read(event)
+    if (!block) return
+    this.#number = block.number
+    this.#checksWithoutNews = 0
   }
 
   #checkLater(): void {
@@ -263,13 +271,11 @@ class HeadWatch {
   #whyLeave(): string | null {
     const { url, pool, allowedLagBlocks } = this.#options
     if (url.verified === false) return 'it serves another chain'
-    const block = this.#unread && this.#reader.read(this.#unread)
-    this.#unread = null
-    this.#number = block?.number ?? this.#number ?? pool.tip
-    const behind = this.#number === null ? 0 : (pool.tip ?? 0) - this.#number
-    this.#checksWithoutNews = block || !this.#source ? 0 : this.#checksWithoutNews + 1
+    this.#number ??= pool.tip
+    const behind = (pool.tip ?? 0) - (this.#number ?? 0)
+    this.#checksWithoutNews = this.#source ? this.#checksWithoutNews + 1 : 0
     this.#checksBehind = behind > allowedLagBlocks && this.#source ? this.#checksBehind + 1 : 0
-    if (behind > 0 && this.#checksWithoutNews >= checksPerStall) return hasStalled
+    if (behind > 0 && this.#checksWithoutNews > checksPerStall) return hasStalled
     return this.#checksBehind > checksPerStall ? 'it lags behind the chain' : null
   }
 }

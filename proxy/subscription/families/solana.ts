@@ -27,8 +27,6 @@ export function solanaFamily(asking: SolanaAsking): Family {
 class Slots implements ChainReader {
   readonly request = subscribeRequest('slot', [])
   readonly forks = false
-  /** A slot is sent before it is confirmed, and only then it is the tip. */
-  readonly isHead = false
   readonly unit = 'slots'
   readonly #asking: SolanaAsking
 

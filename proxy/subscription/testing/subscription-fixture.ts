@@ -117,7 +117,7 @@ export class SubscriptionFixture {
       },
     )
     for (const upstream of this.pool.upstreams) {
-      for (const url of upstream.urls) url.verified = true
+      for (const url of upstream.allUrls) url.verified = true
       upstream.availability.verified()
     }
     this.hub = new Hub({
