@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { ResultPath } from '../chain/types.ts'
 import type { FailureTable } from '../chain/failure-table.ts'
 import { within } from '../clock/cancellation.ts'
 import { type Clock, sleep, type Cancel } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
 import type { Live, RelayConfig } from '../config/types.ts'
+import { parseJson } from '../json/scanner.ts'
 import { toHash } from '../json/values.ts'
+import type { ChainTracker } from '../tracker/chain-tracker.ts'
+import { toBlockNumber } from '../upstream/dialect.ts'
 import { Cooldown } from '../upstream/health.ts'
 import type { SocketUrl, Upstream } from '../upstream/upstream.ts'
 import type { Pool } from '../upstream/pool.ts'
 import { NoRoom, TransportError } from '../upstream/wire.ts'
+import { memberBytes } from './ask.ts'
 import type { ChainReader } from './family.ts'
 import { SharedSource, urlBackoff, type Source } from './source.ts'
 import {
@@ -116,12 +121,14 @@ export class Socket {
   }
 
   /** Reports what an event shows of the chain, before any client sees the event. */
-  #observe({ readHead }: TopicRequest, event: Uint8Array): void {
+  #observe(request: TopicRequest, event: Uint8Array): void {
     const { upstream, url } = this
     const { pool, clock } = this.#options
     // A URL whose head jumped may serve another chain until it is verified again.
     if (url.verified === false || (url.verified === null && url.jumpedMs > -Infinity)) return
-    const block = readHead?.(event)
+    const { readHead } = request
+    if (!readHead) return showEvent(event, request, pool.tracker)
+    const block = readHead(event)
     if (!block) return
     const { number, id, parent } = block
     pool.observeHead(upstream, number, clock.nowMs(), url)
@@ -164,17 +171,15 @@ export class Socket {
   }
 
   #watchHead(): HeadWatch | null {
+    const { url } = this
     const { head } = this.#options
     if (!head) return null
-    return new HeadWatch(head, {
-      ...this.#options,
-      url: this.url,
-      open: (signal) => this.#join(head.request, signal),
-      leave: (why) => {
-        if (why === hasStalled) this.upstream.faulted(silent, silentMs)
-        this.#leave(why)
-      },
-    })
+    const open = (signal: AbortSignal) => this.#join(head.request, signal)
+    const leave = (why: string) => {
+      if (why === hasStalled) this.upstream.faulted(silent, silentMs)
+      this.#leave(why)
+    }
+    return new HeadWatch(head, { ...this.#options, url, open, leave })
   }
 
   /** All topics have to leave it. */
@@ -188,6 +193,27 @@ export class Socket {
     this.#watch?.close()
     this.#watch = null
   }
+}
+
+/** Tells the tracker which block an event shows that reports no head. */
+function showEvent(event: Uint8Array, { place, tag }: TopicRequest, tracker: ChainTracker): void {
+  // Pending state belongs to no block yet.
+  if (place === null || tag === 'pending') return
+  // Only blocks with hashes can be replaced.
+  if (place?.hash && valueIn(event, ['removed']) === true) return tracker.branchChanged()
+  const shown = place ? toBlockNumber(valueIn(event, place.path), place.encoding) : null
+  if (!place || shown === null) return tracker.revise()
+  const number = shown - (place.ahead ?? 0)
+  const hash = place.hash ? toHash(valueIn(event, place.hash)) : null
+  if (tag === 'safe' || tag === 'finalized') tracker.showTagged(tag, number)
+  tracker.showBlock({ number, hash, parent: null, isByHash: false })
+}
+
+/** Scans instead of parsing, since an event may be a whole block. */
+function valueIn(event: Uint8Array, path: ResultPath['path']): unknown {
+  let bytes: Uint8Array | null = event
+  for (const key of path) bytes = bytes && memberBytes(bytes, String(key))
+  return bytes && parseJson(bytes)
 }
 
 /** How often it is checked within the time after which a socket is left. */
