@@ -89,8 +89,6 @@ export interface ChainReader {
   readonly request: TopicRequest
   /** Blocks may be replaced by those of another branch. */
   readonly forks: boolean
-  /** Its numbers are those of the chain's tip. */
-  readonly isHead: boolean
   /** What it counts, for messages. */
   readonly unit: 'blocks' | 'slots'
   /** @returns null when it is not such an event */

@@ -6,7 +6,6 @@ import type { Random } from '../clock/random.ts'
 import { RelayError, errorKinds } from '../relay/errors.ts'
 import { TransportError } from '../upstream/wire.ts'
 import { retryBackoff } from './ask.ts'
-import type { Position } from './family.ts'
 import type { Socket, Sockets } from './socket.ts'
 import type { Source } from './source.ts'
 import { NodeRefused, type SubscriptionObserver, type TopicRequest } from './subscriptions.ts'
@@ -61,11 +60,6 @@ export class Feed {
     socket.failed()
     observer.left(name, socket.upstream.name, why)
     void this.#reopen()
-  }
-
-  /** Its source has sent this block of the chain. */
-  observeHead(block: Position): void {
-    this.#socket?.observeHead(block)
   }
 
   close(): void {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { Chain } from '../chain/types.ts'
+import type { Chain, Classification } from '../chain/types.ts'
 import { unlessAborted, within } from '../clock/cancellation.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
@@ -71,7 +71,7 @@ export class Hub {
     subscriber: Subscriber,
     client: string,
   ): Promise<Subscription> {
-    const shared = this.#topics.get(topic.key) ?? this.#begin(topic, client)
+    const shared = this.#topics.get(topic.key) ?? this.#begin(topic, client, call.asked)
     const joined = new TopicClient(subscriber, () => {
       this.#count(client, -1)
       this.#left(topic, shared, joined)
@@ -100,7 +100,7 @@ export class Hub {
     this.#topics.clear()
   }
 
-  #begin(topic: Topic, client: string): SharedTopic {
+  #begin(topic: Topic, client: string, asked: Classification): SharedTopic {
     const { maxTopics } = this.#options
     const left = maxTopics - this.#topics.size
     const own = this.#clients.get(client) ?? 0
@@ -127,7 +127,7 @@ export class Hub {
     const run =
       key !== null && reader
         ? this.#sequenced(topic, key, reader, audience)
-        : this.#live(topic, audience)
+        : this.#live(topic, audience, asked)
     const shared: SharedTopic = { clients, ...run }
     this.#topics.set(topic.key, shared)
     shared.opened.catch(() => this.#forget(topic, shared))
@@ -135,10 +135,12 @@ export class Hub {
   }
 
   /** Events as they come: what an upstream sent before a failover and after it, not between. */
-  #live(topic: Topic, audience: Subscriber): TopicRun {
+  #live(topic: Topic, audience: Subscriber, { showsBlock, block }: Classification): TopicRun {
     const { name } = topic
+    const tag = block.kind === 'tag' ? block.tag : null
+    const request = { place: showsBlock ?? undefined, tag, ...topic }
     const feed = new Feed(
-      { ...this.#options, sockets: this.#sockets, name, request: topic },
+      { ...this.#options, sockets: this.#sockets, name, request },
       {
         event: (event) => audience.event(new Uint8Array(topic.shared?.(event) ?? event)),
         moved() {},

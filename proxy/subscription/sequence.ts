@@ -121,7 +121,6 @@ export class Sequence {
   #received(event: Uint8Array): void {
     const block = this.#options.reader.read(event)
     if (block === null) return this.#unusableEvent('its events cannot be understood')
-    if (this.#options.reader.isHead) this.#feed.observeHead(block)
     this.#observe({ block, isLatest: false })
   }
 

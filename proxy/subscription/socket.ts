@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { ResultPath } from '../chain/types.ts'
 import type { FailureTable } from '../chain/failure-table.ts'
 import { within } from '../clock/cancellation.ts'
 import { type Clock, sleep, type Cancel } from '../clock/clock.ts'
 import type { Random } from '../clock/random.ts'
 import type { Live, RelayConfig } from '../config/types.ts'
+import { parseJson } from '../json/scanner.ts'
 import { toHash } from '../json/values.ts'
+import type { ChainTracker } from '../tracker/chain-tracker.ts'
+import { toBlockNumber } from '../upstream/dialect.ts'
 import { Cooldown } from '../upstream/health.ts'
 import type { SocketUrl, Upstream } from '../upstream/upstream.ts'
 import type { Pool } from '../upstream/pool.ts'
 import { NoRoom, TransportError } from '../upstream/wire.ts'
-import type { ChainReader, Position } from './family.ts'
+import { memberBytes } from './ask.ts'
+import type { ChainReader } from './family.ts'
 import { SharedSource, urlBackoff, type Source } from './source.ts'
 import {
   hasStalled,
@@ -115,10 +120,19 @@ export class Socket {
     this.#cooldown.end()
   }
 
-  /** Its node has sent this block. */
-  observeHead({ number, id, parent }: Position): void {
+  /** Reports what an event shows of the chain, before any client sees the event. */
+  #observe(request: TopicRequest, event: Uint8Array): void {
+    const { upstream, url } = this
     const { pool, clock } = this.#options
-    pool.observeHead(this.upstream, number, clock.nowMs(), this.url)
+    // A URL whose head jumped may serve another chain until it is verified again.
+    if (url.verified === false || (url.verified === null && url.jumpedMs > -Infinity)) return
+    const { readHead } = request
+    if (!readHead) return showEvent(event, request, pool.tracker)
+    const block = readHead(event)
+    if (!block) return
+    const { number, id, parent } = block
+    pool.observeHead(upstream, number, clock.nowMs(), url)
+    if (url.head?.block !== number) return
     pool.tracker.showBlock({ number, hash: toHash(id), parent: toHash(parent), isByHash: false })
   }
 
@@ -147,8 +161,9 @@ export class Socket {
     let shared = this.#shared.get(key)
     if (!shared) {
       const { upstream, url } = this
+      const observe = (event: Uint8Array) => this.#observe(request, event)
       const ended = () => this.#shared.delete(key)
-      shared = new SharedSource(request, { ...this.#options, upstream, url, ended })
+      shared = new SharedSource(request, { ...this.#options, upstream, url, observe, ended })
       this.#shared.set(key, shared)
     }
     const budgetMs = this.url.timeoutMs ?? openTimeoutMs
@@ -156,17 +171,15 @@ export class Socket {
   }
 
   #watchHead(): HeadWatch | null {
+    const { url } = this
     const { head } = this.#options
     if (!head) return null
-    return new HeadWatch(head, {
-      ...this.#options,
-      url: this.url,
-      open: (signal) => this.#join(head.request, signal),
-      leave: (why) => {
-        if (why === hasStalled) this.upstream.faulted(silent, silentMs)
-        this.#leave(why)
-      },
-    })
+    const open = (signal: AbortSignal) => this.#join(head.request, signal)
+    const leave = (why: string) => {
+      if (why === hasStalled) this.upstream.faulted(silent, silentMs)
+      this.#leave(why)
+    }
+    return new HeadWatch(head, { ...this.#options, url, open, leave })
   }
 
   /** All topics have to leave it. */
@@ -180,6 +193,27 @@ export class Socket {
     this.#watch?.close()
     this.#watch = null
   }
+}
+
+/** Tells the tracker which block an event shows that reports no head. */
+function showEvent(event: Uint8Array, { place, tag }: TopicRequest, tracker: ChainTracker): void {
+  // Pending state belongs to no block yet.
+  if (place === null || tag === 'pending') return
+  // Only blocks with hashes can be replaced.
+  if (place?.hash && valueIn(event, ['removed']) === true) return tracker.branchChanged()
+  const shown = place ? toBlockNumber(valueIn(event, place.path), place.encoding) : null
+  if (!place || shown === null) return tracker.revise()
+  const number = shown - (place.ahead ?? 0)
+  const hash = place.hash ? toHash(valueIn(event, place.hash)) : null
+  if (tag === 'safe' || tag === 'finalized') tracker.showTagged(tag, number)
+  tracker.showBlock({ number, hash, parent: null, isByHash: false })
+}
+
+/** Scans instead of parsing, since an event may be a whole block. */
+function valueIn(event: Uint8Array, path: ResultPath['path']): unknown {
+  let bytes: Uint8Array | null = event
+  for (const key of path) bytes = bytes && memberBytes(bytes, String(key))
+  return bytes && parseJson(bytes)
 }
 
 /** How often it is checked within the time after which a socket is left. */
@@ -201,8 +235,7 @@ class HeadWatch {
   readonly #options: HeadWatchOptions
   readonly #closing = new AbortController()
   #source: Source | null = null
-  #unread: Uint8Array | null = null
-  /** A socket that never sends anything is behind this before long. */
+  /** The latest delivered block; at first the tip, which a silent socket soon trails. Slots are ahead of the tip. */
   #number: number | null
   #checksWithoutNews = 0
   #checksBehind = 0
@@ -234,13 +267,7 @@ class HeadWatch {
         this.#source = source
         backoff.reset()
         const { promise, resolve: lost } = Promise.withResolvers<void>()
-        const event = (result: Uint8Array) => {
-          this.#unread = result
-        }
-        source.listen({
-          event,
-          lost: () => lost(),
-        })
+        source.listen({ event: (event) => this.#received(event), lost: () => lost() })
         await promise
       } catch (error) {
         const isExpected = error instanceof NodeRefused || error instanceof TransportError
@@ -249,6 +276,13 @@ class HeadWatch {
       this.#source = null
       await sleep(clock, backoff.next(), signal).catch(() => {})
     }
+  }
+
+  #received(event: Uint8Array): void {
+    const block = this.#reader.read(event)
+    if (!block) return
+    this.#number = block.number
+    this.#checksWithoutNews = 0
   }
 
   #checkLater(): void {
@@ -263,13 +297,11 @@ class HeadWatch {
   #whyLeave(): string | null {
     const { url, pool, allowedLagBlocks } = this.#options
     if (url.verified === false) return 'it serves another chain'
-    const block = this.#unread && this.#reader.read(this.#unread)
-    this.#unread = null
-    this.#number = block?.number ?? this.#number ?? pool.tip
-    const behind = this.#number === null ? 0 : (pool.tip ?? 0) - this.#number
-    this.#checksWithoutNews = block || !this.#source ? 0 : this.#checksWithoutNews + 1
+    this.#number ??= pool.tip
+    const behind = (pool.tip ?? 0) - (this.#number ?? 0)
+    this.#checksWithoutNews = this.#source ? this.#checksWithoutNews + 1 : 0
     this.#checksBehind = behind > allowedLagBlocks && this.#source ? this.#checksBehind + 1 : 0
-    if (behind > 0 && this.#checksWithoutNews >= checksPerStall) return hasStalled
+    if (behind > 0 && this.#checksWithoutNews > checksPerStall) return hasStalled
     return this.#checksBehind > checksPerStall ? 'it lags behind the chain' : null
   }
 }

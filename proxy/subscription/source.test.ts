@@ -39,6 +39,7 @@ test('a subscription that is lost before the first listener is lost for all that
     url: upstream!.sockets[0]!,
     failures: {} as never,
     observer,
+    observe() {},
     ended() {},
   })
   const { signal } = new AbortController()

@@ -29,6 +29,8 @@ export interface SourceOptions {
   readonly url: SocketUrl
   readonly failures: FailureTable
   readonly observer: Pick<SubscriptionObserver, 'upstreamChanged'>
+  /** Called with each event before any listener gets it. */
+  observe(event: Uint8Array): void
   /** The next listener has to subscribe anew. */
   ended(): void
 }
@@ -131,6 +133,7 @@ export class SharedSource {
     subscription.listen({
       event: (result) => {
         const event = mayHoldKeys ? mask.bytes(result) : result
+        this.#options.observe(event)
         // The node itself has ended it.
         if (isLast?.(event)) this.#end()?.subscription.close(null)
         for (const listener of this.#members.values()) listener?.event(event)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { BlockTag, ResultPath } from '../chain/types.ts'
+import type { Position } from './family.ts'
 
 /** How an upstream is asked for the events of a topic. */
 export interface TopicRequest {
@@ -9,6 +11,12 @@ export interface TopicRequest {
   unsubscribe(result: unknown): { readonly method: string; readonly params: unknown } | null
   /** Its events are searched for keys, as answers to unknown methods are. */
   readonly mayHoldKeys?: boolean
+  /** Reads the upstream's head from an event; absent if events report none. */
+  readonly readHead?: (event: Uint8Array) => Position | null
+  /** Where other events show a block; null: nowhere; absent: the router does not know. */
+  readonly place?: ResultPath | null | undefined
+  /** The tag of that block; absent or null: latest. */
+  readonly tag?: BlockTag | null
   /** An event after which the node ends the subscription itself. */
   readonly isLast?: ((result: Uint8Array) => boolean) | undefined
 }

@@ -21,9 +21,8 @@ export function ethereumFamily(ask: Ask): Family {
 
 /** Heads are linked by the hash of the parent, and replaced by reorganisations. */
 class EthereumHeads implements ChainReader {
-  readonly request = subscribeRequest(['newHeads'])
+  readonly request = { ...subscribeRequest(['newHeads']), readHead }
   readonly forks = true
-  readonly isHead = true
   readonly unit = 'blocks'
   readonly logs: EthereumLogs
   readonly #ask: Ask

@@ -25,10 +25,12 @@ export function solanaFamily(asking: SolanaAsking): Family {
  * older one. Those that were missed are fetched once they are confirmed.
  */
 class Slots implements ChainReader {
-  readonly request = subscribeRequest('slot', [])
+  readonly request: ChainReader['request'] = {
+    ...subscribeRequest('slot', []),
+    place: { path: ['root'], encoding: 'decimal' },
+    tag: 'finalized',
+  }
   readonly forks = false
-  /** A slot is sent before it is confirmed, and only then it is the tip. */
-  readonly isHead = false
   readonly unit = 'slots'
   readonly #asking: SolanaAsking
 

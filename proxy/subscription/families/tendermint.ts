@@ -35,13 +35,13 @@ interface Status {
 class Heights implements ChainReader {
   readonly request: ChainReader['request']
   readonly forks = false
-  readonly isHead = true
   readonly unit = 'blocks'
   readonly #ask: Ask
   readonly #eventOf: (block: TendermintBlock) => Uint8Array
 
   constructor(event: string, ask: Ask, eventOf: (block: TendermintBlock) => Uint8Array) {
-    this.request = subscribeRequest(`tm.event='${event}'`)
+    const readHead = (pushed: Uint8Array) => this.read(pushed)
+    this.request = { ...subscribeRequest(`tm.event='${event}'`), readHead }
     this.#ask = ask
     this.#eventOf = eventOf
   }

@@ -74,6 +74,7 @@ function topicOf(
     key: canonical(params as Json),
     name: isNamed ? name : 'other',
     mayHoldKeys: !isNamed,
+    ...(/pending/i.test(name) && { place: null }),
     ...subscribeRequest(params),
   }
 }

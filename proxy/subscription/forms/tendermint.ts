@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { ResultPath } from '../../chain/types.ts'
 import { bufferOf, Cursor } from '../../json/scanner.ts'
 import { RelayError, errorKinds } from '../../relay/errors.ts'
 import type { Topic, TopicRequest } from '../subscriptions.ts'
@@ -8,21 +9,24 @@ import type { SubscriptionForm } from './form.ts'
 /** Queries for exactly one of these events can be backfilled from the chain itself. */
 const sequence = /^tm\.event='(NewBlock|NewBlockHeader)'$/
 
-/** Events that metrics name; a client's own words name none. */
-const namedEvents: ReadonlySet<string> = new Set([
-  'CompleteProposal',
-  'Lock',
-  'NewBlock',
-  'NewBlockEvents',
-  'NewBlockHeader',
-  'NewEvidence',
-  'NewRound',
-  'NewRoundStep',
-  'Polka',
-  'Tx',
-  'ValidBlock',
-  'ValidatorSetUpdates',
-  'Vote',
+const heightAt = (path: readonly string[], ahead = 0): ResultPath => ({
+  path: ['data', 'value', ...path, 'height'],
+  encoding: 'decimal',
+  ahead,
+})
+/** These events are about the round of a block that is yet to come. */
+const rounds = ['CompleteProposal', 'Lock', 'NewRound', 'NewRoundStep', 'Polka', 'ValidBlock']
+
+/** Events that metrics name, with the place of their height, if any; a client's own words name none. */
+const namedEvents: ReadonlyMap<string, ResultPath | undefined> = new Map([
+  ...rounds.map((event) => [event, heightAt([], 1)] as const),
+  ['NewBlock', heightAt(['block', 'header'])],
+  ['NewBlockEvents', heightAt([])],
+  ['NewBlockHeader', heightAt(['header'])],
+  ['NewEvidence', heightAt([])],
+  ['Tx', heightAt(['TxResult'])],
+  ['ValidatorSetUpdates', undefined],
+  ['Vote', heightAt(['Vote'], 1)],
 ])
 
 /**
@@ -63,6 +67,7 @@ function topicOf(query: string): Topic {
     key,
     name: namedEvents.has(event) ? event : 'other',
     shared: behindQuery,
+    place: namedEvents.get(event),
     ...subscribeRequest(query),
   }
 }

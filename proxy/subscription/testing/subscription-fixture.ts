@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { Turns } from '../../bytes/turns.ts'
 import { loadCatalog } from '../../chain/load-catalog.ts'
-import type { ChainCatalog, ChainInterface } from '../../chain/types.ts'
+import type { ChainCatalog, ChainInterface, Question } from '../../chain/types.ts'
 import type { Clock } from '../../clock/clock.ts'
 import { seededRandom } from '../../clock/testing/seeded-random.ts'
 import { VirtualClock } from '../../clock/testing/virtual-clock.ts'
@@ -65,6 +65,7 @@ export class SubscriptionFixture {
   readonly calls: string[] = []
   readonly #options: FixtureOptions
   readonly #form: SubscriptionForm
+  readonly #iface: ChainInterface
 
   static async create(options: FixtureOptions): Promise<SubscriptionFixture> {
     const chain = (await (catalog ??= loadCatalog([]))).find(options.chainId)
@@ -81,6 +82,7 @@ export class SubscriptionFixture {
     const { clock, events } = this
     const { sockets = ['one', 'two'], others = [] } = options
     this.#options = options
+    this.#iface = iface
     this.sockets = Object.fromEntries(sockets.map((name) => [name, new TestSocket(clock)]))
     const form = subscriptionFormOf(chain, iface)
     if (!form) throw new Error('nothing to subscribe to')
@@ -117,7 +119,7 @@ export class SubscriptionFixture {
       },
     )
     for (const upstream of this.pool.upstreams) {
-      for (const url of upstream.urls) url.verified = true
+      for (const url of upstream.allUrls) url.verified = true
       upstream.availability.verified()
     }
     this.hub = new Hub({
@@ -170,7 +172,9 @@ export class SubscriptionFixture {
         client.subscription?.unsubscribe()
       },
     }
-    const call = callOf(abort.signal)
+    const { apiInterface } = this.#iface
+    const asked = this.#iface.classify({ apiInterface, method, params } as Question)
+    const call = callOf(abort.signal, asked)
     const subscriber = {
       event: (result: Uint8Array) => client.texts.push(Buffer.from(result).toString()),
       ended: (reason: string) => (client.ended = reason),
@@ -208,10 +212,10 @@ export class SubscriptionFixture {
   }
 }
 
-function callOf(signal: AbortSignal): Call {
+function callOf(signal: AbortSignal, asked: Call['asked']): Call {
   return {
     guid: 'test',
-    asked: {} as Call['asked'],
+    asked,
     request: { verb: 'POST', path: '', headers: [], body: null },
     reader: {} as Call['reader'],
     directives: noDirectives,
