@@ -71,6 +71,7 @@ export class Attempt implements Due {
   #endsWhenLate = false
   #isOver = false
   #answer: Incoming | null = null
+  #shownBlock: number | null = null
   /** Undoes the failure that was counted when it was late. */
   #excuseLateness: (() => void) | null = null
 
@@ -300,10 +301,7 @@ export class Attempt implements Due {
     nowMs: number,
   ): void {
     // Before it leaves: nothing older may be served after it.
-    if (refusal === null)
-      observeChain(this.#call, incoming, this.#parts, (block) => {
-        this.#parts.pool.observeHead(this.upstream, block, this.record.startedMs, this.url)
-      })
+    if (refusal === null) this.#shownBlock = observeChain(this.#call, incoming, this.#parts, this)
     this.failure = null
     if (incoming.body instanceof Uint8Array) {
       this.#succeed(refusal, nowMs)
@@ -341,7 +339,8 @@ export class Attempt implements Due {
 
   #reply(incoming: Incoming, refusal: FailureClass | null): Reply {
     const { name, latest } = this.upstream
-    return { incoming, upstream: name, refusal, latestBlock: latest?.block ?? null }
+    const latestBlock = latest?.block ?? null
+    return { incoming, upstream: name, refusal, latestBlock, shownBlock: this.#shownBlock }
   }
 
   #succeed(refusal: FailureClass | null, nowMs: number): void {

@@ -9,6 +9,7 @@ import type { ChainTracker } from '../tracker/chain-tracker.ts'
 import { rememberedBlocks, type ShownBlock } from '../tracker/recent-blocks.ts'
 import { type Dialect, toBlockNumber, valuesOf } from '../upstream/dialect.ts'
 import { header as headerOf, type Incoming } from '../upstream/wire.ts'
+import type { Attempt } from './attempt.ts'
 import type { Call } from './call.ts'
 import type { RelayParts } from './parts.ts'
 import type { Finding } from './reply.ts'
@@ -28,23 +29,32 @@ export function shownBlock(
   return at && numberAt(place, at)
 }
 
-/** Tells the tracker what the result of a call shows of the chain. @param head called with the node's head, if shown */
+/**
+ * Tells the tracker what the result of a call shows of the chain.
+ * @param from the attempt whose node returned the result. Absent: another replica stored it
+ * @returns the number of the block that the result shows; null if it shows no new block
+ */
 export function observeChain(
   call: Call,
   incoming: Incoming,
-  { pool: { tracker }, dialect }: Pick<RelayParts, 'pool' | 'dialect'>,
-  head: (block: number) => void,
-): void {
-  const { kind, known, stateful, showsUnnamed } = call.asked
+  { pool, dialect }: Pick<RelayParts, 'pool' | 'dialect'>,
+  from?: Pick<Attempt, 'upstream' | 'url' | 'record'>,
+): number | null {
+  const { tracker } = pool
+  const { kind, known, stateful, showsUnnamed, tellsTip } = call.asked
   // An unknown local call may have changed anything.
-  if (kind === 'local' && !known) return tracker.branchChanged()
-  if (kind !== 'read' && stateful === null) tracker.writes += 1
-  if (showsUnnamed) return tracker.revise()
-  const block = revealedBy(call, incoming, tracker, dialect)
-  if (block === null) return
-  if (block === 'unnamed') return tracker.revise()
-  if (call.asked.tellsTip) head(block.number)
+  if (kind === 'local' && !known) tracker.branchChanged()
+  else if (kind !== 'read' && stateful === null) tracker.writes += 1
+  const block = showsUnnamed ? 'unnamed' : revealedBy(call, incoming, tracker, dialect)
+  if (block === null) return null
+  if (block === 'unnamed') {
+    tracker.revise()
+    return null
+  }
+  if (tellsTip && from)
+    pool.observeHead(from.upstream, block.number, from.record.startedMs, from.url)
   tracker.showBlock(block)
+  return block.number
 }
 
 /**
