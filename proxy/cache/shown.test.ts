@@ -3,7 +3,7 @@
 import { keccak256 } from 'viem'
 import { expect, test } from 'vitest'
 import { loadCatalog } from '../chain/load-catalog.ts'
-import { CacheFixture, type Question } from './testing/cache-fixture.ts'
+import { CacheFixture, Instead, type Question } from './testing/cache-fixture.ts'
 
 /* A client that has seen block N gets nothing older from the cache, whatever showed it the block. */
 
@@ -85,11 +85,16 @@ const byHash: readonly Showing[] = [
 ]
 
 /** Reads at the latest block are cached, then the chain moves and a client gets to see it. */
-async function readAfter([method, params, result]: Showing, directives = {}) {
+async function readAfter(
+  [method, params, result]: Showing,
+  directives = {},
+  send = (value: unknown): unknown => value,
+) {
   let latest = known
   const answering = (question: Question) => {
     const { method: asked, params: given } = question
-    if (asked === method && JSON.stringify(given) === JSON.stringify(params)) return result(latest)
+    if (asked === method && JSON.stringify(given) === JSON.stringify(params))
+      return send(result(latest))
     return asked === 'eth_getBalance' ? hex(latest) : null
   }
   const cache = new CacheFixture(answering).heads(known)
@@ -97,8 +102,8 @@ async function readAfter([method, params, result]: Showing, directives = {}) {
   await read()
   expect(await read()).toMatchObject({ cache: 'hit latest', answer: hex(known) })
   latest = next
-  const { answer } = await cache.get(method, params, { directives })
-  expect(answer).toEqual(result(next))
+  const { answer, text } = await cache.get(method, params, { directives })
+  expect(answer).toEqual(text === 'a stream' ? undefined : send(result(next)))
   return { cache, read }
 }
 
@@ -109,6 +114,48 @@ test.each([...byNumber, ...byHash])(
     expect((await read()).answer).toBe(hex(next))
   },
 )
+
+/** Where the block stands in an answer that is not only a number. */
+const long = byNumber.filter(([, , result]) => typeof result(next) === 'object')
+
+/** The first item, or the only one, has a long member. */
+const padded = (bytes: number) => (value: unknown) => {
+  const pad = { pad: '0'.repeat(bytes) }
+  if (!Array.isArray(value)) return { ...(value as object), ...pad }
+  return value.map((each: object, index) => (index === 0 ? { ...each, ...pad } : each))
+}
+
+/** The end of the answer is still to come. */
+const streamed = (result: unknown) => {
+  const text = JSON.stringify({ jsonrpc: '2.0', id: 1, result })
+  return new Instead({ body: text.slice(0, -3), rest: [text.slice(-3)], streams: true })
+}
+
+test.each(long)('%s %j: also in a long answer', async (...showing) => {
+  for (const bytes of [40_000, 70_000, 900_000]) {
+    const { read } = await readAfter(showing, {}, padded(bytes))
+    expect((await read()).answer, `${bytes} bytes`).toBe(hex(next))
+  }
+})
+
+test.each(long)('%s %j: also in an answer that streams', async (...showing) => {
+  const { read } = await readAfter(showing, {}, streamed)
+  expect((await read()).answer).toBe(hex(next))
+})
+
+test.each<[string, readonly unknown[], unknown]>([
+  ['eth_getLogs', [{ fromBlock: hex(known - 900), toBlock: hex(known - 800) }], [log(known - 850)]],
+  ['eth_getBlockReceipts', [hex(known - 850)], [receipt(known - 850)]],
+  ['eth_getBlockByNumber', [hex(known - 850), true], block(known - 850)],
+])('%s %j: a long answer about old blocks ends nothing', async (method, params, result) => {
+  for (const send of [padded(70_000), streamed]) {
+    const answering = ({ method: asked }: Question) => (asked === method ? send(result) : '0x1')
+    const cache = new CacheFixture(answering).heads(known)
+    await cache.get('eth_gasPrice')
+    await cache.get(method, params)
+    expect((await cache.get('eth_gasPrice')).cache).toBe('hit latest')
+  }
+})
 
 test.each(byNumber.slice(0, 8))(
   '%s %j: also where its own answer is not cached',

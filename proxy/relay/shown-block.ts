@@ -80,6 +80,9 @@ function revealedBy(
   if (!isHead && block.kind !== 'hash' && (lastPoint(block) ?? Infinity) <= past) return null
   const finding = reader.findingOf?.(incoming) ?? null
   const at = place && body instanceof Uint8Array ? valuesIn(incoming, finding, dialect) : null
+  // The result shows its block, but is too long to be read.
+  if (place && at === null)
+    return block.kind === 'number' && block.number > known ? plain(block.number) : 'unnamed'
   const tag = block.kind === 'tag' ? block.tag : null
   const isByHash = byHash || block.kind === 'hash'
   // The answer names its block by its hash alone.
