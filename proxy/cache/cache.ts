@@ -264,7 +264,7 @@ class CachedRelay {
     const { ageClass, head, expiresMs, answer } = entry
     pool.tracker.show(head)
     const reply = replyOf(answer, call)
-    observeChain(call, reply.incoming, this.#options)
+    observeChain(call, reply.incoming, this.#options, answer.refusal)
     journal.cache = { verdict: 'hit', ageClass, why: null }
     // The clocks of replicas differ by more than others are kept for.
     if (head < 0 && expiresMs > clock.nowMs()) store.set(key, entry)

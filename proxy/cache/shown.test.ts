@@ -3,6 +3,7 @@
 import { keccak256 } from 'viem'
 import { expect, test } from 'vitest'
 import { loadCatalog } from '../chain/load-catalog.ts'
+import type { ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
 import { CacheFixture, Instead, type Question } from './testing/cache-fixture.ts'
 
 /* A client that has seen block N gets nothing older from the cache, whatever showed it the block. */
@@ -164,6 +165,25 @@ test.each(byNumber.slice(0, 8))(
     expect((await read()).answer).toBe(hex(next))
   },
 )
+
+const errorOf = (code: number, message: string): ScriptedAnswer => ({
+  body: JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code, message } }),
+})
+
+test.each<[string, number, ScriptedAnswer]>([
+  ['a revert proves that its block exists', next, errorOf(3, 'execution reverted: no')],
+  ['an unknown block proves nothing', known, errorOf(-32000, 'header not found')],
+])('%s', async (_, expected, error) => {
+  let latest = known
+  const cache = new CacheFixture(({ method }) =>
+    method === 'eth_call' ? new Instead(error) : hex(latest),
+  ).heads(known)
+  const read = async () => (await cache.get('eth_getBalance', [account, 'latest'])).answer
+  await read()
+  latest = next
+  await cache.get('eth_call', [{ to: account }, hex(next)])
+  expect(await read()).toBe(hex(expected))
+})
 
 const replacing: readonly Showing[] = byNumber.filter(
   ([, [tag], result]) => tag !== 'pending' && /hash/i.test(JSON.stringify(result(next))),
@@ -363,6 +383,22 @@ test.each<[string, unknown[]]>([
       expect((await cache.get(method, params)).cache).toContain('hit')
   },
 )
+
+test.each<[string, ScriptedAnswer]>([
+  ['a page of a gateway', { status: 502, body: '<html>' }],
+  ['an error', errorOf(-32000, 'already known')],
+  ['nothing in time', { afterMs: 60_000, body: '' }],
+])('a write that the node executed and that ends with %s', async (_, ending) => {
+  const { node, answering } = instantNode()
+  const cache = new CacheFixture((question) => {
+    const answer = answering(question)
+    return question.method === 'eth_sendRawTransaction' ? new Instead(ending) : answer
+  }).heads(known)
+  const read = async () => (await cache.get(...nonce)).answer
+  expect(await read()).toBe('0x7')
+  await cache.get('eth_sendRawTransaction', ['0x02'])
+  expect([hex(node.nonce), await read()]).toEqual(['0x8', '0x8'])
+})
 
 test('a read of the number that began before a write does not answer one that began after it', async () => {
   const { node, answering } = instantNode()

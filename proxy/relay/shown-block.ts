@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { FailureClass } from '../chain/failure-table.ts'
 import { lastPoint } from '../chain/finality.ts'
 import type { ResultPath } from '../chain/types.ts'
 import { spells } from '../json/scanner.ts'
@@ -30,21 +31,29 @@ export function shownBlock(
 }
 
 /**
- * Tells the tracker what the result of a call shows of the chain.
- * @param from the attempt whose node returned the result. Absent: another replica stored it
- * @returns the number of the block that the result shows; null if it shows no new block
+ * Tells the tracker what an answer shows of the chain.
+ * @param refusal the failure class of an error; null for a result
+ * @param from the attempt whose node gave the answer. Absent: another replica stored it
+ * @returns the number of the block that the answer shows; null if it shows no new block
  */
 export function observeChain(
   call: Call,
   incoming: Incoming,
   { pool, dialect }: Pick<RelayParts, 'pool' | 'dialect'>,
+  refusal: FailureClass | null,
   from?: Pick<Attempt, 'upstream' | 'url' | 'record'>,
 ): number | null {
   const { tracker } = pool
-  const { kind, known, stateful, showsUnnamed, tellsTip } = call.asked
+  const { kind, known, showsUnnamed, tellsTip, block: requested } = call.asked
+  if (refusal !== null) {
+    // A revert proves that its block exists.
+    if (!isRevert(refusal) || requested.kind !== 'number') return null
+    tracker.showBlock(plain(requested.number))
+    return requested.number
+  }
   // An unknown local call may have changed anything.
   if (kind === 'local' && !known) tracker.branchChanged()
-  else if (kind !== 'read' && stateful === null) tracker.writes += 1
+  else observeWrite(call, tracker)
   const block = showsUnnamed ? 'unnamed' : revealedBy(call, incoming, tracker, dialect)
   if (block === null) return null
   if (block === 'unnamed') {
@@ -55,6 +64,16 @@ export function observeChain(
     pool.observeHead(from.upstream, block.number, from.record.startedMs, from.url)
   tracker.showBlock(block)
   return block.number
+}
+
+/** A node may have executed this call, whatever it answers. */
+export function observeWrite({ asked: { kind, stateful } }: Call, tracker: ChainTracker): void {
+  if (kind !== 'read' && stateful === null) tracker.writes += 1
+}
+
+/** The contract's own answer: any node gives it in that state. */
+export function isRevert({ name }: FailureClass): boolean {
+  return name.startsWith('execution-reverted')
 }
 
 /**
