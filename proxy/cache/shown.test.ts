@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { keccak256 } from 'viem'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { loadCatalog } from '../chain/load-catalog.ts'
 import type { ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
 import { CacheFixture, Instead, type Question } from './testing/cache-fixture.ts'
@@ -224,8 +224,76 @@ test('what no block can change stays cached, and so do reads after an answer abo
   await latest()
   await cache.get('eth_getTransactionReceipt', [transaction])
   expect([(await latest()).cache, (await old()).cache]).toEqual(['hit latest', 'hit finalized'])
+  // Of this one the receipt has shown the block.
   await cache.get('debug_traceTransaction', [transaction, {}])
+  expect([(await latest()).cache, (await old()).cache]).toEqual(['hit latest', 'hit finalized'])
+  await cache.get('debug_traceTransaction', [`0x${'ef'.repeat(32)}`, {}])
   expect([(await latest()).cache, (await old()).cache]).toEqual(['miss latest', 'hit finalized'])
+})
+
+describe('an answer by hash that hides its block', () => {
+  const traces = ['debug_traceTransaction', [transaction, {}]] as const
+  const pending = { ...receipt(next), hash: transaction, blockNumber: null, blockHash: null }
+
+  /** Whether each of the calls ends what is cached about the latest block. */
+  async function endings(calls: readonly Showing[]) {
+    let result: unknown = null
+    const cache = new CacheFixture(({ method }) => (method === 'eth_gasPrice' ? '0x1' : result))
+    cache.heads(next)
+    const seen = []
+    for (const [method, params, answer] of calls) {
+      await cache.get('eth_gasPrice')
+      result = answer(next)
+      await cache.get(method, params, { directives: { refreshCache: true } })
+      seen.push((await cache.get('eth_gasPrice')).cache === 'hit latest' ? 'cached' : 'ended')
+    }
+    return seen
+  }
+
+  test.each<[string, readonly string[], readonly Showing[]]>([
+    [
+      'the same trace',
+      ['ended', 'cached', 'cached'],
+      [1, 2, 3].map((gas) => [...traces, () => ({ gas })]),
+    ],
+    [
+      'the raw transaction, which may have no block yet, and then its trace',
+      ['ended', 'ended', 'cached'],
+      [
+        ['eth_getRawTransactionByHash', [transaction], () => '0x02'],
+        [...traces, () => ({ gas: 1 })],
+        ['eth_getRawTransactionByHash', [transaction], () => '0x02'],
+      ],
+    ],
+    [
+      'a transaction that waits, and then its trace',
+      ['cached', 'ended'],
+      [
+        ['eth_getTransactionByHash', [transaction], () => pending],
+        [...traces, () => ({ gas: 1 })],
+      ],
+    ],
+    [
+      'a block, by its hash',
+      ['ended', 'cached', 'ended'],
+      [hashOf(7), hashOf(7), hashOf(8)].map((hash) => [
+        ...(['eth_getBlockTransactionCountByHash', [hash]] as const),
+        () => '0x1',
+      ]),
+    ],
+    [
+      'a trace after its block was replaced',
+      ['ended', 'cached', 'ended', 'ended'],
+      [
+        [...traces, () => ({ gas: 1 })],
+        ['eth_getBlockByNumber', [hex(next), false], (n) => block(n)],
+        ['eth_getBlockByNumber', [hex(next), false], (n) => block(n, 'b')],
+        [...traces, () => ({ gas: 1 })],
+      ],
+    ],
+  ])('ends what is cached once: %s', async (_, expected, calls) => {
+    expect(await endings(calls)).toEqual(expected)
+  })
 })
 
 test('pending blocks whose hash changes each time replace nothing', async () => {
@@ -387,7 +455,7 @@ test.each<[string, unknown[]]>([
 test.each<[string, ScriptedAnswer]>([
   ['a page of a gateway', { status: 502, body: '<html>' }],
   ['an error', errorOf(-32000, 'already known')],
-  ['nothing in time', { afterMs: 60_000, body: '' }],
+  ['a connection that breaks', { fault: 'reset' }],
 ])('a write that the node executed and that ends with %s', async (_, ending) => {
   const { node, answering } = instantNode()
   const cache = new CacheFixture((question) => {

@@ -3,7 +3,7 @@
 import type { FailureClass } from '../chain/failure-table.ts'
 import { lastPoint } from '../chain/finality.ts'
 import type { ResultPath } from '../chain/types.ts'
-import { spells } from '../json/scanner.ts'
+import { bufferOf, spells } from '../json/scanner.ts'
 import { valueAt } from '../json/value-at.ts'
 import { toHash } from '../json/values.ts'
 import type { ChainTracker } from '../tracker/chain-tracker.ts'
@@ -57,7 +57,10 @@ export function observeChain(
   const block = showsUnnamed ? 'unnamed' : revealedBy(call, incoming, tracker, dialect)
   if (block === null) return null
   if (block === 'unnamed') {
-    tracker.revise()
+    const hash = requestedHash(call)
+    // Another method may show another state of the same object.
+    if (hash === null) tracker.revise()
+    else if (!tracker.hasShown(hash)) tracker.showHash(`${call.asked.method} ${hash}`)
     return null
   }
   if (tellsTip && from)
@@ -81,11 +84,12 @@ export function isRevert({ name }: FailureClass): boolean {
  * An answer about the latest block shows the node's head.
  */
 function revealedBy(
-  { asked, reader }: Call,
+  call: Call,
   incoming: Incoming,
   tracker: ChainTracker,
   dialect: Dialect,
 ): ShownBlock | 'unnamed' | null {
+  const { asked, reader } = call
   const { tellsTip, showsBlock, impliesBlock, block, byHash, tipHeader } = asked
   const { body } = incoming
   const place = tellsTip ?? showsBlock
@@ -119,6 +123,8 @@ function revealedBy(
       path && !isPending ? toHash(at?.({ path, encoding: 'text' })) : null
     const [hash, parent] = [hashAt(place.hash), hashAt(place.parent)]
     if (tag === 'safe' || tag === 'finalized') tracker.showTagged(tag, number)
+    const requested = isByHash ? requestedHash(call) : null
+    if (requested !== null) tracker.rememberHash(requested)
     if (!isHead && number <= known && hash === null) return null
     return { number, hash, parent, isByHash }
   }
@@ -129,6 +135,20 @@ function revealedBy(
   const isPendingTransaction = at && place && at(place) === null
   if (isPendingTransaction || saysNothing(incoming, finding, dialect)) return null
   return block.kind === 'number' ? plain(block.number) : 'unnamed'
+}
+
+const hashText = /[0-9a-f]{64}/i
+/** Longer requests are not searched. */
+const maxRequestBytes = 1_024
+
+/** The hash by which a call requests its block or transaction; null if it has none that is plain to see. */
+function requestedHash({ asked: { block, byHash }, payload, request }: Call): string | null {
+  if (block.kind === 'hash') return toHash(block.hash)
+  const bytes = payload ?? request.body
+  if (!byHash || (bytes && !(bytes instanceof Uint8Array && bytes.length <= maxRequestBytes)))
+    return null
+  const text = bytes ? bufferOf(bytes).toString('latin1') : ''
+  return toHash(hashText.exec(text)?.[0] ?? hashText.exec(request.path)?.[0])
 }
 
 const plain = (number: number) => ({ number, hash: null, parent: null, isByHash: false })

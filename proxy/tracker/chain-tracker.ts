@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { BlockTag, Chain } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
-import { RecentBlocks, rememberedBlocks, type ShownBlock } from './recent-blocks.ts'
+import { RecentBlocks, type ShownBlock } from './recent-blocks.ts'
 import { hasJumped, type Head, lagOf, type SyncStatus, tipOf, whyOutdated } from './tip.ts'
 
 /** An upstream as the tracker sees it. The tracker alone writes these fields. */
@@ -22,6 +22,8 @@ export interface TrackedNode {
 
 /** A shown block has left the chain if no head confirms it within this many block times and this much time. */
 const shownLife = { blocks: 3, minMs: 3_000 } as const
+
+const maxShownHashes = 1_024
 
 export interface TrackerOptions {
   readonly chain: Pick<Chain, 'allowedLagBlocks' | 'blockTimeMs'>
@@ -44,8 +46,8 @@ export class ChainTracker {
   #peak = { block: 0, atMs: -Infinity }
   #lastShown = 0
   readonly #recent = new RecentBlocks()
-  /** Hashes that clients have seen without a number. */
-  readonly #unnumbered = new Set<string>()
+  /** Hashes that clients have seen, of blocks and transactions. */
+  readonly #shownHashes = new Set<string>()
   /** The highest shown block of each tag that trails the head. */
   readonly #tagged = new Map<BlockTag, number>()
   readonly #reorgListeners: (() => void)[] = []
@@ -94,13 +96,23 @@ export class ChainTracker {
     for (const reorged of this.#reorgListeners) reorged()
   }
 
-  /** A client sees a block whose number is unknown. */
+  /** A client sees a block whose number is unknown, by its own hash or by that of a transaction. */
   showHash(hash: string): void {
-    if (this.#unnumbered.has(hash)) return
-    const [oldest = ''] = this.#unnumbered
-    if (this.#unnumbered.size >= rememberedBlocks) this.#unnumbered.delete(oldest)
-    this.#unnumbered.add(hash)
-    this.revise()
+    if (this.rememberHash(hash)) this.revise()
+  }
+
+  /** Whether `showHash` has nothing new to tell about this hash. */
+  hasShown(hash: string): boolean {
+    return this.#shownHashes.has(hash)
+  }
+
+  /** A client sees which block this hash belongs to. @returns whether the hash is new */
+  rememberHash(hash: string): boolean {
+    if (this.hasShown(hash)) return false
+    const [oldest = ''] = this.#shownHashes
+    if (this.#shownHashes.size >= maxShownHashes) this.#shownHashes.delete(oldest)
+    this.#shownHashes.add(hash)
+    return true
   }
 
   /** A client sees the block of a tag that trails the head, such as `finalized`. */
@@ -128,6 +140,7 @@ export class ChainTracker {
   /** State near the head may have changed. */
   branchChanged(): void {
     this.branch += 1
+    this.#shownHashes.clear()
     this.#peak.atMs = -Infinity
     this.revise()
   }
