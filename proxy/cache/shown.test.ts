@@ -296,6 +296,32 @@ describe('an answer by hash that hides its block', () => {
   })
 })
 
+test.each<[string, readonly unknown[], number]>([
+  ['eth_call', [{ to: account }, hex(2 ** 50)], 2 ** 50],
+  ['eth_call', [{ to: account }, hex(known + 1_000)], known + 1_000],
+  ['eth_blockNumber', [], 2 ** 50],
+  ['eth_getBlockByNumber', ['latest', false], 2 ** 50],
+  ['eth_getBlockByNumber', ['finalized', false], 2 ** 50],
+  ['eth_getTransactionReceipt', [transaction], 2 ** 50],
+])(
+  '%s %j: a block number that the chain cannot have reached ends what is cached once',
+  async (method, params, wrong) => {
+    const answering = ({ method: asked }: Question, node: string) => {
+      if (asked !== method) return node
+      if (method === 'eth_blockNumber') return hex(wrong)
+      return method === 'eth_getTransactionReceipt' ? receipt(wrong) : block(wrong)
+    }
+    const cache = new CacheFixture(answering, { nodes: 'ab' }).heads(known)
+    const read = async () => (await cache.get('eth_getBalance', [account, 'latest'])).cache
+    await read()
+    await cache.get(method, params)
+    expect(await read()).toBe('miss latest')
+    expect(await read()).toBe('hit latest')
+    cache.heads(next, 'ab')
+    expect([await read(), await read()]).toEqual(['miss latest', 'hit latest'])
+  },
+)
+
 test('pending blocks whose hash changes each time replace nothing', async () => {
   let asked = 0
   const answering = ({ method, params }: Question) => {

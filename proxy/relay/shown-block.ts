@@ -48,8 +48,7 @@ export function observeChain(
   if (refusal !== null) {
     // A revert proves that its block exists.
     if (!isRevert(refusal) || requested.kind !== 'number') return null
-    tracker.showBlock(plain(requested.number))
-    return requested.number
+    return tracker.showBlock(plain(requested.number)) ? requested.number : null
   }
   // An unknown local call may have changed anything.
   if (kind === 'local' && !known) tracker.branchChanged()
@@ -65,8 +64,7 @@ export function observeChain(
   }
   if (tellsTip && from)
     pool.observeHead(from.upstream, block.number, from.record.startedMs, from.url)
-  tracker.showBlock(block)
-  return block.number
+  return tracker.showBlock(block) ? block.number : null
 }
 
 /** A node may have executed this call, whatever it answers. */

@@ -83,17 +83,34 @@ export class ChainTracker {
     return clock.nowMs() - atMs <= lifeMs ? block : 0
   }
 
-  /** A client sees this block. The node may still lack its state: a receipt may precede the block. */
-  show(block: number): void {
-    if (block >= this.highestShown) this.#shown = { block, atMs: this.#options.clock.nowMs() }
+  /**
+   * A client sees this block. The node may still lack its state: a receipt may precede the block.
+   * @returns false if the number is implausible: the latest state may have changed, but the number counts for nothing
+   */
+  show(block: number): boolean {
+    const mayExist = this.#mayExist(block)
+    if (!mayExist) this.revise()
+    else if (block >= this.highestShown) this.#shown = { block, atMs: this.#options.clock.nowMs() }
+    return mayExist
+  }
+
+  /** Whether the chain can have grown to this block since the tip last rose. */
+  #mayExist(block: number): boolean {
+    const { tip } = this
+    if (tip === null || block <= tip) return true
+    const { chain, clock } = this.#options
+    const nowMs = clock.nowMs()
+    const head = { block: tip, atMs: this.#roseMs ?? nowMs }
+    return !hasJumped({ head, jumpsPassed: 0 }, block, nowMs, chain)
   }
 
   /** Like `show`, for a block with its hash. */
-  showBlock(block: ShownBlock): void {
-    this.show(block.number)
-    if (!this.#recent.observe(block, this.highestShown)) return
+  showBlock(block: ShownBlock): boolean {
+    if (!this.show(block.number)) return false
+    if (!this.#recent.observe(block, this.highestShown)) return true
     this.branchChanged()
     for (const reorged of this.#reorgListeners) reorged()
+    return true
   }
 
   /** A client sees a block whose number is unknown, by its own hash or by that of a transaction. */
@@ -117,7 +134,7 @@ export class ChainTracker {
 
   /** A client sees the block of a tag that trails the head, such as `finalized`. */
   showTagged(tag: BlockTag, block: number): void {
-    if (block <= (this.#tagged.get(tag) ?? 0)) return
+    if (block <= (this.#tagged.get(tag) ?? 0) || !this.#mayExist(block)) return
     this.#tagged.set(tag, block)
     this.revise()
   }
