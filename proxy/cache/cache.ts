@@ -250,8 +250,9 @@ class CachedRelay {
     const { asked, journal } = call
     const { key, branch, payload } = flight
     const adopt = (stored: SharedEntry) => {
-      const { revisedWallMs, highestShown: head } = pool.tracker
-      const now = { ms: clock.nowMs(), wallMs: clock.wallMs(), branch, head, revisedWallMs }
+      const { revisedWallMs, doubtedWallMs, highestShown: head } = pool.tracker
+      const endedMs = { latest: revisedWallMs, 'near-head': doubtedWallMs, finalized: -Infinity }
+      const now = { ms: clock.nowMs(), wallMs: clock.wallMs(), branch, head, endedMs }
       const entry = { ...stored, headers: this.#headersOf({ incoming: stored }) }
       const found = adopted(entry, call, policies.now.lifetimes(asked.method), now, chain.failures)
       if (found === 'broken') shared.figures.broken += 1

@@ -179,7 +179,8 @@ export function adopted(
   now: Pick<Entry, 'head' | 'branch'> & {
     readonly ms: number
     readonly wallMs: number
-    readonly revisedWallMs: number
+    /** Entries of each class that were stored before are over. */
+    readonly endedMs: Readonly<Record<AgeClass, number>>
   },
   failures: FailureTable,
 ): Entry | null | 'broken' {
@@ -189,7 +190,7 @@ export function adopted(
   const leftMs = Math.min(ownMs, ttlMs) - Math.max(0, now.wallMs - storedWallMs)
   // If the store's TTL is no longer than ours, the store expires the entry.
   if (directives.refreshCache || (leftMs <= 0 && ownMs < ttlMs)) return null
-  if (ageClass === 'latest' && storedWallMs <= now.revisedWallMs) return null
+  if (storedWallMs <= now.endedMs[ageClass]) return null
   if ((head >= 0 && head < now.head) || !isFor(entry, head, directives)) return null
   const kept = { status: okStatus, headers, body: bytesOf(entry), trailers: () => trailers }
   const finding = reader.read(kept, false, true)

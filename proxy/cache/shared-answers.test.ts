@@ -360,6 +360,28 @@ test.each<[string, readonly unknown[]]>([
   expect((await read()).answer).toBe(`b${head}`)
 })
 
+test('blocks of other branches, each by its hash, end what is near the head for this replica only', async () => {
+  const fleet = new Fleet()
+  const at = { number: head, branch: 'a' }
+  const node = nodeAt(at)
+  const orphan = (hash: unknown) => ({ number: `0x${head.toString(16)}`, hash, parentHash: hash })
+  const [asking, other] = [1, 2].map(() =>
+    fleet.replica((question, name) =>
+      question.method === 'eth_getBlockByHash' ? orphan(question.params[0]) : node(question, name),
+    ),
+  ) as [CacheFixture, CacheFixture]
+  const read = (replica: CacheFixture) =>
+    replica.get('eth_getBalance', [account, `0x${head.toString(16)}`])
+  for (const each of [asking, other]) await each.get('eth_getBlockByNumber', ['latest', false])
+  await read(other)
+  for (const digit of '0123456789')
+    await asking.get('eth_getBlockByHash', [`0x${digit.repeat(63)}1`, false])
+  at.branch = 'b'
+  expect((await read(other)).answer).toBe(`a${head}`)
+  // Its client may have seen the new branch.
+  expect((await read(asking)).answer).toBe(`b${head}`)
+})
+
 test('the number of the next transaction that the store has does not answer after a write', async () => {
   let nonce = 7
   const fleet = new Fleet()

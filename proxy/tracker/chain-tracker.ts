@@ -59,6 +59,8 @@ export class ChainTracker {
   writes = 0
   /** When `revision` last changed, on the wall clock. */
   revisedWallMs = -Infinity
+  /** When a block of another branch was last requested by its hash, on the wall clock. */
+  doubtedWallMs = -Infinity
 
   constructor(options: TrackerOptions) {
     this.#options = options
@@ -107,9 +109,11 @@ export class ChainTracker {
   /** Like `show`, for a block with its hash. */
   showBlock(block: ShownBlock): boolean {
     if (!this.show(block.number)) return false
-    if (!this.#recent.observe(block, this.highestShown)) return true
-    this.branchChanged()
-    for (const reorged of this.#reorgListeners) reorged()
+    const change = this.#recent.observe(block, this.highestShown)
+    if (change === 'replaced') {
+      this.branchChanged()
+      for (const reorged of this.#reorgListeners) reorged()
+    } else if (change === 'doubtful') this.#doubtBranch()
     return true
   }
 
@@ -160,6 +164,13 @@ export class ChainTracker {
     this.#shownHashes.clear()
     this.#peak.atMs = -Infinity
     this.revise()
+  }
+
+  /** A client of this process sees a block that may be on another branch, or that was abandoned long ago. */
+  #doubtBranch(): void {
+    this.branch += 1
+    this.revise()
+    this.doubtedWallMs = this.revisedWallMs
   }
 
   /** A client sees an answer that names no block and may be newer than all known blocks. */
