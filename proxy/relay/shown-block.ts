@@ -44,24 +44,22 @@ export function observeChain(
   from?: Pick<Attempt, 'upstream' | 'url' | 'record'>,
 ): number | null {
   const { tracker } = pool
-  const { kind, known, showsUnnamed, tellsTip, block: requested } = call.asked
-  if (refusal !== null) {
-    // A revert proves that its block exists.
-    if (!isRevert(refusal) || requested.kind !== 'number') return null
-    return tracker.showBlock(plain(requested.number)) ? requested.number : null
-  }
+  const { kind, known, showsUnnamed, tellsTip, block: wanted } = call.asked
+  // A revert proves that its block exists.
+  const provesBlock = refusal && isRevert(refusal) && wanted.kind === 'number'
+  if (refusal) return provesBlock && tracker.showBlock(plain(wanted.number)) ? wanted.number : null
   // An unknown local call may have changed anything.
   if (kind === 'local' && !known) tracker.branchChanged()
   else observeWrite(call, tracker)
   const block = showsUnnamed ? 'unnamed' : revealedBy(call, incoming, tracker, dialect)
   if (block === null) return null
+  const hash = block === 'unnamed' || block.isByHash ? requestedHash(call) : null
   if (block === 'unnamed') {
-    const hash = requestedHash(call)
-    // Another method may show another state of the same object.
     if (hash === null) tracker.revise()
-    else if (!tracker.hasShown(hash)) tracker.showHash(`${call.asked.method} ${hash}`)
+    else tracker.showHash(hash, call.asked.method)
     return null
   }
+  if (hash !== null) tracker.rememberHash(hash)
   if (tellsTip && from)
     pool.observeHead(from.upstream, block.number, from.record.startedMs, from.url)
   return tracker.showBlock(block) ? block.number : null
@@ -82,12 +80,11 @@ export function isRevert({ name }: FailureClass): boolean {
  * An answer about the latest block shows the node's head.
  */
 function revealedBy(
-  call: Call,
+  { asked, reader }: Call,
   incoming: Incoming,
   tracker: ChainTracker,
   dialect: Dialect,
 ): ShownBlock | 'unnamed' | null {
-  const { asked, reader } = call
   const { tellsTip, showsBlock, impliesBlock, block, byHash, tipHeader } = asked
   const { body } = incoming
   const place = tellsTip ?? showsBlock
@@ -121,8 +118,6 @@ function revealedBy(
       path && !isPending ? toHash(at?.({ path, encoding: 'text' })) : null
     const [hash, parent] = [hashAt(place.hash), hashAt(place.parent)]
     if (tag === 'safe' || tag === 'finalized') tracker.showTagged(tag, number)
-    const requested = isByHash ? requestedHash(call) : null
-    if (requested !== null) tracker.rememberHash(requested)
     if (!isHead && number <= known && hash === null) return null
     return { number, hash, parent, isByHash }
   }
@@ -135,18 +130,13 @@ function revealedBy(
   return block.kind === 'number' ? plain(block.number) : 'unnamed'
 }
 
-const hashText = /[0-9a-f]{64}/i
-/** Longer requests are not searched. */
-const maxRequestBytes = 1_024
-
-/** The hash by which a call requests its block or transaction; null if it has none that is plain to see. */
+/** The hash by which a call requests its block or transaction; null if it does not begin with one in hex. */
 function requestedHash({ asked: { block, byHash }, payload, request }: Call): string | null {
   if (block.kind === 'hash') return toHash(block.hash)
-  const bytes = payload ?? request.body
-  if (!byHash || (bytes && !(bytes instanceof Uint8Array && bytes.length <= maxRequestBytes)))
-    return null
-  const text = bytes ? bufferOf(bytes).toString('latin1') : ''
-  return toHash(hashText.exec(text)?.[0] ?? hashText.exec(request.path)?.[0])
+  if (!byHash) return null
+  const from = payload ?? request.body
+  const text = from instanceof Uint8Array ? bufferOf(from).toString('latin1', 0, 512) : request.path
+  return toHash(/[0-9a-f]{64}/i.exec(text)?.[0])
 }
 
 const plain = (number: number) => ({ number, hash: null, parent: null, isByHash: false })

@@ -22,7 +22,6 @@ export interface TrackedNode {
 
 /** A shown block has left the chain if no head confirms it within this many block times and this much time. */
 const shownLife = { blocks: 3, minMs: 3_000 } as const
-
 const maxShownHashes = 1_024
 
 export interface TrackerOptions {
@@ -113,23 +112,26 @@ export class ChainTracker {
     if (change === 'replaced') {
       this.branchChanged()
       for (const reorged of this.#reorgListeners) reorged()
-    } else if (change === 'doubtful') this.#doubtBranch()
+    } else if (change === 'doubtful') {
+      // The block may be on another branch, or abandoned long ago.
+      this.branch += 1
+      this.revise()
+      this.doubtedWallMs = this.revisedWallMs
+    }
     return true
   }
 
-  /** A client sees a block whose number is unknown, by its own hash or by that of a transaction. */
-  showHash(hash: string): void {
-    if (this.rememberHash(hash)) this.revise()
-  }
-
-  /** Whether `showHash` has nothing new to tell about this hash. */
-  hasShown(hash: string): boolean {
-    return this.#shownHashes.has(hash)
+  /**
+   * A client sees a block whose number is unknown.
+   * @param method where the hash is that of the request: another method may show another state of the same object
+   */
+  showHash(hash: string, method = ''): void {
+    if (!this.#shownHashes.has(hash) && this.rememberHash(method + hash)) this.revise()
   }
 
   /** A client sees which block this hash belongs to. @returns whether the hash is new */
   rememberHash(hash: string): boolean {
-    if (this.hasShown(hash)) return false
+    if (this.#shownHashes.has(hash)) return false
     const [oldest = ''] = this.#shownHashes
     if (this.#shownHashes.size >= maxShownHashes) this.#shownHashes.delete(oldest)
     this.#shownHashes.add(hash)
@@ -164,13 +166,6 @@ export class ChainTracker {
     this.#shownHashes.clear()
     this.#peak.atMs = -Infinity
     this.revise()
-  }
-
-  /** A client of this process sees a block that may be on another branch, or that was abandoned long ago. */
-  #doubtBranch(): void {
-    this.branch += 1
-    this.revise()
-    this.doubtedWallMs = this.revisedWallMs
   }
 
   /** A client sees an answer that names no block and may be newer than all known blocks. */
