@@ -11,6 +11,7 @@ import type { CacheWhy, Call } from '../relay/call.ts'
 import { CallAborted } from '../relay/errors.ts'
 import type { Relay } from '../relay/relay.ts'
 import type { Reply, StreamJudge } from '../relay/reply.ts'
+import { observeChain } from '../relay/shown-block.ts'
 import { StreamedAnswer } from '../relay/streamed-answer.ts'
 import type { Dialect } from '../upstream/dialect.ts'
 import type { Pool } from '../upstream/pool.ts'
@@ -248,10 +249,10 @@ class CachedRelay {
     const { clock, store, chain, pool, policies } = this.#options
     const { asked, journal } = call
     const { key, branch, payload } = flight
-    const { tracker } = pool
     const adopt = (stored: SharedEntry) => {
-      const { revisedWallMs, highestShown: head } = tracker
-      const now = { ms: clock.nowMs(), wallMs: clock.wallMs(), branch, head, revisedWallMs }
+      const { revisedWallMs, doubtedWallMs, highestShown: head } = pool.tracker
+      const endedMs = { latest: revisedWallMs, 'near-head': doubtedWallMs, finalized: -Infinity }
+      const now = { ms: clock.nowMs(), wallMs: clock.wallMs(), branch, head, endedMs }
       const entry = { ...stored, headers: this.#headersOf({ incoming: stored }) }
       const found = adopted(entry, call, policies.now.lifetimes(asked.method), now, chain.failures)
       if (found === 'broken') shared.figures.broken += 1
@@ -262,11 +263,13 @@ class CachedRelay {
     flight.reorgs = reorgs
     if (entry === null) return this.#relay(call)
     const { ageClass, head, expiresMs, answer } = entry
-    tracker.show(head)
+    pool.tracker.show(head)
+    const reply = replyOf(answer, call)
+    observeChain(call, reply.incoming, this.#options, answer.refusal)
     journal.cache = { verdict: 'hit', ageClass, why: null }
     // The clocks of replicas differ by more than others are kept for.
     if (head < 0 && expiresMs > clock.nowMs()) store.set(key, entry)
-    return replyOf(answer, call)
+    return reply
   }
 
   /**
@@ -322,7 +325,8 @@ class CachedRelay {
     const answer = answerOf(reply, call, this.#headersOf(reply), judge)
     if (answer === null) return 'error'
     const { key, branch, reorgs } = flight
-    const head = isFinal ? -1 : flight.head
+    // The answer may be the first to show its block.
+    const head = isFinal ? -1 : Math.max(flight.head, reply.shownBlock ?? 0)
     if (this.#shared && reorgs !== null) {
       // The lease goes with it.
       flight.reorgs = null

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
-import type { FailureClass, FailureTable } from '../chain/failure-table.ts'
+import type { FailureTable } from '../chain/failure-table.ts'
 import { lastPoint } from '../chain/finality.ts'
 import type { Classification } from '../chain/types.ts'
 import type { AgeClass, CachePolicy } from '../config/types.ts'
 import type { AttemptRecord, CacheWhy, Call, Journal } from '../relay/call.ts'
 import type { Finding, Reply } from '../relay/reply.ts'
-import { isNull, isNothing, shownBlock } from '../relay/shown-block.ts'
+import { isNull, isNothing, isRevert, shownBlock } from '../relay/shown-block.ts'
 import type { Dialect } from '../upstream/dialect.ts'
 import { bytesOf, type Entry, isFor } from './entry.ts'
 import type { SharedEntry } from './entry-codec.ts'
@@ -113,7 +113,7 @@ export function holdingOf(
   const { incoming, refusal, latestBlock } = reply
   const { body, status } = incoming
   if (!(body instanceof Uint8Array)) return 'too-large'
-  const isOwn = refusal === null || isFunctionOfCall(refusal)
+  const isOwn = refusal === null || isRevert(refusal)
   if (status !== okStatus || !isOwn || !isBelieved(call, reply)) return 'error'
   const known = latestBlock ?? -1
   const { block, showsBlock } = call.asked
@@ -138,11 +138,6 @@ export function holdingOf(
     return { ageClass, isEmpty }
   const isNew = tip !== null && needed > tip - indexingBlocks
   return { ageClass: isNew ? 'near-head' : ageClass, isEmpty: !isNew }
-}
-
-/** It is the contract's own answer: any node gives it in that state. */
-function isFunctionOfCall({ name }: FailureClass): boolean {
-  return name.startsWith('execution-reverted')
 }
 
 /** The relay took it for the answer; it is not the best of what nodes offered instead of one. */
@@ -184,7 +179,8 @@ export function adopted(
   now: Pick<Entry, 'head' | 'branch'> & {
     readonly ms: number
     readonly wallMs: number
-    readonly revisedWallMs: number
+    /** Entries of each class that were stored before are over. */
+    readonly endedMs: Readonly<Record<AgeClass, number>>
   },
   failures: FailureTable,
 ): Entry | null | 'broken' {
@@ -194,7 +190,7 @@ export function adopted(
   const leftMs = Math.min(ownMs, ttlMs) - Math.max(0, now.wallMs - storedWallMs)
   // If the store's TTL is no longer than ours, the store expires the entry.
   if (directives.refreshCache || (leftMs <= 0 && ownMs < ttlMs)) return null
-  if (ageClass === 'latest' && storedWallMs <= now.revisedWallMs) return null
+  if (storedWallMs <= now.endedMs[ageClass]) return null
   if ((head >= 0 && head < now.head) || !isFor(entry, head, directives)) return null
   const kept = { status: okStatus, headers, body: bytesOf(entry), trailers: () => trailers }
   const finding = reader.read(kept, false, true)
@@ -203,7 +199,7 @@ export function adopted(
   const isError = finding.kind === 'node-error'
   const { method, callersWords } = asked
   const refusal = isError ? failures.ofNodeError(finding.error, method, callersWords) : null
-  if (refusal && !isFunctionOfCall(refusal)) return 'broken'
+  if (refusal && !isRevert(refusal)) return 'broken'
   const answer = { ...kept, trailers, id: id ?? null, upstream, refusal, latestBlock }
   return { answer, ageClass, isEmpty, expiresMs: now.ms + leftMs, head, branch: now.branch }
 }

@@ -302,6 +302,86 @@ test('an answer of another replica shows its block, and nothing older is served 
   expect((await behind.get('eth_getBalance', [account])).cache).toContain('miss')
 })
 
+/** A node with one block at the head, of a branch. */
+const nodeAt = (at: { number: number; branch: string }): Answering => {
+  const hash = (number: number) => `0x${at.branch.repeat(32)}${String(number).padStart(32, '0')}`
+  const [number, value] = [() => `0x${at.number.toString(16)}`, () => `${at.branch}${at.number}`]
+  const shown = () => ({ blockNumber: number(), blockHash: hash(at.number), logs: [], topics: [] })
+  const results: Record<string, () => unknown> = {
+    eth_blockNumber: number,
+    eth_getBlockByNumber: () => ({
+      ...{ number: number(), hash: hash(at.number), parentHash: hash(at.number - 1) },
+    }),
+    eth_getBlockReceipts: () => [shown()],
+    eth_getLogs: () => [{ ...shown(), address: account }],
+    eth_feeHistory: () => ({ oldestBlock: number(), gasUsedRatio: [0] }),
+  }
+  return ({ method }) => (results[method] ?? value)()
+}
+
+describe.each<[string, readonly unknown[]]>([
+  ['eth_blockNumber', []],
+  ['eth_getBlockByNumber', ['latest', false]],
+  ['eth_getBlockByNumber', [`0x${(head + 1).toString(16)}`, false]],
+  ['eth_getBlockReceipts', ['latest']],
+  ['eth_getLogs', [{ fromBlock: `0x${(head - 5).toString(16)}`, toBlock: 'latest' }]],
+  ['eth_feeHistory', ['0x1', 'latest', []]],
+])('%s %j that first shows the next block', (...asked) => {
+  test('is a hit for its own replica and for others, and nothing older is served after it', async () => {
+    const fleet = new Fleet()
+    const at = { number: head, branch: 'a' }
+    const [first, second] = [fleet.replica(nodeAt(at)), fleet.replica(nodeAt(at))]
+    const read = () => second.get('eth_getBalance', [account])
+    await read()
+    expect(await read()).toMatchObject({ cache: 'hit latest', answer: `a${head}` })
+    at.number += 1
+    const { answer } = await first.get(...asked)
+    for (const replica of [first, second])
+      expect(await replica.get(...asked)).toMatchObject({
+        ...{ cache: expect.stringContaining('hit') as unknown, answer },
+      })
+    expect((await read()).answer).toBe(`a${head + 1}`)
+  })
+})
+
+test.each<[string, readonly unknown[]]>([
+  ['eth_getBlockByNumber', [`0x${head.toString(16)}`, false]],
+  ['eth_getBlockReceipts', [`0x${head.toString(16)}`]],
+])('%s %j of another replica shows a block that replaces one', async (...asked) => {
+  const fleet = new Fleet()
+  const at = { number: head, branch: 'a' }
+  const second = fleet.replica(nodeAt(at))
+  await second.get('eth_getBlockByNumber', ['latest', false])
+  const read = () => second.get('eth_getBalance', [account, `0x${head.toString(16)}`])
+  expect((await read()).answer).toBe(`a${head}`)
+  at.branch = 'b'
+  await fleet.replica(nodeAt(at)).get(...asked)
+  expect((await second.get(...asked)).cache).toContain('hit')
+  expect((await read()).answer).toBe(`b${head}`)
+})
+
+test('blocks of other branches, each by its hash, end what is near the head for this replica only', async () => {
+  const fleet = new Fleet()
+  const at = { number: head, branch: 'a' }
+  const node = nodeAt(at)
+  const orphan = (hash: unknown) => ({ number: `0x${head.toString(16)}`, hash, parentHash: hash })
+  const [asking, other] = [1, 2].map(() =>
+    fleet.replica((question, name) =>
+      question.method === 'eth_getBlockByHash' ? orphan(question.params[0]) : node(question, name),
+    ),
+  ) as [CacheFixture, CacheFixture]
+  const read = (replica: CacheFixture) =>
+    replica.get('eth_getBalance', [account, `0x${head.toString(16)}`])
+  for (const each of [asking, other]) await each.get('eth_getBlockByNumber', ['latest', false])
+  await read(other)
+  for (const digit of '0123456789')
+    await asking.get('eth_getBlockByHash', [`0x${digit.repeat(63)}1`, false])
+  at.branch = 'b'
+  expect((await read(other)).answer).toBe(`a${head}`)
+  // Its client may have seen the new branch.
+  expect((await read(asking)).answer).toBe(`b${head}`)
+})
+
 test('the number of the next transaction that the store has does not answer after a write', async () => {
   let nonce = 7
   const fleet = new Fleet()

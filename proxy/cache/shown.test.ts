@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
 import { keccak256 } from 'viem'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { loadCatalog } from '../chain/load-catalog.ts'
-import { CacheFixture, type Question } from './testing/cache-fixture.ts'
+import type { ScriptedAnswer } from '../upstream/testing/scripted-transport.ts'
+import { CacheFixture, Instead, type Question } from './testing/cache-fixture.ts'
 
 /* A client that has seen block N gets nothing older from the cache, whatever showed it the block. */
 
@@ -85,11 +86,16 @@ const byHash: readonly Showing[] = [
 ]
 
 /** Reads at the latest block are cached, then the chain moves and a client gets to see it. */
-async function readAfter([method, params, result]: Showing, directives = {}) {
+async function readAfter(
+  [method, params, result]: Showing,
+  directives = {},
+  send = (value: unknown): unknown => value,
+) {
   let latest = known
   const answering = (question: Question) => {
     const { method: asked, params: given } = question
-    if (asked === method && JSON.stringify(given) === JSON.stringify(params)) return result(latest)
+    if (asked === method && JSON.stringify(given) === JSON.stringify(params))
+      return send(result(latest))
     return asked === 'eth_getBalance' ? hex(latest) : null
   }
   const cache = new CacheFixture(answering).heads(known)
@@ -97,8 +103,8 @@ async function readAfter([method, params, result]: Showing, directives = {}) {
   await read()
   expect(await read()).toMatchObject({ cache: 'hit latest', answer: hex(known) })
   latest = next
-  const { answer } = await cache.get(method, params, { directives })
-  expect(answer).toEqual(result(next))
+  const { answer, text } = await cache.get(method, params, { directives })
+  expect(answer).toEqual(text === 'a stream' ? undefined : send(result(next)))
   return { cache, read }
 }
 
@@ -110,6 +116,48 @@ test.each([...byNumber, ...byHash])(
   },
 )
 
+/** Where the block stands in an answer that is not only a number. */
+const long = byNumber.filter(([, , result]) => typeof result(next) === 'object')
+
+/** The first item, or the only one, has a long member. */
+const padded = (bytes: number) => (value: unknown) => {
+  const pad = { pad: '0'.repeat(bytes) }
+  if (!Array.isArray(value)) return { ...(value as object), ...pad }
+  return value.map((each: object, index) => (index === 0 ? { ...each, ...pad } : each))
+}
+
+/** The end of the answer is still to come. */
+const streamed = (result: unknown) => {
+  const text = JSON.stringify({ jsonrpc: '2.0', id: 1, result })
+  return new Instead({ body: text.slice(0, -3), rest: [text.slice(-3)], streams: true })
+}
+
+test.each(long)('%s %j: also in a long answer', async (...showing) => {
+  for (const bytes of [40_000, 70_000, 900_000]) {
+    const { read } = await readAfter(showing, {}, padded(bytes))
+    expect((await read()).answer, `${bytes} bytes`).toBe(hex(next))
+  }
+})
+
+test.each(long)('%s %j: also in an answer that streams', async (...showing) => {
+  const { read } = await readAfter(showing, {}, streamed)
+  expect((await read()).answer).toBe(hex(next))
+})
+
+test.each<[string, readonly unknown[], unknown]>([
+  ['eth_getLogs', [{ fromBlock: hex(known - 900), toBlock: hex(known - 800) }], [log(known - 850)]],
+  ['eth_getBlockReceipts', [hex(known - 850)], [receipt(known - 850)]],
+  ['eth_getBlockByNumber', [hex(known - 850), true], block(known - 850)],
+])('%s %j: a long answer about old blocks ends nothing', async (method, params, result) => {
+  for (const send of [padded(70_000), streamed]) {
+    const answering = ({ method: asked }: Question) => (asked === method ? send(result) : '0x1')
+    const cache = new CacheFixture(answering).heads(known)
+    await cache.get('eth_gasPrice')
+    await cache.get(method, params)
+    expect((await cache.get('eth_gasPrice')).cache).toBe('hit latest')
+  }
+})
+
 test.each(byNumber.slice(0, 8))(
   '%s %j: also where its own answer is not cached',
   async (...showing) => {
@@ -117,6 +165,25 @@ test.each(byNumber.slice(0, 8))(
     expect((await read()).answer).toBe(hex(next))
   },
 )
+
+const errorOf = (code: number, message: string): ScriptedAnswer => ({
+  body: JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code, message } }),
+})
+
+test.each<[string, number, ScriptedAnswer]>([
+  ['a revert proves that its block exists', next, errorOf(3, 'execution reverted: no')],
+  ['an unknown block proves nothing', known, errorOf(-32000, 'header not found')],
+])('%s', async (_, expected, error) => {
+  let latest = known
+  const cache = new CacheFixture(({ method }) =>
+    method === 'eth_call' ? new Instead(error) : hex(latest),
+  ).heads(known)
+  const read = async () => (await cache.get('eth_getBalance', [account, 'latest'])).answer
+  await read()
+  latest = next
+  await cache.get('eth_call', [{ to: account }, hex(next)])
+  expect(await read()).toBe(hex(expected))
+})
 
 const replacing: readonly Showing[] = byNumber.filter(
   ([, [tag], result]) => tag !== 'pending' && /hash/i.test(JSON.stringify(result(next))),
@@ -157,9 +224,103 @@ test('what no block can change stays cached, and so do reads after an answer abo
   await latest()
   await cache.get('eth_getTransactionReceipt', [transaction])
   expect([(await latest()).cache, (await old()).cache]).toEqual(['hit latest', 'hit finalized'])
+  // Of this one the receipt has shown the block.
   await cache.get('debug_traceTransaction', [transaction, {}])
+  expect([(await latest()).cache, (await old()).cache]).toEqual(['hit latest', 'hit finalized'])
+  await cache.get('debug_traceTransaction', [`0x${'ef'.repeat(32)}`, {}])
   expect([(await latest()).cache, (await old()).cache]).toEqual(['miss latest', 'hit finalized'])
 })
+
+describe('an answer by hash that hides its block', () => {
+  const traces = ['debug_traceTransaction', [transaction, {}]] as const
+  const pending = { ...receipt(next), hash: transaction, blockNumber: null, blockHash: null }
+
+  /** Whether each of the calls ends what is cached about the latest block. */
+  async function endings(calls: readonly Showing[]) {
+    let result: unknown = null
+    const cache = new CacheFixture(({ method }) => (method === 'eth_gasPrice' ? '0x1' : result))
+    cache.heads(next)
+    const seen = []
+    for (const [method, params, answer] of calls) {
+      await cache.get('eth_gasPrice')
+      result = answer(next)
+      await cache.get(method, params, { directives: { refreshCache: true } })
+      seen.push((await cache.get('eth_gasPrice')).cache === 'hit latest' ? 'cached' : 'ended')
+    }
+    return seen
+  }
+
+  test.each<[string, readonly string[], readonly Showing[]]>([
+    [
+      'the same trace',
+      ['ended', 'cached', 'cached'],
+      [1, 2, 3].map((gas) => [...traces, () => ({ gas })]),
+    ],
+    [
+      'the raw transaction, which may have no block yet, and then its trace',
+      ['ended', 'ended', 'cached'],
+      [
+        ['eth_getRawTransactionByHash', [transaction], () => '0x02'],
+        [...traces, () => ({ gas: 1 })],
+        ['eth_getRawTransactionByHash', [transaction], () => '0x02'],
+      ],
+    ],
+    [
+      'a transaction that waits, and then its trace',
+      ['cached', 'ended'],
+      [
+        ['eth_getTransactionByHash', [transaction], () => pending],
+        [...traces, () => ({ gas: 1 })],
+      ],
+    ],
+    [
+      'a block, by its hash',
+      ['ended', 'cached', 'ended'],
+      [hashOf(7), hashOf(7), hashOf(8)].map((hash) => [
+        ...(['eth_getBlockTransactionCountByHash', [hash]] as const),
+        () => '0x1',
+      ]),
+    ],
+    [
+      'a trace after its block was replaced',
+      ['ended', 'cached', 'ended', 'ended'],
+      [
+        [...traces, () => ({ gas: 1 })],
+        ['eth_getBlockByNumber', [hex(next), false], (n) => block(n)],
+        ['eth_getBlockByNumber', [hex(next), false], (n) => block(n, 'b')],
+        [...traces, () => ({ gas: 1 })],
+      ],
+    ],
+  ])('ends what is cached once: %s', async (_, expected, calls) => {
+    expect(await endings(calls)).toEqual(expected)
+  })
+})
+
+test.each<[string, readonly unknown[], number]>([
+  ['eth_call', [{ to: account }, hex(2 ** 50)], 2 ** 50],
+  ['eth_call', [{ to: account }, hex(known + 1_000)], known + 1_000],
+  ['eth_blockNumber', [], 2 ** 50],
+  ['eth_getBlockByNumber', ['latest', false], 2 ** 50],
+  ['eth_getBlockByNumber', ['finalized', false], 2 ** 50],
+  ['eth_getTransactionReceipt', [transaction], 2 ** 50],
+])(
+  '%s %j: a block number that the chain cannot have reached ends what is cached once',
+  async (method, params, wrong) => {
+    const answering = ({ method: asked }: Question, node: string) => {
+      if (asked !== method) return node
+      if (method === 'eth_blockNumber') return hex(wrong)
+      return method === 'eth_getTransactionReceipt' ? receipt(wrong) : block(wrong)
+    }
+    const cache = new CacheFixture(answering, { nodes: 'ab' }).heads(known)
+    const read = async () => (await cache.get('eth_getBalance', [account, 'latest'])).cache
+    await read()
+    await cache.get(method, params)
+    expect(await read()).toBe('miss latest')
+    expect(await read()).toBe('hit latest')
+    cache.heads(next, 'ab')
+    expect([await read(), await read()]).toEqual(['miss latest', 'hit latest'])
+  },
+)
 
 test('pending blocks whose hash changes each time replace nothing', async () => {
   let asked = 0
@@ -316,6 +477,22 @@ test.each<[string, unknown[]]>([
       expect((await cache.get(method, params)).cache).toContain('hit')
   },
 )
+
+test.each<[string, ScriptedAnswer]>([
+  ['a page of a gateway', { status: 502, body: '<html>' }],
+  ['an error', errorOf(-32000, 'already known')],
+  ['a connection that breaks', { fault: 'reset' }],
+])('a write that the node executed and that ends with %s', async (_, ending) => {
+  const { node, answering } = instantNode()
+  const cache = new CacheFixture((question) => {
+    const answer = answering(question)
+    return question.method === 'eth_sendRawTransaction' ? new Instead(ending) : answer
+  }).heads(known)
+  const read = async () => (await cache.get(...nonce)).answer
+  expect(await read()).toBe('0x7')
+  await cache.get('eth_sendRawTransaction', ['0x02'])
+  expect([hex(node.nonce), await read()]).toEqual(['0x8', '0x8'])
+})
 
 test('a read of the number that began before a write does not answer one that began after it', async () => {
   const { node, answering } = instantNode()

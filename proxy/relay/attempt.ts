@@ -21,7 +21,7 @@ import { atKnownHead } from './pin.ts'
 import type { Reply, StreamJudge } from './reply.ts'
 import { Session } from './session.ts'
 import { isStreamFailure, StreamedAnswer, type StreamFailure } from './streamed-answer.ts'
-import { observeChain } from './shown-block.ts'
+import { observeChain, observeWrite } from './shown-block.ts'
 import { requestTo } from './traced-request.ts'
 import type { Verdict } from './verdict.ts'
 import { mayBeRight, type Violation } from '../integrity/violation.ts'
@@ -71,6 +71,7 @@ export class Attempt implements Due {
   #endsWhenLate = false
   #isOver = false
   #answer: Incoming | null = null
+  #shownBlock: number | null = null
   /** Undoes the failure that was counted when it was late. */
   #excuseLateness: (() => void) | null = null
 
@@ -300,10 +301,7 @@ export class Attempt implements Due {
     nowMs: number,
   ): void {
     // Before it leaves: nothing older may be served after it.
-    if (refusal === null)
-      observeChain(this.#call, incoming, this.#parts, (block) => {
-        this.#parts.pool.observeHead(this.upstream, block, this.record.startedMs, this.url)
-      })
+    this.#shownBlock = observeChain(this.#call, incoming, this.#parts, refusal, this)
     this.failure = null
     if (incoming.body instanceof Uint8Array) {
       this.#succeed(refusal, nowMs)
@@ -341,7 +339,8 @@ export class Attempt implements Due {
 
   #reply(incoming: Incoming, refusal: FailureClass | null): Reply {
     const { name, latest } = this.upstream
-    return { incoming, upstream: name, refusal, latestBlock: latest?.block ?? null }
+    const latestBlock = latest?.block ?? null
+    return { incoming, upstream: name, refusal, latestBlock, shownBlock: this.#shownBlock }
   }
 
   #succeed(refusal: FailureClass | null, nowMs: number): void {
@@ -392,6 +391,7 @@ export class Attempt implements Due {
   }
 
   #end(result: Exclude<AttemptRecord['result'], null>, detail: string | null, nowMs: number): void {
+    if (!this.record.isUnsent) observeWrite(this.#call, this.#parts.pool.tracker)
     this.record.endedMs ??= nowMs
     this.record.result = result
     this.record.detail = detail

@@ -20,6 +20,8 @@ export interface Reply {
   readonly refusal: FailureClass | null
   /** The latest block that this upstream is known to have; null when unknown. */
   readonly latestBlock: number | null
+  /** The number of a new block that the answer shows. Absent or null: it shows none. */
+  readonly shownBlock?: number | null
 }
 
 /**

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The rpc-router Authors
+import type { FailureClass } from '../chain/failure-table.ts'
 import { lastPoint } from '../chain/finality.ts'
 import type { ResultPath } from '../chain/types.ts'
-import { spells } from '../json/scanner.ts'
+import { bufferOf, spells } from '../json/scanner.ts'
 import { valueAt } from '../json/value-at.ts'
 import { toHash } from '../json/values.ts'
 import type { ChainTracker } from '../tracker/chain-tracker.ts'
 import { rememberedBlocks, type ShownBlock } from '../tracker/recent-blocks.ts'
 import { type Dialect, toBlockNumber, valuesOf } from '../upstream/dialect.ts'
 import { header as headerOf, type Incoming } from '../upstream/wire.ts'
+import type { Attempt } from './attempt.ts'
 import type { Call } from './call.ts'
 import type { RelayParts } from './parts.ts'
 import type { Finding } from './reply.ts'
@@ -28,23 +30,49 @@ export function shownBlock(
   return at && numberAt(place, at)
 }
 
-/** Tells the tracker what the result of a call shows of the chain. @param head called with the node's head, if shown */
+/**
+ * Tells the tracker what an answer shows of the chain.
+ * @param refusal the failure class of an error; null for a result
+ * @param from the attempt whose node gave the answer. Absent: another replica stored it
+ * @returns the number of the block that the answer shows; null if it shows no new block
+ */
 export function observeChain(
   call: Call,
   incoming: Incoming,
-  { pool: { tracker }, dialect }: Pick<RelayParts, 'pool' | 'dialect'>,
-  head: (block: number) => void,
-): void {
-  const { kind, known, stateful, showsUnnamed } = call.asked
+  { pool, dialect }: Pick<RelayParts, 'pool' | 'dialect'>,
+  refusal: FailureClass | null,
+  from?: Pick<Attempt, 'upstream' | 'url' | 'record'>,
+): number | null {
+  const { tracker } = pool
+  const { kind, known, showsUnnamed, tellsTip, block: wanted } = call.asked
+  // A revert proves that its block exists.
+  const provesBlock = refusal && isRevert(refusal) && wanted.kind === 'number'
+  if (refusal) return provesBlock && tracker.showBlock(plain(wanted.number)) ? wanted.number : null
   // An unknown local call may have changed anything.
-  if (kind === 'local' && !known) return tracker.branchChanged()
+  if (kind === 'local' && !known) tracker.branchChanged()
+  else observeWrite(call, tracker)
+  const block = showsUnnamed ? 'unnamed' : revealedBy(call, incoming, tracker, dialect)
+  if (block === null) return null
+  const hash = block === 'unnamed' || block.isByHash ? requestedHash(call) : null
+  if (block === 'unnamed') {
+    if (hash === null) tracker.revise()
+    else tracker.showHash(hash, call.asked.method)
+    return null
+  }
+  if (hash !== null) tracker.rememberHash(hash)
+  if (tellsTip && from)
+    pool.observeHead(from.upstream, block.number, from.record.startedMs, from.url)
+  return tracker.showBlock(block) ? block.number : null
+}
+
+/** A node may have executed this call, whatever it answers. */
+export function observeWrite({ asked: { kind, stateful } }: Call, tracker: ChainTracker): void {
   if (kind !== 'read' && stateful === null) tracker.writes += 1
-  if (showsUnnamed) return tracker.revise()
-  const block = revealedBy(call, incoming, tracker, dialect)
-  if (block === null) return
-  if (block === 'unnamed') return tracker.revise()
-  if (call.asked.tellsTip) head(block.number)
-  tracker.showBlock(block)
+}
+
+/** The contract's own answer: any node gives it in that state. */
+export function isRevert({ name }: FailureClass): boolean {
+  return name.startsWith('execution-reverted')
 }
 
 /**
@@ -70,6 +98,9 @@ function revealedBy(
   if (!isHead && block.kind !== 'hash' && (lastPoint(block) ?? Infinity) <= past) return null
   const finding = reader.findingOf?.(incoming) ?? null
   const at = place && body instanceof Uint8Array ? valuesIn(incoming, finding, dialect) : null
+  // The result shows its block, but is too long to be read.
+  if (place && at === null)
+    return block.kind === 'number' && block.number > known ? plain(block.number) : 'unnamed'
   const tag = block.kind === 'tag' ? block.tag : null
   const isByHash = byHash || block.kind === 'hash'
   // The answer names its block by its hash alone.
@@ -97,6 +128,15 @@ function revealedBy(
   const isPendingTransaction = at && place && at(place) === null
   if (isPendingTransaction || saysNothing(incoming, finding, dialect)) return null
   return block.kind === 'number' ? plain(block.number) : 'unnamed'
+}
+
+/** The hash by which a call requests its block or transaction; null if it does not begin with one in hex. */
+function requestedHash({ asked: { block, byHash }, payload, request }: Call): string | null {
+  if (block.kind === 'hash') return toHash(block.hash)
+  if (!byHash) return null
+  const from = payload ?? request.body
+  const text = from instanceof Uint8Array ? bufferOf(from).toString('latin1', 0, 512) : request.path
+  return toHash(/[0-9a-f]{64}/i.exec(text)?.[0])
 }
 
 const plain = (number: number) => ({ number, hash: null, parent: null, isByHash: false })

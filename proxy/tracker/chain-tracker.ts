@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The rpc-router Authors
 import type { BlockTag, Chain } from '../chain/types.ts'
 import type { Clock } from '../clock/clock.ts'
-import { RecentBlocks, rememberedBlocks, type ShownBlock } from './recent-blocks.ts'
+import { RecentBlocks, type ShownBlock } from './recent-blocks.ts'
 import { hasJumped, type Head, lagOf, type SyncStatus, tipOf, whyOutdated } from './tip.ts'
 
 /** An upstream as the tracker sees it. The tracker alone writes these fields. */
@@ -26,6 +26,7 @@ const shownLife = { blocks: 3, minMs: 3_000 } as const
 const statusIntervalMs = 30_000
 /** Reports that change nothing recompute the tip and the lag at most this often: every answer may be such a report. */
 const judgeIntervalMs = 100
+const maxShownHashes = 1_024
 
 export interface TrackerOptions {
   readonly chain: Pick<Chain, 'allowedLagBlocks' | 'blockTimeMs'>
@@ -49,8 +50,8 @@ export class ChainTracker {
   #peak = { block: 0, atMs: -Infinity }
   #lastShown = 0
   readonly #recent = new RecentBlocks()
-  /** Hashes that clients have seen without a number. */
-  readonly #unnumbered = new Set<string>()
+  /** Hashes that clients have seen, of blocks and transactions. */
+  readonly #shownHashes = new Set<string>()
   /** The highest shown block of each tag that trails the head. */
   readonly #tagged = new Map<BlockTag, number>()
   readonly #reorgListeners: (() => void)[] = []
@@ -62,6 +63,8 @@ export class ChainTracker {
   writes = 0
   /** When `revision` last changed, on the wall clock. */
   revisedWallMs = -Infinity
+  /** When a block of another branch was last requested by its hash, on the wall clock. */
+  doubtedWallMs = -Infinity
 
   constructor(options: TrackerOptions) {
     this.#options = options
@@ -86,31 +89,63 @@ export class ChainTracker {
     return clock.nowMs() - atMs <= lifeMs ? block : 0
   }
 
-  /** A client sees this block. The node may still lack its state: a receipt may precede the block. */
-  show(block: number): void {
-    if (block >= this.highestShown) this.#shown = { block, atMs: this.#options.clock.nowMs() }
+  /**
+   * A client sees this block. The node may still lack its state: a receipt may precede the block.
+   * @returns false if the number is implausible: the latest state may have changed, but the number counts for nothing
+   */
+  show(block: number): boolean {
+    const mayExist = this.#mayExist(block)
+    if (!mayExist) this.revise()
+    else if (block >= this.highestShown) this.#shown = { block, atMs: this.#options.clock.nowMs() }
+    return mayExist
+  }
+
+  /** Whether the chain can have grown to this block since the tip last rose. */
+  #mayExist(block: number): boolean {
+    const { tip } = this
+    if (tip === null || block <= tip) return true
+    const { chain, clock } = this.#options
+    const nowMs = clock.nowMs()
+    const head = { block: tip, atMs: this.#roseMs ?? nowMs }
+    return !hasJumped({ head, jumpsPassed: 0 }, block, nowMs, chain)
   }
 
   /** Like `show`, for a block with its hash. */
-  showBlock(block: ShownBlock): void {
-    this.show(block.number)
-    if (!this.#recent.observe(block, this.highestShown)) return
-    this.branchChanged()
-    for (const reorged of this.#reorgListeners) reorged()
+  showBlock(block: ShownBlock): boolean {
+    if (!this.show(block.number)) return false
+    const change = this.#recent.observe(block, this.highestShown)
+    if (change === 'replaced') {
+      this.branchChanged()
+      for (const reorged of this.#reorgListeners) reorged()
+    } else if (change === 'doubtful') {
+      // The block may be on another branch, or abandoned long ago.
+      this.branch += 1
+      this.revise()
+      this.doubtedWallMs = this.revisedWallMs
+    }
+    return true
   }
 
-  /** A client sees a block whose number is unknown. */
-  showHash(hash: string): void {
-    if (this.#unnumbered.has(hash)) return
-    const [oldest = ''] = this.#unnumbered
-    if (this.#unnumbered.size >= rememberedBlocks) this.#unnumbered.delete(oldest)
-    this.#unnumbered.add(hash)
-    this.revise()
+  /**
+   * A client sees a block whose number is unknown.
+   * @param method where the hash is that of the request: another method may show another state of the same object
+   */
+  showHash(hash: string, method = ''): void {
+    if (!this.#shownHashes.has(hash) && this.rememberHash(method + hash)) this.revise()
+  }
+
+  /** A client sees which block this hash belongs to. @returns whether the hash is new */
+  rememberHash(hash: string): boolean {
+    if (this.#shownHashes.has(hash)) return false
+    const [oldest = ''] = this.#shownHashes
+    if (this.#shownHashes.size >= maxShownHashes) this.#shownHashes.delete(oldest)
+    this.#shownHashes.add(hash)
+    return true
   }
 
   /** A client sees the block of a tag that trails the head, such as `finalized`. */
   showTagged(tag: BlockTag, block: number): void {
-    if (block <= (this.#tagged.get(tag) ?? 0)) return
+    if (block <= (this.#tagged.get(tag) ?? 0) || !this.#mayExist(block)) return
     this.#tagged.set(tag, block)
     this.revise()
   }
@@ -133,6 +168,7 @@ export class ChainTracker {
   /** State near the head may have changed. */
   branchChanged(): void {
     this.branch += 1
+    this.#shownHashes.clear()
     this.#peak.atMs = -Infinity
     this.revise()
   }

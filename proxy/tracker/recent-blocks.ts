@@ -38,20 +38,26 @@ export class RecentBlocks {
 
   /**
    * @param highest the newest block; blocks far below it are ignored
-   * @returns whether it replaces a block that was shown before
+   * @returns whether it replaces a block that was shown before. A block by its hash never does: `doubtful` if it could
    */
-  observe({ number, hash, parent, isByHash }: ShownBlock, highest: number): boolean {
-    if (hash === null || number <= highest - rememberedBlocks) return false
+  observe(
+    { number, hash, parent, isByHash }: ShownBlock,
+    highest: number,
+  ): 'replaced' | 'doubtful' | null {
+    if (hash === null || number <= highest - rememberedBlocks) return null
     const known = this.#hashes.get(number)
     const block = this.#blocks.get(hash)
     if (block) block.parent ||= parent
-    if (known?.[0] === hash || (isByHash && known?.includes(hash))) return false
+    if (known?.[0] === hash || (isByHash && known?.includes(hash))) return null
     const isOther = this.#isOther(number, hash)
     const isOtherParent = this.#isOther(number - 1, parent)
-    if (isOther || isOtherParent) this.#leaveFrom(number)
-    this.#remember(number, hash, parent)
+    const isChange = isOther || isOtherParent
+    const current = isByHash && isChange ? (known?.[0] ?? '') : hash
+    if (isChange && current === hash) this.#leaveFrom(number)
+    this.#remember(number, hash, parent, current)
+    if (current !== hash) return 'doubtful'
     if (isOtherParent && parent !== null) this.#remember(number - 1, parent, null)
-    return isOther || isOtherParent
+    return isChange ? 'replaced' : null
   }
 
   #isOther(number: number, hash: string | null): boolean {
@@ -65,10 +71,11 @@ export class RecentBlocks {
       if (each > number && hashes[0] !== '') this.#hashes.set(each, ['', ...hashes])
   }
 
-  #remember(number: number, hash: string, parent: string | null): void {
-    const others = (this.#hashes.get(number) ?? []).filter((each) => each !== '' && each !== hash)
+  #remember(number: number, hash: string, parent: string | null, current = hash): void {
+    const known = [hash, ...(this.#hashes.get(number) ?? [])]
+    const others = [...new Set(known)].filter((each) => each !== '' && each !== current)
     for (const each of others.splice(maxBranches - 1)) this.#blocks.delete(each)
-    this.#hashes.set(number, [hash, ...others])
+    this.#hashes.set(number, [current, ...others])
     if (!this.#blocks.has(hash)) this.#blocks.set(hash, { number, parent })
     if (this.#hashes.size > rememberedBlocks) this.#forget(Math.min(...this.#hashes.keys()))
   }
