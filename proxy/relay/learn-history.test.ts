@@ -216,6 +216,42 @@ describe('reads of pruned blocks', () => {
   })
 })
 
+describe('an object by its hash, which a node may have pruned', () => {
+  const hash = `0x${'ab'.repeat(32)}`
+  const nodes = (answer: unknown) => {
+    const script = (value: unknown) => ({ script: () => result(value) })
+    const relay = new RelayFixture(eth.chain, eth.iface, { a: script(null), b: script(answer) })
+    for (const each of relay.pool.upstreams) relay.pool.observeHead(each, head, 0, each.urls[0]!)
+    return relay
+  }
+  const cases = [
+    ['eth_getTransactionReceipt', 'receipts', { transactionHash: hash, blockNumber: '0x5' }],
+    ['eth_getTransactionByHash', 'transactions', { hash, blockNumber: '0x5' }],
+    ['eth_getTransactionReceipt', 'blocks', { transactionHash: hash, blockNumber: '0x5' }],
+  ] as const
+
+  it.each(cases)('%s: is taken from another node, with %s pruned', async (method, kind, value) => {
+    const relay = nodes(value)
+    historyOf(relay, 'a').lacked(kind, pruned)
+    for (let each = 0; each < 20; each++)
+      expect((await relay.ask({ method, params: [hash] })).outcome).toBe(result(value).body)
+    expect(relay.sent['a']).toBeGreaterThan(0)
+  })
+
+  it.each([
+    ['that both nodes lack costs one more call at most', true, 30],
+    ['costs one call while no node is known to have pruned anything', false, 15],
+  ])('%s', async (_, isPruned, calls) => {
+    const relay = nodes(null)
+    if (isPruned) historyOf(relay, 'a').lacked('receipts', pruned)
+    for (let each = 0; each < 15; each++) {
+      const seen = await relay.ask({ method: 'eth_getTransactionReceipt', params: [hash] })
+      expect(seen.outcome).toBe(result(null).body)
+    }
+    expect(total(relay)).toBeLessThanOrEqual(calls)
+  })
+})
+
 const [, nullBlock] = families[0]!
 const [, noLogs] = families[1]!
 

@@ -23,9 +23,18 @@ export function learnHistory(
 ): boolean {
   const { data, block } = asked
   const first = firstPoint(block)
-  if (!data || first === null || reply.refusal !== null) return false
+  if (!data || reply.refusal !== null) return false
   const { missedBlock } = record
   const { attempts } = journal
+  if (first === null) {
+    // The node may have pruned the block of an object that its hash names.
+    const mayLack = asked.byHash && attempts.length === 1 && url.history.oldest(data) > 0
+    const { incoming } = reply
+    if (!mayLack || !saysNothing(incoming, reader.findingOf?.(incoming) ?? null, dialect))
+      return false
+    journal.unconfirmed ??= upstream.name
+    return true
+  }
   if (attempts.length === 1 && !missedBlock && url.history.trusts(asked)) return false
   const { incoming } = reply
   const isEmpty =
