@@ -51,6 +51,26 @@ describe('tipOf', () => {
       [at(102, { ...fresh, isSyncing: true }), at(100, fresh)],
       102,
     ],
+    [
+      'one of three runs far ahead, and all are fresh',
+      [at(9_000, fresh), at(101, fresh), at(100, fresh)],
+      101,
+    ],
+    [
+      'one of three runs far ahead, and one of the others is fresh',
+      [at(9_000, fresh), at(101), at(100, fresh)],
+      101,
+    ],
+    [
+      'one of three runs far ahead, and it alone is fresh',
+      [at(9_000, fresh), at(101), at(100)],
+      9_000,
+    ],
+    [
+      'one of three runs ahead as far as the chain may grow',
+      [at(105, fresh), at(101, fresh), at(100, fresh)],
+      105,
+    ],
     ['three nodes apart, the highest fresh', [at(90, fresh), at(60), at(30)], 90],
     [
       'a head that was fresh and has stood still since',

@@ -56,22 +56,28 @@ export function hasJumped(
 
 /**
  * The tip of the chain: the highest head that a second node has reached within the allowed lag; failing that, the
- * highest whose block is fresh; failing that, the second of three or more, or the highest of two. Nodes that are
- * outdated by their own account count only where all are.
+ * highest whose block is fresh, unless it is implausibly far ahead of two fresh nodes that agree; failing that, the
+ * second of three or more, or the highest of two. Nodes that are stale according to their own status count only if
+ * all nodes are.
  * @returns null without a head
  */
 export function tipOf(all: readonly Reported[], pace: Pace): number | null {
   const newestMs = Math.max(...all.map(({ head }) => head.atMs))
   const recent = all.filter(({ head }) => newestMs - head.atMs <= headLifeMs)
   const current = orAll(recent, (each) => whyOutdated(each, recent, pace) === null)
-  const blocks = current.map(({ head }) => head.block).toSorted((a, b) => b - a)
-  const [highest, second = null] = blocks
+  const heads = current.map(({ head }) => head).toSorted((a, b) => b.block - a.block)
+  const [highest, second = null, third = null] = heads
   if (highest === undefined) return null
-  if (second === null || second >= highest - pace.allowedLagBlocks) return highest
-  const fresh = current.filter((each) => isFresh(each, pace)).map(({ head }) => head.block)
+  const { allowedLagBlocks } = pace
+  if (second === null || second.block >= highest.block - allowedLagBlocks) return highest.block
+  const fresh = current.filter((each) => isFresh(each, pace)).map(({ head }) => head)
+  // Two nodes that agree outvote one that is implausibly far ahead, unless their blocks are old: both may be behind.
+  const areTwo = third !== null && third.block >= second.block - allowedLagBlocks
+  const isFar = hasJumped({ head: second, jumpsPassed: 0 }, highest.block, highest.atMs, pace)
+  if (areTwo && isFar && (fresh.includes(second) || fresh.includes(third))) return second.block
   // Polls are not simultaneous, so one node may briefly be alone with new blocks.
-  if (fresh.length > 0) return Math.max(second, ...fresh)
-  return blocks.length > 2 ? second : highest
+  if (fresh.length > 0) return Math.max(second.block, ...fresh.map(({ block }) => block))
+  return third !== null ? second.block : highest.block
 }
 
 /**
