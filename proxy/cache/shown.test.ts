@@ -422,6 +422,16 @@ test('a hash without a number ends what is cached once', async () => {
   expect(shown).toEqual(['ended', 'cached', 'cached', 'ended', 'cached', 'cached', 'cached'])
 })
 
+test('a head with another hash at the same height ends what is cached', async () => {
+  const after = chainCache('BTC', 'getdifficulty')
+  const info = (hash: string) => ({ blocks: known, bestblockhash: hash })
+  const [first, second] = ['ab'.repeat(32), 'cd'.repeat(32)]
+  await after('getblockhash', [known], first)
+  expect(await after('getblockchaininfo', [], info(first))).toBe('cached')
+  expect(await after('getblockchaininfo', [], info(second))).toBe('ended')
+  expect(await after('getblockchaininfo', [], info(second))).toBe('cached')
+})
+
 test.each(['asc', 'desc'])('the newest block of a list in the order %s', async (order) => {
   const range = { fromBlock: hex(known - 5), toBlock: 'latest' }
   const logs = (number: number) =>

@@ -137,8 +137,9 @@ function compileChecks(
 
 /** Where the answer shows the tip: at the method's own place, else in the interface's header. */
 function tellsTip(method: NativeMethod, tipHeader: string | undefined): ResultPath | null {
-  const { path, header = tipHeader, encoding = 'decimal' } = method['tells-tip'] ?? {}
-  if (path !== undefined) return { path, encoding, ...shownHashes(method, path) }
+  const { path, header = tipHeader, encoding = 'decimal', hash } = method['tells-tip'] ?? {}
+  if (path !== undefined)
+    return { path, encoding, ...shownHashes(method, path), ...(hash && { hash }) }
   return header === undefined ? null : { path: [], encoding, header }
 }
 
