@@ -373,7 +373,7 @@ test('answers in a Redis of their own are evicted, and no session is', async () 
   const [one, other] = two.all
   const session = newSession()
   const node = await establish(one, session)
-  await waitUntil('answers are evicted', 60_000, signal, async () => {
+  await waitUntil('answers are evicted', 150_000, signal, async () => {
     const ask = () => one.ask(null, {}, 'web3_sha3', [`0x${++last}`])
     await Promise.all(Array.from({ length: 200 }, ask))
     return !(await ofAnswers.cli('info', 'stats')).includes('evicted_keys:0')
