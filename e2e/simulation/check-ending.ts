@@ -27,7 +27,7 @@ export function checkEnding(arena: Arena, client: ClientCall): void {
   if (outcome?.kind === 'defect')
     arena.report('no-defect', `${where} ended with ${String(outcome.thrown)}`)
   if (call.asked.kind === 'read') {
-    // A call that waits for heads has asked nobody yet.
+    // No request is sent while the call waits for heads.
     const isWaiting = call.directives.minBlock !== null && exchanges.length === 0
     if (leftMs !== null && nowMs > leftMs + (isWaiting ? maxWakeMs : 0))
       arena.report('ends-with-its-client', `${where} ended long after its client had left`)
@@ -165,7 +165,7 @@ function isFailure(arena: Arena, client: ClientCall): boolean {
   if (client.outcome?.kind === 'error') return true
   const exchange = exchangeOf(arena, client)
   if (!exchange) return client.outcome?.kind === 'reply'
-  // A range that begins above the node's head is a mistake of the call.
+  // A node refuses a range that starts above its head.
   const asked = exchange.method === 'eth_getLogs' ? 0 : blockAsked(client, exchange)
   const neededBlock = client.question.neededBlock ?? asked ?? 0
   const couldNotKnow = exchange.head < neededBlock && exchange.saysError
@@ -270,7 +270,7 @@ function wasFit(arena: Arena, seat: Seat, client: ClientCall): boolean {
   )
 }
 
-/** It had the block of the call's floor from the beginning, and the router had the time to learn that. */
+/** Whether the URL had the call's floor from the start, and the router had time to learn that. */
 function hadFloor(arena: Arena, { plan, upstream }: Seat, client: ClientCall): boolean {
   const floor = client.call.directives.minBlock
   const isLearnt = 3 * slowestMs(plan) + 500 < floorWaitMs(arena.schedule)

@@ -23,7 +23,7 @@ export class SimulatedNode {
   readonly #plan: UrlPlan
   readonly #oldestBlock: number
 
-  /** How far behind it says it is, while it catches up. */
+  /** How many blocks it still lacks while it is syncing. */
   #missing = 0
 
   constructor(plan: UrlPlan, chain: ChainModel) {

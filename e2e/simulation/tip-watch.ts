@@ -62,7 +62,7 @@ export class TipWatch {
   }
 
   /**
-   * The tip is not behind what upstreams without faults had two block times ago, unless that was the head of one alone
+   * The tip reaches within two block times what upstreams without faults report, unless one upstream alone reports it
    * and is old. Without calls the router polls less often.
    */
   #compareTruth(): void {

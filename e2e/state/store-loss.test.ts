@@ -108,7 +108,7 @@ const losses: Readonly<Record<string, readonly [number, () => Promise<Losing>]>>
           Number(await first.cli('cluster', 'keyslot', '{sticky}')),
         )
         await owner.kill()
-        // It has saved its Cluster role, but no data.
+        // The node has saved its Cluster role, but no data.
         await owner.restart({ keepsData: true })
       }
       return { store: { topology: 'cluster', addresses, 'key-prefix': 'c' }, lose }

@@ -26,19 +26,17 @@ export function learnHistory(
   if (!data || reply.refusal !== null) return false
   const { missedBlock } = record
   const { attempts } = journal
+  const { incoming } = reply
+  const isNothing = () => saysNothing(incoming, reader.findingOf?.(incoming) ?? null, dialect)
   if (first === null) {
     // The node may have pruned the block of an object that its hash names.
     const mayLack = asked.byHash && attempts.length === 1 && url.history.oldest(data) > 0
-    const { incoming } = reply
-    if (!mayLack || !saysNothing(incoming, reader.findingOf?.(incoming) ?? null, dialect))
-      return false
+    if (!mayLack || !isNothing()) return false
     journal.unconfirmed ??= upstream.name
     return true
   }
   if (attempts.length === 1 && !missedBlock && url.history.trusts(asked)) return false
-  const { incoming } = reply
-  const isEmpty =
-    missedBlock || saysNothing(incoming, reader.findingOf?.(incoming) ?? null, dialect)
+  const isEmpty = missedBlock || isNothing()
   const last = lastPoint(block)
   if (isEmpty && first > (upstream.latest?.block ?? -1)) return false
   record.isEmpty = isEmpty

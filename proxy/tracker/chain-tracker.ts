@@ -227,7 +227,7 @@ export class ChainTracker {
     this.#judge(nowMs)
   }
 
-  /** Whether another status could change the tip or the node's share of the reads: rarely while it stays behind. */
+  /** Whether another status could change the tip or the node's share of the reads. A node that stays behind is queried rarely. */
   needsStatus({ latest, status, lagReason, lagBlocks }: TrackedNode): boolean {
     if (status === null) return true
     if (latest === null || (lagReason === null && latest.block <= (this.tip ?? 0))) return false
@@ -246,11 +246,10 @@ export class ChainTracker {
   #raisePeak({ isInService, latest }: TrackedNode, nowMs: number): void {
     const { tip } = this
     if (tip === null || latest === null) return
-    const from = { head: { block: tip, atMs: this.#roseMs ?? nowMs }, jumpsPassed: 0 }
-    const isReal = (block: number) => !hasJumped(from, block, nowMs, this.#options.chain)
-    const highest = isInService && isReal(latest.block) ? Math.max(latest.block, tip) : tip
+    const counts = isInService && this.#mayExist(latest.block)
+    const highest = counts ? Math.max(latest.block, tip) : tip
     // A deep fall of the tip corrects a false claim of one node.
-    if (highest < this.highestHead && isReal(this.#peak.block)) return
+    if (highest < this.highestHead && this.#mayExist(this.#peak.block)) return
     this.#peak = { block: highest, atMs: nowMs }
   }
 

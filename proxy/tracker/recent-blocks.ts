@@ -38,7 +38,8 @@ export class RecentBlocks {
 
   /**
    * @param highest the newest block; blocks far below it are ignored
-   * @returns whether it replaces a block that was shown before. A block by its hash never does: `doubtful` if it could
+   * @returns `replaced` if a shown block has left the chain; `doubtful` if the client named the other block by its hash, so
+   * either may be on the chain
    */
   observe(
     { number, hash, parent, isByHash }: ShownBlock,

@@ -125,7 +125,7 @@ describe.each(['hash', 'path'])('geth that has pruned old state, in scheme %s', 
     const reads = rounds * stateReads.length
     expect(await attempts('pruned')).toEqual({ 'state-missing': 1 })
     expect(await attempts('archive')).toEqual({ answer: reads })
-    // So does the log of rpc-debug-relay.
+    // The log of rpc-debug-relay names the same class.
     const ended = () => program.stdout.split('\n').filter((line) => line.includes('attempt ended'))
     await waitUntil('the log has it', 20_000, ground.signal, () => ended().length === reads + 1)
     const [first, second, ...others] = ended().map((line) => JSON.parse(line) as object)
