@@ -56,11 +56,8 @@ test.each<[string, (response: ServerResponse, url: string) => void, unknown]>([
 })
 
 test('nobody listens, or no HTTP is spoken', async () => {
-  const closed = await served(() => {})
-  await closed[Symbol.asyncDispose]()
-  expect(await readPage(closed.address, new VirtualClock(), never)).toEqual({
-    problem: 'ECONNREFUSED',
-  })
+  const closed = await readPage({ host, port: 1, path: '/' }, new VirtualClock(), never)
+  expect(closed).toEqual({ problem: 'ECONNREFUSED' })
   const server = createTcpServer((socket) => void socket.end('hello\r\n\r\n')).listen(0, host)
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo

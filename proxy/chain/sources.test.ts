@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { pack } from 'tar-stream'
 import { afterEach, describe, expect, it, test } from 'vitest'
+import { freePort } from '../../e2e/processes/free-ports.ts'
 import { loadCatalog } from './load-catalog.ts'
 import { ownIds } from './testing/own-ids.ts'
 import { readArchive, sourceLimits } from './sources.ts'
@@ -199,12 +200,8 @@ describe('an archive that cannot be had', () => {
   })
 
   it('has no server, and its key is not shown', async () => {
-    const url = await serve(() => undefined)
-    await new Promise((done) => server?.close(done))
-    server = null
-    const failure = await loadCatalog([`${url}?token=hunter2`]).catch((error: unknown) =>
-      String(error),
-    )
+    const url = `http://127.0.0.1:${await freePort()}/specs.tar.gz?token=hunter2`
+    const failure = await loadCatalog([url]).catch((error: unknown) => String(error))
     expect(failure).toContain('cannot be downloaded (ECONNREFUSED)')
     expect(failure).not.toContain('hunter2')
   })
